@@ -37,7 +37,7 @@ FAMILIES = {
     "TF6": "loading and running",
     "TF7": "the log itself",
     "TF8": "a replay beside the log",
-    "TF9": "two logs",
+    "TF9": "two logs; from TF911 on errors in their own words",
 }
 _WIDTH = 76
 _CODE = re.compile(r"(?::\w+:)?`{1,2}~?([^`]+)`{1,2}")

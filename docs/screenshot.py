@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trtforensics.console.output import write_text
-from trtforensics.parsers.text.source import open_source
-from trtforensics.tui.sessions import LogSession
+from trtforensics.parsers.text.source import MAX_BYTES
+from trtforensics.tui.sessions import open_log
 
 if TYPE_CHECKING:
-    from trtforensics.tui.log.app import LogApp
+    from trtforensics.tui.app import TerminalApp
 
 ROOT = Path(__file__).resolve().parent.parent
 LOG = ROOT / "testdata" / "logs" / "emulated-trtexec-10.16-three-passes.log"
@@ -29,22 +29,22 @@ def picture() -> str:
     """Return the picture as SVG."""
     os.environ.pop("NO_COLOR", None)
     os.environ["TEXTUAL_ANIMATIONS"] = "none"
-    from trtforensics.tui.log.app import LogApp  # noqa: PLC0415 - Textual reads its environment when imported
+    from trtforensics.tui.app import TerminalApp  # noqa: PLC0415 - Textual reads its environment when imported
+    from trtforensics.tui.log.screen import LogScreen  # noqa: PLC0415 - as above
 
     here = Path.cwd()
     os.chdir(LOG.parent)  # the title shows the name as it was given
     try:
-        with open_source(LOG.name) as source:
-            return asyncio.run(_drive(LogApp(LogSession(source))))
+        return asyncio.run(_drive(TerminalApp(LogScreen(open_log(LOG.name, MAX_BYTES)))))
     finally:
         os.chdir(here)
 
 
-async def _drive(app: LogApp) -> str:
+async def _drive(app: TerminalApp) -> str:
     """Press the keys after the parse and the rules have ended; panes follow the cursor at once."""
-    from trtforensics.tui import terminal_app  # noqa: PLC0415 - see above
+    from trtforensics.tui import screen  # noqa: PLC0415 - see above
 
-    terminal_app.REST_S = 0.0
+    screen.REST_S = 0.0
     async with app.run_test(size=SIZE) as pilot:
         for _ in ("parse", "judge"):
             await app.workers.wait_for_complete()

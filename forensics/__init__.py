@@ -19,26 +19,21 @@ if TYPE_CHECKING:
     from trtforensics.api import LoadedLog as LoadedLog
     from trtforensics.api import TableView as TableView
     from trtforensics.api import bisect as bisect
+    from trtforensics.api import bisect_precision as bisect_precision
+    from trtforensics.api import check as check
     from trtforensics.api import diff as diff
     from trtforensics.api import graph as graph
     from trtforensics.api import load as load
     from trtforensics.api import report as report
+    from trtforensics.bisection.precision.answer.precision_answer import PrecisionAnswer as PrecisionAnswer
     from trtforensics.errors import ForensicsError as ForensicsError
 
 
-_PACKAGES = ("bisect", "diff", "graph")
-"""Functions that are packages too; see :mod:`trtforensics.callable_package`."""
-_MODULES = {
-    "BisectionAnswer": "trtforensics.api",
+_ELSEWHERE = {
     "ForensicsError": "trtforensics.errors",
-    "LayerTiming": "trtforensics.api",
-    "LoadedBuild": "trtforensics.api",
-    "LoadedLayer": "trtforensics.api",
-    "LoadedLog": "trtforensics.api",
-    "TableView": "trtforensics.api",
-    "load": "trtforensics.api",
-    "report": "trtforensics.api",
+    "PrecisionAnswer": "trtforensics.bisection.precision.answer.precision_answer",
 }
+"""The modules of names that are not of :mod:`trtforensics.api`."""
 
 __all__ = [
     "BisectionAnswer",
@@ -47,9 +42,12 @@ __all__ = [
     "LoadedBuild",
     "LoadedLayer",
     "LoadedLog",
+    "PrecisionAnswer",
     "TableView",
     "__version__",
     "bisect",
+    "bisect_precision",
+    "check",
     "diff",
     "graph",
     "load",
@@ -58,10 +56,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - any public name
-    if name in _PACKAGES:
-        return import_module(f"trtforensics.{name}")
-    if name in _MODULES:
-        return getattr(import_module(_MODULES[name]), name)
+    if name in __all__:
+        return getattr(import_module(_ELSEWHERE.get(name, "trtforensics.api")), name)
     message = f"module 'trtforensics' has no attribute {name!r}"
     raise AttributeError(message)
 

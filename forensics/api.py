@@ -6,30 +6,37 @@ Times are in ms, sizes in bytes, tactic ids unsigned 64-bit integers, builds in 
 
 from __future__ import annotations
 
+import pathlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal
 
-from trtforensics.engines.deriving import facts_of
+from trtforensics.engines.facts import EngineFacts
 from trtforensics.engines.joining import load_joined
-from trtforensics.engines.why import Reasons
 from trtforensics.model.log import Choice
 from trtforensics.tables import forms
 from trtforensics.tables.catalogue import table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import networkx as nx
+    import numpy.typing as npt
+    import onnx
 
-    from trtforensics.diff.differences import Comparison
+    from trtforensics.bisection.precision.answer.precision_answer import PrecisionAnswer
+    from trtforensics.comparison.differences import Comparison
     from trtforensics.engines.alternatives import Result
-    from trtforensics.engines.facts import EngineFacts, LayerFacts
+    from trtforensics.engines.facts import LayerFacts
     from trtforensics.engines.joining import JoinedSources, Unjoined
+    from trtforensics.engines.why import Reasons
     from trtforensics.findings.finding import Report
-    from trtforensics.model.log import Build, BuildLog, Fusion, Message, OnnxNode, RunResult
+    from trtforensics.model.ledger import TimeLedger
+    from trtforensics.model.log import Build, BuildLog, Fusion, Message, OnnxNode
     from trtforensics.model.profile import LayerTime
+    from trtforensics.model.run import RunResult
     from trtforensics.model.span import SourceSpan
     from trtforensics.model.timings import Candidate, TacticTimings
     from trtforensics.tables.columns import Table
@@ -54,6 +61,8 @@ def load(*paths: Path, profile: Path | None = None, layers: Path | None = None, 
 @dataclass(frozen=True, slots=True)
 class LayerTiming:
     """How long a layer takes: ``ms`` on average, ``median_ms`` in a profile, ``share`` of all layers (0 to 1).
+
+    Calls that are far slower than the others, such as the first one, do not count in ``ms``.
 
     ``source`` is ``measured`` (a profile) or ``tuned`` (the autotuner timed the layer alone).
     """
@@ -128,8 +137,7 @@ class TableView:
 class LoadedLayer:
     """A layer of an engine. ``facts`` holds what is derived: bytes, MACs, intensity, alignment, reformats."""
 
-    def __init__(self, build: LoadedBuild, facts: LayerFacts) -> None:
-        self._build = build
+    def __init__(self, facts: LayerFacts) -> None:
         self.facts = facts
 
     def __repr__(self) -> str:
@@ -167,7 +175,7 @@ class LoadedLayer:
     def candidates(self) -> tuple[Candidate, ...]:
         """The tactics that were timed for its choice, fastest first."""
         choice = self.facts.choice
-        return self._build.raw.candidates(choice) if isinstance(choice, Choice) else ()
+        return self.facts.engine.build.candidates(choice) if isinstance(choice, Choice) else ()
 
     @property
     def onnx_nodes(self) -> tuple[str, ...]:
@@ -177,7 +185,7 @@ class LoadedLayer:
     @property
     def why(self) -> tuple[str, ...]:
         """Why it is as it is, most telling first."""
-        return tuple(reason.text for reason in self._build.reasons.why(self.facts.layer))
+        return tuple(reason.text for reason in self.facts.why())
 
     @property
     def span(self) -> SourceSpan:
@@ -198,17 +206,22 @@ class LoadedBuild:
     @cached_property
     def engine(self) -> EngineFacts:
         """The engine's layers with their facts, and sums by kind, precision and ONNX block."""
-        return facts_of(self.raw, self._log.path, self._log.joined.model)
+        return EngineFacts(self.raw, self._log.path, self._log.joined.model)
 
     @cached_property
     def layers(self) -> tuple[LoadedLayer, ...]:
         """The engine's layers, in its order."""
-        return tuple(LoadedLayer(self, facts) for facts in self.engine.layers)
+        return tuple(LoadedLayer(facts) for facts in self.engine.layers)
 
-    @cached_property
+    @property
+    def ledger(self) -> TimeLedger:
+        """The engine's time: each unit of it once, with its basis and share."""
+        return self.engine.ledger
+
+    @property
     def reasons(self) -> Reasons:
         """Why layers are as they are, with lines."""
-        return Reasons(self.raw)
+        return self.engine.reasons
 
     @property
     def choices(self) -> Sequence[Choice]:
@@ -265,9 +278,8 @@ class LoadedBuild:
         Raises:
             ForensicsError: there is no such table.
         """
-        model = self._log.joined.model
-        table_of(of, [], model)
-        return TableView(lambda: table_of(of, [self.raw], model))
+        table_of(of, [])
+        return TableView(lambda: table_of(of, [self.engine]))
 
     def to_pandas(self) -> Any:  # noqa: ANN401 - pandas is optional
         """Return the table of layers as a ``pandas.DataFrame``."""
@@ -279,7 +291,7 @@ class LoadedBuild:
 
 
 class LoadedLog:
-    """What :func:`load` read. ``paths`` are the files; ``joined`` is what they became, which is not promised."""
+    """What :func:`load` read. ``paths`` are the files; ``joined`` is the record made of them, which is not promised."""
 
     def __init__(self, joined: JoinedSources, paths: tuple[str, ...]) -> None:
         self.joined = joined
@@ -305,7 +317,7 @@ class LoadedLog:
 
     @property
     def unjoined(self) -> tuple[Unjoined, ...]:
-        """What of the files joined no layer."""
+        """Rows of the files that match no layer."""
         return self.joined.unjoined
 
     def table(self, of: str = "layers") -> TableView:
@@ -314,15 +326,15 @@ class LoadedLog:
         Raises:
             ForensicsError: there is no such table.
         """
-        table_of(of, [], self.joined.model)
-        return TableView(lambda: table_of(of, list(self.joined.log.builds), self.joined.model))
+        table_of(of, [])
+        return TableView(lambda: table_of(of, [build.engine for build in self.builds]))
 
 
 def graph(build: LoadedBuild) -> nx.MultiDiGraph:
     """Return the graph of a build: ONNX nodes, network layers, engine layers, tensors; node ids carry their kind."""
-    from trtforensics.graph.build import build_graph  # noqa: PLC0415 - networkx is slow to import
+    from trtforensics.graphs.build import build_graph  # noqa: PLC0415 - networkx is slow to import
 
-    return build_graph(build.raw).graph
+    return build_graph(build.engine).graph
 
 
 def diff(good: LoadedLog | Path, bad: LoadedLog | Path) -> Comparison:
@@ -331,8 +343,8 @@ def diff(good: LoadedLog | Path, bad: LoadedLog | Path) -> Comparison:
     Raises:
         ForensicsError: a file cannot be used.
     """
-    from trtforensics.diff.compare import compare  # noqa: PLC0415 - for this call only
-    from trtforensics.diff.loading import load_side, with_files  # noqa: PLC0415 - as above
+    from trtforensics.comparison.compare import compare  # noqa: PLC0415 - for this call only
+    from trtforensics.comparison.loading import load_side, with_files  # noqa: PLC0415 - as above
 
     sides = []
     for name, side in (("good", good), ("bad", bad)):
@@ -347,15 +359,29 @@ def report(log: LoadedLog) -> Report:
     Raises:
         ForensicsError: the files cannot be read again to quote their lines.
     """
-    from trtforensics.findings.engine import Inputs, judge  # noqa: PLC0415 - for this call only
-    from trtforensics.findings.suppression import Suppression  # noqa: PLC0415 - as above
+    from trtforensics.findings.judging import judge_joined  # noqa: PLC0415 - for this call only
     from trtforensics.parsers.text.source import MAX_BYTES  # noqa: PLC0415 - as above
-    from trtforensics.sources.quoting import ReadLog  # noqa: PLC0415 - as above
 
-    joined = log.joined
-    read = ReadLog(joined.log, joined.log.source.path, MAX_BYTES)
-    info = joined.layer_files[-1] if joined.layer_files else None
-    return judge(Inputs([read], model=joined.model, engine_info=info), Suppression())
+    return judge_joined(log.joined, MAX_BYTES)
+
+
+def check(
+    model: Path, target: str = "", *, gpu: str = "", types: Sequence[str] = (), strongly_typed: bool = False
+) -> Report:
+    """Return what a TensorRT release will make of an ONNX model; its weights are not loaded.
+
+    ``target`` is a release (``10.3``) or ``rtx``, empty for any; ``gpu`` a compute capability (``8.9``) or a name;
+    ``types`` are the reduced types that the build allows (``fp16``). Lines of evidence are numbers of nodes.
+
+    Raises:
+        ForensicsError: the model cannot be read, or the release or the GPU is not known.
+    """
+    from trtforensics.findings.checking import check as checked  # noqa: PLC0415 - for this call only
+    from trtforensics.findings.suppression import Suppression  # noqa: PLC0415 - as above
+    from trtforensics.findings.target import ModelTarget  # noqa: PLC0415 - as above
+
+    wanted = ModelTarget(target, gpu, tuple(types), strongly_typed)
+    return next(checked(fspath(model), [wanted], Suppression()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,14 +416,12 @@ def bisect(
     Raises:
         ValueError: an item is named twice.
     """
-    from trtforensics.bisect.search import Item, Search, Verdict  # noqa: PLC0415 - for this call only
+    from trtforensics.bisection.search import Item, Search, Verdict  # noqa: PLC0415 - for this call only
 
     if len(set(items)) < len(items):
         raise ValueError("an item is named twice")
     verdicts = {True: Verdict.GOOD, False: Verdict.BAD, None: Verdict.UNRESOLVED}
-    search = Search(
-        [Item(name) for name in items], find=find, confidence=confidence, max_builds=max_calls, recheck=False
-    )
+    search = Search([Item(name) for name in items], find=find, confidence=confidence, max_builds=max_calls)
     calls = 0
     while not search.done:
         for ask in search.asks():
@@ -407,3 +431,61 @@ def bisect(
     named = tuple(frozenset(items[place] for place in culprits) for culprits in result.culprits)
     suspects = frozenset(items[place] for place in result.suspects)
     return BisectionAnswer(result.status.value, named, suspects, result.why, calls)
+
+
+def bisect_precision(  # noqa: PLR0913 - all but the first two are options
+    model: Path | onnx.ModelProto,
+    artifacts_dir: Path,
+    *,
+    samples: Sequence[Mapping[str, npt.ArrayLike] | Path] = (),
+    precision: Literal["fp16", "bf16"] = "fp16",
+    accumulate: Literal["fp32", "fp16"] = "fp32",
+    metric: str | Mapping[str, str] | None = None,
+    tolerance: float | Mapping[str, float] | None = None,
+    check: str | None = None,
+    build: Literal["certificate", "every", "none"] = "certificate",
+    find: Literal["first", "all"] = "all",
+    max_probes: int | None = None,
+) -> PrecisionAnswer:
+    """Find which nodes of an ONNX model must stay FP32, as ``trtforensics bisect precision`` does; on Linux.
+
+    A model of no file is written to ``artifacts_dir`` with ``.onnx`` behind it. The directory keeps everything, the
+    repaired model in ``fixed`` too; the same call on it goes on where it stopped. ``samples`` are arrays by the names
+    of the inputs, or files of them; without any, the model runs on three random ones. ``accumulate`` is the type in
+    which kernels sum products. ``metric`` and ``tolerance`` hold for all outputs, or for each by its name; metrics have
+    no unit, but for max-abs (the output's) and psnr (dB). ``check`` is a command, or ``builtin:NAME``, that judges in
+    their place. ``build`` says which probes the installed TensorRT builds, if there is one. Call it in the main thread:
+    it handles signals, so that Ctrl-C ends it in order.
+
+    Raises:
+        ForensicsError: the model or a sample cannot be used, the options make no sense together, or the directory is
+            another job's, in use, or cannot be written to.
+        KeyboardInterrupt: the user stopped it; the directory holds everything up to then.
+    """
+    from trtforensics.bisection.checks import command_of  # noqa: PLC0415 - for this call only
+    from trtforensics.bisection.options import BuildOptions, PrecisionOptions  # noqa: PLC0415 - as above
+    from trtforensics.bisection.precision.nodes import PrecisionLever  # noqa: PLC0415 - as above
+    from trtforensics.bisection.precision.running import PrecisionRequest, PrecisionRun, given_samples  # noqa: PLC0415 - as above
+    from trtforensics.bisection.runner.options import RunOptions  # noqa: PLC0415 - as above
+    from trtforensics.console.output import write_bytes  # noqa: PLC0415 - as above
+
+    path = f"{fspath(artifacts_dir)}.onnx"
+    if isinstance(model, (str, PathLike)):
+        path = fspath(model)
+    else:
+        write_bytes(path, model.SerializeToString())
+    options = PrecisionOptions(
+        precision=precision, accumulate=accumulate, metric=_by_output(metric), tolerance=_by_output(tolerance)
+    )
+    request = PrecisionRequest(path, options, given_samples(samples), BuildOptions())
+    command = None if check is None else command_of(check, PrecisionLever.judged)
+    run = RunOptions(build=build, check=command, find=find, max_builds=max_probes)
+    answer, _ = PrecisionRun(request, run, pathlib.Path(artifacts_dir)).run(lambda _: None)
+    return answer
+
+
+def _by_output(values: object) -> tuple[str, ...]:
+    """Return values for all outputs, or for each by its name, as options have them."""
+    if isinstance(values, Mapping):
+        return tuple(f"{name}:{value}" for name, value in values.items())
+    return () if values is None else (str(values),)

@@ -8,14 +8,15 @@ import gc
 import importlib
 import os
 import sys
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from trtforensics.console import streams
+from trtforensics.console.arguments import size
 from trtforensics.console.diagnostics import ExitCode, error, show_traceback
 from trtforensics.console.secrets import shown_secrets
-from trtforensics.errors import ForensicsError, UsageError
+from trtforensics.errors import ForensicsError, RefusedError, UsageError
 from trtforensics.model.version import __version__
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ COMMANDS = {
     "tui": "browse a build log in the terminal",
     "parse": "say what a build log says, for a person or as JSON",
     "report": "say what is wrong with a build, why, where, and what to do",
+    "check": "say what a TensorRT release will make of an ONNX model, before any build",
     "explain": "explain one finding code: cause, confirmation, fix by version",
     "diff": "say what differs between builds, and why one is slower: fusions, precision, formats, tactics, times",
     "replay": "show, check, convert and mix tactic replays",
@@ -43,6 +45,9 @@ COMMANDS = {
     "completions": "print the script that completes command lines in bash, zsh or fish",
 }
 
+_OF_MODELS = {"check", "reduce", "repair"}
+"""The commands whose modules are in ``commands.models``."""
+
 _ALIKE = 0.7
 """How alike a word and a name must be, from 0 to 1, for the one to be taken for the other misspelled."""
 
@@ -52,7 +57,7 @@ _UNPRINTED_WIDTH = 80
 """The width of a formatter whose text is not printed."""
 
 _ONCE = "--forget"
-"""The option that a command repeated after an interruption has done already."""
+"""Option already applied by an interrupted run."""
 
 _COMPLETING = "_ARGCOMPLETE"
 """The variable by which the shell's script, which argcomplete writes, asks for completions."""
@@ -94,13 +99,13 @@ class _Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:  # noqa: ANN401 - as argparse has it
         """Parse, and refuse what no option takes, with the name of an option that is spelled alike."""
-        found, unknown = super().parse_known_args(args, namespace)
+        parsed, unknown = super().parse_known_args(args, namespace)
         if unknown and self._subparsers is None:
             word = unknown[0]
             alike = _alike(word.partition("=")[0], [name for action in self._actions for name in action.option_strings])
             meant = f"; perhaps {alike} is meant" if alike else ""
             self.error(f"there is no option {word}{meant}" if word.startswith("-") else f"{word} is one word too many")
-        return found, unknown
+        return parsed, unknown
 
 
 def build_parser(command: str | None = None, *, alone: bool = False) -> argparse.ArgumentParser:
@@ -125,17 +130,22 @@ def build_parser(command: str | None = None, *, alone: bool = False) -> argparse
             allow_abbrev=False,
         )
         if name == command:
-            actions = importlib.import_module(f"trtforensics.commands.{name}").add_arguments(sub)
+            actions = _module_of(name).add_arguments(sub)
             for each in actions or (sub,):  # a command with subcommands returns their parsers
                 _add_common_arguments(each)
     return parser
+
+
+def _module_of(command: str) -> Any:  # noqa: ANN401 - a module with add_arguments and run
+    folder = "commands.models" if command in _OF_MODELS else "commands"
+    return importlib.import_module(f"trtforensics.{folder}.{command}")
 
 
 def _add_common_arguments(parser: argparse.ArgumentParser) -> None:
     command = parser.prog.split()[1]
     reads = command not in _WITHOUT_SOURCES
     help_of_size = _MAX_BYTES_HELP if reads else argparse.SUPPRESS
-    parser.add_argument("--max-bytes", type=_size, default=64 << 30, metavar="N", help=help_of_size)
+    parser.add_argument("--max-bytes", type=partial(size, least=1), default=64 << 30, metavar="N", help=help_of_size)
     if command in _PAGED:
         parser.add_argument("--no-pager", action="store_true", help="print long text as it is, without $PAGER")
     if command not in _WITHOUT_SECRETS:
@@ -158,19 +168,13 @@ _SHOW_SECRETS_HELP = "print passwords, tokens and keys as they stand (default: [
 _MAX_BYTES_HELP = "stop with exit code 2 where a source's text is longer (default: 64G; K, M and G count 1024)"
 
 
-def _size(text: str) -> int:
-    factor = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}.get(text[-1:].upper(), 1)
-    digits = text[:-1] if factor > 1 else text
-    if not digits.isdecimal() or not int(digits):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 500M or 64G")
-    return int(digits) * factor
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code."""
     arguments = sys.argv[1:] if argv is None else list(argv)
     if _COMPLETING in os.environ:
-        _complete()
+        from trtforensics.commands.completions import complete  # noqa: PLC0415 - only a shell that completes needs it
+
+        complete(build_parser(command_of(os.environ.get("COMP_LINE", "").split()[1:])))
     streams.prepare()
     try:
         code = _run(arguments)
@@ -186,17 +190,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         return ExitCode.OK  # the reader of our output has all that it wants (`| head`)
     except Exception as bug:  # noqa: BLE001 - the one place where a bug of ours becomes a sentence and an exit code
+        refusal = bug.__context__ if isinstance(bug, RuntimeError) else bug  # pathlib hides a loop of links so
+        if isinstance(refusal, OSError):
+            refused = RefusedError(refusal, command_of(arguments) or "trtforensics")
+            return _failed(str(refused), ExitCode.USAGE, debug="--debug" in arguments)
         what = f"{type(bug).__name__}: {bug}" if str(bug) else type(bug).__name__
         advice = "This is a bug of trtforensics: `--debug` shows the traceback, please report it with that"
         return _failed(f"{what.rstrip('.')}. {advice}.", ExitCode.BUG, debug="--debug" in arguments)
     return code
 
 
-def _complete() -> None:
-    """Answer a shell that asks how a command line goes on; the command in it is the only one that is imported."""
-    from trtforensics.commands.completions import complete  # noqa: PLC0415 - only that shell needs it
+def _sentence(failure: ForensicsError) -> str:
+    """Return an error as its paragraph, with the kind of a file that is none of ours."""
+    from trtforensics.sources.strangers import named  # noqa: PLC0415 - only an error needs it
 
-    complete(build_parser(command_of(os.environ.get("COMP_LINE", "").split()[1:])))
+    with suppress(OSError):  # the file cannot be looked at a second time
+        failure = named(failure)
+    return str(failure)
 
 
 def command_of(arguments: Sequence[str]) -> str | None:
@@ -262,7 +272,7 @@ def _run(given: list[str]) -> int:
         _paged() if pages else nullcontext(),
         nullcontext() if args.command == "tui" else _without_collector(),
     ):
-        return int(importlib.import_module(f"trtforensics.commands.{args.command}").run(args))
+        return int(_module_of(args.command).run(args))
 
 
 def _builder(python: str | None) -> AbstractContextManager[None]:
@@ -312,12 +322,6 @@ def _without_collector() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
-
-
-def _sentence(failure: ForensicsError) -> str:
-    from trtforensics.sources.strangers import named  # noqa: PLC0415 - only an error needs it
-
-    return str(named(failure))
 
 
 def _failed(message: str, code: ExitCode, *, debug: bool) -> int:

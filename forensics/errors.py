@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import os
+
 
 class ForensicsError(Exception):
     """Base of all errors that are caused by the input or the user, never by a bug of ours."""
@@ -51,6 +53,15 @@ class DamagedTablesError(ForensicsError):
 
 class OutputError(ForensicsError):
     """A result that cannot be written to its destination."""
+
+
+class RefusedError(ForensicsError):
+    """A call that the operating system refused, of which no other error says more."""
+
+    def __init__(self, error: OSError, where: str) -> None:
+        reason = (error.strerror or str(error) or type(error).__name__).lower()
+        named = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else where
+        super().__init__(named, f"the operating system refused it: {reason}", "Mend that, or use another folder")
 
 
 class UsageError(ForensicsError):

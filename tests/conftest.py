@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import signal
@@ -37,12 +38,25 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples in every run, and no judgement by the clock: a test fails by what it tests, not by luck or load.
-# HYPOTHESIS_PROFILE=explore draws new examples and more of them; a failure prints how to repeat it.
+# The usual profile draws a part of the examples that a test names, HYPOTHESIS_PROFILE=full all of them; `explore` draws
+# new ones and more, and a failure prints how to repeat it.
 settings.register_profile(
-    "fixed", derandomize=True, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+    "full", derandomize=True, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile("explore", settings.get_profile("fixed"), derandomize=False, max_examples=1000)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+settings.register_profile("quick", settings.get_profile("full"), max_examples=15)
+settings.register_profile("explore", settings.get_profile("full"), derandomize=False, max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+
+# Modules and items are many objects that live to the end. Looking for cycles among them again and again took a fifth of
+# the time of an app's tests.
+gc.set_threshold(50_000, 20, 50)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was imported and collected out of the search for cycles."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -1,116 +1,189 @@
-"""Opens a source on its screen and returns when the user quits.
+"""The app of the TUI: keys in their order, the clipboard, themes, the command palette; it obeys NO_COLOR.
 
-Each function imports the screen that it opens, so that no source waits for the imports of another source's screen.
+What it shows is a screen on a source, and more screens above it.
 """
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import TYPE_CHECKING
+from collections import deque
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events
+from textual.app import App, SystemCommand
+from textual.binding import Binding
+from textual.filter import NoColor
+from textual.widget import Widget
 
 from trtforensics.console.diagnostics import ExitCode
 from trtforensics.errors import ForensicsError
-from trtforensics.tui.detours import Detour, DiffDetour
-from trtforensics.tui.sessions import BisectionSession, DiffSession, JoinedSession, LogSession, SourceSession
+from trtforensics.tui import clipboard, themes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator
 
-    from trtforensics.parsers.text.source import Source
-    from trtforensics.sources.kinds import Kind
-    from trtforensics.tui.terminal_app import Outcome, TerminalApp
-
+    from textual.binding import BindingType
+    from textual.dom import DOMNode
+    from textual.screen import Screen
+    from textual.types import CSSPathType
 
 _SWITCH_S = 0.0005
 """Seconds that a thread which parses may keep the interpreter while a key waits; Python's own 0.005 add up."""
 
+_ROUNDS = 4
+"""How often a mark passes all queues behind a key before the next key is sent.
 
-def browse_log(source: Source) -> int:
-    """Show a build log.
-
-    Raises:
-        ForensicsError: The source cannot be read or is not a build log.
-    """
-    from trtforensics.tui.log.app import LogApp
-
-    return _run(LogApp(LogSession(source)))
+The longest chain of messages after a key is that of Enter in the prompt: submitted, answered, focus requested, focus.
+"""
 
 
-def browse_joined(source: Source, files: Sequence[str], *, has_log: bool) -> int:
-    """Show files about one engine; ``source`` is the log, or the first of the files where there is none.
-
-    Raises:
-        ForensicsError: A file cannot be read, or is about another engine.
-    """
-    from trtforensics.tui.log.app import LogApp
-
-    return _run(LogApp(JoinedSession(source, files, has_log=has_log)))
-
-
-def browse_diff(good: str, bad: str, *, kind: Kind | None, max_bytes: int) -> int:
-    """Show two sources side by side.
-
-    Raises:
-        ForensicsError: A source cannot be used.
-    """
-    from trtforensics.tui.diff.app import DiffApp
-
-    return _run(DiffApp(DiffSession(good, bad, kind=kind, max_bytes=max_bytes)))
-
-
-def browse_source(path: str, *, kind: Kind, max_bytes: int) -> int:
-    """Show a replay, an engine-layer file or a timing cache.
+def browse(first: Screen[ForensicsError]) -> int:
+    """Show a source on its screen until the user quits; return the exit code.
 
     Raises:
         ForensicsError: The source cannot be used.
     """
-    from trtforensics.tui.source.app import SourceApp
-
-    return _run(SourceApp(SourceSession(path, kind=kind, max_bytes=max_bytes)))
-
-
-def browse_bisection(path: Path, *, max_bytes: int) -> int:
-    """Show the artifacts directory of a bisection, and meanwhile the logs of its probes that the user asks for.
-
-    Raises:
-        ForensicsError: The directory cannot be read.
-    """
-    from trtforensics.tui.bisection.app import BisectionApp
-
-    session = BisectionSession(path)
-    session.look()  # an invalid directory is refused before the screen is taken
-    probe, note = None, ""
-    while True:
-        sys.setswitchinterval(_SWITCH_S)
-        app = BisectionApp(session, probe, note)
-        outcome = app.run()
-        if not isinstance(outcome, Detour):
-            return _end(app, outcome)
-        probe, note = outcome.probe, _visit(outcome, max_bytes)
-
-
-def _visit(detour: Detour, max_bytes: int) -> str:
-    """Show something meanwhile; return why that was not possible, or ""."""
-    from trtforensics.parsers.text.source import open_source
-
-    try:
-        if isinstance(detour, DiffDetour):
-            browse_diff(detour.good, detour.bad, kind=None, max_bytes=max_bytes)
-        else:
-            with open_source(detour.path, max_bytes=max_bytes) as source:
-                browse_log(source)
-    except ForensicsError as error:
-        return str(error)
-    return ""
-
-
-def _run(app: TerminalApp) -> int:
     sys.setswitchinterval(_SWITCH_S)
-    return _end(app, app.run())
-
-
-def _end(app: TerminalApp, outcome: Outcome | None) -> int:
-    if isinstance(outcome, ForensicsError):
-        raise outcome
+    app = TerminalApp(first)
+    error = app.run()
+    if error is not None:
+        raise error
     return ExitCode.BUG if app.return_code else ExitCode.OK  # Textual has shown the traceback by then
+
+
+class TerminalApp(App[ForensicsError]):
+    """The app on the screen of its first source. ``run()`` returns the error that ended it, None when the user quit.
+
+    A key is delivered when all that the key before it began has ended. Textual would put the keys of one write into
+    the queue of the widget that has the focus when they arrive: of ``/qkv`` the list would take the q, and quit.
+    """
+
+    CSS_PATH: ClassVar[CSSPathType | None] = Path(__file__).with_name("app.tcss")  # absolute, for subclasses elsewhere
+    TITLE = "trtforensics"
+    COMMAND_PALETTE_DISPLAY = "Ctrl+P"
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+c", "interrupt", "Copy the selected text", show=False),
+        Binding("T", "next_theme", "Next theme", show=False),
+    ]
+
+    def __init__(self, first: Screen[ForensicsError]) -> None:
+        # By default Textual turns NO_COLOR into shades of grey; with ANSI colours its filter drops all colour.
+        no_color = "NO_COLOR" in os.environ
+        super().__init__(ansi_color=True if no_color else None)
+        if no_color and not self.no_color:
+            self.no_color = True
+            self._filters.append(NoColor())
+        self._first = first
+        self._keys: deque[events.Key] = deque()
+        self._mark_at: DOMNode | None = None
+        self._quits = False
+        for theme in themes.THEMES:
+            self.register_theme(theme)
+        self.theme = themes.stored()
+
+    def get_default_screen(self) -> Screen[ForensicsError]:
+        """Return the screen of the first source."""
+        return self._first
+
+    async def on_event(self, event: events.Event) -> None:
+        """Queue the keys; pass everything else on."""
+        if not isinstance(event, events.Key) or event.is_forwarded:
+            await super().on_event(event)
+            return
+        self._keys.append(event)
+        if self._mark_at is None or not self._mark_at.is_running:
+            await self._deliver()
+
+    async def _deliver(self) -> None:
+        """Deliver the next key, with a mark behind it in the same queue."""
+        self._mark_at = None
+        if not self._keys:
+            return
+        event = self._keys.popleft()
+        self._quits = self._quits and event.key == "ctrl+c"
+        target = self.focused or self.screen
+        await super().on_event(event)
+        self._mark(target, _ROUNDS)
+
+    def _mark(self, node: DOMNode, rounds: int) -> None:
+        """Queue a mark in a widget; when it is reached it goes on to the parent, as the messages before it did."""
+        while not node.call_later(self._marked, node, rounds):
+            if node is self or node.parent is None:
+                self._mark_at = None
+                return
+            node = node.parent
+        self._mark_at = node
+
+    async def _marked(self, node: DOMNode, rounds: int) -> None:
+        if node is not self:
+            self._mark(node.parent or self, rounds)
+        elif not self.screen_stack:  # the app ends
+            self._mark_at = None
+        elif rounds:
+            self._mark(self.focused or self.screen, rounds - 1)
+        else:
+            await self._deliver()
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copy a text, without secrets, to the terminal's clipboard and to a file, and say so. Copy no empty text."""
+        if not text:
+            self.inform("nothing is selected to copy")
+            return
+        copied = clipboard.copy(text)
+        if copied.through_terminal:
+            super().copy_to_clipboard(copied.text)
+        self.inform(copied.message)
+
+    def inform(self, text: str) -> None:
+        """Show a sentence for some seconds."""
+        self.notify(text, markup=False, timeout=6)
+
+    def action_interrupt(self) -> None:
+        """Quit at the second Ctrl+C in a row. One with a selected text copies it, by the screen's own key."""
+        if self._quits:
+            self.exit()
+        self._quits = True
+        self.inform("nothing is selected to copy; q quits, and so does another Ctrl+C")
+
+    def action_next_theme(self) -> None:
+        """Switch to the next theme and keep it for later sessions."""
+        names = [theme.name for theme in themes.THEMES]
+        self.choose_theme(names[(names.index(self.theme) + 1) % len(names)])
+
+    def choose_theme(self, name: str) -> None:
+        """Switch to a theme and keep it for later sessions."""
+        self.theme = name
+        problem = themes.store(name)
+        self.inform(f"theme {name}" + (f"; not kept, as {problem}" if problem else ""))
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """List the actions of the screen and of all its lists, and the themes."""
+        yield from self._actions(screen)
+        for theme in themes.THEMES:
+            choose = partial(self.choose_theme, theme.name)
+            yield SystemCommand(f"Theme: {theme.name}", "kept for later sessions", choose)
+
+    def _actions(self, screen: Screen[object]) -> Iterator[SystemCommand]:
+        """Return every described action of the app and the screen, then those of the lists in view, by their keys."""
+        actions: set[tuple[str, str]] = set()
+        lists = [node for node in screen.walk_children() if node.id and getattr(node, "focusable", False)]
+        for node in (self, screen, *lists):
+            where = f" in {node.id}" if node in lists else ""
+            for bindings in node._bindings.key_to_bindings.values():  # noqa: SLF001 - Textual lists those in focus only
+                for binding in bindings:
+                    description = binding.description, node.id or ""
+                    if binding.system or not binding.description or description in actions:
+                        continue
+                    actions.add(description)
+                    key = self.get_key_display(binding)
+                    yield SystemCommand(binding.description, f"{key}{where}", partial(self._act, node, binding))
+
+    def _act(self, node: DOMNode, binding: Binding) -> None:
+        """Run an action once the palette has closed; a list gets the focus first."""
+        if isinstance(node, Widget) and node is not self.screen:
+            self.screen.set_focus(node)
+        self.call_later(self.run_action, binding.action, node)

@@ -6,19 +6,19 @@ import csv
 import io
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
-from trtforensics.console.output import write_text
+from trtforensics.console.output import form_of, write_text
 from trtforensics.console.terminal import visible
 from trtforensics.errors import UsageError
 from trtforensics.render.json_text import dumps
+from trtforensics.tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from trtforensics.tui.rows.presentation import Value
     from trtforensics.tui.widgets.virtual_list import VirtualList
-
-Value = str | int | float | bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +29,10 @@ class PaneTable:
     rows: Sequence[Sequence[Value]]
 
 
-@runtime_checkable
-class Tabular(Protocol):
-    """A list whose rows have columns of their own."""
-
-    def exported(self) -> PaneTable:
-        """Return the rows in view of the filter and the sort order, all of them."""
-        ...
-
-
 def table_of(pane: VirtualList) -> PaneTable:
-    """Return a pane's own table; of a pane without columns, each row's line and text."""
-    if isinstance(pane, Tabular):
-        return pane.exported()
+    """Return a pane's rows in its own columns; of a pane without columns, each row's line and text."""
+    if isinstance(pane, RowList) and pane.presentation.columns:
+        return PaneTable(pane.presentation.columns, [pane.presentation.cells(row) for row in pane.rows])
     rows = [
         (pane.log_line(index), "".join(piece.text for piece in pane.row(index, 400)).strip())
         for index in range(pane.row_count())
@@ -64,9 +55,7 @@ def write(table: PaneTable, path: str) -> None:
         OutputError: The file cannot be written.
     """
     target = Path(path).expanduser()
-    form = _FORMS.get(target.suffix.lower())
-    if form is None:
-        raise UsageError(path, "its ending names no form", f"End it with {', '.join(_FORMS)}")
+    form = form_of(path, _FORMS)
     if target.exists():
         raise UsageError(path, "is there already", "Give another name")
     clean = PaneTable(table.columns, [[_clean(value) for value in row] for row in table.rows])

@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import counted, milliseconds
 from trtforensics.console.secrets import masked
 from trtforensics.console.terminal import visible
+from trtforensics.model.timings import tactic_text
 from trtforensics.model.version import __version__
+from trtforensics.render.headline import headline_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from trtforensics.findings.finding import Finding
+    from trtforensics.model.log import Build, BuildLog
+    from trtforensics.tui.rows.layers.candidates import CandidateTable
+    from trtforensics.tui.rows.layers.index import TreeRow
+
 _FENCE = "````"
+
+_QUOTED = 20
+"""Most candidates and most lines that an issue quotes."""
+
+_OPTIONS = ("build", "device")
+"""The blocks of options that say how the engine was built, and on what."""
+
+_AS_USUAL = re.compile(r"Disabled|Us(?:e|ing) default .*|(?:\w+: )?default(?:, \w+: default)*")
+"""The value of an option that is off, or that nobody chose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,3 +64,39 @@ def _fenced(heading: str, lines: Iterable[str]) -> list[str]:
     """Return a heading above lines in a fence that none of them can end; nothing where there are no lines."""
     body = [visible(masked(line)).replace(_FENCE, "'" * len(_FENCE)) for line in lines]
     return [f"**{heading}**", "", _FENCE, *body, _FENCE, ""] if body else []
+
+
+def finding_issue(log: BuildLog, build: Build, finding: Finding, cited: Sequence[tuple[str, int, str]]) -> str:
+    """Return the issue about a finding; ``cited`` are the lines that it cites."""
+    from trtforensics.findings.registry import rule_of
+
+    layers = IssueSection("Layers", [*finding.layers, *finding.onnx_nodes][:_QUOTED])
+    steps = IssueSection("More", [f"trtforensics explain {finding.code}"], ours=True)
+    title = f"{finding.code}, {finding.severity.word}: {rule_of(finding.code).title}"
+    return quoted_issue(title, [_versions(log, build), layers, steps], cited)
+
+
+def layer_issue(
+    log: BuildLog, build: Build, row: TreeRow, table: CandidateTable, cited: Sequence[tuple[str, int, str]]
+) -> str:
+    """Return the issue about a layer, or about a combination of formats that was tuned for it."""
+    layer = IssueSection("Layer", [row.text])
+    lines = [
+        f"{'chosen ' if index == table.chosen else ''}{milliseconds(candidate.time_ms)} ms  "
+        f"{tactic_text(candidate.tactic) or '-'}  {candidate.runner}  {candidate.kernel}".rstrip()
+        for index, candidate in enumerate(islice(table.candidates, _QUOTED))
+    ]
+    more = len(table.candidates) - len(lines)
+    candidates = IssueSection(f"Candidates{f', the first {_QUOTED} of {len(table.candidates)}' if more else ''}", lines)
+    return quoted_issue("A layer of a TensorRT build", [_versions(log, build), layer, candidates], cited)
+
+
+def _versions(log: BuildLog, build: Build) -> IssueSection:
+    """Return the headline of the run, and the options of the build that say something."""
+    facts = [headline_of(log, build).text]
+    given = [fact for block in _OPTIONS for fact in build.options.get(block, ()) if fact.value]
+    telling = [fact for fact in given if not _AS_USUAL.fullmatch(fact.value)]
+    facts += [f"{fact.name}: {fact.value}" for fact in telling]
+    if len(telling) < len(given):
+        facts.append(f"({counted(len(given) - len(telling), 'other option')}: off or default)")
+    return IssueSection("Build", facts)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from trtforensics.parsers.text.matching import LineMatcher
+    from trtforensics.parsers.text.text import Matcher
 
 _CHUNK = 4 << 20
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -92,10 +92,10 @@ class LiveText:
         in_last = self._rest and re.search(re.escape(needle), self.line(last), flags) is not None
         if backwards and in_last and start >= last:
             return last
-        found = self._text.find(needle, start, backwards=backwards)
-        return last if found is None and in_last and not backwards and start <= last else found
+        match = self._text.find(needle, start, backwards=backwards)
+        return last if match is None and in_last and not backwards and start <= last else match
 
-    def matches(self, matcher: LineMatcher) -> Iterator[Sequence[int] | npt.NDArray[np.int64]]:
+    def matches(self, matcher: Matcher) -> Iterator[Sequence[int] | npt.NDArray[np.int64]]:
         """Yield the numbers of the lines that match, in order; see :class:`NumberedLines`."""
         rest, last = self._rest, len(self._text) + 1
         yield from self._text.matches(matcher)

@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from trtforensics.bisect.session.view import DirectoryView
+    from trtforensics.bisection.session.view import DirectoryView
+    from trtforensics.comparison.differences import Comparison
+    from trtforensics.comparison.views import BuildView
     from trtforensics.console.progress import Progress
-    from trtforensics.diff.builds.views import BuildView
-    from trtforensics.diff.differences import Comparison
     from trtforensics.engines.joining import JoinedSources
     from trtforensics.engines.numbering import NumberedFile
-    from trtforensics.findings.engine import Inputs
     from trtforensics.findings.finding import Report
+    from trtforensics.findings.judging import Inputs
     from trtforensics.model.log import Build, BuildLog
     from trtforensics.model.span import SourceSpan
+    from trtforensics.onnx_models.outline import OnnxModel
     from trtforensics.parsers.text.source import Source
     from trtforensics.parsers.text.text import LogText
     from trtforensics.sources.kinds import Kind
-    from trtforensics.sources.onnx_model import OnnxModel
     from trtforensics.tui.live_text import LiveText
 
 
@@ -42,6 +42,10 @@ class LogSession:
         """The files that were joined to the log; none before it is parsed."""
         self._source = source
         self._seen = self._stat()
+
+    def close(self) -> None:
+        """Close a source that is not read."""
+        self._source.close()
 
     @property
     def is_file(self) -> bool:
@@ -76,13 +80,7 @@ class LogSession:
         Raises:
             SourceError: The file cannot be read.
         """
-        from trtforensics.parsers.text.source import open_source
-
-        return LogSession(open_source(self.name, max_bytes=self._source.max_bytes))
-
-    def close(self) -> None:
-        """Close the file."""
-        self._source.close()
+        return open_log(self.name, self._source.max_bytes)
 
     def place(self, line: int) -> tuple[str, int]:
         """Return the file that a line of the text is of, and its number there."""
@@ -99,7 +97,7 @@ class LogSession:
         on_log: Callable[[BuildLog], None],
         cancelled: Callable[[], bool],
     ) -> BuildLog | None:
-        """Parse the source; called once.
+        """Parse the source, which is closed then; called once.
 
         Args:
             on_progress: Called with the progress, several times a second.
@@ -121,7 +119,7 @@ class LogSession:
                 on_progress=on_progress,
                 on_log=on_log,
                 cancelled=cancelled,
-                apart=True,
+                responsive=True,
             )
         except ReadingCancelled:
             return None
@@ -132,7 +130,7 @@ class LogSession:
         Raises:
             ForensicsError: The project's settings are invalid, or a rule cannot be loaded.
         """
-        from trtforensics.findings.engine import Inputs
+        from trtforensics.findings.judging import Inputs
         from trtforensics.sources.quoting import ShownLog
 
         return _judged(Inputs([ShownLog(log, self.text)]))
@@ -156,7 +154,7 @@ class JoinedSession(LogSession):
             stats = [Path(path).stat() for path in (self.name, *self._paths) if path != "-"]
         except OSError:
             return None
-        return tuple(value for one in stats for value in (one.st_dev, one.st_ino, one.st_size, one.st_mtime_ns))
+        return tuple(value for stat in stats for value in (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns))
 
     def again(self) -> JoinedSession:
         """Open the files anew.
@@ -171,8 +169,8 @@ class JoinedSession(LogSession):
 
     def place(self, line: int) -> tuple[str, int]:
         """Return the file that a line of the text is of, and its number there."""
-        firsts = ((one.path, one.first_line) for one in reversed(self.files) if one.first_line is not None)
-        path, first = next((found for found in firsts if found[1] <= line), (self.name, 1))
+        firsts = ((file.path, file.first_line) for file in reversed(self.files) if file.first_line is not None)
+        path, first = next((start for start in firsts if start[1] <= line), (self.name, 1))
         return path, line - first + 1
 
     @property
@@ -212,7 +210,7 @@ class JoinedSession(LogSession):
 
     def judge(self, log: BuildLog) -> Report:
         """Check what the files say against the rules; see :meth:`LogSession.judge`."""
-        from trtforensics.findings.engine import Inputs
+        from trtforensics.findings.judging import Inputs
         from trtforensics.sources.quoting import ShownLog
 
         joined = self._joined
@@ -245,8 +243,8 @@ class DiffSession:
         Raises:
             ForensicsError: A source cannot be used.
         """
-        from trtforensics.diff.compare import compare
-        from trtforensics.diff.loading import load_side
+        from trtforensics.comparison.compare import compare
+        from trtforensics.comparison.loading import load_side
         from trtforensics.sources.build_log import ReadingCancelled
 
         def attend(path: str) -> None:
@@ -298,7 +296,7 @@ class SourceSession:
         Raises:
             ForensicsError: The source cannot be used.
         """
-        from trtforensics.diff.loading import load_side
+        from trtforensics.comparison.loading import load_side
 
         return load_side(self.name, "", max_bytes=self._max_bytes, kind=self._kind).builds
 
@@ -314,8 +312,21 @@ class SourceSession:
 class BisectionSession:
     """The artifacts directory of a bisection."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, max_bytes: int) -> None:
         self._path = path
+        self._max_bytes = max_bytes
+
+    def build_log(self, path: Path) -> LogSession:
+        """Open the build log of a probe.
+
+        Raises:
+            SourceError: The file cannot be read.
+        """
+        return open_log(str(path), self._max_bytes)
+
+    def comparison(self, good: Path, bad: Path) -> DiffSession:
+        """Return the comparison of two probes' build logs."""
+        return DiffSession(str(good), str(bad), kind=None, max_bytes=self._max_bytes)
 
     def look(self) -> DirectoryView:
         """Read the directory again; called several times a second.
@@ -323,7 +334,7 @@ class BisectionSession:
         Raises:
             ForensicsError: The directory cannot be read.
         """
-        from trtforensics.bisect.session.view import view_directory
+        from trtforensics.bisection.session.view import view_directory
 
         return view_directory(self._path)
 
@@ -338,8 +349,19 @@ class BisectionSession:
         return datetime.now(timezone.utc)
 
 
+def open_log(path: str, max_bytes: int) -> LogSession:
+    """Open a build log.
+
+    Raises:
+        SourceError: The file cannot be read.
+    """
+    from trtforensics.parsers.text.source import open_source
+
+    return LogSession(open_source(path, max_bytes=max_bytes))
+
+
 def _judged(inputs: Inputs) -> Report:
-    from trtforensics.findings.engine import judge
+    from trtforensics.findings.judging import judge
     from trtforensics.findings.suppression import Suppression, settings_for
 
     return judge(inputs, Suppression.of((), settings_for(Path.cwd())))

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import ArgumentParser, Namespace, _SubParsersAction
 
-    from trtforensics.bisect.runner.options import RunOptions
-    from trtforensics.bisect.session.lever import Lever
-    from trtforensics.bisect.session.plan import SetSearch
+    from trtforensics.bisection.levers.recipe import Recipe
+    from trtforensics.bisection.runner.options import RunOptions
+    from trtforensics.bisection.session.history import Event
+    from trtforensics.bisection.session.lever import Lever
+    from trtforensics.bisection.session.session import SetSearch
 
 EXAMPLE = """examples:
   trtforensics bisect tactics --good good.json --bad bad.json --artifacts-dir out --check './accuracy.sh {engine}' \\
@@ -26,29 +28,39 @@ where it stopped."""
 
 def add_arguments(parser: ArgumentParser) -> list[ArgumentParser]:
     """Declare the modes of ``bisect`` and return their parsers."""
-    parser.epilog = EXAMPLE
-    from trtforensics.commands.searching.probing import add_run_arguments
+    from trtforensics.bisection.runner.options import OF_THE_SEARCH, RunOptions, add_run_options
+    from trtforensics.console.options import add_options
 
+    parser.epilog = EXAMPLE
     modes = parser.add_subparsers(dest="mode", metavar="MODE", required=True, parser_class=type(parser))
     added = []
     for name, (summary, own, declare, example) in _MODES.items():
-        mode = modes.add_parser(
-            name,
-            help=summary,
-            description=f"{summary[0].upper()}{summary[1:]}.",
-            epilog=f"{_COMMANDS % {'own': own, 'env': own.upper()}}\n\nexample: trtforensics bisect {name} {example}",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
-        )
+        mode = _mode(modes, name, summary, f"{_COMMANDS % {'own': own, 'env': own.upper()}}", f"{name} {example}")
         declare(mode)
-        _add_search_arguments(mode)
-        add_run_arguments(mode, **_COMMAND_HELP.get(name, {}))
+        add_options(mode, RunOptions, OF_THE_SEARCH)
+        mode.add_argument(
+            "--dry-run", action="store_true", help="say what there is to search and what it costs; run nothing"
+        )
+        add_run_options(mode, _COMMAND_HELP.get(name))
         added.append(mode)
-    from trtforensics.commands.searching.bisect_log import add_log_arguments
+    log = _mode(modes, "log", _LOG, "A line that begins with a verdict is one.", "log out > history.txt")
+    log.add_argument("directory", metavar="DIR", help="the artifacts directory of a bisection or a collection")
+    log.add_argument("--json", action="store_true", help="print the events as JSON, one a line")
+    return [*added, log]
 
-    return [*added, add_log_arguments(modes)]
+
+def _mode(modes: _SubParsersAction[ArgumentParser], name: str, summary: str, more: str, example: str) -> ArgumentParser:
+    return modes.add_parser(
+        name,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}.",
+        epilog=f"{more}\n\nexample: trtforensics bisect {example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
 
 
+_LOG = "print the history of an artifacts directory: its runs, probes and verdicts"
 _PINNED = "or pin:CONDITION,…, BAD with tactics chosen as `pin` does (pin:accumulate=fp32, pin:same-as=good.log)"
 
 
@@ -70,9 +82,10 @@ def _tactics_arguments(parser: ArgumentParser) -> None:
 
 
 def _build_arguments(parser: ArgumentParser) -> None:
-    from trtforensics.commands.searching.building import add_build_arguments
+    from trtforensics.bisection.options import BuildOptions
+    from trtforensics.console.options import add_options
 
-    add_build_arguments(parser)
+    add_options(parser, BuildOptions)
 
 
 def _items_arguments(parser: ArgumentParser) -> None:
@@ -82,9 +95,17 @@ def _items_arguments(parser: ArgumentParser) -> None:
 
 
 def _precision_arguments(parser: ArgumentParser) -> None:
-    from trtforensics.commands.searching.bisect_precision import add_arguments
+    from trtforensics.bisection.options import OF_THE_JUDGE, OF_THE_MODEL, BuildOptions, PrecisionOptions, SampleOptions
+    from trtforensics.console.options import add_options
 
-    add_arguments(parser)
+    parser.add_argument("model", metavar="MODEL", help="the ONNX model in FP32")
+    add_options(parser, PrecisionOptions, OF_THE_MODEL)
+    add_options(parser, SampleOptions)
+    add_options(parser, PrecisionOptions, OF_THE_JUDGE)
+    which = "the module that builds (default: the one installed)"
+    add_options(parser, BuildOptions, ("builder", "builder_python"), builder=which)
+    add_options(parser, PrecisionOptions, ("by",))
+    add_options(parser, BuildOptions, ("compute_capability",))
 
 
 def _cache_arguments(parser: ArgumentParser) -> None:
@@ -165,32 +186,6 @@ _COMMAND_HELP = {
 }
 
 
-def _add_search_arguments(parser: ArgumentParser) -> None:
-    from trtforensics.commands.searching.probing import count
-
-    parser.add_argument(
-        "--confidence",
-        type=_share,
-        metavar="P",
-        help="for noisy outcomes: search until the answer is right with this probability, such as 0.99",
-    )
-    parser.add_argument(
-        "--max-builds", type=count, metavar="N", help="stop after N builds, counting those of earlier runs"
-    )
-    parser.add_argument(
-        "--find", choices=("first", "all"), default="all", help="stop at one set, or go on (default: all)"
-    )
-    parser.add_argument(
-        "--retry-unresolved", action="store_true", help="build again what earlier runs here could not judge"
-    )
-    parser.add_argument(
-        "--from-log", metavar="FILE", help="take over the verdicts of a log that `bisect log` printed, as you edited it"
-    )
-    parser.add_argument(
-        "--dry-run", action="store_true", help="say what there is to search and what it costs; run nothing"
-    )
-
-
 def run(args: Namespace) -> int:
     """Bisect, and print the answer.
 
@@ -200,49 +195,32 @@ def run(args: Namespace) -> int:
         OutputError: the directory cannot be written to.
     """
     if args.mode == "log":
-        from trtforensics.commands.searching.bisect_log import run as run_log
-
-        return run_log(args)
+        return _log(args)
     if args.mode == "precision":
-        from trtforensics.commands.searching.bisect_precision import run as run_precision
-
-        return run_precision(args)
-    from trtforensics.commands.searching.probing import check_commands, run_options
+        return _precision(args)
+    from trtforensics.bisection.options import run_options, with_commands
 
     options = run_options(args)
-    lever = _lever(args)
-    options = check_commands(options, lever)
+    lever = _LEVERS[args.mode](args)
+    options = with_commands(options, lever)
     if args.dry_run:
         return _dry_run(args, lever, options)
     return _bisect(args, lever, options)
 
 
-def _lever(args: Namespace) -> Lever:
-    if args.mode == "items":
-        from trtforensics.bisect.levers.items import read_items
+def _items(args: Namespace) -> Lever:
+    from trtforensics.bisection.levers.items import read_items
 
-        return read_items(args.items, max_bytes=args.max_bytes)
-    if args.mode == "cache":
-        return _cache(args)
-    if args.mode == "outputs":
-        return _outputs(args)
-    if args.mode == "route":
-        return _route(args)
-    return _tactics(args)
+    return read_items(args.items, max_bytes=args.max_bytes)
 
 
 def _outputs(args: Namespace) -> Lever:
-    from trtforensics.bisect.levers.items import read_items
-    from trtforensics.bisect.levers.outputs import OutputsLever, tensors_of
-    from trtforensics.commands.searching.building import recipe_of
-    from trtforensics.trt.installed import look, require
+    from trtforensics.bisection.levers.items import read_items
+    from trtforensics.bisection.levers.outputs import OutputsLever, tensors_of
 
     recipe = None
-    if args.build is None:
-        installed = look(args.builder)
-        if args.debug_tensors:
-            require("debug", installed)
-        recipe = recipe_of(args, installed, args.model)
+    if "build" not in args:
+        recipe = _recipe(args, "debug" if args.debug_tensors else None, args.model)
     named = None
     if args.tensors is not None:
         named = [item.name for item in read_items(args.tensors, max_bytes=args.max_bytes).items]
@@ -250,27 +228,34 @@ def _outputs(args: Namespace) -> Lever:
     return OutputsLever(tensors, outputs, recipe, debug=args.debug_tensors)
 
 
+def _recipe(args: Namespace, lever: str | None, model: str | None) -> Recipe:
+    """Return how the installed TensorRT, which must have the lever, builds a model."""
+    from trtforensics.bisection.options import BuildOptions
+    from trtforensics.console.options import read_options
+
+    build = read_options(args, BuildOptions)
+    return build.recipe(build.installed(lever), model)
+
+
 def _route(args: Namespace) -> Lever:
-    from trtforensics.bisect.levers.route import RouteLever, read_knobs
-    from trtforensics.commands.searching.building import installed_for, recipe_of
+    from trtforensics.bisection.levers.route import RouteLever, read_knobs
     from trtforensics.errors import UsageError
 
-    if args.build is not None:
+    if "build" in args:
         raise UsageError("--build", "has no use here: `bisect route` always builds by itself", "Leave it out")
-    installed = installed_for(args, "route")
-    return RouteLever(read_knobs(installed.routes), args.good, args.bad, recipe_of(args, installed, args.model))
+    recipe = _recipe(args, "route", args.model)
+    return RouteLever(read_knobs(recipe.installed.routes), args.good, args.bad, recipe)
 
 
 def _cache(args: Namespace) -> Lever:
-    from trtforensics.bisect.levers.cache import CacheLever
-    from trtforensics.bisect.levers.pinned import pinned_caches
+    from trtforensics.bisection.levers.cache import CacheLever
+    from trtforensics.bisection.levers.pinned import pinned_caches
     from trtforensics.commands.cache import load
-    from trtforensics.commands.searching.building import installed_for, recipe_of
     from trtforensics.console import streams
     from trtforensics.pin.conditions import is_request
     from trtforensics.sources.cache import is_binary
 
-    recipe = None if args.build else recipe_of(args, installed_for(args, "cache"), args.onnx)
+    recipe = None if "build" in args else _recipe(args, "cache", args.onnx)
     if is_request(args.good):
         good, bad = pinned_caches(args.bad, args.good, max_bytes=args.max_bytes)
     else:
@@ -284,18 +269,18 @@ def _cache(args: Namespace) -> Lever:
 
 
 def _tactics(args: Namespace) -> Lever:
-    from trtforensics.bisect.levers.pinned import pinned_replays
-    from trtforensics.bisect.levers.tactics import TacticsLever, edges_of, load_side
-    from trtforensics.commands.searching.building import installed_for, recipe_of
+    from trtforensics.bisection.levers.pinned import pinned_replays
+    from trtforensics.bisection.levers.tactics import TacticsLever, edges_of, load_side
     from trtforensics.console import streams
     from trtforensics.console.terminal import visible
     from trtforensics.pin.conditions import is_request
 
-    recipe = None if args.build else recipe_of(args, installed_for(args, "tactics"), args.onnx)
+    recipe = None if "build" in args else _recipe(args, "tactics", args.onnx)
     if is_request(args.good):
         good, bad, known = pinned_replays(args.bad, args.good, max_bytes=args.max_bytes)
     else:
-        good, bad = (load_side(getattr(args, side), side, max_bytes=args.max_bytes) for side in ("good", "bad"))
+        good = load_side(args.good, "good", max_bytes=args.max_bytes)
+        bad = load_side(args.bad, "bad", max_bytes=args.max_bytes)
         known = {}, {}
     layers = {entry.layer for replay in (*good.replays, *bad.replays) for entry in replay.entries}
     edges = edges_of(args.onnx, args.log, layers, max_bytes=args.max_bytes)
@@ -309,8 +294,11 @@ def _tactics(args: Namespace) -> Lever:
     return lever
 
 
+_LEVERS = {"items": _items, "cache": _cache, "outputs": _outputs, "route": _route, "tactics": _tactics}
+
+
 def _search(lever: Lever, options: RunOptions) -> SetSearch:
-    from trtforensics.bisect.search import FewestSearch, Search
+    from trtforensics.bisection.search import FewestSearch, Search
     from trtforensics.errors import UsageError
 
     if lever.wants_fewest:
@@ -323,46 +311,87 @@ def _search(lever: Lever, options: RunOptions) -> SetSearch:
         confidence=options.confidence,
         edges=lever.edges,
         max_builds=options.max_builds,
-        recheck=_can_recheck(options),
     )
 
 
-def _can_recheck(options: RunOptions) -> bool:
-    """Whether a check can be run again on what a probe built: there is one, and it reads the engine or the folder."""
-    from trtforensics.bisect.session.engines import reads_build
-
-    return options.check is not None and (options.build is None or reads_build(options.check))
-
-
 def _dry_run(args: Namespace, lever: Lever, options: RunOptions) -> int:
-    from trtforensics.bisect.session.forecast import forecast, forecast_text
+    from trtforensics.bisection.session.answer import to_json
+    from trtforensics.bisection.session.forecast import forecast, forecast_text
     from trtforensics.console import streams
 
     cost = forecast(lever, _search(lever, options).outlook(), options, Path(args.artifacts_dir))
-    streams.print_result(cost.to_json() if args.json else forecast_text(cost))
+    streams.print_result(to_json(cost) if args.json else forecast_text(cost))
     return 0
 
 
 def _bisect(args: Namespace, lever: Lever, options: RunOptions) -> int:
-    from trtforensics.bisect.session.bisection import bisect
-    from trtforensics.bisect.session.report import bisection_text
-    from trtforensics.bisect.session.result import to_json
+    from trtforensics.bisection.session.answer import to_json
+    from trtforensics.bisection.session.bisection import bisect
     from trtforensics.console import streams
     from trtforensics.console.diagnostics import ExitCode
     from trtforensics.console.progress import ProgressLine
 
     directory = Path(args.artifacts_dir)
     with ProgressLine(quiet=args.quiet) as progress:
-        document, fixed = bisect(directory, lever, _search(lever, options), options, progress.show)
-    streams.print_result(to_json(document) if args.json else bisection_text(document, directory, fixed))
-    return ExitCode.OK if document["status"] == "certified" else ExitCode.NO
+        answer, fixed = bisect(directory, lever, _search(lever, options), options, progress.show)
+    streams.print_result(to_json(answer.document()) if args.json else answer.text(directory, fixed))
+    return ExitCode.OK if answer.certified else ExitCode.NO
 
 
-def _share(text: str) -> float:
+def _precision(args: Namespace) -> int:
+    from trtforensics.bisection.options import BuildOptions, PrecisionOptions, SampleOptions, run_options
+    from trtforensics.bisection.precision.nodes import PrecisionLever
+    from trtforensics.bisection.precision.running import PrecisionRequest, PrecisionRun
+    from trtforensics.bisection.session.answer import to_json
+    from trtforensics.console import streams
+    from trtforensics.console.diagnostics import ExitCode
+    from trtforensics.console.options import read_options
+    from trtforensics.console.progress import ProgressLine
+
+    request = PrecisionRequest(
+        args.model,
+        read_options(args, PrecisionOptions),
+        read_options(args, SampleOptions).samples_of,
+        read_options(args, BuildOptions),
+    )
+    directory = Path(args.artifacts_dir)
+    prepared = PrecisionRun(request, run_options(args, PrecisionLever.judged), directory)
+    if args.dry_run:
+        cost = prepared.forecast()
+        streams.print_result(to_json(cost) if args.json else cost.text())
+        return ExitCode.OK
+    with ProgressLine(quiet=args.quiet) as progress:
+        answer, fixed = prepared.run(progress.show)
+    text = answer.text(directory, fixed, wants_builds=prepared.wants_builds)
+    streams.print_result(to_json(answer.document()) if args.json else text)
+    return ExitCode.OK if answer.search.certified else ExitCode.NO
+
+
+def _log(args: Namespace) -> int:
+    """Print the history of a directory.
+
+    Raises:
+        SourceError: the directory has no job, or a file of it is damaged; what stands before the damage was printed.
+    """
+    from trtforensics.bisection.session.job import key_of, names_of, read_job
+    from trtforensics.bisection.session.journal import event_json, read_events
+    from trtforensics.bisection.session.log import log_lines, log_text
+    from trtforensics.console import streams
+    from trtforensics.errors import SourceError
+
+    directory = Path(args.directory)
+    job = read_job(directory)
+    key = key_of(job)
+    events: list[Event] = []
+    damage = None
     try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0.5 < value < 1:  # noqa: PLR2004 - below one half, a coin would do
-        raise argparse.ArgumentTypeError(f"{text!r} is not a probability between 0.5 and 1")
-    return value
+        events.extend(read_events(directory, key))
+    except SourceError as error:
+        damage = error
+    if args.json:
+        streams.print_pieces(map(event_json, events))
+    else:
+        streams.print_pieces(log_text(log_lines(events, key, names_of(job))))
+    if damage is not None:
+        raise damage
+    return 0

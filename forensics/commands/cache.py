@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace, _SubParsersAction
+    from argparse import ArgumentParser, Namespace
 
     from trtforensics.model.timing_cache import TimingCache
 
@@ -17,33 +17,25 @@ EXAMPLE = """examples:
 
 def add_arguments(parser: ArgumentParser) -> list[ArgumentParser]:
     """Declare the subcommands of ``cache`` and return their parsers."""
-    from trtforensics.commands.searching.builder_python import add_builder_python
+    from trtforensics.bisection.options import BuildOptions
+    from trtforensics.console.arguments import add_action
+    from trtforensics.console.options import add_options
 
     parser.epilog = EXAMPLE
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True, parser_class=type(parser))
     summary = "write the keys, tactics and candidates as JSON"
-    export = _action(actions, "export", summary, "build.log -o good.json")
+    export = add_action(actions, "export", summary, "cache export build.log -o good.json")
     what = "a verbose build log (TensorRT 10.8 or later, editable timing cache), a binary cache, or an export"
     export.add_argument("source", metavar="SOURCE", help=what)
     export.add_argument("-o", "--output", required=True, metavar="OUT", help="the file to write")
     summary = "set the tactics of an export in a binary cache; needs TensorRT"
-    apply = _action(actions, "apply", summary, "good.json --to model.cache -o fixed.cache")
+    apply = add_action(actions, "apply", summary, "cache apply good.json --to model.cache -o fixed.cache")
     apply.add_argument("source", metavar="EXPORT", help="what `cache export` wrote, edited perhaps")
     apply.add_argument("--to", required=True, metavar="CACHE", help="the binary editable cache to begin with")
     apply.add_argument("-o", "--output", required=True, metavar="OUT", help="the binary cache to write")
     for action in (export, apply):
-        add_builder_python(action)
+        add_options(action, BuildOptions, ("builder_python",))
     return [export, apply]
-
-
-def _action(actions: _SubParsersAction[ArgumentParser], name: str, summary: str, example: str) -> ArgumentParser:
-    return actions.add_parser(
-        name,
-        help=summary,
-        description=f"{summary[0].upper()}{summary[1:]}.",
-        epilog=f"example: trtforensics cache {name} {example}",
-        allow_abbrev=False,
-    )
 
 
 def run(args: Namespace) -> int:
@@ -57,17 +49,15 @@ def run(args: Namespace) -> int:
 
 
 def _export(args: Namespace) -> int:
-    from trtforensics.console import streams
+    from trtforensics.console.diagnostics import remark
     from trtforensics.console.output import write_text
-    from trtforensics.console.terminal import visible
     from trtforensics.render import cache as cache_export
     from trtforensics.sources.build_log import keep_sources
 
     keep_sources([args.source], args.output)
     cache = load(args.source, args.max_bytes)
     write_text(args.output, cache_export.to_json(cache))
-    if not args.quiet:
-        streams.tell(f"{visible(args.output)}: {len(cache.keys)} keys\n")
+    remark(f"{args.output}: {len(cache.keys)} keys", quiet=args.quiet)
     return 0
 
 
@@ -88,9 +78,8 @@ def load(path: str, max_bytes: int) -> TimingCache:
 
 
 def _apply(args: Namespace) -> int:
-    from trtforensics.console import streams
+    from trtforensics.console.diagnostics import remark
     from trtforensics.console.output import write_bytes
-    from trtforensics.console.terminal import visible
     from trtforensics.parsers.text.document import read_document
     from trtforensics.sources import editable_cache
     from trtforensics.sources.build_log import keep_sources
@@ -100,6 +89,5 @@ def _apply(args: Namespace) -> int:
     keys = load_timing_cache(args.source, max_bytes=args.max_bytes).keys
     payload, changed = editable_cache.apply(read_document(args.to, max_bytes=args.max_bytes), keys)
     write_bytes(args.output, payload)
-    if not args.quiet:
-        streams.tell(f"{visible(args.output)}: {changed} of {len(keys)} keys now have another tactic\n")
+    remark(f"{args.output}: {changed} of {len(keys)} keys now have another tactic", quiet=args.quiet)
     return 0

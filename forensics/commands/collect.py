@@ -19,7 +19,7 @@ example: trtforensics collect --until 20 --artifacts-dir out --check './accuracy
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``collect``."""
-    from trtforensics.commands.searching.probing import add_run_arguments
+    from trtforensics.bisection.runner.options import add_run_options
 
     parser.epilog = EXAMPLE
     parser.add_argument(
@@ -29,7 +29,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="N",
         help="stop after N builds; or, with `good` or `bad`, after the first such build",
     )
-    add_run_arguments(parser)
+    add_run_options(parser)
 
 
 def run(args: Namespace) -> int:
@@ -40,11 +40,11 @@ def run(args: Namespace) -> int:
         UsageError: there is no build command, or the directory is another job's or in use.
         OutputError: the directory cannot be written to.
     """
-    from trtforensics.bisect.runner.placeholders import INPUTS, mentions
-    from trtforensics.bisect.search import Verdict
-    from trtforensics.bisect.session.collection import CollectionLever, RepeatedBuilds, collect, collection_text
-    from trtforensics.bisect.session.result import to_json
-    from trtforensics.commands.searching.probing import require_linux, run_options
+    from trtforensics.bisection.options import require_linux, run_options
+    from trtforensics.bisection.runner.placeholders import INPUTS, mentions
+    from trtforensics.bisection.search import Verdict
+    from trtforensics.bisection.session.answer import to_json
+    from trtforensics.bisection.session.collection import CollectionLever, RepeatedBuilds, collect
     from trtforensics.console import streams
     from trtforensics.console.progress import ProgressLine
     from trtforensics.errors import UsageError
@@ -57,8 +57,8 @@ def run(args: Namespace) -> int:
     plan = RepeatedBuilds(args.until) if isinstance(args.until, int) else RepeatedBuilds(None, Verdict(args.until))
     directory = Path(args.artifacts_dir)
     with ProgressLine(quiet=args.quiet) as progress:
-        document = collect(directory, plan, CollectionLever(product), options, progress.show)
-    streams.print_result(to_json(document) if args.json else collection_text(document, directory))
+        answer = collect(directory, plan, CollectionLever(product), options, progress.show)
+    streams.print_result(to_json(answer.document()) if args.json else answer.text(directory))
     return 0
 
 

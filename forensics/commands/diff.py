@@ -24,6 +24,8 @@ _KINDS = (Kind.BUILD_LOG, Kind.REPLAY, Kind.LAYER_INFO, Kind.PROFILE, Kind.TIMES
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``diff``."""
+    from trtforensics.console.arguments import add_output_option
+
     parser.epilog = EXAMPLE
     what = "a build log, tactic replay, engine-layer JSON, profile, times, timing cache, or a directory of them"
     parser.add_argument("good", metavar="GOOD", help=f"{what}; of an artifacts directory, its good/")
@@ -34,7 +36,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the JSON document instead of the report")
     parser.add_argument("--exit-code", action="store_true", help="exit with 1 where there is a difference")
     parser.add_argument("--all", action="store_true", help="print every difference, however many there are")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout, whole or not at all")
+    add_output_option(parser)
     add_kind_argument(parser, _KINDS)
 
 
@@ -44,16 +46,14 @@ def run(args: Namespace) -> int:
     Raises:
         ForensicsError: A source cannot be used, a directory holds none, or the result cannot be written.
     """
-    from trtforensics.console import streams
-    from trtforensics.console.output import write_text
+    from trtforensics.comparison.compare import compare
+    from trtforensics.comparison.loading import load_side, with_files
     from trtforensics.console.progress import ProgressLine
-    from trtforensics.diff.compare import compare
-    from trtforensics.diff.loading import load_side, with_files
+    from trtforensics.console.streams import deliver
     from trtforensics.sources.build_log import keep_sources
 
     bad_path = _bad_path(args.good, args.bad)
-    if args.output is not None:
-        keep_sources([args.good, bad_path, *args.good_files, *args.bad_files], args.output)
+    keep_sources([args.good, bad_path, *args.good_files, *args.bad_files], args.output)
     kind = Kind(args.kind) if args.kind else None
     with ProgressLine(quiet=args.quiet) as progress:
         good, bad = (
@@ -67,18 +67,15 @@ def run(args: Namespace) -> int:
         )
     comparison = compare(good, bad)
     if args.json:
-        from trtforensics.diff.document import to_json
+        from trtforensics.comparison.document import to_json
 
         text = to_json(comparison)
     else:
+        from trtforensics.comparison.report import report
         from trtforensics.console.terminal import wants_colour
-        from trtforensics.diff.report import report
 
         text = report(comparison, everything=args.all, colour=args.output is None and wants_colour(sys.stdout))
-    if args.output is not None:
-        write_text(args.output, text)
-    else:
-        streams.print_result(text)
+    deliver((text,), args.output)
     return ExitCode.NO if args.exit_code and comparison.differences else ExitCode.OK
 
 

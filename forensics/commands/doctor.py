@@ -29,7 +29,7 @@ _WIDTH = 14
 
 @dataclass(frozen=True, slots=True)
 class Ability:
-    """A part of this tool: whether it works here, and what it needs where it does not."""
+    """A part of this tool: whether it works here, and its requirement."""
 
     what: str
     works: bool
@@ -56,10 +56,11 @@ class Health:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``doctor``."""
-    from trtforensics.commands.searching.builder_python import add_builder_python
+    from trtforensics.bisection.options import BuildOptions
+    from trtforensics.console.options import add_options
 
     parser.epilog = EXAMPLE
-    add_builder_python(parser)
+    add_options(parser, BuildOptions, ("builder_python",))
     parser.add_argument("--json", action="store_true", help="print a JSON document instead of text")
 
 
@@ -85,10 +86,10 @@ def examine() -> Health:
     from trtforensics.model.version import __version__
     from trtforensics.trt.interpreter import described
 
-    found, versions = _tensorrt()
+    installed, versions = _tensorrt()
     extras = {name: _version(name) for name in _EXTRAS}
     programs = {name: shutil.which(name) or _MISSING for name in _PROGRAMS}
-    gpu = next((f"{one.gpu}, driver {one.driver}" for one in found if one.gpu), _MISSING)
+    gpu = next((f"{module.gpu}, driver {module.driver}" for module in installed if module.gpu), _MISSING)
     return Health(
         trtforensics=__version__,
         python=f"{platform.python_version()} ({sys.executable})",
@@ -99,7 +100,7 @@ def examine() -> Health:
         builder_python=described(),
         tensorrt=versions,
         gpu=gpu,
-        abilities=tuple(_abilities(found, extras, programs)),
+        abilities=tuple(_abilities(installed, extras, programs)),
     )
 
 
@@ -109,16 +110,16 @@ def _tensorrt() -> tuple[list[Installed], dict[str, str]]:
     from trtforensics.trt.installed import look
     from trtforensics.trt.interpreter import installed_modules
 
-    found, versions, there = [], {}, installed_modules()
+    installed, versions, there = [], {}, installed_modules()
     for name in MODULES:
         versions[name] = _MISSING
         if name in there:
             try:
-                found.append(look(name))
-                versions[name] = found[-1].version
+                installed.append(look(name))
+                versions[name] = installed[-1].version
             except UsageError as error:
                 versions[name] = error.what
-    return found, versions
+    return installed, versions
 
 
 def _version(package: str) -> str:
@@ -128,23 +129,25 @@ def _version(package: str) -> str:
         return _MISSING
 
 
-def _abilities(found: Iterable[Installed], extras: Mapping[str, str], programs: Mapping[str, str]) -> Iterable[Ability]:
+def _abilities(
+    installed: Iterable[Installed], extras: Mapping[str, str], programs: Mapping[str, str]
+) -> Iterable[Ability]:
     """Give the parts of this tool that do not work everywhere, and the one that does."""
-    own = list(found)
-    full = [one for one in own if one.module == "tensorrt"]
+    modules = list(installed)
+    full = [module for module in modules if module.module == "tensorrt"]
     linux = sys.platform.startswith("linux")
     build, where = "a `--build` command", "the Python that builds (`--builder-python`)"
     yield Ability("read logs, replays and engine files: parse, report, diff, graph, tui", works=True, needs="")
     yield Ability("bisect and collect with a `--build` and a `--check` of your own", linux, "Linux")
     yield Ability("bisect precision by the emulated twin", extras["onnxruntime"] != _MISSING, _install("onnxruntime"))
-    selects = any(one.selector for one in full)
+    selects = any(module.selector for module in full)
     yield Ability(f"bisect tactics without {build}", linux and selects, f"TensorRT 8.0 to 10.x in {where}")
-    editable = any(one.editable_cache for one in full)
+    editable = any(module.editable_cache for module in full)
     yield Ability(f"bisect cache, and binary caches, without {build}", linux and editable, "TensorRT 10.8 or later")
-    yield Ability(f"bisect outputs without {build}", linux and bool(own), f"tensorrt or tensorrt_rtx in {where}")
-    yield Ability("bisect route", linux and any(one.routes for one in full), f"TensorRT 11.1 or later in {where}")
+    yield Ability(f"bisect outputs without {build}", linux and bool(modules), f"tensorrt or tensorrt_rtx in {where}")
+    yield Ability("bisect route", linux and any(module.routes for module in full), f"TensorRT 11.1 or later in {where}")
     builder = "tensorrt_rtx: `pip install 'trtforensics[rtx]'`"
-    yield Ability("builds without a GPU", any(one.module == "tensorrt_rtx" for one in own), builder)
+    yield Ability("builds without a GPU", any(module.module == "tensorrt_rtx" for module in modules), builder)
     yield Ability("probes on a Dask cluster", extras["distributed"] != _MISSING, _install("distributed"))
     yield Ability("graphs as pictures", programs["dot"] != _MISSING, "Graphviz: its program `dot` on the path")
 

@@ -34,9 +34,8 @@ def run(args: Namespace) -> int:
     """
     from trtforensics.console import streams
     from trtforensics.errors import UsageError
-    from trtforensics.findings.explaining import explain, explain_json, list_codes, list_hits
+    from trtforensics.findings.explaining import explain, explain_json, list_codes, list_hits, search
     from trtforensics.findings.registry import rule_of, rules
-    from trtforensics.findings.searching import search
 
     if not args.words:
         streams.print_result(explain_json(rules()) if args.json else list_codes(rules()))

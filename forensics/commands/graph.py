@@ -14,9 +14,8 @@ if TYPE_CHECKING:
 
     import networkx as nx
 
-    from trtforensics.engines.joining import JoinedSources
-    from trtforensics.graph.build import BuildGraph
-    from trtforensics.graph.export import GraphForm
+    from trtforensics.graphs.build import BuildGraph
+    from trtforensics.graphs.export import GraphForm
 
 EXAMPLE = """examples:
   trtforensics graph build.log -o engine.svg                                 # needs Graphviz
@@ -31,6 +30,8 @@ _HOPS = 2
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``graph``."""
+    from trtforensics.console.arguments import add_build_option
+
     parser.epilog = EXAMPLE
     what = "a build log (several are parts of one build), engine-layer JSON, a profile, the ONNX model: of one engine"
     parser.add_argument("sources", nargs="+", metavar="SOURCE", help=what)
@@ -52,48 +53,40 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--hops", type=int, metavar="N", help=hops)
     parser.add_argument("--top", type=int, metavar="N", help="only the N layers that take most time")
     parser.add_argument("--filter", metavar="EXPR", help="only layers that a filter keeps, as in `time>0.05 type:half`")
-    parser.add_argument(
-        "--build",
-        type=int,
-        metavar="N",
-        help="which build of the log, from 1 (default: the last one with engine layers, else the last)",
-    )
+    add_build_option(parser)
 
 
 def run(args: Namespace) -> int:
     """Write the graph and print its size to stderr.
 
     Raises:
-        SourceError: The source cannot be read.
-        NotABuildLogError: It is not a build log.
-        UsageError: The ending names no form, the log has no such build or layer, or OUT is the source itself.
-        OutputError: OUT cannot be written, or Graphviz is needed and cannot draw it.
+        ForensicsError: A source cannot be used, the ending names no form, the log has no such build or layer, Graphviz
+            is needed and cannot draw it, or OUT is a source itself or cannot be written.
     """
     # Imported here so that no other command waits for networkx.
-    from trtforensics.console import streams
-    from trtforensics.console.output import open_output
+    from trtforensics.console.diagnostics import remark
+    from trtforensics.console.output import form_of, open_output
     from trtforensics.console.progress import ProgressLine
-    from trtforensics.console.terminal import visible
     from trtforensics.engines.joining import load_joined
-    from trtforensics.graph.build import build_graph, select_build
-    from trtforensics.graph.export import GraphForm, form_of
-    from trtforensics.graph.graphviz import rendered
-    from trtforensics.graph.netron import to_onnx
+    from trtforensics.graphs.build import build_graph
+    from trtforensics.graphs.drawing import rendered
+    from trtforensics.graphs.export import GraphForm
+    from trtforensics.graphs.netron import to_onnx
     from trtforensics.sources.build_log import keep_sources
 
-    form = form_of(args.output)
+    form = form_of(args.output, {form.value: form for form in GraphForm})
     _check(args, form is GraphForm.ONNX)
     keep_sources(args.sources, args.output)
     with ProgressLine(quiet=args.quiet) as progress:
         joined = load_joined(args.sources, max_bytes=args.max_bytes, on_progress=progress)
-    graph = build_graph(select_build(joined.log, args.build))
+    graph = build_graph(joined.engine(args.build))
     blocks: Iterable[bytes]
     if form is GraphForm.ONNX:
         if not graph.engine_layers():
             raise UsageError(args.sources[0], "names no engine layers", "Give a verbose log or engine-layer JSON")
         blocks, size = [to_onnx(graph)], counted(len(graph.engine_layers()), "layer")
     else:
-        shown = _selected(graph, args, joined, picture=form.drawn)
+        shown = _selected(graph, args, picture=form.drawn)
         blocks = _written(shown, args, form, graph)
         size = f"{counted(len(shown), 'node')}, {counted(shown.number_of_edges(), 'edge')}"
         if form.drawn:
@@ -101,10 +94,9 @@ def run(args: Namespace) -> int:
     with open_output(args.output) as sink:
         for block in blocks:
             sink.write(block)
-    if not args.quiet:
-        streams.tell(f"{visible(args.output)}: {size}\n")
-        for one in joined.unjoined:
-            streams.tell(visible(f"note: {one}") + "\n")
+    remark(f"{args.output}: {size}", quiet=args.quiet)
+    for unjoined in joined.unjoined:
+        remark(f"note: {unjoined}", quiet=args.quiet)
     return 0
 
 
@@ -128,10 +120,9 @@ def _check(args: Namespace, to_onnx: bool) -> None:  # noqa: FBT001 - of the for
         )
 
 
-def _selected(graph: BuildGraph, args: Namespace, joined: JoinedSources, *, picture: bool) -> nx.MultiDiGraph:
+def _selected(graph: BuildGraph, args: Namespace, *, picture: bool) -> nx.MultiDiGraph:
     """Return the view that was asked for, or the part of it."""
-    from trtforensics.graph.selecting import around, only, top
-    from trtforensics.graph.views import View, viewed
+    from trtforensics.graphs.views import View, around, only, top, viewed
 
     where = args.sources[0]
     selects = args.around is not None or args.top is not None or args.filter is not None
@@ -146,9 +137,9 @@ def _selected(graph: BuildGraph, args: Namespace, joined: JoinedSources, *, pict
     if args.filter is not None:
         from trtforensics.tables.layers import layer_table
 
-        kept = layer_table([graph.build], joined.model).filtered(args.filter).rows
+        kept = layer_table([graph.engine]).filtered(args.filter).rows
         layers = graph.engine_layers()
-        shown = only(shown, {layers[row.facts.index] for row in kept})
+        shown = only(shown, {layers[row.index] for row in kept})
     if args.top is not None:
         shown = top(shown, args.top, where=where)
     if args.around is not None:
@@ -158,12 +149,12 @@ def _selected(graph: BuildGraph, args: Namespace, joined: JoinedSources, *, pict
 
 def _written(shown: nx.MultiDiGraph, args: Namespace, form: GraphForm, graph: BuildGraph) -> Iterable[bytes]:
     """Return the document of a form in blocks; a picture's is its DOT."""
-    from trtforensics.graph.drawing import Colouring, Drawing, drawn
-    from trtforensics.graph.export import GraphForm, export, without_secrets
+    from trtforensics.graphs.drawing import Colouring, Drawing, drawn
+    from trtforensics.graphs.export import GraphForm, export, without_secrets
 
     whole = shown is graph.graph
     if not form.drawn and (form is not GraphForm.DOT or whole):
         return export(shown, form)
-    version = f", TensorRT {graph.build.tensorrt_version}" if graph.build.tensorrt_version else ""
+    version = f", TensorRT {graph.engine.build.tensorrt_version}" if graph.engine.build.tensorrt_version else ""
     title = f"{PurePath(args.sources[0]).name}{version}: {len(graph.engine_layers())} engine layers"
     return [drawn(without_secrets(shown), Drawing(Colouring(args.colour), title))]

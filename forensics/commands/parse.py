@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from trtforensics.model.log import BuildLog
     from trtforensics.sources.kinds import Kind
@@ -21,6 +21,7 @@ EXAMPLE = """examples:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``parse``."""
+    from trtforensics.console.arguments import add_output_option
     from trtforensics.sources.kinds import Kind, add_kind_argument
 
     parser.epilog = EXAMPLE
@@ -32,27 +33,21 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("sources", nargs="+", metavar="SOURCE", help=what)
     add_kind_argument(parser, tuple(kind for kind in Kind if kind is not Kind.ARTIFACTS))
     parser.add_argument("--json", action="store_true", help="print the JSON document instead of the summary")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout, whole or not at all")
+    add_output_option(parser)
 
 
 def run(args: Namespace) -> int:
     """Parse the sources and print the summary or the JSON document.
 
     Raises:
-        SourceError: The source cannot be read.
-        NotABuildLogError: It is not a build log.
-        NotAReplayError: It is a damaged replay.
-        NotEngineInfoError: It is damaged engine-layer or profile JSON.
-        NotATimingCacheError: It is a damaged timing-cache export.
-        OutputError: FILE, or stdout, cannot be written.
-        UsageError: FILE is a source itself, a source is named twice, or the sources do not go together.
+        ForensicsError: A source cannot be read, is damaged or named twice, the sources do not go together, or FILE is
+            a source itself or cannot be written.
     """
-    from trtforensics.console import streams
+    from trtforensics.console.streams import deliver
     from trtforensics.sources.build_log import keep_sources
     from trtforensics.sources.kinds import Kind
 
-    if args.output is not None:
-        keep_sources(args.sources, args.output)
+    keep_sources(args.sources, args.output)
     readers = {
         Kind.REPLAY: _replay,
         Kind.LAYER_INFO: _engine,
@@ -62,12 +57,7 @@ def run(args: Namespace) -> int:
     }
     kind = _kind(args)
     texts = (readers[kind](args),) if kind in readers else _build_log(args)
-    if args.output is not None:
-        from trtforensics.console.output import write_pieces
-
-        write_pieces(args.output, texts)
-    else:
-        streams.print_pieces(texts)
+    deliver(texts, args.output)
     return 0
 
 
@@ -87,7 +77,14 @@ def _kind(args: Namespace) -> Kind:
 
 def _build_log(args: Namespace) -> Iterable[str]:
     log = _joined_log(args) if len(args.sources) > 1 else _read_log(args)
-    return _json(log) if args.json else (_summary(log, to_file=args.output is not None),)
+    if args.json:
+        from trtforensics.render.log_json import in_pieces
+
+        return in_pieces(log)
+    from trtforensics.console.terminal import wants_colour
+    from trtforensics.render.log_text import summarise
+
+    return (summarise(log, colour=args.output is None and wants_colour(sys.stdout)),)
 
 
 def _read_log(args: Namespace) -> BuildLog:
@@ -113,14 +110,11 @@ def _joined_log(args: Namespace) -> BuildLog:
 
 def _replay(args: Namespace) -> str:
     from trtforensics.console.terminal import wants_colour
-    from trtforensics.errors import UsageError
     from trtforensics.replay.json_documents import show_document, to_json
     from trtforensics.replay.text import show
     from trtforensics.sources.replay import load_replay
 
-    if len(args.sources) > 1:
-        raise UsageError(" ".join(args.sources), "a replay is one file", "Name one, or `diff` to compare them")
-    replay = load_replay(args.sources[0], max_bytes=args.max_bytes)
+    replay = load_replay(_only_source(args, "a replay is one file"), max_bytes=args.max_bytes)
     if args.json:
         return to_json(show_document(replay))
     return show(replay, colour=args.output is None and wants_colour(sys.stdout))
@@ -135,36 +129,26 @@ def _engine(args: Namespace) -> str:
 
 
 def _times(args: Namespace) -> str:
-    from trtforensics.errors import UsageError
-    from trtforensics.parsers.files.times_json import read_times_json
+    from trtforensics.parsers.files.profile_json import read_times_json
     from trtforensics.parsers.text.document import read_document
     from trtforensics.render import times
 
-    if len(args.sources) > 1:
-        raise UsageError(" ".join(args.sources), "times are one file", "Name one, or `diff` to compare them")
-    read = read_times_json(read_document(args.sources[0], max_bytes=args.max_bytes))
+    read = read_times_json(read_document(_only_source(args, "times are one file"), max_bytes=args.max_bytes))
     return times.to_json(read) if args.json else times.summarise(read)
 
 
 def _timing_cache(args: Namespace) -> str:
-    from trtforensics.errors import UsageError
     from trtforensics.render import cache as cache_export
     from trtforensics.sources.cache import load_timing_cache
 
-    if len(args.sources) > 1:
-        raise UsageError(" ".join(args.sources), "a timing cache is one file", "Name one, or `diff` to compare them")
-    cache = load_timing_cache(args.sources[0], max_bytes=args.max_bytes)
+    cache = load_timing_cache(_only_source(args, "a timing cache is one file"), max_bytes=args.max_bytes)
     return cache_export.to_json(cache) if args.json else cache_export.summarise(cache)
 
 
-def _json(log: BuildLog) -> Iterator[str]:
-    from trtforensics.render.log_json import in_pieces
+def _only_source(args: Namespace, rule: str) -> str:
+    from trtforensics.errors import UsageError
 
-    return in_pieces(log)
-
-
-def _summary(log: BuildLog, *, to_file: bool) -> str:
-    from trtforensics.console.terminal import wants_colour
-    from trtforensics.render.log_text import summarise
-
-    return summarise(log, colour=not to_file and wants_colour(sys.stdout))
+    if len(args.sources) > 1:
+        raise UsageError(" ".join(args.sources), rule, "Name one, or `diff` to compare them")
+    source: str = args.sources[0]
+    return source

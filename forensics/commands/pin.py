@@ -72,7 +72,7 @@ def _pin(args: Namespace) -> int:
 
     if args.output is None:
         raise UsageError("-o", "is missing", "Name the file to write, or verify one with --verify")
-    keep_sources([*args.sources, *filter(None, (args.same_as, args.to))], args.output)
+    keep_sources([*args.sources, args.same_as, args.to], args.output)
     request = _request(args)
     logs = _logs(args, args.sources)
     form = PinForm(args.form) if args.form else form_of(logs[0])
@@ -88,7 +88,7 @@ def _pin(args: Namespace) -> int:
 
 
 def _request(args: Namespace) -> PinRequest:
-    from trtforensics.model.accumulator import Accumulator
+    from trtforensics.model.data_types import Accumulator
     from trtforensics.pin.conditions import PinRequest
 
     return PinRequest(
@@ -112,7 +112,7 @@ def _logs(args: Namespace, paths: Sequence[str]) -> list[BuildLog]:
 
 def _write(args: Namespace, plan: PinPlan) -> None:
     from trtforensics.console.output import write_bytes, write_text
-    from trtforensics.pin.writing import keys_of_plan, text_of_plan
+    from trtforensics.pin.making import keys_of_plan, text_of_plan
 
     if args.to is None or plan.pinnable.base is None:
         write_text(args.output, text_of_plan(plan))
@@ -132,8 +132,9 @@ def _next_steps(args: Namespace, plan: PinPlan, form: PinForm) -> list[str]:
 
     pinned, log = quote(args.output), quote(plan.pinnable.log.source.path)
     if form is PinForm.REPLAY:
-        build = f"polygraphy run MODEL.onnx --trt --load-tactics {pinned} --save-engine pinned.engine -vv > rebuilt.log"
-        return [f"{build}    # with the options of {log}", f"trtforensics pin --verify {pinned} rebuilt.log"]
+        build = f"polygraphy run MODEL.onnx --trt --load-tactics {pinned} --save-engine pinned.engine -vv"
+        logged = f"{build} > rebuilt.log 2>&1    # with the options of {log}"
+        return [logged, f"trtforensics pin --verify {pinned} rebuilt.log"]
     cache = pinned
     steps = []
     if args.to is None:
@@ -149,36 +150,29 @@ def _next_steps(args: Namespace, plan: PinPlan, form: PinForm) -> list[str]:
 def _verify(args: Namespace) -> int:
     from trtforensics.console import streams
     from trtforensics.console.diagnostics import ExitCode
+    from trtforensics.errors import UsageError
+    from trtforensics.pin.conditions import PinRequest
     from trtforensics.pin.making import is_log
     from trtforensics.pin.report import proofs_json, proofs_text
-    from trtforensics.pin.verification import PinUse, verify_keys, verify_layers
+    from trtforensics.pin.verification import PinUse, verify_keys, verify_layers, without_proof
     from trtforensics.sources.cache import is_binary, load_timing_cache
     from trtforensics.sources.kinds import Kind, kind_of
     from trtforensics.sources.replay import load_replay
 
-    _refuse_conditions(args)
+    if _request(args) != PinRequest() or args.output or args.to or args.form:
+        raise UsageError("--verify", "goes with no condition and no output", "Give PINNED and what the build left")
     logs = _logs(args, [path for path in args.sources if is_log(path) and not is_binary(path)])
     others = [path for path in args.sources if not is_log(path) or is_binary(path)]
     if not is_binary(args.verify) and kind_of(args.verify) is Kind.REPLAY:
-        _refuse_caches(others)
+        if others:
+            what = "is no build log, and only a log shows whether a replay was used"
+            raise UsageError(others[0], what, "Give the log")
         proofs = verify_layers(load_replay(args.verify, max_bytes=args.max_bytes), logs)
     else:
         caches: list[TimingCache] = [load_timing_cache(path, max_bytes=args.max_bytes) for path in others]
         proofs = verify_keys(load_timing_cache(args.verify, max_bytes=args.max_bytes), logs, caches)
+    if not proofs:
+        raise UsageError(args.verify, "pins nothing", "Give the file that `pin` wrote")
     streams.print_result((proofs_json if args.json else proofs_text)(args.verify, proofs))
-    return ExitCode.NO if any(proof.use is PinUse.NOT_USED for proof in proofs) else ExitCode.OK
-
-
-def _refuse_conditions(args: Namespace) -> None:
-    from trtforensics.errors import UsageError
-    from trtforensics.pin.conditions import PinRequest
-
-    if _request(args) != PinRequest() or args.output or args.to or args.form:
-        raise UsageError("--verify", "goes with no condition and no output", "Give PINNED and what the build left")
-
-
-def _refuse_caches(paths: Sequence[str]) -> None:
-    from trtforensics.errors import UsageError
-
-    if paths:
-        raise UsageError(paths[0], "is no build log, and only a log shows whether a replay was used", "Give the log")
+    used = not without_proof(proofs) and all(proof.use is not PinUse.NOT_USED for proof in proofs)
+    return ExitCode.OK if used else ExitCode.NO

@@ -10,7 +10,7 @@ from trtforensics.errors import UsageError
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from trtforensics.diff.builds.views import BuildView
+    from trtforensics.comparison.views import BuildView
     from trtforensics.plots.figure import Figure
 
 EXAMPLE = """examples:
@@ -23,6 +23,7 @@ _ENDINGS = (".html", ".svg", ".png")
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``plot``."""
+    from trtforensics.console.arguments import add_build_option
     from trtforensics.plots.choosing import NEEDS
 
     parser.epilog = EXAMPLE
@@ -41,7 +42,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         f"which figure, repeatable: {', '.join(NEEDS)} (default: all that the files give; .svg and .png: the first)"
     )
     parser.add_argument("--of", action="append", choices=[*NEEDS], metavar="FIGURE", help=figures)
-    parser.add_argument("--build", type=int, metavar="N", help="which build of the log, from 1 (default: the last)")
+    add_build_option(parser)
 
 
 def run(args: Namespace) -> int:
@@ -50,17 +51,12 @@ def run(args: Namespace) -> int:
     Raises:
         ForensicsError: A source cannot be used, does not give a figure, or OUT cannot be written.
     """
-    from trtforensics.console import streams
-    from trtforensics.console.output import write_bytes, write_text
-    from trtforensics.console.terminal import visible
+    from trtforensics.console.diagnostics import remark
+    from trtforensics.console.output import form_of, write_bytes, write_text
     from trtforensics.plots import page
     from trtforensics.sources.build_log import keep_sources
 
-    ending = PurePath(args.output).suffix.lower()
-    if ending not in _ENDINGS:
-        raise UsageError(
-            args.output, "the ending does not name a form", f"Name a file that ends in {', '.join(_ENDINGS)}"
-        )
+    ending = form_of(args.output, {ending: ending for ending in _ENDINGS})
     one_only = ending != ".html"
     if one_only and len(args.of or ()) > 1:
         raise UsageError(args.output, "holds one figure", "Name an .html file for several")
@@ -75,9 +71,8 @@ def run(args: Namespace) -> int:
         drawn = page.to_svg(figures[0]).encode() if ending == ".svg" else page.to_png(figures[0], args.output)
         write_bytes(args.output, drawn)
         write_text(table, page.to_csv(figures[0]))
-    if not args.quiet:
-        written = figures[:1] if one_only else figures
-        streams.tell(visible(f"{args.output}: {', '.join(figure.name for figure in written)}") + "\n")
+    written = figures[:1] if one_only else figures
+    remark(f"{args.output}: {', '.join(figure.name for figure in written)}", quiet=args.quiet)
     return 0
 
 
@@ -87,9 +82,9 @@ def _figures(args: Namespace) -> list[Figure]:
     Raises:
         UsageError: the files do not give one.
     """
+    from trtforensics.comparison.times import compare_times
+    from trtforensics.comparison.view_building import of_log
     from trtforensics.console.progress import ProgressLine
-    from trtforensics.diff.times.comparing import compare_times
-    from trtforensics.diff.view_building import of_log
     from trtforensics.engines.joining import load_joined
     from trtforensics.plots.choosing import NEEDS, figures_of, figures_of_two
     from trtforensics.plots.times_figures import figures_of_times
@@ -99,11 +94,11 @@ def _figures(args: Namespace) -> list[Figure]:
         other = load_joined(args.against, max_bytes=args.max_bytes, on_progress=progress) if args.against else None
     made: list[Figure] = []
     if other is not None:
-        views: list[BuildView] = [view for one in (joined, other) if (view := of_log(one.log)) is not None]
+        views: list[BuildView] = [view for engine in (joined, other) if (view := of_log(engine.log)) is not None]
         times = compare_times(views[:1], views[1:]).layers if len(views) > 1 else None
         made += figures_of_two(times) if times is not None else []
     both = [joined, *([other] if other is not None else [])]
-    timed = figures_of_times([file for one in both for file in one.times_files])
+    timed = figures_of_times([file for engine in both for file in engine.times_files])
     if joined.log.builds or args.build is not None or not timed:
         made += figures_of(joined.engine(args.build))
     made += timed

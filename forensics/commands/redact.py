@@ -9,15 +9,15 @@ if TYPE_CHECKING:
 
 EXAMPLE = """example: trtforensics redact build.log -o public.log
 
-Only words stay that TensorRT, CUDA, ONNX and trtexec are known to print. Every other word becomes a made-up one, the
-same one each time: layers, tensors, plugins, files, hosts, users. Numbers stay, secrets and addresses go. Look at the
-result before you publish it."""
+Only words stay that TensorRT, CUDA, ONNX, trtexec and the programs around them are known to print. Every other word
+becomes a made-up one, the same one each time: layers, tensors, plugins, files, hosts, users. Numbers stay; secrets,
+addresses, serial numbers and ids go. Look at the result before you publish it."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``redact``."""
     parser.epilog = EXAMPLE
-    parser.add_argument("source", metavar="LOG", help="a build log: a path, .gz or .zst")
+    parser.add_argument("source", metavar="LOG", help="a build log or another text: a path, .gz or .zst")
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help="the file to write, whole or not at all")
 
 
@@ -25,21 +25,21 @@ def run(args: Namespace) -> int:
     """Redact a log.
 
     Raises:
-        SourceError: The log cannot be read.
-        NotABuildLogError: It is not a build log.
-        OutputError: OUT cannot be written.
-        UsageError: OUT is the log itself, or the log is standard input.
-        RedactionError: The log would say something else once its names are replaced.
+        ForensicsError: The source cannot be read or is no text, or OUT is the source itself or cannot be written.
     """
-    from trtforensics.console import streams
+    from trtforensics.console.diagnostics import remark
     from trtforensics.console.progress import ProgressLine
-    from trtforensics.console.terminal import visible
     from trtforensics.redaction.rewriting import redact
     from trtforensics.sources.build_log import keep_sources
 
     keep_sources([args.source], args.output)
     with ProgressLine(quiet=args.quiet) as progress:
-        count = redact(args.source, args.output, max_bytes=args.max_bytes, on_progress=progress)
-    if not args.quiet:
-        streams.tell(f"{visible(args.output)}: {count:,} words replaced. Look at it before you publish it.\n")
+        words, differs_in = redact(args.source, args.output, max_bytes=args.max_bytes, on_progress=progress)
+    remark(f"{args.output}: {words:,} words replaced. Look at it before you publish it.", quiet=args.quiet)
+    if differs_in:
+        remark(
+            f"{args.output}: its {differs_in} read differently from those of {args.source}, because a name there is a "
+            "word of TensorRT's own; say so where you publish it",
+            quiet=False,
+        )
     return 0

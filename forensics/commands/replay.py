@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterable
 
-    from trtforensics.model.log import Build, BuildLog
+    from trtforensics.model.log import BuildLog
     from trtforensics.replay.edges import DataflowNode
     from trtforensics.replay.from_log import LeftOut
     from trtforensics.replay.json_documents import JsonObject
@@ -25,18 +25,13 @@ _FILE = "a replay: a path, .gz or .zst, or - for standard input"
 
 def add_arguments(parser: ArgumentParser) -> list[ArgumentParser]:
     """Declare the subcommands of ``replay`` and return their parsers."""
+    from trtforensics.console.arguments import add_action
+
     parser.epilog = EXAMPLE
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True, parser_class=type(parser))
     added = []
     for name, (summary, example, declare) in _ACTIONS.items():
-        sub = actions.add_parser(
-            name,
-            help=summary,
-            description=f"{summary[0].upper()}{summary[1:]}.",
-            epilog=f"example: trtforensics replay {name} {example}",
-            allow_abbrev=False,
-        )
-        declare(sub)
+        declare(sub := add_action(actions, name, summary, f"replay {name} {example}"))
         added.append(sub)
     return added
 
@@ -47,19 +42,23 @@ def _show_arguments(parser: ArgumentParser) -> None:
 
 
 def _lint_arguments(parser: ArgumentParser) -> None:
+    from trtforensics.console.arguments import add_build_option
+
     parser.add_argument("file", metavar="FILE", help=_FILE)
     parser.add_argument("--log", metavar="LOG", help="the verbose log of a build that the replay is meant for")
-    _build_argument(parser)
+    add_build_option(parser)
     parser.add_argument("--onnx", metavar="MODEL", help="the model that is built")
     parser.add_argument("--layer-info", metavar="JSON", help="detailed layer information of an engine of it")
     parser.add_argument("--json", action="store_true", help="print a JSON document instead")
 
 
 def _convert_arguments(parser: ArgumentParser) -> None:
+    from trtforensics.console.arguments import add_build_option
+
     parser.add_argument("file", metavar="FILE", help=f"{_FILE}; or a verbose build log of TensorRT 8.6 or later")
     parser.add_argument("--to", choices=_FORMS, default="F5", metavar="FORM", help="F1 to F5 (default: F5)")
     parser.add_argument("--log", metavar="LOG", help="a build's log that gives the fields which the replay lacks")
-    _build_argument(parser)
+    add_build_option(parser)
     parser.add_argument(
         "--kind", choices=("replay", "build-log"), metavar="KIND", help="replay or build-log: what FILE is"
     )
@@ -67,23 +66,22 @@ def _convert_arguments(parser: ArgumentParser) -> None:
 
 
 def _mix_arguments(parser: ArgumentParser) -> None:
+    from trtforensics.console.arguments import add_build_option
+
     parser.add_argument("--good", required=True, metavar="G", help="the replay that most layers are from")
     parser.add_argument("--bad", required=True, metavar="B", help="the replay that the layers of --take are from")
     parser.add_argument("--take", required=True, nargs="+", metavar="LAYER", help="layers, by their whole names")
     parser.add_argument("--log", metavar="LOG", help="a build's log; with it, the formats across the cut are said")
-    _build_argument(parser)
+    add_build_option(parser)
     parser.add_argument("--onnx", metavar="MODEL", help="the model, to the same end")
     parser.add_argument("--layer-info", metavar="JSON", help="detailed layer information, to the same end")
     _output_arguments(parser)
 
 
-def _build_argument(parser: ArgumentParser) -> None:
-    what = "which build of the log, from 1 (default: the last one with engine layers, else the last)"
-    parser.add_argument("--build", type=int, metavar="N", help=what)
-
-
 def _output_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("-o", "--output", metavar="OUT", help="write there instead of to stdout, whole or not at all")
+    from trtforensics.console.arguments import add_output_option
+
+    add_output_option(parser, "OUT")
     parser.add_argument("--json", action="store_true", help="say as a JSON document what was written; needs -o")
 
 
@@ -152,6 +150,7 @@ def _lint(args: Namespace) -> int:
 
 def _convert(args: Namespace) -> int:
     from trtforensics.console import streams
+    from trtforensics.engines.joining import select_build
     from trtforensics.model.replay import ReplayForm
     from trtforensics.replay.converting import converted
     from trtforensics.replay.from_log import replay_of
@@ -166,13 +165,13 @@ def _convert(args: Namespace) -> int:
     left_out: tuple[LeftOut, ...] = ()
     offers = None
     if log is not None:
-        build = _select_build(log, args.build)
+        build = select_build(log, args.build)
         made = replay_of(build, log.source)
         replay, left_out, offers = made.replay, made.left_out, Offers(build)
     else:
         replay = load_replay(args.file, max_bytes=args.max_bytes)
         if args.log is not None:
-            offers = Offers(_select_build(_load_log(args, args.log), args.build))
+            offers = Offers(select_build(_load_log(args, args.log), args.build))
     form = ReplayForm(args.to)
     text = to_text(converted(replay, form, offers), form)
     _write(args, text, convert_document(args.output or "", replay, form, left_out))
@@ -204,10 +203,10 @@ class _ReplayContext:
     """What ``--log``, ``--onnx`` and ``--layer-info`` say about the network of a replay."""
 
     def __init__(self, args: Namespace) -> None:
-        from trtforensics.replay.edges import nodes_of_layer_info
-        from trtforensics.replay.onnx_names import operators_of
+        from trtforensics.engines.joining import select_build
+        from trtforensics.replay.edges import nodes_of_layer_info, operators_of
 
-        self.build = _select_build(_load_log(args, args.log), args.build) if args.log is not None else None
+        self.build = select_build(_load_log(args, args.log), args.build) if args.log is not None else None
         self.operators = operators_of(args.onnx) if args.onnx is not None else ()
         self._layer_info: tuple[DataflowNode, ...] = ()
         if args.layer_info is not None:
@@ -229,12 +228,6 @@ def _load_log(args: Namespace, path: str) -> BuildLog:
         return load_build_log([path], max_bytes=args.max_bytes, on_progress=progress)
 
 
-def _select_build(log: BuildLog, number: int | None) -> Build:
-    from trtforensics.graph.build import select_build
-
-    return select_build(log, number)
-
-
 def _log_to_convert(args: Namespace) -> BuildLog | None:
     """Return FILE as a build log; None where it is not one."""
     from trtforensics.errors import NotABuildLogError
@@ -254,20 +247,15 @@ def _check_output(args: Namespace, sources: list[str | None]) -> None:
     from trtforensics.errors import UsageError
     from trtforensics.sources.build_log import keep_sources
 
-    if args.output is not None:
-        keep_sources([source for source in sources if source is not None], args.output)
-    elif args.json:
+    keep_sources(sources, args.output)
+    if args.json and args.output is None:
         raise UsageError("--json", "says what was written, and the replay itself goes to stdout", "Name OUT with `-o`")
 
 
 def _write(args: Namespace, text: str, document: JsonObject) -> None:
     from trtforensics.console import streams
-    from trtforensics.console.output import write_text
     from trtforensics.replay.json_documents import to_json
 
-    if args.output is None:
-        streams.print_result(text)
-        return
-    write_text(args.output, text)
+    streams.deliver((text,), args.output)
     if args.json:
         streams.print_result(to_json(document))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from contextlib import ExitStack
 from dataclasses import replace
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from trtforensics.engines.joining import JoinedSources
-    from trtforensics.findings.engine import Inputs
     from trtforensics.findings.finding import Severity
+    from trtforensics.findings.judging import Inputs
     from trtforensics.findings.suppression import ReportSettings
     from trtforensics.plots.figure import Figure
     from trtforensics.sources.quoting import ReadLog
@@ -33,6 +34,7 @@ LEVELS = ("note", "warning", "error")
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``report``."""
+    from trtforensics.console.arguments import add_output_option
     from trtforensics.findings.forms.rendering import FORMS
 
     parser.epilog = EXAMPLE
@@ -41,7 +43,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         nargs="+",
         metavar="SOURCE",
         help="a build log: a path, .gz or .zst, or - for standard input; engine-layer JSON, profiles and an ONNX model "
-        "join the one log that is named, or stand for themselves",
+        "join the one log that is named, or stand for themselves; ONNX models alone are checked as by check",
     )
     parser.add_argument("--onnx", metavar="M", help="the ONNX model that was built, for what the log does not say")
     parser.add_argument("--replay", metavar="R", help="the tactic replay that the build was given, or is to be given")
@@ -60,50 +62,43 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="do not report this code, or not for this layer (* is any text); may be given again",
     )
     parser.add_argument("--strict", action="store_true", help="stop at the first source that cannot be read")
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="write there instead of to stdout, whole or not at all; .json, .html, .sarif and .xml pick the form",
-    )
+    add_output_option(parser, more="; .json, .html, .sarif and .xml pick the form")
 
 
 def run(args: Namespace) -> int:
     """Read the sources, judge them and print the report.
 
     Raises:
-        SourceError: No source, or with ``--strict`` not every one, can be read.
-        NotABuildLogError: No source, or with ``--strict`` not every one, is a build log.
-        OutputError: FILE, or stdout, cannot be written.
-        UsageError: FILE is a source, a setting or a code does not exist, or a rule cannot be loaded.
+        ForensicsError: No source, or with ``--strict`` not every one, can be read as a build log, a setting or a code
+            does not exist, a rule cannot be loaded, or FILE is a source itself or cannot be written.
     """
     from pathlib import Path
 
-    from trtforensics.console import streams
-    from trtforensics.console.output import write_text
+    from trtforensics.console.output import form_of
+    from trtforensics.console.streams import deliver
     from trtforensics.console.terminal import wants_colour
-    from trtforensics.findings.engine import judge
-    from trtforensics.findings.forms.rendering import Look, form_of, render
+    from trtforensics.findings.checking import check
+    from trtforensics.findings.forms.rendering import ENDINGS, Look, render
+    from trtforensics.findings.judging import Inputs, judge, together
     from trtforensics.findings.suppression import Suppression, settings_for
+    from trtforensics.findings.target import ModelTarget
     from trtforensics.sources.build_log import keep_sources
 
-    if args.output is not None:
-        keep_sources([p for p in (*args.sources, args.onnx, args.replay, args.layer_info) if p], args.output)
+    keep_sources([*args.sources, args.onnx, args.replay, args.layer_info], args.output)
     settings = settings_for(Path.cwd())
     suppression = Suppression.of(args.suppress, settings)
     with ExitStack() as stack:
-        inputs = _inputs(args, stack)
-        report = judge(inputs, suppression)
+        models = [path for path in args.sources if path.endswith(".onnx")]
+        inputs = Inputs(()) if models == args.sources else _inputs(args, stack)
+        reports = [each for path in models for each in check(path, [ModelTarget()], suppression)]
+        report = judge(inputs, suppression) if inputs.logs else together(reports)
     fails_from = _fails_from(args, settings)
     colour = args.output is None and wants_colour(sys.stdout)
-    form = args.format or form_of(args.output or "")
+    form = args.format or form_of(args.output or "", ENDINGS, "text")
     figures = _figures(inputs) if form == "html" else ()
-    look = Look(verbose=args.verbose, colour=colour, fails_from=fails_from, figures=figures)
-    text = render(report, form, look)
-    if args.output is not None:
-        write_text(args.output, text)
-    else:
-        streams.print_result(text)
+    width = shutil.get_terminal_size().columns if args.output is None and sys.stdout.isatty() else 0
+    look = Look(verbose=args.verbose, colour=colour, width=width, fails_from=fails_from, figures=figures)
+    deliver((render(report, form, look),), args.output)
     worst = report.worst()
     failed = worst is not None and fails_from is not None and worst >= fails_from
     return ExitCode.NO if failed else ExitCode.OK
@@ -111,12 +106,14 @@ def run(args: Namespace) -> int:
 
 def _figures(inputs: Inputs) -> tuple[Figure, ...]:
     """Return the figures of the one log's last build with engine layers; none where there are several logs."""
-    from trtforensics.engines.deriving import facts_of
+    from trtforensics.engines.facts import EngineFacts
     from trtforensics.plots.choosing import figures_of
 
     builds = inputs.logs[0].log.builds if len(inputs.logs) == 1 else ()
     described = [build for build in builds if build.engine_layers or build.tuning]
-    return tuple(figures_of(facts_of(described[-1], inputs.logs[0].log.source.path, inputs.model))) if described else ()
+    return (
+        tuple(figures_of(EngineFacts(described[-1], inputs.logs[0].log.source.path, inputs.model))) if described else ()
+    )
 
 
 def _fails_from(args: Namespace, settings: ReportSettings) -> Severity | None:
@@ -130,11 +127,11 @@ def _fails_from(args: Namespace, settings: ReportSettings) -> Severity | None:
 def _inputs(args: Namespace, stack: ExitStack) -> Inputs:
     from trtforensics.console.progress import ProgressLine
     from trtforensics.errors import NotABuildLogError, SourceError, UsageError
-    from trtforensics.findings.engine import Inputs
     from trtforensics.findings.finding import Unreadable
+    from trtforensics.findings.judging import Inputs
+    from trtforensics.onnx_models.outline import load_model
     from trtforensics.parsers.files.layer_json import read_layer_json
     from trtforensics.parsers.text.document import read_document
-    from trtforensics.sources.onnx_model import load_model
     from trtforensics.sources.quoting import ReadLog, read_log
     from trtforensics.sources.replay import ReplayFile
 
@@ -175,11 +172,11 @@ def _engine_files(paths: Sequence[str]) -> list[str]:
     from trtforensics.engines.joining import is_engine_file
     from trtforensics.errors import SourceError
 
-    found = []
+    engine_files = []
     for path in paths:
         with suppress(SourceError):  # reading it as a log reports why it cannot be read
-            found += [path] if path != "-" and is_engine_file(path) else []
-    return found
+            engine_files += [path] if path != "-" and is_engine_file(path) else []
+    return engine_files
 
 
 def _joined(logs: Sequence[ReadLog], files: Sequence[str], args: Namespace) -> JoinedSources:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ _ENDINGS = {".csv": "csv", ".md": "markdown", ".json": "json", ".parquet": "parq
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``table``."""
+    from trtforensics.console.arguments import add_output_option
     from trtforensics.sources.kinds import Kind, add_kind_argument
 
     parser.epilog = EXAMPLE
@@ -39,7 +39,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--filter", metavar="EXPR", help="keep rows, as 'type:half time>0.05 margin<2%% -reformat'")
     parser.add_argument("--build", type=int, metavar="N", help="of this build only, from 1 (default: of every build)")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout, whole or not at all")
+    add_output_option(parser)
     add_kind_argument(parser, (Kind.BUILD_LOG, Kind.LAYER_INFO, Kind.PROFILE, Kind.TIMES))
 
 
@@ -49,19 +49,18 @@ def run(args: Namespace) -> int:
     Raises:
         ForensicsError: A source cannot be used, a column or a filter does not fit, or the table cannot be written.
     """
-    from trtforensics.console import streams
-    from trtforensics.console.output import write_bytes, write_pieces
+    from trtforensics.console.output import form_of, write_bytes
     from trtforensics.console.progress import ProgressLine
+    from trtforensics.console.streams import deliver
     from trtforensics.engines.joining import load_joined, say_unjoined
     from trtforensics.errors import UsageError
     from trtforensics.sources.build_log import keep_sources
     from trtforensics.sources.kinds import Kind
     from trtforensics.tables import forms
 
-    form = args.format or _ENDINGS.get(PurePath(args.output or "").suffix.lower(), "csv")
-    if args.output is not None:
-        keep_sources(args.sources, args.output)
-    elif form in forms.BINARY_FORMS:
+    form = args.format or form_of(args.output or "", _ENDINGS, "csv")
+    keep_sources(args.sources, args.output)
+    if args.output is None and form in forms.BINARY_FORMS:
         raise UsageError(form, "is no text for a terminal or a pipe", "Name a file with `-o`")
     with ProgressLine(quiet=args.quiet) as progress:
         kind = Kind(args.kind) if args.kind else None
@@ -70,10 +69,8 @@ def run(args: Namespace) -> int:
     say_unjoined(joined, quiet=args.quiet)
     if form in forms.BINARY_FORMS:
         write_bytes(args.output, forms.to_parquet(table))
-    elif args.output is not None:
-        write_pieces(args.output, forms.in_pieces(table, form))
     else:
-        streams.print_pieces(forms.in_pieces(table, form))
+        deliver(forms.in_pieces(table, form), args.output)
     return 0
 
 
@@ -90,13 +87,9 @@ def _table(args: Namespace, joined: JoinedSources) -> Table:
 
     builds = [joined.build(args.build)] if args.build is not None else list(joined.log.builds)
     if args.of != "findings":
-        return table_of(args.of, builds, joined.model)
-    from trtforensics.findings.engine import Inputs, judge
+        return table_of(args.of, [joined.engine_of(build) for build in builds])
     from trtforensics.findings.forms.table import finding_table
-    from trtforensics.findings.suppression import Suppression
-    from trtforensics.sources.quoting import ReadLog
+    from trtforensics.findings.judging import judge_joined
 
-    read = ReadLog(joined.log, joined.log.source.path, args.max_bytes)
-    info = joined.layer_files[-1] if joined.layer_files else None
-    report = judge(Inputs([read], model=joined.model, engine_info=info), Suppression())
+    report = judge_joined(joined, args.max_bytes)
     return finding_table(report, frozenset(build.index for build in builds))

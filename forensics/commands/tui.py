@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,9 @@ from trtforensics.errors import UsageError
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Sequence
+
+    from trtforensics.sources.kinds import Kind
+    from trtforensics.tui.screen import SourceScreen
 
 EXAMPLE = """examples (? shows the keys, q quits):
   trtforensics tui build.log
@@ -45,59 +49,84 @@ def run(args: Namespace) -> int:
         UsageError: There is no terminal, or the sources are not what the TUI can show.
     """
     from trtforensics.console import keyboard
-    from trtforensics.parsers.text.source import open_source
-    from trtforensics.sources.kinds import Kind, kind_of
-    from trtforensics.tui import app
+    from trtforensics.sources.kinds import Kind
+    from trtforensics.tui.app import browse
 
-    sources, max_bytes = args.sources, args.max_bytes
-    given = Kind(args.kind) if args.kind else None
-    if len(sources) > 1 and given is None and _are_of_one_engine(sources):
-        return _browse_joined(sources, max_bytes)
+    screen = _screen(args.sources, Kind(args.kind) if args.kind else None, args.max_bytes)
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(keyboard.on_standard_input())
+        except UsageError:
+            screen.discard()
+            raise
+        return browse(screen)
+
+
+def _screen(sources: Sequence[str], given: Kind | None, max_bytes: int) -> SourceScreen:
+    """Return the screen of the sources; the modules of the other screens are not imported."""
+    from trtforensics.sources.kinds import Kind, kind_of
+    from trtforensics.tui import sessions
+
+    if len(sources) > 1 and given is None:
+        from trtforensics.engines.joining import goes_together
+
+        if goes_together(sources):
+            return _joined(sources, max_bytes)
     if len(sources) > len(("good", "bad")):
         what = "are more than two sources to compare, and not the files of one engine"
         raise UsageError(" ".join(sources), what, _WHAT_TO_NAME)
     if len(sources) > 1 and "-" in sources:
         raise UsageError("-", "cannot be compared in the TUI, which reads its files again", "Save it to a file")
     if len(sources) > 1:
-        with keyboard.on_standard_input():
-            return app.browse_diff(*sources, kind=given, max_bytes=max_bytes)
+        return _comparison(sources[0], sources[1], given, max_bytes)
     (path,) = sources
     kind = given or kind_of(path)
     if _is_bisection(Path(path)):
-        with keyboard.on_standard_input():
-            return app.browse_bisection(Path(path), max_bytes=max_bytes)
+        return _bisection(Path(path), max_bytes)
     if kind is Kind.BUILD_LOG:
-        with open_source(path, max_bytes=max_bytes) as source, keyboard.on_standard_input():
-            return app.browse_log(source)
-    with keyboard.on_standard_input():
-        if kind is Kind.ARTIFACTS:
-            return app.browse_diff(path, path, kind=given, max_bytes=max_bytes)
-        return app.browse_source(path, kind=kind, max_bytes=max_bytes)
+        from trtforensics.tui.log.screen import LogScreen
+
+        return LogScreen(sessions.open_log(path, max_bytes))
+    if kind is Kind.ARTIFACTS:
+        return _comparison(path, path, given, max_bytes)
+    from trtforensics.tui.source import LayersScreen
+
+    return LayersScreen(sessions.SourceSession(path, kind=kind, max_bytes=max_bytes))
 
 
-def _are_of_one_engine(paths: Sequence[str]) -> bool:
-    from trtforensics.engines.joining import goes_together
+def _comparison(good: str, bad: str, kind: Kind | None, max_bytes: int) -> SourceScreen:
+    from trtforensics.tui.diff import DiffScreen
+    from trtforensics.tui.sessions import DiffSession
 
-    return goes_together(paths)
+    return DiffScreen(DiffSession(good, bad, kind=kind, max_bytes=max_bytes))
 
 
-def _browse_joined(paths: Sequence[str], max_bytes: int) -> int:
-    from trtforensics.console import keyboard
+def _bisection(path: Path, max_bytes: int) -> SourceScreen:
+    from trtforensics.tui.bisection import BisectionScreen
+    from trtforensics.tui.sessions import BisectionSession
+
+    session = BisectionSession(path, max_bytes)
+    session.look()  # an invalid directory is refused before the screen is taken
+    return BisectionScreen(session)
+
+
+def _joined(paths: Sequence[str], max_bytes: int) -> SourceScreen:
+    """Return the screen of files about one engine; the text of the log, if there is one, comes first."""
     from trtforensics.parsers.text.source import open_source
     from trtforensics.sources.kinds import Kind, kind_of
-    from trtforensics.tui import app
+    from trtforensics.tui.log.screen import LogScreen
+    from trtforensics.tui.sessions import JoinedSession
 
     texts = [path for path in paths if not path.endswith(".onnx")]
     log = next((path for path in texts if kind_of(path) is Kind.BUILD_LOG), None)
     first = log or texts[0]
     files = [path for path in paths if path != first]
-    with open_source(first, max_bytes=max_bytes) as source, keyboard.on_standard_input():
-        return app.browse_joined(source, files, has_log=log is not None)
+    return LogScreen(JoinedSession(open_source(first, max_bytes=max_bytes), files, has_log=log is not None))
 
 
 def _is_bisection(path: Path) -> bool:
     if not path.is_dir():
         return False  # the first picture of a log does not wait for the modules of a bisection
-    from trtforensics.bisect.session import job
+    from trtforensics.bisection.session import job
 
     return (path / job.NAME).is_file()

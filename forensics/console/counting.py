@@ -1,8 +1,40 @@
-"""Numbers of things, for people."""
+"""Numbers of things and lengths of time, for people."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_MINUTE = 60
+
+
+_DECIMALS = ((0.01, 6), (0.1, 5), (1, 4), (10, 3), (100, 2))
+"""Decimal places of a duration below each limit, in ms."""
 
 
 def counted(number: int, noun: str) -> str:
     """Return ``1 layer``, ``3 layers``."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """Return the first names, and how many more there are: ``a, b, c and 4 more``."""
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def duration(seconds: float) -> str:
+    """Return a time as ``1:02:03``."""
+    minutes, rest = divmod(int(seconds), _MINUTE)
+    hours, minutes = divmod(minutes, _MINUTE)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def milliseconds(value: float | None) -> str:
+    """Spell a duration in ms with about four significant digits; ``-`` where the log has none."""
+    if value is None:
+        return "-"
+    digits = next((digits for limit, digits in _DECIMALS if abs(value) < limit), 1)
+    return f"{value:.{digits}f}"

@@ -1,4 +1,4 @@
-"""Error messages on stderr, and the exit codes of the program."""
+"""Errors and remarks on stderr, and the exit codes of the program."""
 
 from __future__ import annotations
 
@@ -28,6 +28,12 @@ def error(message: str) -> None:
     with suppress(OSError, AttributeError):  # the reader of stdout has gone, or stdout is closed and thus None
         sys.stdout.flush()
     tell(f"trtforensics: error: {visible(message)}\n")
+
+
+def remark(sentence: str, *, quiet: bool) -> None:
+    """Print a line beside the result, on stderr, unless the user wants none."""
+    if not quiet:
+        tell(f"{visible(sentence)}\n")
 
 
 def show_traceback() -> None:

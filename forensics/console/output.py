@@ -14,15 +14,17 @@ import secrets
 import stat
 import sys
 from contextlib import contextmanager, suppress
-from pathlib import Path
-from typing import TYPE_CHECKING
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, TypeVar
 
-from trtforensics.errors import OutputError
+from trtforensics.console.own_files import require_no_link
+from trtforensics.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import BinaryIO
 
+_Form = TypeVar("_Form")
 _OWN_STREAM = re.compile(r"/dev/(?:stdout|stderr|fd/(\d+))|/proc/self/fd/(\d+)")
 _TEMPORARY = (".trtforensics-", ".tmp")
 """The beginning and the end of the names of temporary files."""
@@ -87,19 +89,21 @@ def explained(path: str) -> Iterator[None]:
 def open_output(path: str | os.PathLike[str]) -> Iterator[Sink]:
     """Open a destination; the result appears there when the block ends without an exception.
 
-    A symbolic link stays one: its target is replaced. An existing file keeps its permissions.
+    A symbolic link stays one, and its target is replaced; in an artifacts directory none is followed. An existing file
+    keeps its permissions.
 
     Raises:
         OutputError: The destination cannot be written; nothing half-written is left.
     """
     name = os.fspath(path)
+    require_no_link(Path(name))
     with explained(name):
         straight = _open_straight(name)
+        target = Path(os.path.realpath(name))  # Path.resolve calls a loop of links a bug
     if straight is not None:
         with _sink(name, straight) as sink:
             yield sink
         return
-    target = Path(name).resolve()
     temporary = target.with_name(f"{_TEMPORARY[0]}{secrets.token_hex(8)}{_TEMPORARY[1]}")
     try:
         with explained(name):
@@ -126,6 +130,20 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
     """
     with open_output(path) as sink:
         sink.write(data)
+
+
+def form_of(path: str, forms: Mapping[str, _Form], otherwise: _Form | None = None) -> _Form:
+    """Return the form of an output by the ending of its path (``.json``), whatever the case of its letters.
+
+    Raises:
+        UsageError: The ending is none of these, and there is no other form.
+    """
+    form = forms.get(PurePath(path).suffix.lower(), otherwise)
+    if form is None:
+        what = "this is written to a file, not to a stream" if path == "-" else "the ending does not name a form"
+        *endings, last = forms
+        raise UsageError(path, what, f"Name a file that ends in {', '.join(endings)} or {last}")
+    return form
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -157,9 +175,9 @@ def _sink(path: str, stream: BinaryIO) -> Iterator[Sink]:
 
 def _open_straight(path: str) -> BinaryIO | None:
     """Open a destination that cannot be renamed over; None if it is a regular file or does not exist."""
-    own = _OWN_STREAM.fullmatch(path)
-    if own is not None:
-        number = own[1] or own[2] or {"/dev/stdout": "1", "/dev/stderr": "2"}[path]
+    stream = _OWN_STREAM.fullmatch(path)
+    if stream is not None:
+        number = stream[1] or stream[2] or {"/dev/stdout": "1", "/dev/stderr": "2"}[path]
         sys.stdout.flush()
         # A duplicate continues at the position of the stream; opening the path would truncate a redirected file.
         return os.fdopen(os.dup(int(number)), "wb")

@@ -8,7 +8,7 @@ import stat
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from trtforensics.errors import SourceError
+from trtforensics.errors import OutputError, SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +19,29 @@ LARGEST = 128 << 20
 
 _CANNOT_FLUSH = {errno.EINVAL, errno.ENOTSUP, errno.EROFS}
 """What file systems answer that flush no directories."""
+
+
+_OWNED: set[Path] = set()
+"""The artifacts directories that this process has worked on."""
+
+
+def owned(directory: Path) -> None:
+    """Take a directory for our own from now on: nothing is written through a link in it."""
+    _OWNED.add(directory.absolute())
+
+
+def require_no_link(path: Path) -> None:
+    """Refuse a path in a directory of our own that leads through a link.
+
+    Raises:
+        OutputError: it does.
+    """
+    whole = path.absolute()
+    steps = [whole, *whole.parents]
+    root = next((number for number, place in enumerate(steps) if place in _OWNED), 0)
+    for place in steps[:root]:
+        if place.is_symlink():
+            raise OutputError(str(place), "is a symbolic link, which is not followed", "Remove it")
 
 
 def open_own(path: Path, flags: int) -> int:
@@ -64,8 +87,12 @@ def flush_folder(folder: Path) -> None:
     Raises:
         OSError: the disk fails.
     """
-    with _opened(folder) as descriptor, _unless_unable():
-        os.fsync(descriptor)
+    with _opened(folder) as descriptor:
+        try:
+            os.fsync(descriptor)
+        except OSError as error:
+            if error.errno not in _CANNOT_FLUSH:
+                raise
 
 
 def flush_tree(path: Path) -> None:
@@ -101,12 +128,3 @@ def _opened(path: Path) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
-
-
-@contextmanager
-def _unless_unable() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in _CANNOT_FLUSH:
-            raise

@@ -61,9 +61,9 @@ class _Pager(io.TextIOBase):
             self._process = subprocess.Popen(  # noqa: S603 - the user's own pager
                 self._command, stdin=subprocess.PIPE, env=known, encoding="utf-8", errors="backslashreplace"
             )
-        found = self._process.stdin
-        assert isinstance(found, io.TextIOBase)  # noqa: S101 - it was asked for
-        return found
+        stream = self._process.stdin
+        assert isinstance(stream, io.TextIOBase)  # noqa: S101 - it was asked for
+        return stream
 
 
 @contextmanager

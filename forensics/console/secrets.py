@@ -48,7 +48,7 @@ _ALONE = r"(?<![A-Za-z0-9])"
 
 _FORMS = (
     _form(
-        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}-----|\Z)",
+        r"-----BEGIN [A-Z0-9 ]{1,40}-----[\s\S]*?(?:-----END [A-Z0-9 ]{1,40}-----|\Z)",
         "-----begin",
     ),
     _form(r"(?<=://)(?!git@)[^\s/@\"'<>]{1,512}(?=@)", "://", "@"),
@@ -95,6 +95,7 @@ _FORMS = (
     _form(rf"{_ALONE}(?:xox[abeoprs]-[\w-]{{10,}}|[sr]k_(?:live|test)_[A-Za-z0-9]{{16,}})", "xox k_live_ k_test_"),
     _form(r"(?<=hooks\.slack\.com/services/)[\w/]{20,}", "hooks.slack.com"),
     _form(r"(?<![\w-])eyJ[\w-]{8,}\.eyJ[\w-]{8,}(?:\.[\w-]*)?", "eyj"),
+    _form(r"(?<![A-Za-z0-9+/])AAAA[A-Z][0-9A-Za-z+/]{30,}={0,2}|SHA256:[A-Za-z0-9+/]{43}(?![\w+/])", "aaaa sha256:"),
     _form(r"AGE-SECRET-KEY-1[0-9A-Z]{20,}", "age-secret-key-"),
 )
 
@@ -118,6 +119,8 @@ _LINE_OF_KEY = re.compile(r"(?m)^[ \t]*([A-Za-z0-9+/]{48,76}={0,2})\r?$")
 _MIXED = re.compile(r"(?=[^0-9]*[0-9])(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])")
 
 _SHORTEST_LINE = 48
+_LONGEST_REMEMBERED = 1 << 14
+"""Characters of a text whose masked form is remembered: windows of whole logs would fill the memory."""
 
 _state = {"shown": False}
 _remembering: list[Callable[[], None]] = []
@@ -125,15 +128,17 @@ _remembering: list[Callable[[], None]] = []
 
 
 def remembered(render: Callable[..., str], size: int = 1 << 14) -> Callable[..., str]:
-    """Have a function that masks texts remember what it gave, for as long as secrets stay shown, or masked."""
-    own = lru_cache(maxsize=size)(render)
-    _remembering.append(own.cache_clear)
-    return own
+    """Cache a function that masks texts, until secrets are shown or masked again."""
+    cached = lru_cache(maxsize=size)(render)
+    _remembering.append(cached.cache_clear)
+    return cached
 
 
 def masked(text: str) -> str:
     """Return a text with each secret in it replaced by :data:`MASK`; what says which secret it was stays."""
-    return text if _state["shown"] else _masked(text)
+    if _state["shown"]:
+        return text
+    return _masked(text) if len(text) <= _LONGEST_REMEMBERED else _masked.__wrapped__(text)
 
 
 def masked_values(value: Any) -> Any:  # noqa: ANN401 - any JSON value
@@ -171,10 +176,10 @@ def _masked(text: str) -> str:
     return _LINE_OF_KEY.sub(_mask_line, text) if len(text) >= _SHORTEST_LINE else text
 
 
-def _mask(found: re.Match[str]) -> str:
-    return f"{found[1] or ''}{MASK}" if found.re.groups else MASK
+def _mask(match: re.Match[str]) -> str:
+    return f"{match[1] or ''}{MASK}" if match.re.groups else MASK
 
 
-def _mask_line(found: re.Match[str]) -> str:
+def _mask_line(match: re.Match[str]) -> str:
     """Mask a line of digits, capitals and small letters; one without any of them is a hash or a word."""
-    return MASK if _MIXED.match(found[1]) else found[0]
+    return MASK if _MIXED.match(match[1]) else match[0]

@@ -56,6 +56,20 @@ def print_pieces(texts: Iterable[str]) -> None:
         raise OutputError(STANDARD_OUTPUT, f"cannot be written: {reason}", "Send it elsewhere") from error
 
 
+def deliver(texts: Iterable[str], path: str | None) -> None:
+    """Write a result to a file, or print it where none is named, piece by piece as it is computed.
+
+    Raises:
+        OutputError: The file, or stdout, cannot be written.
+    """
+    if path is None:
+        print_pieces(texts)
+        return
+    from trtforensics.console.output import write_pieces  # noqa: PLC0415 - a result on stdout does without
+
+    write_pieces(path, texts)
+
+
 def discard_stdout() -> None:
     """Discard the buffered text of stdout: Python would try to write it again at its end, and complain."""
     null = os.open(os.devnull, os.O_WRONLY)

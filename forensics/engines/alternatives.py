@@ -9,25 +9,21 @@ from functools import cached_property, lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from trtforensics.model.log import CachedResult, Choice
+from trtforensics.model.data_types import FLOATING, INDEXES, QUANTISED, type_word
+from trtforensics.model.layer_types import is_foreign_node
+from trtforensics.model.log import CachedResult, Choice, EngineLayer, EngineTensor
+from trtforensics.model.profile import TimeSource
 from trtforensics.parsers.notation.formats import parse_formats
-from trtforensics.parsers.notation.names import is_foreign_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from trtforensics.model.log import Build, EngineLayer
+    from trtforensics.model.log import Build
 
 Result = Choice | CachedResult
 """A tuning result of a layer in one combination of formats."""
 
-_COMPUTED = frozenset(
-    {"Float", "Half", "BFloat16", "BF16", "Int8", "FP8", "FP4", "Int4", "UInt8", "Int32", "Int64", "Bool"}
-)
-_INDEXES = frozenset({"Int32", "Int64", "Bool", "UInt8"})
-
-WORDS = {"Float": "FP32", "Half": "FP16", "BFloat16": "BF16", "Int8": "INT8", "Int4": "INT4"}
-"""Types as people call them; a type that is not here is called as TensorRT prints it."""
+_COMPUTED = FLOATING | QUANTISED | INDEXES
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +37,7 @@ class OtherType:
     @property
     def text(self) -> str:
         """As in ``FP16 61 % slower``."""
-        return f"{WORDS.get(self.type, self.type)} {compared(self.ratio)}"
+        return f"{type_word(self.type)} {compared(self.ratio)}"
 
 
 def compared(ratio: float) -> str:
@@ -65,7 +61,7 @@ def tuned_type(result: Result) -> str | None:
 def _type_of(texts: tuple[str, ...]) -> str | None:
     types = [formats[0].dtype for text in texts if (formats := parse_formats(text))]
     known = [dtype for dtype in types if dtype in _COMPUTED]
-    return next((dtype for dtype in known if dtype not in _INDEXES), known[0] if known else None)
+    return next((dtype for dtype in known if dtype not in INDEXES), known[0] if known else None)
 
 
 class Alternatives:
@@ -86,15 +82,9 @@ class Alternatives:
         """Return every result of a name, in all formats and passes."""
         return self._of_name.get(name, ())
 
-    def origin(self, layer: EngineLayer) -> Result | None:
-        """Return the result that an engine layer came from; of a ForeignNode's kernel, that of the ForeignNode."""
-        if layer.choice is not None:
-            return self.build.choices[layer.choice]
-        return self.build.cached[layer.cached] if layer.cached is not None else None
-
     def inside(self, layer: EngineLayer) -> str:
         """Return the ForeignNode that a kernel belongs to, which was tuned as a whole; empty for other layers."""
-        origin = self.origin(layer)
+        origin = self.build.origin_of(layer)
         inside = origin is not None and is_foreign_node(origin.layer) and not is_foreign_node(layer.name)
         return origin.layer if origin is not None and inside else ""
 
@@ -119,7 +109,7 @@ class Alternatives:
     def fastest_by_type(self, name: str) -> dict[str, Result]:
         """Return for each type that was timed for a layer its fastest result."""
         fastest: dict[str, Result] = {}
-        for result in sorted(self.of(name), key=lambda one: math.inf if one.time_ms is None else one.time_ms):
+        for result in sorted(self.of(name), key=lambda timed: math.inf if timed.time_ms is None else timed.time_ms):
             kind = tuned_type(result)
             if kind is not None and result.time_ms is not None and result.tactic is not None:
                 fastest.setdefault(kind, result)
@@ -130,12 +120,12 @@ class Alternatives:
 
         Times are those of the layer alone: TensorRT also counts the reformats that a type needs around the layer.
         """
-        own = tuned_type(result)
-        if own is None or not result.time_ms:
+        tuned = tuned_type(result)
+        if tuned is None or not result.time_ms:
             return ()
         others = self.fastest_by_type(result.layer).items()
         return tuple(
-            OtherType(kind, (other.time_ms or 0.0) / result.time_ms, other) for kind, other in others if kind != own
+            OtherType(kind, (other.time_ms or 0.0) / result.time_ms, other) for kind, other in others if kind != tuned
         )
 
     @cached_property
@@ -148,3 +138,34 @@ class Alternatives:
 
 def _outcome(result: Result) -> tuple[object, ...]:
     return result.tactic, result.time_ms, result.runner, result.inputs, result.outputs
+
+
+def fastest(results: Sequence[Result]) -> Result | None:
+    """Return the fastest of some results; one without a time comes last."""
+    return min(results, key=lambda result: math.inf if result.time_ms is None else result.time_ms, default=None)
+
+
+def tuned_layer(name: str, results: Sequence[Result]) -> EngineLayer:
+    """Return a layer that no dump prints, as the result shows it that the engine uses, or else the fastest."""
+    shown = next((result for result in results if result.final), None) or fastest(results)
+    if shown is None:
+        raise ValueError(name)
+    inputs, outputs = (tuple(map(_tuned_tensor, texts)) for texts in (shown.inputs, shown.outputs))
+    return EngineLayer(
+        name,
+        shown.runner,
+        shown.tactic,
+        shown.kernel,
+        tuple(dict.fromkeys(tensor.dtype for tensor in outputs if tensor.dtype)),
+        (),
+        inputs,
+        outputs,
+        shown.span,
+        time_ms=shown.time_ms,
+        time_is=None if shown.time_ms is None else TimeSource.TUNED,
+    )
+
+
+def _tuned_tensor(text: str) -> EngineTensor:
+    formats = parse_formats(text)
+    return EngineTensor("", formats[0].dtype if formats else "", (), text, formats[0].components if formats else 1)

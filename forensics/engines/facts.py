@@ -1,86 +1,84 @@
-"""What is known of an engine's layers beside their names: times, bytes, arithmetic, alignment, origin."""
+"""The record of an engine and of its layers: all that is known, from which tables, panes and figures are made."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from trtforensics.engines.alternatives import fastest, tuned_layer
+from trtforensics.engines.groups import LayerGroup, grouped
+from trtforensics.engines.neighbours import Neighbours
+from trtforensics.engines.onnx_nodes import block_of, fates, node_operators, nodes_of
+from trtforensics.engines.quantities import (
+    ChannelAlignment,
+    TensorFacts,
+    alignment_of,
+    bias_bytes,
+    tensor_facts,
+    weights_bytes,
+    work_of,
+)
+from trtforensics.engines.why import Reasons
+from trtforensics.model.layer_types import (
+    FOREIGN_NODE,
+    NO_KERNEL,
+    REFORMATS,
+    UNTUNED,
+    is_foreign_node,
+    operation_of,
+)
+from trtforensics.model.ledger import UnitKind, ledger_of
+from trtforensics.model.log import Choice, EngineLayer
+from trtforensics.model.timings import NEAR_TIE_RATIO
+from trtforensics.parsers.notation.names import is_reformat, members
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.engines.alternatives import Result
-    from trtforensics.engines.work import Work
-    from trtforensics.model.log import Build, EngineLayer, RunResult
-    from trtforensics.model.precision import ComputePrecision
-    from trtforensics.model.profile import TimeSource
+    from trtforensics.engines.alternatives import Alternatives, OtherType, Result
+    from trtforensics.engines.neighbours import Neighbour
+    from trtforensics.engines.onnx_nodes import Fate
+    from trtforensics.engines.quantities import Work
+    from trtforensics.engines.why import Reason
+    from trtforensics.model.data_types import ComputePrecision
+    from trtforensics.model.ledger import TimedUnit, TimeLedger
+    from trtforensics.model.log import Build, EngineTensor
+    from trtforensics.model.profile import LayerTime, TimeSource
+    from trtforensics.model.run import RunResult
     from trtforensics.model.span import SourceSpan
-
-_Number = TypeVar("_Number", int, float)
+    from trtforensics.onnx_models.outline import OnnxModel
 
 UNKNOWN = "unknown"
-"""The group of layers of which a dump does not tell in what they compute."""
+"""Layers of unknown compute type."""
 
 
-@dataclass(frozen=True, slots=True)
-class TensorFacts:
-    """A tensor at a layer.
-
-    ``bytes`` are those of its elements: product of the dimensions times the size of the type. ``stored_bytes`` count
-    the padding of its format too. Both are None where a dimension is dynamic or the type is not known.
-    """
-
-    name: str
-    dtype: str
-    format: str
-    dims: tuple[int | str, ...]
-    bytes: int | None
-    stored_bytes: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class ChannelAlignment:
-    """The channels of a product beside the multiple that tensor cores want of its type (16 bytes of elements)."""
-
-    input_channels: int
-    output_channels: int
-    multiple: int
-
-    @property
-    def aligned(self) -> bool:
-        """Whether both numbers of channels are multiples."""
-        return self.input_channels % self.multiple == 0 and self.output_channels % self.multiple == 0
-
-
-@dataclass(frozen=True, slots=True)
 class LayerFacts:
     """A layer of an engine; what is not known is None.
 
-    ``kind`` is the operation (``Convolution``), ``layer.type`` its implementation (``CaskConvolution``). ``share``
-    is the layer's part of the time of all layers. ``weights_bytes`` are those of the kernel, or of a constant's
-    values; ``bias_bytes`` those of bias, shift, scale and power. ``activation_bytes`` are read and written: a
-    tensor between two layers counts at both. ``reformats_before`` and ``reformats_after`` count reformat layers
-    that write its inputs and read its outputs. ``block`` is the path that the names of its ONNX nodes begin
-    with. ``operators`` are those of its ONNX nodes, in their order, as far as the log or a model tells them.
+    ``layer`` is what the dump says, ``index`` its place in it; -1 for a unit of the ledger that the dump does not list.
+    Where ``in_engine`` is False, the layer was tuned and is in no engine dump: ``layer`` then holds what was tuned for
+    it.
     """
 
-    index: int
-    layer: EngineLayer
-    kind: str
-    inputs: tuple[TensorFacts, ...]
-    outputs: tuple[TensorFacts, ...]
-    share: float | None
-    median_ms: float | None
-    weights_bytes: int | None
-    bias_bytes: int | None
-    work: Work | None
-    alignment: ChannelAlignment | None
-    reformats_before: int
-    reformats_after: int
-    onnx_nodes: tuple[str, ...]
-    operators: tuple[str, ...]
-    block: str
-    choice: Result | None
-    runs_kernel: bool
+    def __init__(
+        self,
+        engine: EngineFacts,
+        index: int,
+        layer: EngineLayer,
+        *,
+        in_engine: bool = True,
+        unit: TimedUnit | None = None,
+    ) -> None:
+        self.engine = engine
+        self._unlisted = unit
+        self.index = index
+        self.layer = layer
+        self.in_engine = in_engine
+
+    def __repr__(self) -> str:
+        return f"<layer {self.index}: {self.name}>"
 
     @property
     def name(self) -> str:
@@ -88,9 +86,19 @@ class LayerFacts:
         return self.layer.name
 
     @property
+    def number(self) -> int | None:
+        """Its place in the engine, from 1."""
+        return self.index + 1 if self.in_engine and self.index >= 0 else None
+
+    @property
     def span(self) -> SourceSpan:
         """Where the layer is printed."""
         return self.layer.span
+
+    @cached_property
+    def kind(self) -> str:
+        """The operation (``Convolution``); ``layer.type`` is its implementation (``CaskConvolution``)."""
+        return operation_of(self.layer)
 
     @property
     def compute_precision(self) -> ComputePrecision | None:
@@ -103,49 +111,177 @@ class LayerFacts:
         return UNKNOWN if self.layer.compute_precision is None else self.layer.compute_precision.type
 
     @property
+    def input_types(self) -> tuple[str, ...]:
+        """The distinct types that it reads."""
+        return tuple(dict.fromkeys(tensor.dtype for tensor in self.layer.inputs if tensor.dtype))
+
+    @property
     def output_types(self) -> tuple[str, ...]:
-        """The types that the layer writes."""
+        """The distinct types that it writes."""
         return self.layer.output_types
 
     @property
+    def runs_kernel(self) -> bool:
+        """Whether it runs a kernel: it is no constant, no NoOp, and does not only synchronise streams."""
+        return self.layer.type not in UNTUNED
+
+    @property
+    def is_reformat(self) -> bool:
+        """Whether TensorRT inserted it to change a format, and it runs a kernel."""
+        return self.layer.type in REFORMATS or (is_reformat(self.name) and self.layer.type not in NO_KERNEL)
+
+    # What was tuned
+
+    @cached_property
+    def choice(self) -> Result | None:
+        """The choice or cached result that it came from; of a kernel inside a ForeignNode, that of the ForeignNode."""
+        if self.in_engine:
+            return self.engine.build.origin_of(self.layer)
+        return next((result for result in self.tuned if result.final), None)
+
+    @cached_property
+    def inside(self) -> str:
+        """The ForeignNode that a kernel belongs to, which was tuned as a whole; empty for other layers."""
+        return self.engine.alternatives.inside(self.layer)
+
+    @property
+    def foreign_node(self) -> str:
+        """The ForeignNode that it is, or whose kernel it is; empty for other layers."""
+        return self.name if is_foreign_node(self.name) else self.inside
+
+    @property
+    def own_choice(self) -> Result | None:
+        """The choice or cached result of this layer alone."""
+        return None if self.inside else self.choice
+
+    @cached_property
+    def tuned(self) -> tuple[Result, ...]:
+        """Every result of the layer, or of the ForeignNode that it is in, in all formats and passes."""
+        origin = self.engine.build.origin_of(self.layer)
+        return tuple(self.engine.alternatives.of(origin.layer if origin else self.name))
+
+    @cached_property
+    def subject(self) -> Result | None:
+        """The result to show: the engine's if known, else the fastest."""
+        return self.choice or fastest(self.tuned)
+
+    @property
+    def runner_up_ms(self) -> float | None:
+        """The time of the second-fastest tactic in the same formats."""
+        return self.own_choice.runner_up_ms if isinstance(self.own_choice, Choice) else None
+
+    @cached_property
+    def margin(self) -> float | None:
+        """The runner-up's time over the winner's, in the same formats."""
+        return None if self.own_choice is None else self.engine.alternatives.margin(self.own_choice)
+
+    @cached_property
+    def other_type(self) -> OtherType | None:
+        """The fastest result in another type."""
+        others = () if self.own_choice is None else self.engine.alternatives.other_types(self.own_choice)
+        return others[0] if others else None
+
+    def why(self, tie: float = NEAR_TIE_RATIO) -> tuple[Reason, ...]:
+        """Return why the layer is as it is, most telling first; see :meth:`Reasons.why`."""
+        return self.engine.reasons.why(self.layer, tie=tie) if self.in_engine else ()
+
+    # Times
+
+    @cached_property
+    def unit(self) -> TimedUnit | None:
+        """The unit of the ledger that is this layer; None for a kernel of a ForeignNode that was timed as a whole."""
+        unit = self._unlisted or (self.engine.ledger.of_layer(self.index) if self.in_engine else None)
+        return None if unit is None or unit.name != self.name else unit
+
+    @property
     def time_ms(self) -> float | None:
-        """Its average time in ms, in the profile or when it was tuned."""
-        return self.layer.time_ms
+        """Its time in ms: in the profile, without calls far slower than the others, or when it was tuned."""
+        if not self.in_engine:
+            return self.layer.time_ms
+        return self.unit.time_ms if self.unit is not None and self.unit.share is not None else None
 
     @property
     def time_is(self) -> TimeSource | None:
         """Where its time is from."""
-        return self.layer.time_is
+        if not self.in_engine:
+            return self.layer.time_is
+        return None if self.time_ms is None else self.engine.ledger.time_is
+
+    @property
+    def profile_row(self) -> LayerTime | None:
+        """Its row in the profile."""
+        return None if self.unit is None else self.unit.row
+
+    @property
+    def median_ms(self) -> float | None:
+        """The median of its times in the profile."""
+        return self.profile_row.median_ms if self.profile_row else None
+
+    @property
+    def share(self) -> float | None:
+        """Its part of the time of all layers, 0 to 1."""
+        return None if self.unit is None else self.unit.share
+
+    # Bytes and arithmetic
+
+    @cached_property
+    def inputs(self) -> tuple[TensorFacts, ...]:
+        """The tensors that it reads."""
+        return self._tensors(self.layer.inputs, written=False)
+
+    @cached_property
+    def outputs(self) -> tuple[TensorFacts, ...]:
+        """The tensors that it writes."""
+        return self._tensors(self.layer.outputs, written=True)
+
+    def _tensors(self, tensors: Sequence[EngineTensor], *, written: bool) -> tuple[TensorFacts, ...]:
+        result = None if is_reformat(self.name) else self.own_choice
+        formats: Sequence[str] = () if result is None else result.outputs if written else result.inputs
+        return tensor_facts(tensors, formats, self.engine.build.tensorrt_version)
+
+    @property
+    def weights_bytes(self) -> int | None:
+        """The bytes of the kernel's weights, or of a constant's values."""
+        return weights_bytes(self.layer)
+
+    @property
+    def bias_bytes(self) -> int | None:
+        """The bytes of bias, shift, scale and power."""
+        return bias_bytes(self.layer)
 
     @property
     def input_bytes(self) -> int | None:
         """The bytes of the elements that it reads, weights not counted."""
-        return self._sum(self.inputs)
+        return self._sum([tensor.bytes for tensor in self.inputs])
 
     @property
     def output_bytes(self) -> int | None:
         """The bytes of the elements that it writes."""
-        return self._sum(self.outputs)
-
-    def _sum(self, tensors: Sequence[TensorFacts]) -> int | None:
-        """Add tensors; a layer of which only the name is known has none."""
-        return known_sum([tensor.bytes for tensor in tensors]) if self.layer.type else None
+        return self._sum([tensor.bytes for tensor in self.outputs])
 
     @property
     def activation_bytes(self) -> int | None:
-        """The bytes of the elements that it reads and writes."""
+        """The bytes of the elements that it reads and writes; a tensor between two layers counts at both."""
         return known_sum([self.input_bytes, self.output_bytes])
 
     @property
     def stored_bytes(self) -> int | None:
         """The bytes that it reads and writes with the padding of formats, weights not counted."""
-        sizes = [tensor.stored_bytes for tensor in (*self.inputs, *self.outputs)]
+        return self._sum([tensor.stored_bytes for tensor in (*self.inputs, *self.outputs)])
+
+    def _sum(self, sizes: Sequence[int | None]) -> int | None:
+        """Add sizes of tensors; None for a layer that is known by name only."""
         return known_sum(sizes) if self.layer.type else None
 
     @property
     def moved_bytes(self) -> int | None:
         """The bytes that it has to read and write at least: tensors as stored, weights and bias."""
         return known_sum([self.stored_bytes, self.weights_bytes, self.bias_bytes])
+
+    @cached_property
+    def work(self) -> Work | None:
+        """The work of one inference."""
+        return work_of(self.layer, self.kind)
 
     @property
     def macs(self) -> int | None:
@@ -172,62 +308,110 @@ class LayerFacts:
         """Operations over time, in 1e12 a second."""
         return None if self.flops is None or not self.time_ms else self.flops / self.time_ms / 1e9
 
+    @cached_property
+    def alignment(self) -> ChannelAlignment | None:
+        """The channels of a convolution beside what tensor cores want; None where they could not run it."""
+        return alignment_of(self.layer, self.kind)
+
+    # Its neighbours and its parts
+
+    @cached_property
+    def reformats_before(self) -> int:
+        """How many reformat layers write its inputs."""
+        return _reformats(self.engine.neighbours.producers(self.layer))
+
+    @cached_property
+    def reformats_after(self) -> int:
+        """How many reformat layers read its outputs."""
+        return _reformats(self.engine.neighbours.consumers(self.layer))
+
     @property
     def reformats(self) -> int:
         """How many reformat layers stand around it."""
         return self.reformats_before + self.reformats_after
 
-
-@dataclass(frozen=True, slots=True)
-class LayerGroup:
-    """Layers that have something in common, and the sums of what is known of them."""
-
-    name: str
-    layers: tuple[LayerFacts, ...]
+    @cached_property
+    def onnx_nodes(self) -> tuple[str, ...]:
+        """The ONNX nodes that were fused into a layer of the engine."""
+        return nodes_of(self.layer, self.engine.operators) if self.in_engine else ()
 
     @property
-    def time_ms(self) -> float | None:
-        """The time of those that have one; None where none has."""
-        return _sum_of_known([layer.time_ms for layer in self.layers])
+    def operators(self) -> tuple[str, ...]:
+        """The operators of its ONNX nodes, in their order, as far as the log or a model tells them."""
+        known = self.engine.operators
+        return tuple(known[node] for node in self.onnx_nodes if known.get(node))
 
     @property
-    def share(self) -> float | None:
-        """Their part of the engine's time."""
-        return _sum_of_known([layer.share for layer in self.layers])
+    def block(self) -> str:
+        """The path that the names of its ONNX nodes begin with; empty where there is none."""
+        return block_of(self.onnx_nodes or members(self.name))
 
     @property
-    def weights_bytes(self) -> int | None:
-        """The weights of those whose weights are known; None where none are."""
-        return _sum_of_known([layer.weights_bytes for layer in self.layers])
-
-    @property
-    def activation_bytes(self) -> int | None:
-        """The activations of those whose tensors have a known size; None where none have."""
-        return _sum_of_known([layer.activation_bytes for layer in self.layers])
-
-    @property
-    def unsized(self) -> int:
-        """How many layers have a tensor of unknown size, so that the sum of activations lacks them."""
-        return sum(layer.activation_bytes is None for layer in self.layers)
-
-    @property
-    def macs(self) -> int | None:
-        """The multiply-accumulates of those whose operation tells them; None where none does."""
-        return _sum_of_known([layer.macs for layer in self.layers])
+    def fates(self) -> tuple[Fate, ...]:
+        """What became of the ONNX nodes that ended in it."""
+        return tuple(fate for fate in self.engine.fates if fate.layer is self.layer)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class EngineFacts:
-    """An engine with the facts of its layers, in the engine's order, and what did not join.
+    """The engine of a build; ``source`` names the build for people. ``model`` tells operators that the log does not."""
 
-    ``layers`` are all, ``running`` those that run a kernel. ``memory`` are the sizes that
-    the log states of the engine.
-    """
-
-    source: str
     build: Build
-    layers: tuple[LayerFacts, ...]
-    memory: tuple[RunResult, ...] = ()
+    source: str = ""
+    model: OnnxModel | None = field(default=None, repr=False)
+
+    @cached_property
+    def layers(self) -> tuple[LayerFacts, ...]:
+        """The layers, in the engine's order."""
+        return tuple(LayerFacts(self, index, layer) for index, layer in enumerate(self.build.engine_layers))
+
+    @cached_property
+    def only_tuned(self) -> tuple[LayerFacts, ...]:
+        """The layers that were tuned and are not in the engine's dump, in the log's order."""
+        dumped = {layer.name for layer in self.listed}
+        dumped |= {result.layer for layer in self.layers for result in layer.tuned}
+        names = (name for name in self.alternatives.names() if name not in dumped)
+        tuned = (tuned_layer(name, self.alternatives.of(name)) for name in names)
+        return tuple(LayerFacts(self, index, layer, in_engine=False) for index, layer in enumerate(tuned))
+
+    @cached_property
+    def listed(self) -> tuple[LayerFacts, ...]:
+        """The layers, each ForeignNode that was timed as a whole before its kernels, then other units without layers.
+
+        Such units are rows of a profile, or tuned blocks, that the dump has no layer for.
+        """
+        before: dict[int, LayerFacts] = {}
+        behind: list[LayerFacts] = []
+        for layer in self.unlisted(self.ledger):
+            if layer.unit is not None and layer.unit.layers:
+                before[layer.unit.layers[0]] = layer
+            else:
+                behind.append(layer)
+        placed = ([before[layer.index], layer] if layer.index in before else [layer] for layer in self.layers)
+        return (*chain.from_iterable(placed), *behind)
+
+    def unlisted(self, ledger: TimeLedger) -> tuple[LayerFacts, ...]:
+        """Return the units of a ledger that the dump does not list, each as a layer."""
+        layers = self.build.engine_layers
+        names = [layers[unit.layers[0]].name if unit.layers else None for unit in ledger.units]
+        return tuple(self._of_unit(unit) for unit, name in zip(ledger.units, names, strict=True) if name != unit.name)
+
+    def _of_unit(self, unit: TimedUnit) -> LayerFacts:
+        """Return the layer that stands for a unit that the dump does not list."""
+        nodes = next((node.onnx_nodes for node in reversed(self.build.foreign_nodes) if node.name == unit.name), ())
+        kind = FOREIGN_NODE if unit.kind is UnitKind.FOREIGN_NODE else unit.what
+        layer = EngineLayer(unit.name, kind, None, "", (), nodes, (), (), unit.span)
+        if unit.layers:
+            kernel = self.build.engine_layers[unit.layers[0]]
+            layer.choice, layer.cached = kernel.choice, kernel.cached
+        return LayerFacts(self, -1, layer, unit=unit)
+
+    @cached_property
+    def timed(self) -> tuple[LayerFacts, ...]:
+        """What has a time and takes some, slowest first; together it is what the ledger has booked."""
+        return tuple(
+            sorted((layer for layer in self.listed if layer.time_ms), key=lambda layer: -(layer.time_ms or 0.0))
+        )
 
     @property
     def running(self) -> tuple[LayerFacts, ...]:
@@ -235,43 +419,78 @@ class EngineFacts:
         return tuple(layer for layer in self.layers if layer.runs_kernel)
 
     @property
-    def whole(self) -> LayerGroup:
-        """The layers that run a kernel, as one group."""
-        return LayerGroup("", self.running)
+    def accounts(self) -> tuple[LayerFacts, ...]:
+        """What runs a kernel or takes time: layers, and units that the dump does not list."""
+        return tuple(layer for layer in self.listed if layer.runs_kernel or layer.time_ms)
+
+    @property
+    def whole(self) -> LayerGroup[LayerFacts]:
+        """All accounts, as one group."""
+        return LayerGroup("", self.accounts)
+
+    @property
+    def memory(self) -> tuple[RunResult, ...]:
+        """The sizes that the log states of the engine."""
+        return tuple(result for result in self.build.results if result.key.endswith(("_bytes", "_mib")))
+
+    @cached_property
+    def ledger(self) -> TimeLedger:
+        """How long its parts take."""
+        return ledger_of(self.build)
 
     @property
     def time_is(self) -> TimeSource | None:
         """Where the times are from: of one engine, all from the same."""
-        return next((layer.time_is for layer in self.layers if layer.time_is is not None), None)
+        return self.ledger.time_is
 
-    def by_kind(self) -> tuple[LayerGroup, ...]:
-        """The layers that run a kernel by what they do, slowest first."""
-        return grouped(self.running, [layer.kind for layer in self.running])
+    @cached_property
+    def reasons(self) -> Reasons:
+        """Why layers are as they are."""
+        return Reasons(self.build)
 
-    def by_precision(self) -> tuple[LayerGroup, ...]:
-        """The layers that run a kernel by what they compute in, slowest first."""
-        return grouped(self.running, [layer.precision for layer in self.running])
+    @property
+    def alternatives(self) -> Alternatives:
+        """What else was timed for each layer."""
+        return self.reasons.alternatives
 
-    def by_block(self, depth: int = 2) -> tuple[LayerGroup, ...]:
-        """The layers that run a kernel by the first ``depth`` parts of their ONNX nodes' path, slowest first."""
-        return grouped(self.running, ["/".join(layer.block.split("/")[: depth + 1]) for layer in self.running])
+    @cached_property
+    def neighbours(self) -> Neighbours:
+        """Which layers are connected by tensors."""
+        return Neighbours(self.build)
+
+    @cached_property
+    def operators(self) -> dict[str, str]:
+        """The operators of ONNX nodes, by the nodes' names."""
+        return node_operators(self.build, self.model)
+
+    @cached_property
+    def fates(self) -> tuple[Fate, ...]:
+        """What became of each ONNX node."""
+        return fates(self.build)
+
+    def of_layer(self, layer: EngineLayer) -> LayerFacts | None:
+        """Return the facts of a layer of the engine."""
+        return next((facts for facts in self.layers if facts.layer is layer), None)
+
+    def by_kind(self) -> tuple[LayerGroup[LayerFacts], ...]:
+        """The accounts, grouped by kind, slowest first."""
+        return grouped(self.accounts, [layer.kind for layer in self.accounts])
+
+    def by_precision(self) -> tuple[LayerGroup[LayerFacts], ...]:
+        """The accounts, grouped by compute precision, slowest first."""
+        return grouped(self.accounts, [layer.precision for layer in self.accounts])
+
+    def by_block(self, depth: int = 2) -> tuple[LayerGroup[LayerFacts], ...]:
+        """The accounts by the first ``depth`` parts of their ONNX nodes' path, slowest first."""
+        return grouped(self.accounts, ["/".join(layer.block.split("/")[: depth + 1]) for layer in self.accounts])
 
 
-def grouped(layers: Sequence[LayerFacts], names: Sequence[str]) -> tuple[LayerGroup, ...]:
-    """Put layers into groups by names, one a layer; slowest group first, then the largest."""
-    members: dict[str, list[LayerFacts]] = {}
-    for layer, name in zip(layers, names, strict=True):
-        members.setdefault(name, []).append(layer)
-    groups = [LayerGroup(name, tuple(own)) for name, own in members.items()]
-    return tuple(sorted(groups, key=lambda group: (-(group.time_ms or 0.0), -len(group.layers))))
+def _reformats(neighbours: Sequence[Neighbour]) -> int:
+    layers = {id(neighbour.layer): neighbour.layer for neighbour in neighbours if neighbour.layer is not None}
+    return sum(layer.type in REFORMATS for layer in layers.values())
 
 
 def known_sum(values: Sequence[int | None]) -> int | None:
     """Add numbers; None where one of them is not known."""
     known = [value for value in values if value is not None]
     return sum(known) if len(known) == len(values) else None
-
-
-def _sum_of_known(values: Sequence[_Number | None]) -> _Number | None:
-    known = [value for value in values if value is not None]
-    return sum(known[1:], known[0]) if known else None

@@ -1,8 +1,8 @@
 """One engine from all files about it: a log, engine-layer JSON, profiles, times, the ONNX model, or several of them.
 
-Files join by the names of layers. What comes out is a :class:`~trtforensics.model.log.BuildLog`, so that whoever reads
-logs reads engine files too: engine layers of a file become those of the log's build that has most of their names, with
-their origins in its tuning; without a log each engine of a file is a build of its own.
+Files join by the names of layers. The result is a :class:`~trtforensics.model.log.BuildLog`, so that code for logs
+takes engine files too. The engine layers of a file go to the log's build that has most of their names, and keep their
+origins in its tuning; without a log, each engine of a file is a separate build.
 """
 
 from __future__ import annotations
@@ -15,36 +15,45 @@ import numpy as np
 
 from trtforensics.console import streams
 from trtforensics.console.terminal import visible
-from trtforensics.engines.deriving import facts_of
-from trtforensics.engines.empty import empty_build
+from trtforensics.engines.facts import EngineFacts
 from trtforensics.errors import UsageError
-from trtforensics.model.log import BuildLog, EngineLayer, LineCounts
+from trtforensics.model.layer_types import NO_KERNEL
+from trtforensics.model.log import (
+    Autotuning,
+    Build,
+    BuildLog,
+    Coverage,
+    EngineLayer,
+    LineCounts,
+    MessageCounts,
+    Outcome,
+    Tool,
+)
 from trtforensics.model.profile import TimeSource
-from trtforensics.parsers.builds.kernels import name_kernels
+from trtforensics.model.timings import TacticTimings
+from trtforensics.onnx_models.outline import load_model
+from trtforensics.parsers.builds.engine import name_kernels
 from trtforensics.parsers.builds.origins import Tuning, resolve
-from trtforensics.parsers.builds.profiles import with_times
+from trtforensics.parsers.builds.results import with_times
 from trtforensics.parsers.files.layer_json import read_layer_json
-from trtforensics.parsers.files.profile_json import read_profile_json
-from trtforensics.parsers.files.times_json import read_times_json
+from trtforensics.parsers.files.profile_json import read_profile_json, read_times_json
 from trtforensics.parsers.notation.names import members
 from trtforensics.parsers.notation.precision import compute_precision
 from trtforensics.parsers.text.document import read_document
 from trtforensics.parsers.text.source import MAX_BYTES
 from trtforensics.sources.build_log import load_build_log
+from trtforensics.sources.engine import add_profile, in_common, layers_told
 from trtforensics.sources.kinds import Kind, kind_of
-from trtforensics.sources.onnx_model import load_model
-from trtforensics.sources.profiles import timed_build
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from trtforensics.console.progress import Progress
-    from trtforensics.engines.alternatives import Result
-    from trtforensics.engines.facts import EngineFacts
     from trtforensics.model.engine import Engine, EngineInfo, ProfileInfo
-    from trtforensics.model.log import Build, SourceInfo
-    from trtforensics.model.samples import InferenceTimes
-    from trtforensics.sources.onnx_model import OnnxModel
+    from trtforensics.model.profile import InferenceTimes
+    from trtforensics.model.span import SourceInfo
+    from trtforensics.onnx_models.outline import OnnxModel
+
 
 _SHOWN = 3
 """Names that a sentence about what did not join gives as examples."""
@@ -87,9 +96,12 @@ class JoinedSources:
         Raises:
             UsageError: there is no build of that number.
         """
-        build = self.build(number)
+        return self.engine_of(self.build(number))
+
+    def engine_of(self, build: Build) -> EngineFacts:
+        """Return the engine of one of the builds with the facts of its layers."""
         several = f" build {build.index + 1}" if len(self.log.builds) > 1 else ""
-        return facts_of(build, f"{self.log.source.path}{several}", self.model)
+        return EngineFacts(build, f"{self.log.source.path}{several}", self.model)
 
     def build(self, number: int | None = None) -> Build:
         """Return the build of a number (from 1), or the last with engine layers, or else the last.
@@ -97,16 +109,26 @@ class JoinedSources:
         Raises:
             UsageError: there is no build of that number, or none at all.
         """
-        builds = self.log.builds
-        if number is not None:
-            if not 1 <= number <= len(builds):
-                what = f"has no build {number}: it holds {len(builds)}"
-                raise UsageError(self.log.source.path, what, "Give `--build` a number from 1")
-            return builds[number - 1]
-        found = next((build for build in reversed(builds) if build.engine_layers), None)
-        if found is None and not builds:
-            raise UsageError(self.log.source.path, "holds no build", _WHAT_GOES)
-        return found or builds[-1]
+        return select_build(self.log, number)
+
+
+def select_build(log: BuildLog, number: int | None = None) -> Build:
+    """Return the build with a number (from 1); without a number the last with engine layers, else the last.
+
+    Raises:
+        UsageError: the log has no such build, or none at all.
+    """
+    builds = log.builds
+    if number is None and builds:
+        return next((build for build in reversed(builds) if build.engine_layers), builds[-1])
+    if number is not None and 1 <= number <= len(builds):
+        return builds[number - 1]
+    listed = "; ".join(
+        f"{build.index + 1} (lines {build.first_line}-{build.last_line}, {len(build.engine_layers)} engine layers)"
+        for build in builds
+    )
+    what = "it holds no build" if number is None else f"it has no build {number}"
+    raise UsageError(log.source.path, what, f"Its builds are {listed}" if builds else _WHAT_GOES)
 
 
 def load_joined(
@@ -150,9 +172,9 @@ def join_files(log: BuildLog, paths: Sequence[str], *, max_bytes: int = MAX_BYTE
 
 
 def say_unjoined(joined: JoinedSources, *, quiet: bool) -> None:
-    """Say on stderr what of the files joined no layer, a line each, unless ``quiet``."""
-    for one in () if quiet else joined.unjoined:
-        streams.tell(f"trtforensics: note: {visible(str(one))}\n")
+    """Name rows that match no layer on stderr, a line each, unless ``quiet``."""
+    for rest in () if quiet else joined.unjoined:
+        streams.tell(f"trtforensics: note: {visible(str(rest))}\n")
 
 
 def is_engine_file(path: str) -> bool:
@@ -232,24 +254,25 @@ class _Joining:
         path = info.source.path
         for engine in info.engines if not has_log else info.engines[-1:]:
             if not has_log:
-                build = _build_of_file(info.source, engine.layers, len(self._log.builds))
+                build = build_of_layers(info.source, engine.layers, len(self._log.builds))
+                build.profiles = with_times(engine.layers, (engine.profile,) if engine.profile else (), (), ())
+                _recover(build)
                 self._log = replace(self._log, builds=(*self._log.builds, build))
                 continue
-            found = _build_of(engine, self._log.builds)
-            if found is None:
-                what = f"has {len(engine.layers)} layers, most of which {self._log.source.path} does not name"
-                raise UsageError(path, what, "Give the layers that were exported from this build's engine")
-            if engine.detailed or not found.engine_layers:
-                self._replace_layers(found, engine, path)
+            match = _build_of(engine, self._log.builds)
+            if match is None:
+                raise _other_engine(path, [layer.name for layer in engine.layers], self._log)
+            if engine.detailed or not match.engine_layers:
+                self._replace_layers(match, engine, path)
 
     def _replace_layers(self, build: Build, engine: Engine, path: str) -> None:
         printed = {layer.name: layer for layer in reversed(build.engine_layers)}
         for layer in engine.layers:
-            own = printed.get(layer.name)
-            if own is not None:
-                layer.choice, layer.cached, layer.origin = own.choice, own.cached, own.origin
-                layer.onnx_nodes = layer.onnx_nodes or own.onnx_nodes
-                layer.tactic_name = layer.tactic_name or own.tactic_name
+            dumped = printed.get(layer.name)
+            if dumped is not None:
+                layer.choice, layer.cached, layer.origin = dumped.choice, dumped.cached, dumped.origin
+                layer.onnx_nodes = layer.onnx_nodes or dumped.onnx_nodes
+                layer.tactic_name = layer.tactic_name or dumped.tactic_name
         missing = [name for name in printed if name not in {layer.name for layer in engine.layers}]
         if missing:
             self.unjoined.append(Unjoined(path, f"lacks {_listed(missing, 'layer')} of {self._log.source.path}"))
@@ -270,20 +293,15 @@ class _Joining:
             UsageError: no build has the layers of the profile.
         """
         run, path = info.runs[-1], info.source.path
-        build = timed_build(run, self._log.builds)
-        if build is None and not self._log.builds:
-            build = _build_of_file(info.source, tuple(_bare(row.name, row.span) for row in run.layers), 0)
-            self._log = replace(self._log, builds=(build,))
-        if build is None:
-            what = f"times {len(run.layers)} layers, most of which no engine of {self._log.source.path} has"
-            raise UsageError(path, what, "Give the profile that was exported from this build's engine")
-        build.profiles = with_times(build.engine_layers, (*build.profiles, run), build.choices, build.cached)
+        if not self._log.builds:
+            layers = tuple(_bare(row.name, row.span) for row in run.layers)
+            self._log = replace(self._log, builds=(build_of_layers(info.source, layers),))
+        build = add_profile(self._log, info)
         _recover(build)
         unjoined = [row.name for row in build.profile if row.engine_layer is None] if build.engine_layers else []
         if unjoined:
             self.unjoined.append(Unjoined(path, f"names no layer of the engine in {_listed(unjoined, 'row')}"))
-        silent = {"NoOp", "Constant"}
-        without = [layer.name for layer in build.engine_layers if layer.profile is None and layer.type not in silent]
+        without = [layer.name for layer in build.engine_layers if layer.profile is None and layer.type not in NO_KERNEL]
         if without and run.layers:
             self.unjoined.append(Unjoined(path, f"lacks {_listed(without, 'layer')} of the engine"))
 
@@ -309,22 +327,27 @@ def _recover(build: Build) -> None:
 
 
 def _build_of(engine: Engine, builds: Sequence[Build]) -> Build | None:
-    """Return the build that knows most of an engine's layers; of a log that names no layers, the last."""
-    own = {layer.name for layer in engine.layers}
-    named = [({layer.name for layer in build.engine_layers} or _named(build), build) for build in builds]
-    telling = [(names, build) for names, build in named if names]
+    """Return the build that knows most of an engine's layers, with the same tactics; of builds that know none the last.
+
+    Engines of one model have layers of the same names: of those that both name, most must have the same tactic.
+    """
+    names = {layer.name for layer in engine.layers}
+    telling = [build for build in builds if layers_told(build)]
     if not telling:
         return builds[-1] if builds else None
-    best = max(telling, key=lambda one: (len(one[0] & own), one[1].index))
-    parts = {part for name in own for part in members(name)}
-    known = best[0] & own or best[0] & parts
-    return best[1] if len(known) * _HALF >= min(len(own), len(best[0])) else None
+    best = max(telling, key=lambda build: (len(in_common(build, names)), build.index))
+    enough = len(in_common(best, names)) * _HALF >= min(len(names), len(layers_told(best)))
+    tactics = {layer.name: layer.tactic for layer in best.engine_layers if layer.tactic is not None}
+    both = [tactics[layer.name] == layer.tactic for layer in engine.layers if layer.tactic and layer.name in tactics]
+    return best if enough and sum(both) * _HALF >= len(both) else None
 
 
-def _named(build: Build) -> set[str]:
-    """Return the names of layers that a log without engine layers prints: tuned ones, or names alone."""
-    results: list[Result] = [*build.choices, *build.cached]
-    return {one.layer for one in results if one.final is not False} or set(build.layer_names)
+def _other_engine(path: str, names: Sequence[str], log: BuildLog) -> UsageError:
+    """Return the error about layers of another engine than the log's: how many layers both have."""
+    shared = max((len(in_common(build, {*names})) for build in log.builds), default=0)
+    what = f"is of another engine: {log.source.path} names {shared} of its {len(names)} layers"
+    what += ", most with other tactics" if shared * _HALF >= len(names) else ""
+    return UsageError(path, what, "Give the layers that were exported from this build's engine")
 
 
 def _listed(names: Sequence[str], what: str) -> str:
@@ -342,8 +365,8 @@ def _log_of(source: SourceInfo) -> BuildLog:
     return BuildLog(source, LineCounts(), 0, (), (), np.zeros(1, np.int64))
 
 
-def _build_of_file(source: SourceInfo, layers: tuple[EngineLayer, ...], index: int) -> Build:
-    """Return a build of which nothing but the engine's layers is known."""
+def build_of_layers(source: SourceInfo, layers: tuple[EngineLayer, ...], index: int = 0) -> Build:
+    """Return a build that has engine layers and nothing else."""
     build = empty_build(index, 1, max(source.lines, 1))
     known = replace(
         build.coverage,
@@ -351,3 +374,57 @@ def _build_of_file(source: SourceInfo, layers: tuple[EngineLayer, ...], index: i
         tactics=any(layer.tactic is not None for layer in layers),
     )
     return replace(build, engine_layers=layers, coverage=known)
+
+
+def empty_build(index: int, first_line: int, last_line: int) -> Build:
+    """Return a build without any facts but its lines; ``index`` counts the builds of a log from 0."""
+    return Build(
+        index=index,
+        first_line=first_line,
+        last_line=last_line,
+        tool=Tool.UNKNOWN,
+        tensorrt_version=None,
+        command=None,
+        outcome=Outcome.UNKNOWN,
+        options={},
+        passes=(),
+        stages=(),
+        fusions=(),
+        reformats=(),
+        onnx_nodes=(),
+        foreign_nodes=(),
+        autotuning=Autotuning(0, 0, 0, 0),
+        timings=_no_timings(),
+        tuning=(),
+        choices=(),
+        cached=(),
+        engine_layers=(),
+        layer_names=(),
+        myelin_operations=(),
+        message_counts=MessageCounts(0, 0),
+        messages=(),
+        results=(),
+        coverage=Coverage(
+            verdict=False,
+            engine_layers=False,
+            tactics=False,
+            times=None,
+            options=False,
+            model=False,
+            own_lines=0,
+            other_lines=0,
+        ),
+    )
+
+
+def _no_timings() -> TacticTimings:
+    return TacticTimings(
+        line=np.zeros(0, np.int64),
+        tactic=np.zeros(0, np.uint64),
+        ms=np.zeros(0, np.float64),
+        kernel=np.zeros(0, np.int32),
+        runner_line=np.zeros(0, np.int64),
+        runner_layer=np.zeros(0, np.int32),
+        runner_name=np.zeros(0, np.int32),
+        texts=(),
+    )

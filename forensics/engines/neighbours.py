@@ -1,4 +1,4 @@
-"""Which engine layers read what a layer writes, and write what it reads."""
+"""The engine layers that write the inputs of a layer, and those that read its outputs."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ class Neighbours:
 
 
 def _joined(
-    own: EngineLayer, tensors: tuple[EngineTensor, ...], by_name: dict[str, list[EngineLayer]]
+    layer: EngineLayer, tensors: tuple[EngineTensor, ...], by_name: dict[str, list[EngineLayer]]
 ) -> tuple[Neighbour, ...]:
     """Pair tensors with layers. Several layers may share a tensor, as where slices write parts of one."""
-    found = []
+    neighbours = []
     for tensor in {tensor.name: tensor for tensor in tensors}.values():
-        others = [other for other in by_name.get(tensor.name, ()) if other is not own]
-        found += [Neighbour(tensor, other) for other in others] or [Neighbour(tensor, None)]
-    return tuple(found)
+        others = [other for other in by_name.get(tensor.name, ()) if other is not layer]
+        neighbours += [Neighbour(tensor, other) for other in others] or [Neighbour(tensor, None)]
+    return tuple(neighbours)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NumberedFile:
-    """A file of such a text: what it is, the number of its first line, and what of it joined nothing.
+    """A file of such a text: its path and kind, the number of its first line, and its rows that match no layer.
 
     ``first_line`` is None for an ONNX model, which has no lines.
     """
@@ -56,7 +56,7 @@ def _texts(joined: JoinedSources) -> Iterator[tuple[str, str, int]]:
 
 
 def _unjoined(joined: JoinedSources, path: str) -> tuple[str, ...]:
-    return tuple(one.what for one in joined.unjoined if one.path == path)
+    return tuple(rest.what for rest in joined.unjoined if rest.path == path)
 
 
 def _move(build: Build, path: str, lines: int) -> None:

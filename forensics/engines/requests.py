@@ -68,18 +68,19 @@ def type_requests(build: Build) -> list[TypeRequest]:
     banner = command_span(build)
     return [
         TypeRequest(
-            option, found.group(1), found.group(2), (fact.span if fact and option == "layerPrecisions" else banner)
+            option, match.group(1), match.group(2), (fact.span if fact and option == "layerPrecisions" else banner)
         )
         for option in ("layerPrecisions", "layerOutputTypes")
         for entry in _entries(specs.get(option, ""))
-        if (found := _ENTRY.fullmatch(entry))
+        if (match := _ENTRY.fullmatch(entry))
     ]
 
 
 def constraints(build: Build) -> str:
     """Return the precision constraints, which say how binding requests are: ``obey``, ``prefer`` or ``none``."""
     given = dict(_SPEC.findall(f" {build.command or ''}"))
-    printed = build.option("build", "Precision") or ""
+    fact = precision_fact(build)
+    printed = "" if fact is None else fact.value
     for word in ("obey", "prefer"):
         if f"({word} precision constraints)" in printed or given.get("precisionConstraints") == word:
             return word
@@ -87,16 +88,15 @@ def constraints(build: Build) -> str:
 
 
 def precision_fact(build: Build) -> Fact | None:
-    """Return the ``Precision`` line of trtexec's build options."""
-    return _fact(build, "Precision")
+    """Return the ``Precision`` line of the build's options; None for an engine that was loaded."""
+    return None if build.loads_engine else _fact(build, "Precision")
 
 
 def allows(build: Build, *types: str) -> bool:
     """Whether the build options allow one of these reduced types (``FP16``); False where the log does not say."""
     fact = precision_fact(build)
     printed = "" if fact is None else fact.value
-    flags = " ".join(note.text("text") for note in build.notes if note.kind == "poly_flags")
-    return any(f"+{one}" in printed or re.search(rf"\b{one}(?:: True|[,\]])", flags) for one in types)
+    return any(f"+{word}" in printed for word in types)
 
 
 def strongly_typed(build: Build) -> bool:
@@ -114,7 +114,7 @@ def strongly_typed(build: Build) -> bool:
 
 def command_span(build: Build) -> SourceSpan | None:
     """Return the line that prints the command."""
-    kinds = ("banner", "poly_run")
+    kinds = ("banner", "poly_run", "poly_verdict")
     return next((note.span for note in build.notes if note.kind in kinds and note.text("command")), None)
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.engines.alternatives import WORDS, Alternatives, OtherType, compared, tuned_type
+from trtforensics.engines.alternatives import Alternatives, OtherType, compared, tuned_type
 from trtforensics.engines.requests import REDUCED, allows, constraints, precision_fact, strongly_typed, type_requests
-from trtforensics.model.times import NO_KERNEL
+from trtforensics.model.data_types import INDEXES, type_word
+from trtforensics.model.layer_types import NO_KERNEL, SYNCHRONISATION, UNTUNED, is_foreign_node
 from trtforensics.model.timings import NEAR_TIE_RATIO
-from trtforensics.parsers.notation.names import is_foreign_node, is_reformat, members
+from trtforensics.parsers.notation.names import is_reformat, members
 from trtforensics.parsers.notation.precision import computes
 from trtforensics.render.names import shortened
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from trtforensics.model.log import Build, CachedResult, Choice, EngineLayer
     from trtforensics.model.span import SourceSpan
 
-_SYNCHRONISES = frozenset({"TrainStation", "signal", "wait"})
-_INDEX_TYPES = frozenset({"Int32", "Int64", "Bool", "UInt8"})
 _MIB = 1 << 20
 _ELIDED = 40
 """Characters of a ForeignNode's name in a reason."""
@@ -62,9 +61,9 @@ class Reasons:
         """
         if layer.type in NO_KERNEL:
             return (Reason(layer.origin or "runs no kernel", layer.span),)
-        if layer.type in _SYNCHRONISES:
-            return (Reason("TensorRT put it in to synchronise streams", layer.span),)
-        origin, inside = self.alternatives.origin(layer), self.alternatives.inside(layer)
+        if layer.type in SYNCHRONISATION:
+            return (Reason(UNTUNED[layer.type], layer.span),)
+        origin, inside = self._build.origin_of(layer), self.alternatives.inside(layer)
         if inside and origin is not None:
             return (Reason(f"inside {shortened(inside, _ELIDED)}", origin.span),)
         if is_reformat(layer.name):
@@ -99,18 +98,18 @@ class Reasons:
 
     def _types(self, layer: EngineLayer, origin: Result) -> Iterator[Reason]:
         """Yield how the other types compare, those that were asked for first, and which of these were not timed."""
-        own = tuned_type(origin)
-        if own is None or own in _INDEX_TYPES:
+        dtype = tuned_type(origin)
+        if dtype is None or dtype in INDEXES:
             return
         others = {other.type: other for other in self.alternatives.other_types(origin)}
-        asked = [kind for kind in self._asked if kind != own]
+        asked = [kind for kind in self._asked if kind != dtype]
         for kind in asked:
             if kind in others:
                 yield _other(others[kind])
             elif computes(layer) and not self._typed:
-                yield Reason(f"no {WORDS.get(kind, kind)} candidate", origin.span)
+                yield Reason(f"no {type_word(kind)} candidate", origin.span)
         yield from (_other(other) for kind, other in others.items() if kind not in asked)
-        if not asked and not others and own == "Float" and self._precision is not None and not self._typed:
+        if not asked and not others and dtype == "Float" and self._precision is not None and not self._typed:
             yield Reason("only FP32 was asked for", self._precision.span)
 
     def _memory(self, layer: EngineLayer) -> Iterator[Reason]:

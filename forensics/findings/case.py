@@ -1,34 +1,37 @@
-"""The input of a rule: one build, and the other files that the user gave about it."""
+"""The input of a rule: one build, the other files that the user gave about it, and a build to compare it with."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from trtforensics.engines.deriving import facts_of
+from trtforensics.engines.facts import EngineFacts
 from trtforensics.errors import ForensicsError
-from trtforensics.findings.baseline import LoggedBuild, root_differences
-from trtforensics.findings.sums import sums_of
+from trtforensics.findings.arithmetic import sums_of
 from trtforensics.findings.versions import Version
 from trtforensics.model.older_python import StrEnum
-from trtforensics.parsers.builds.profiles import with_times
+from trtforensics.parsers.builds.results import with_times
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
-    from trtforensics.diff.differences import Difference
-    from trtforensics.engines.facts import EngineFacts
-    from trtforensics.findings.sums import TunedSum
+    from trtforensics.comparison.differences import Difference
+    from trtforensics.findings.arithmetic import TunedSum
+    from trtforensics.findings.finding import Severity
     from trtforensics.model.engine import EngineInfo
-    from trtforensics.model.log import Build, BuildLog, EngineLayer
+    from trtforensics.model.log import Build, BuildLog, EngineLayer, Fact
     from trtforensics.model.notes import Note
     from trtforensics.model.replay import Problem
-    from trtforensics.sources.onnx_model import OnnxModel
+    from trtforensics.onnx_models.checked import CheckedModel
+    from trtforensics.onnx_models.outline import OnnxModel
     from trtforensics.sources.replay import ReplayFile
 
 
 T = TypeVar("T")
+
+_SHARED = 0.5
+"""Share of the names of ONNX nodes (or engine layers) that two builds of one model have in common."""
 
 
 class Need(StrEnum):
@@ -40,12 +43,19 @@ class Need(StrEnum):
     OTHER_LOG = "other-log"
 
 
+class LoggedBuild(NamedTuple):
+    """A build, and the log that it is in."""
+
+    log: BuildLog
+    build: Build
+
+
 @dataclass(frozen=True)
 class Case:
     """One build of one log; inputs that the user did not give are None.
 
     ``baseline`` is the first build of an earlier log of the same model. ``explained`` are the lines that findings of
-    other rules cite; only for rules that run last.
+    other rules cite, and ``worst`` is the severity of the worst of these; only for rules that run last.
     """
 
     build: Build
@@ -55,6 +65,7 @@ class Case:
     engine_info: EngineInfo | None = None
     baseline: LoggedBuild | None = None
     explained: frozenset[int] = frozenset()
+    worst: Severity | None = None
 
     def has(self, need: Need) -> bool:
         """Whether the user gave an input."""
@@ -72,6 +83,11 @@ class Case:
         return _declared(self.model, Need.ONNX)
 
     @property
+    def checked(self) -> CheckedModel:
+        """The ONNX model with the sizes and constants of all its graphs; for rules that declare that they need it."""
+        return self.the_model.checked
+
+    @property
     def the_replay(self) -> ReplayFile:
         """The replay; only for rules that declare that they need it."""
         return _declared(self.replay, Need.REPLAY)
@@ -86,10 +102,18 @@ class Case:
         """The TensorRT version; None where the log does not state it."""
         return Version.of(self.build)
 
+    def ran(self, since: str = "", before: str = "") -> bool:
+        """Whether the log states a TensorRT version within these bounds."""
+        return self.version is not None and self.version.has(since, before)
+
+    def printed(self, block: str, name: str) -> list[Fact]:
+        """Return the lines on which the log prints an option or a property of a block (``device``), by its name."""
+        return [fact for fact in self.build.options.get(block, ()) if fact.name == name]
+
     @cached_property
     def differences(self) -> Sequence[Difference]:
         """The differences from the baseline that follow from no other difference; none where a log shows no layers."""
-        return root_differences(self.the_baseline, LoggedBuild(self.log, self.build))
+        return _root_differences(self.the_baseline, LoggedBuild(self.log, self.build))
 
     @cached_property
     def replay_problems(self) -> Sequence[Problem]:
@@ -120,7 +144,7 @@ class Case:
     @cached_property
     def facts(self) -> EngineFacts:
         """The layers of the build's engine with what is derived of them."""
-        return facts_of(self.build, self.log.source.path, self.model)
+        return EngineFacts(self.build, self.log.source.path, self.model)
 
     @cached_property
     def sums(self) -> Sequence[TunedSum]:
@@ -134,9 +158,10 @@ class Case:
             by_kind.setdefault(note.kind, []).append(note)
         return by_kind
 
-    def may_concern(self, rule_reads: frozenset[str]) -> bool:
-        """Whether the build has a note of one of the kinds that a rule reads, or the rule reads more than notes."""
-        return not rule_reads or not rule_reads.isdisjoint(self._notes)
+    @property
+    def kinds(self) -> Collection[str]:
+        """The kinds of the build's notes."""
+        return self._notes.keys()
 
     def notes(self, *kinds: str) -> list[Note]:
         """Return the notes of these kinds (names of grammar rules), in the log's order."""
@@ -154,3 +179,34 @@ def _declared(value: T | None, need: Need) -> T:
     if value is None:
         raise LookupError(f"a rule uses {need.value} without declaring that it needs it")
     return value
+
+
+def baseline_of(logs: Sequence[BuildLog], index: int, build: Build) -> LoggedBuild | None:
+    """Return the first build in an earlier log that is of the same model; None where there is none."""
+    earlier = (LoggedBuild(log, other) for log in logs[:index] for other in log.builds)
+    return next((logged for logged in earlier if _same_model(logged.build, build)), None)
+
+
+def _same_model(first: Build, other: Build) -> bool:
+    """Whether two builds are of one model, judged by the names of nodes or layers."""
+    mine, yours = _names(first), _names(other)
+    return bool(mine and yours) and len(mine & yours) >= _SHARED * min(len(mine), len(yours))
+
+
+def _names(build: Build) -> set[str]:
+    return {node.name for node in build.onnx_nodes} or {layer.name for layer in build.engine_layers}
+
+
+def _root_differences(first: LoggedBuild, other: LoggedBuild) -> list[Difference]:
+    """Compare two builds and return the differences that follow from no other difference."""
+    from trtforensics.comparison.compare import compare  # noqa: PLC0415 - only where two logs are given
+    from trtforensics.comparison.loading import ComparedSide  # noqa: PLC0415 - as above
+    from trtforensics.comparison.view_building import of_log  # noqa: PLC0415 - as above
+
+    views = [of_log(replace(log, builds=(build,))) for log, build in (first, other)]
+    if views[0] is None or views[1] is None:
+        return []
+    good, bad = (
+        ComparedSide(log.source.path, (view,)) for (log, _), view in zip((first, other), views, strict=True) if view
+    )
+    return [difference for difference in compare(good, bad).differences if difference.cause is None]

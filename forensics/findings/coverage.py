@@ -10,31 +10,22 @@ from trtforensics.model.profile import TimeSource
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.model.log import Build, BuildLog
+    from trtforensics.model.log import BuildLog
 
 
 def coverage_of(log: BuildLog) -> Coverage:
     """Return what a log says about all of its builds together: nothing where it holds none; its lines are added up."""
     each = [build.coverage for build in log.builds]
     return Coverage(
-        verdict=bool(each) and all(map(_ended, log.builds)),
-        engine_layers=bool(each) and all(one.engine_layers for one in each),
-        tactics=bool(each) and all(one.tactics for one in each),
-        times=_times([one.times for one in each]),
-        options=bool(each) and all(one.options for one in each),
-        model=bool(each) and all(one.model for one in each),
-        own_lines=sum(one.own_lines for one in each),
-        other_lines=sum(one.other_lines for one in each),
+        verdict=bool(each) and all(coverage.verdict for coverage in each),
+        engine_layers=bool(each) and all(coverage.engine_layers for coverage in each),
+        tactics=bool(each) and all(coverage.tactics for coverage in each),
+        times=_times([coverage.times for coverage in each]),
+        options=bool(each) and all(coverage.options for coverage in each),
+        model=bool(each) and all(coverage.model for coverage in each),
+        own_lines=sum(coverage.own_lines for coverage in each),
+        other_lines=sum(coverage.other_lines for coverage in each),
     )
-
-
-ENGINE_MADE = "engine_made"
-"""The cause by which a program says that it has the engine."""
-
-
-def _ended(build: Build) -> bool:
-    """Whether the log says how a build ended: TensorRT and its tools do, or a program that has the engine."""
-    return build.coverage.verdict or any(note.kind == ENGINE_MADE for note in build.notes)
 
 
 def _times(each: Sequence[TimeSource | None]) -> TimeSource | None:
@@ -45,7 +36,7 @@ def _times(each: Sequence[TimeSource | None]) -> TimeSource | None:
 
 
 def in_words(coverage: Coverage, builds: int = 1) -> str:
-    """Return what a log says about all of its ``builds``, and what it leaves out for some; or that it has none."""
+    """Return in words which facts a log tells about each of its ``builds``, and which it lacks for some."""
     if not builds:
         return "the source holds no build: there is nothing to judge"
     facts = {
@@ -67,5 +58,4 @@ def in_words(coverage: Coverage, builds: int = 1) -> str:
     every = " of every build" if builds > 1 else ""
     tells = f"the log tells{every}: {', '.join(known)}" if known else f"the log tells nothing{every}"
     lacks = f"; not: {', '.join(missing)}" if missing else ""
-    others = f"; {coverage.other_lines:,} of its lines are another program's" if coverage.other_lines else ""
-    return tells + lacks + others
+    return tells + lacks

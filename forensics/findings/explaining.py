@@ -1,20 +1,34 @@
-"""The texts of ``explain``: cause, how to confirm, fixes by TensorRT version, sources."""
+"""The texts of ``explain`` (cause, how to confirm, fixes by TensorRT version, sources), and the search in them."""
 
 from __future__ import annotations
 
 import json
+import math
+import re
 import textwrap
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
-from trtforensics.findings.messages_read import messages_read
+from trtforensics.render.names import wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from trtforensics.findings.rule import Rule
-    from trtforensics.findings.searching import Hit
 
 _WIDTH = 100
+_TITLE, _MESSAGE, _CAUSE, _FIX, _CONFIRM = 6.0, 5.0, 3.0, 2.0, 1.0
+"""What a word counts, by where it stands."""
+_PHRASE = 4.0
+"""How many times as much a text counts that holds all words in a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A rule that was found, and the text of it that speaks most of what was looked for."""
+
+    rule: Rule
+    text: str
 
 
 def explain(rule: Rule) -> str:
@@ -35,9 +49,8 @@ def explain(rule: Rule) -> str:
     ]
     for fix in explanation.fixes:
         lines += _wrapped(f"{fix.versions}: {fix.text}" if fix.versions else fix.text, "- ")
-    messages = messages_read(rule)
-    if messages:
-        lines += ["", "Messages that this rule reads", *(f"  {message}" for message in messages)]
+    if rule.messages:
+        lines += ["", "Messages that this rule reads", *(f"  {message}" for message in rule.messages)]
     if explanation.sources:
         lines += ["", "Sources", *(line for source in explanation.sources for line in _wrapped(source, "- "))]
     return "\n".join(lines) + "\n"
@@ -72,7 +85,7 @@ def explain_json(rules: Iterable[Rule]) -> str:
                 "cause": rule.explanation.cause,
                 "confirm": rule.explanation.confirm,
                 "fixes": [{"since": f.since, "before": f.before, "text": f.text} for f in rule.explanation.fixes],
-                "messages": list(messages_read(rule)),
+                "messages": list(rule.messages),
                 "sources": list(rule.explanation.sources),
             }
             for rule in rules
@@ -83,11 +96,46 @@ def explain_json(rules: Iterable[Rule]) -> str:
 
 def _wrapped(text: str, bullet: str = "  ") -> list[str]:
     indent = "  " if bullet.strip() else ""
-    return textwrap.wrap(
-        text,
-        _WIDTH,
-        initial_indent=f"{indent}{bullet}",
-        subsequent_indent=f"{indent}  ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    return wrapped(text, _WIDTH, f"{indent}{bullet}", f"{indent}  ")
+
+
+class _Text(NamedTuple):
+    """A text of a rule: what a word in it counts, and the text in the form that is searched."""
+
+    worth: float
+    shown: str
+    searched: str
+
+
+def search(rules: Sequence[Rule], query: str) -> list[Hit]:
+    """Return the rules that hold all words of a query, else those that hold most of them; the best first.
+
+    A word is found where a word of the text begins with it, whatever the case. Rare words count more.
+    """
+    phrase = " ".join(query.casefold().split())
+    words = [re.compile(rf"(?<![a-z0-9]){re.escape(word)}") for word in phrase.split()]
+    texts = {rule.code: _texts(rule) for rule in rules}
+    held = {code: {word for word in words if any(word.search(text.searched) for text in texts[code])} for code in texts}
+    most = max(map(len, held.values()), default=0)
+    rarity = {word: math.log(1 + len(rules) / (1 + sum(word in mine for mine in held.values()))) for word in words}
+
+    def score(text: _Text) -> float:
+        hits = sum(text.worth * rarity[word] for word in words if word.search(text.searched))
+        return hits * (_PHRASE if phrase in text.searched else 1)
+
+    ranked = []
+    for rule in rules:
+        if most and len(held[rule.code]) == most:
+            best = max(texts[rule.code], key=score)
+            ranked.append((sum(map(score, texts[rule.code])), Hit(rule, best.shown)))
+    return [hit for _, hit in sorted(ranked, key=lambda pair: (-pair[0], pair[1].rule.code))]
+
+
+def _texts(rule: Rule) -> list[_Text]:
+    explanation = rule.explanation
+    parts = [(_TITLE, rule.title)]
+    parts += [(_MESSAGE, message) for message in rule.messages]
+    parts += [(_CAUSE, sentence) for sentence in re.split(r"(?<=[.;:]) ", explanation.cause)]
+    parts += [(_FIX, fix.text) for fix in explanation.fixes]
+    parts += [(_CONFIRM, explanation.confirm)]
+    return [_Text(worth, text, " ".join(text.casefold().split())) for worth, text in parts]

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
+from trtforensics.findings.coverage import in_words
 from trtforensics.model.older_python import StrEnum
+from trtforensics.render.names import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from trtforensics.model.ledger import TimedUnit
     from trtforensics.model.log import Coverage
+    from trtforensics.model.profile import TimeSource
     from trtforensics.model.span import SourceSpan
+    from trtforensics.render.headline import Headline
+    from trtforensics.render.time_rows import TimeRow
 
 
 class Severity(IntEnum):
@@ -44,10 +50,49 @@ class Confidence(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What to do next, with the command to type; ``command`` is empty where there is none."""
+    """What to do next in some builds, with the command to type; ``command`` is empty where there is none."""
 
     what: str
     command: str = ""
+    builds: tuple[int, ...] = ()
+    """Where the report puts the builds that it is of; a rule leaves it."""
+
+
+_NAME = 60
+"""Characters of a ForeignNode's name in a title."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """How long some layers take: the units of the ledger that lie wholly in them.
+
+    ``share`` is their part of the engine's time; None where most of its layers have no time. ``inside`` are
+    ForeignNodes that were timed as a whole and of which only some kernels are among the layers. ``left_out`` says in
+    words what has no time.
+    """
+
+    units: tuple[TimedUnit, ...]
+    inside: tuple[TimedUnit, ...]
+    source: TimeSource
+    share: float | None
+    left_out: str
+
+    @property
+    def ms(self) -> float:
+        """The time of the units."""
+        return sum(unit.time_ms or 0.0 for unit in self.units)
+
+    def text(self, also: str = "", *, ms: bool = True) -> str:
+        """Say the time and the share, and what more may lie inside ForeignNodes: ``0.42 ms, 46% of the tuned time``.
+
+        ``also`` stands behind the share.
+        """
+        words = [f"{self.ms:.3g} ms"] if self.units and (ms or self.share is None) else []
+        words += [f"{self.share:.0%} of the {self.source} time"] if self.units and self.share is not None else []
+        own = ", ".join(words) + (f" ({self.left_out})" if words and self.left_out else "") + also
+        more = " more" if self.units else ""
+        within = [f"at most {unit.time_ms:.3g} ms{more} inside {shortened(unit.name, _NAME)}" for unit in self.inside]
+        return "; ".join(filter(None, (own, *within)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +101,9 @@ class Observation:
 
     ``spans`` must not be empty. ``severity`` None stands for the rule's own. ``settle`` must be given unless
     ``confidence`` is certain. Findings of two builds count as the same where code and ``same_as`` are equal.
-    ``because`` are lines that state its cause: it follows from the finding that cites one of them.
+    ``because`` are lines that state its cause: it follows from the finding that cites one of them. ``cost`` is the time
+    that its layers take, which stands behind the title; what a finding of more time claims too is said to be shared.
+    ``fix`` mends this very cause: it stands before the rule's fixes.
     """
 
     title: str
@@ -70,6 +117,8 @@ class Observation:
     severity: Severity | None = None
     same_as: str = ""
     because: Sequence[SourceSpan] = ()
+    cost: Cost | None = None
+    fix: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +157,29 @@ class Finding:
     """Equal in two builds that have the same finding."""
     consequence_of: int | None = None
     pass_discarded: bool = False
+    general: bool = False
+    """It only repeats or classes a message."""
+    message: str = ""
+    """What the program said, without prefix; empty where the title has values of it."""
+    of_model: bool = False
+    """It is about an ONNX model: its lines are numbers of nodes, 0 is the whole model."""
+
+    @property
+    def place(self) -> str:
+        """The first line of evidence in words."""
+        if not self.of_model:
+            return f"line {self.line:,}"
+        return f"node {self.line:,}" if self.line else "the model"
 
     @property
     def build(self) -> int:
         """The first of the builds."""
         return self.builds[0]
+
+    def in_build(self, build: int) -> Finding:
+        """Return the finding with the next steps of one of its builds alone."""
+        steps = tuple(step for step in self.next_steps if build in (step.builds or self.builds))
+        return self if steps == self.next_steps else replace(self, next_steps=steps)
 
     @property
     def line(self) -> int:
@@ -120,11 +187,23 @@ class Finding:
         return self.evidence[0].span.line
 
 
+def builds_in_words(builds: Sequence[int]) -> str:
+    """Return builds in words, counted from 1: ``build 2``, ``builds 1, 2 and 5``."""
+    *others, last = (str(build + 1) for build in builds)
+    return f"builds {', '.join(others)} and {last}" if others else f"build {last}"
+
+
+def root_of(finding: Finding, findings: Sequence[Finding]) -> Finding | None:
+    """Return the root that a finding follows from, among the findings of its report; None for a root."""
+    return None if finding.consequence_of is None else findings[finding.consequence_of]
+
+
 @dataclass(frozen=True, slots=True)
 class ReportSource:
     """A log that was judged; ``bytes`` and ``sha256`` are of the file as stored, compressed or not.
 
     ``coverage`` is what it says about each of its builds; ``wrapped_in`` says in words what stood around its lines.
+    ``headlines`` are of its runs; ``times`` say where the time goes, in a log of one build.
     """
 
     path: str
@@ -134,6 +213,15 @@ class ReportSource:
     builds: int
     coverage: Coverage
     wrapped_in: tuple[str, ...] = ()
+    headlines: tuple[Headline, ...] = ()
+    times: tuple[TimeRow, ...] = ()
+    model: str = ""
+    """What an ONNX model was judged for, in words; its lines are nodes, counted from 1. Empty for a log."""
+
+    @property
+    def words(self) -> str:
+        """What the source lets one judge, in words."""
+        return self.model or in_words(self.coverage, self.builds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,19 +274,20 @@ class Report:
 
     def roots(self, source: int) -> list[Finding]:
         """Return the findings about a source that follow from no other."""
-        return [one for one in self.findings if one.source == source and one.consequence_of is None]
+        return [finding for finding in self.findings if finding.source == source and finding.consequence_of is None]
 
     def consequences(self, root: Finding) -> list[Finding]:
         """Return the findings that follow from a root."""
-        return [one for one in self.findings if one.consequence_of is not None and self._root(one) is root]
+        return [
+            finding
+            for finding in self.findings
+            if finding.consequence_of is not None and root_of(finding, self.findings) is root
+        ]
 
     def as_tree(self) -> list[Finding]:
         """Return all findings, each root with what follows from it behind it."""
-        roots = (one for one in self.findings if one.consequence_of is None)
-        return [one for root in roots for one in (root, *self.consequences(root))]
-
-    def _root(self, finding: Finding) -> Finding | None:
-        return None if finding.consequence_of is None else self.findings[finding.consequence_of]
+        roots = (finding for finding in self.findings if finding.consequence_of is None)
+        return [finding for root in roots for finding in (root, *self.consequences(root))]
 
     def counts(self) -> dict[str, int]:
         """Return how many findings have each severity, worst first, by the severity's word."""
@@ -208,11 +297,15 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """How to mend it. ``since`` and ``before`` bound the TensorRT versions (``10.8``); empty means no bound."""
+    """How to mend it. ``since`` and ``before`` bound the TensorRT versions (``10.8``); empty means no bound.
+
+    ``rtx`` is False where TensorRT-RTX lacks what it takes: tactics, timing caches and build routes.
+    """
 
     text: str
     since: str = ""
     before: str = ""
+    rtx: bool = True
 
     @property
     def versions(self) -> str:

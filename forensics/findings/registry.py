@@ -1,4 +1,4 @@
-"""All rules: those in the modules of :mod:`trtforensics.findings.rules`, and those of other packages' entry points."""
+"""All rules: of the modules and tables in :mod:`trtforensics.findings.rules`, and of other packages' entry points."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import UsageError
+from trtforensics.findings import models
 from trtforensics.findings import rules as package
 from trtforensics.findings.rule import Rule
+from trtforensics.findings.rule_tables import table_rules
+from trtforensics.parsers.grammar import tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,14 +28,19 @@ def rules() -> tuple[Rule, ...]:
     """Return all rules, sorted by code.
 
     Raises:
-        UsageError: An entry point cannot be loaded, holds no rule, or two rules share a code.
+        UsageError: An entry point cannot be loaded, holds no rule, two rules share a code, or one reads a kind of lines
+            that the grammar does not have.
     """
-    found: dict[str, Rule] = {}
-    for rule in (*_own(), *_foreign()):
-        if rule.code in found:
+    every: dict[str, Rule] = {}
+    kinds = tables.patterns().keys()
+    for rule in (*_own(), *table_rules(), *_foreign()):
+        if rule.code in every:
             raise UsageError(rule.code, "two rules have this code", "Rename one of them, or uninstall its package")
-        found[rule.code] = rule
-    return tuple(found[code] for code in sorted(found))
+        if not rule.reads <= kinds:
+            unknown = ", ".join(sorted(rule.reads - kinds))
+            raise UsageError(rule.code, f"it reads {unknown}, which the grammar does not have", "Mend its reads")
+        every[rule.code] = rule
+    return tuple(every[code] for code in sorted(every))
 
 
 def rule_of(code: str) -> Rule:
@@ -48,23 +56,26 @@ def rule_of(code: str) -> Rule:
 
 
 def _own() -> Iterator[Rule]:
-    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-        yield from _rules_in(vars(importlib.import_module(module.name)).values())
+    for folder in (package, models):
+        for module in pkgutil.iter_modules(folder.__path__, f"{folder.__name__}."):
+            yield from _rules_in(vars(importlib.import_module(module.name)).values())
 
 
 def _foreign() -> Iterator[Rule]:
     for entry in entry_points(group=ENTRY_POINTS):
         loaded = _load(entry)
-        found = [loaded] if isinstance(loaded, Rule) else list(_rules_in(getattr(loaded, "__dict__", {}).values()))
-        if not found:
+        loaded_rules = (
+            [loaded] if isinstance(loaded, Rule) else list(_rules_in(getattr(loaded, "__dict__", {}).values()))
+        )
+        if not loaded_rules:
             raise UsageError(entry.value, f"the entry point {entry.name} holds no rule", "Uninstall its package")
-        yield from found
+        yield from loaded_rules
 
 
 def _load(entry: EntryPoint) -> object:
     try:
         return entry.load()
-    except (ImportError, AttributeError) as error:
+    except (ImportError, AttributeError, ValueError) as error:
         what = f"the entry point {entry.name} cannot be loaded: {error}"
         raise UsageError(entry.value, what, "Mend or uninstall its package") from error
 

@@ -69,11 +69,8 @@ class Suppression:
         patterns = [layer for code, layer in self.entries if _matches(code, finding.code)]
         if "" in patterns:
             return True
-        return any(names and _all_covered(names, patterns) for names in (finding.layers, finding.onnx_nodes))
-
-
-def _all_covered(names: Iterable[str], patterns: Iterable[str]) -> bool:
-    return all(any(_matches(pattern, name) for pattern in patterns) for name in names)
+        named = (names for names in (finding.layers, finding.onnx_nodes) if names)
+        return any(all(any(_matches(pattern, name) for pattern in patterns) for name in names) for names in named)
 
 
 def _matches(pattern: str, name: str) -> bool:
@@ -115,7 +112,7 @@ def settings_for(folder: Path) -> ReportSettings:
 def _table(file: Path, path: Iterable[str]) -> Mapping[str, Any] | None:
     """Return a table of a TOML file; None where the file or the table is missing."""
     try:
-        found: Any = tomllib.loads(_text(file))
+        table: Any = tomllib.loads(_text(file))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except RecursionError as error:
@@ -123,8 +120,8 @@ def _table(file: Path, path: Iterable[str]) -> Mapping[str, Any] | None:
     except (OSError, ValueError) as error:  # no UTF-8, no TOML, or a number with more digits than Python reads
         raise UsageError(str(file), f"cannot be read: {error}", "Mend or remove it") from error
     for name in path:
-        found = found.get(name) if isinstance(found, dict) else None
-    return found if isinstance(found, dict) else None
+        table = table.get(name) if isinstance(table, dict) else None
+    return table if isinstance(table, dict) else None
 
 
 def _text(file: Path) -> str:

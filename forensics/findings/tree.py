@@ -8,12 +8,13 @@ from fnmatch import fnmatchcase
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from trtforensics.findings.finding import Severity
+from trtforensics.findings.finding import Severity, builds_in_words
+from trtforensics.findings.rule import SPECIFIC, WRAPPED
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
-    from trtforensics.findings.finding import Evidence, Finding
+    from trtforensics.findings.finding import Evidence, Finding, Step
     from trtforensics.model.span import SourceSpan
 
 MAX_EVIDENCE = 20
@@ -23,7 +24,12 @@ _ABOUT_THE_LOG = "TF7"
 """How codes of rules about the log itself begin: they rank below findings that name a cause."""
 
 
-_NOT_SHOWN = "TF705"
+_RECORD = 40
+"""Lines of a record that an error opens: the ONNX parser prints the whole node before it says what is wrong."""
+_YIELDS = {SPECIFIC: 1, WRAPPED: 2}
+"""What findings follow that yield to any error: those of the larger number to those of a smaller."""
+
+NOT_SHOWN = "TF705"
 """The finding about what the log lacks: it ranks below everything that the log does say."""
 
 
@@ -61,65 +67,94 @@ def arranged(judged: Sequence[FindingWithCauses]) -> tuple[Finding, ...]:
     roots = _roots(judged)
     keys = _keys(judged, roots)
     groups: dict[Hashable, list[FindingWithCauses]] = {}
-    for one in judged:
-        groups.setdefault(keys[one], []).append(one)
-    root_keys = {keys[one]: keys[roots[one]] for one in judged}
+    for entry in judged:
+        groups.setdefault(keys[entry], []).append(entry)
+    root_keys = {keys[entry]: keys[roots[entry]] for entry in judged}
     worst: dict[Hashable, int] = {}
-    for one in judged:
-        key = root_keys[keys[one]]
-        worst[key] = max(worst.get(key, 0), one.finding.severity)
-    merged = {key: _merged([one.finding for one in group]) for key, group in groups.items()}
+    for entry in judged:
+        key = root_keys[keys[entry]]
+        worst[key] = max(worst.get(key, 0), entry.finding.severity)
+    merged = {key: _merged([entry.finding for entry in group]) for key, group in groups.items()}
     tops = sorted((key for key in merged if root_keys[key] == key), key=lambda key: _order(merged[key], worst[key]))
     index = {key: at for at, key in enumerate(tops)}
     below = [key for key in merged if key not in index]
     below.sort(key=lambda key: (index[root_keys[key]], merged[key].line, merged[key].code))
     consequences = (replace(merged[key], consequence_of=index[root_keys[key]]) for key in below)
-    return (*(merged[key] for key in tops), *consequences)
+    return tuple(_each_command_once([*(merged[key] for key in tops), *consequences]))
+
+
+def _each_command_once(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Give the findings; a step whose command stands above for its builds names the finding that has it instead."""
+    above: dict[tuple[int, str, int], str] = {}
+    for finding in findings:
+        steps = []
+        for step in finding.next_steps:
+            places = [(finding.source, step.command, build) for build in step.builds if step.command]
+            codes = sorted({above.get(place, "") for place in places})
+            there = f"{step.what}: as under {' and '.join(codes)}"
+            steps.append(replace(step, what=there, command="") if codes and all(codes) else step)
+            above |= dict.fromkeys([place for place in places if place not in above], finding.code)
+        yield replace(finding, next_steps=tuple(steps))
 
 
 def _order(root: Finding, worst: int) -> tuple[object, ...]:
     """Return what roots are sorted by; ``worst`` is the highest severity among the root and what follows from it."""
     about_the_log = root.code.startswith(_ABOUT_THE_LOG)
-    worst = Severity.NOTE if root.code == _NOT_SHOWN else worst
+    worst = Severity.NOTE if root.code == NOT_SHOWN else worst
     return -worst, root.pass_discarded, about_the_log, root.source, root.line, root.code
 
 
 def _roots(judged: Sequence[FindingWithCauses]) -> dict[FindingWithCauses, FindingWithCauses]:
     """Return the root of each finding: itself where it follows from no other of its build."""
     builds: dict[tuple[int, int], list[FindingWithCauses]] = {}
-    for one in judged:
-        builds.setdefault((one.finding.source, one.finding.build), []).append(one)
+    for entry in judged:
+        builds.setdefault((entry.finding.source, entry.finding.build), []).append(entry)
     parents: dict[FindingWithCauses, FindingWithCauses] = {}
     for group in builds.values():
-        for one in group:
-            parent = _parent(one, group)
-            if parent is not None and _top(parent, parents) is not one:  # two may each cite the other's lines
-                parents[one] = parent
-    return {one: _top(one, parents) for one in judged}
+        for entry in group:
+            parent = _parent(entry, group)
+            if parent is not None and _top(parent, parents) is not entry:  # two may each cite the other's lines
+                parents[entry] = parent
+    return {entry: _top(entry, parents) for entry in judged}
 
 
-def _top(one: FindingWithCauses, parents: Mapping[FindingWithCauses, FindingWithCauses]) -> FindingWithCauses:
-    while one in parents:
-        one = parents[one]
-    return one
+def _top(entry: FindingWithCauses, parents: Mapping[FindingWithCauses, FindingWithCauses]) -> FindingWithCauses:
+    while entry in parents:
+        entry = parents[entry]
+    return entry
 
 
-def _parent(one: FindingWithCauses, group: Sequence[FindingWithCauses]) -> FindingWithCauses | None:
-    others = [other for other in group if other is not one and other.finding.code != one.finding.code]
-    stated = [other for other in others if other.cited & one.because]
+def _parent(entry: FindingWithCauses, group: Sequence[FindingWithCauses]) -> FindingWithCauses | None:
+    others = [other for other in group if other is not entry and other.finding.code != entry.finding.code]
+    stated = [other for other in others if other.cited & entry.because]
     if stated:
         return min(stated, key=lambda other: other.rank)
-    for pattern in one.follows:
-        earlier = [other for other in others if _precedes(other, one) and fnmatchcase(other.finding.code, pattern)]
+    for pattern in entry.follows:
+        below = _RECORD if pattern == WRAPPED else 0
+        earlier = [
+            other
+            for other in others
+            if _precedes(other, entry, below)
+            and (_is_nearer(other, entry) if pattern in _YIELDS else fnmatchcase(other.finding.code, pattern))
+        ]
         if earlier:
             return min(earlier, key=lambda other: other.rank)
     return None
 
 
-def _precedes(other: FindingWithCauses, one: FindingWithCauses) -> bool:
-    """Whether a finding may be the cause of another: it begins no later, and an error follows from no mere note."""
-    worse = one.finding.severity > Severity.NOTE and other.finding.severity == Severity.NOTE
-    return other.first_line <= one.last_line and not worse
+def _is_nearer(other: FindingWithCauses, entry: FindingWithCauses) -> bool:
+    """Whether an error comes nearer to the cause than another: it yields to fewer."""
+    yields = [max((_YIELDS.get(pattern, 0) for pattern in each.follows), default=0) for each in (other, entry)]
+    return other.finding.severity is Severity.ERROR and yields[0] < yields[1]
+
+
+def _precedes(other: FindingWithCauses, entry: FindingWithCauses, below: int) -> bool:
+    """Whether a finding may be the cause of another: an error follows from no mere note, and a cause begins no later.
+
+    ``below`` are the lines by which it may begin later.
+    """
+    worse = entry.finding.severity > Severity.NOTE and other.finding.severity == Severity.NOTE
+    return other.first_line <= entry.last_line + below and not worse
 
 
 def _keys(
@@ -130,27 +165,47 @@ def _keys(
     A build may hold several findings of one signature: the first of each build become one, the second, and so on.
     """
     met: Counter[tuple[int, int, str]] = Counter()
-    own: dict[FindingWithCauses, Hashable] = {}
-    for one in judged:
-        found = one.finding
-        place = found.source, found.build, found.signature
-        own[one] = found.source, found.signature, found.severity, found.pass_discarded, met[place]
+    keys: dict[FindingWithCauses, Hashable] = {}
+    for entry in judged:
+        finding = entry.finding
+        place = finding.source, finding.build, finding.signature
+        keys[entry] = finding.source, finding.signature, finding.severity, finding.pass_discarded, met[place]
         met[place] += 1
-    return {one: (own[one], own[root] if (root := roots[one]) is not one else None) for one in own}
+    return {entry: (keys[entry], keys[root] if (root := roots[entry]) is not entry else None) for entry in keys}
 
 
 def _merged(alike: Sequence[Finding]) -> Finding:
-    """Return one finding for those of several builds; title, cause and next steps are those of the first build."""
+    """Return one finding for those of several builds; title and cause are those of the first build.
+
+    A title or step that is not the same in every build says which builds it is of.
+    """
     first = alike[0]
     if len(alike) == 1:
         return first
+    number = first.build + 1
+    differs = any(finding.title != first.title for finding in alike)
     return replace(
         first,
-        builds=tuple(sorted({build for one in alike for build in one.builds})),
-        evidence=_shares([one.evidence for one in alike]),
-        evidence_total=sum(one.evidence_total for one in alike),
-        layers=tuple(dict.fromkeys(chain.from_iterable(one.layers for one in alike))),
-        onnx_nodes=tuple(dict.fromkeys(chain.from_iterable(one.onnx_nodes for one in alike))),
+        title=f"{first.title} in build {number}, alike in others" if differs else first.title,
+        next_steps=_steps_of_builds(alike),
+        builds=tuple(sorted({build for finding in alike for build in finding.builds})),
+        evidence=_shares([finding.evidence for finding in alike]),
+        evidence_total=sum(finding.evidence_total for finding in alike),
+        layers=tuple(dict.fromkeys(chain.from_iterable(finding.layers for finding in alike))),
+        onnx_nodes=tuple(dict.fromkeys(chain.from_iterable(finding.onnx_nodes for finding in alike))),
+    )
+
+
+def _steps_of_builds(alike: Sequence[Finding]) -> tuple[Step, ...]:
+    """Return the steps of builds that have the same finding, each once with the builds that it is of."""
+    builds: dict[Step, list[int]] = {}
+    for finding in alike:
+        for step in finding.next_steps:
+            builds.setdefault(replace(step, builds=()), []).extend(step.builds)
+    every = {build for finding in alike for build in finding.builds}
+    return tuple(
+        replace(step, builds=tuple(its), what=step.what if {*its} == every else f"{step.what} ({builds_in_words(its)})")
+        for step, its in builds.items()
     )
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import total_ordering
 from typing import TYPE_CHECKING
 
+from trtforensics.knowledge.table import release
 from trtforensics.model.log import Tool
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _NUMBERS = re.compile(r"\d+(?:\.\d+)*")
 @total_ordering
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A TensorRT version. TensorRT-RTX has version numbers of its own and counts as 11, whose code base it shares."""
+    """A TensorRT version. TensorRT-RTX numbers its versions otherwise and counts as 11, whose code base it shares."""
 
     numbers: tuple[int, ...]
     rtx: bool = False
@@ -32,8 +33,8 @@ class Version:
         """Return the version that a build ran; None where the log does not state it."""
         if build.tool is Tool.TENSORRT_RTX:
             return cls((11,), rtx=True)
-        found = _NUMBERS.match(build.tensorrt_version or "")
-        return cls(tuple(map(int, found.group().split(".")))) if found else None
+        match = _NUMBERS.match(build.tensorrt_version or "")
+        return cls(release(match.group())) if match else None
 
     def __lt__(self, other: Version) -> bool:
         return self.numbers < other.numbers
@@ -43,13 +44,4 @@ class Version:
 
     def has(self, since: str = "", before: str = "") -> bool:
         """Whether it is ``since`` or later, and before ``before`` (both like ``10.8``, empty for no bound)."""
-        return (not since or self.numbers >= _numbers(since)) and (not before or self.numbers < _numbers(before))
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(map(int, text.split(".")))
-
-
-def layer_precisions(version: Version | None) -> bool:
-    """Whether the version has per-layer precisions; an unknown version counts as one that has."""
-    return version is None or version.has(before="11")
+        return (not since or self.numbers >= release(since)) and (not before or self.numbers < release(before))

@@ -1,6 +1,6 @@
 """The typed model of a built engine: its layers as TensorRT and trtexec export them, and how long each took.
 
-Layers are the :class:`~trtforensics.model.log.EngineLayer` of the logs, so that whoever reads a log's engine dump reads
+Layers are the :class:`~trtforensics.model.log.EngineLayer` of the logs, so that code for a log's engine dump takes
 these too.
 """
 
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from trtforensics.model.log import EngineLayer, SourceInfo
+    from trtforensics.model.log import EngineLayer
     from trtforensics.model.profile import ProfileRun
-    from trtforensics.model.span import SourceSpan
+    from trtforensics.model.span import SourceInfo, SourceSpan
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Engine:
 
     ``detailed`` is False where the layers are names only (built without detailed profiling verbosity): then only
     ``name``, ``onnx_nodes`` and ``span`` of a layer say anything. ``split_formats`` tells TensorRT 11 and RTX, which
-    print ``Datatype`` and ``Format`` apart.
+    print ``Datatype`` and ``Format`` apart. ``profile`` holds the times that a file of another program states.
     """
 
     layers: tuple[EngineLayer, ...]
@@ -43,6 +43,7 @@ class Engine:
     detailed: bool
     split_formats: bool
     span: SourceSpan
+    profile: ProfileRun | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING
 
 from trtforensics.model.deferred import Deferred
 from trtforensics.model.older_python import StrEnum
-from trtforensics.model.timings import NEAR_TIE_RATIO
+from trtforensics.model.timings import is_near_tie
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from trtforensics.model.data_types import ComputePrecision
     from trtforensics.model.notes import Note, Removal, StarvedLayer
-    from trtforensics.model.precision import ComputePrecision
     from trtforensics.model.profile import LayerTime, ProfileRun, TimeSource
-    from trtforensics.model.span import SourceSpan
+    from trtforensics.model.run import Run, RunResult
+    from trtforensics.model.span import SourceInfo, SourceSpan
     from trtforensics.model.timings import Candidate, Int64Column, OpenBlock, TacticTimings
 
 
@@ -134,7 +135,8 @@ class Choice:
 
     ``final``: True, the engine uses it; False, it lost to another format or pass; None, the log does not tell.
     ``first_line`` is where its block began: the timed rows of the block are those between it and ``span.line``, counted
-    by ``candidates``. ``tactic`` None: none worked. Formats are as printed (``Half(100352,50176:2,224,1)``).
+    by ``candidates``; none where several choices end in one line. ``tactic`` None: none worked. Formats are as printed
+    (``Half(100352,50176:2,224,1)``).
     """
 
     layer: str
@@ -158,9 +160,11 @@ class Choice:
     @property
     def near_tie(self) -> bool:
         """Whether the runner-up is within 2 % of the chosen tactic."""
-        if self.time_ms is None or self.runner_up_ms is None:
-            return False
-        return self.runner_up_ms <= self.time_ms * NEAR_TIE_RATIO
+        return is_near_tie(self.time_ms, self.runner_up_ms)
+
+    def rows(self, timings: TacticTimings) -> range:
+        """Return which rows were timed for the choice; none where nothing tells them from those of other choices."""
+        return timings.rows(self.first_line, self.span.line) if self.candidates else range(0)
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -249,19 +253,6 @@ class Fact:
 
     name: str
     value: str
-    span: SourceSpan
-
-
-@dataclass(slots=True, unsafe_hash=True)
-class RunResult:
-    """What a build or its run came to. ``key`` names the quantity and its unit (``latency_ms``, ``engine_bytes``).
-
-    Of a quantity that was measured often, ``value`` has ``min``, ``max``, ``mean``, ``median`` and percentiles
-    (``p99``), as far as the log prints them.
-    """
-
-    key: str
-    value: float | Mapping[str, float]
     span: SourceSpan
 
 
@@ -388,6 +379,16 @@ class Build(Deferred):
         """Return the value of an option as printed, or None where the log does not print it."""
         return next((fact.value for fact in self.options.get(block, ()) if fact.name == name), None)
 
+    @property
+    def loads_engine(self) -> bool:
+        """Whether trtexec loads an engine: the build options that it prints are defaults, not those of the engine."""
+        return bool((self.option("build", "Load engine") or "").strip()) or "--loadEngine" in (self.command or "")
+
+    @property
+    def has_own_cache(self) -> bool:
+        """Whether the timing cache is of this build alone: what it serves are the results of equal layers."""
+        return any(note.kind == "cache_scope" and note.text("scope") == "Local" for note in self.notes)
+
     def result(self, key: str) -> RunResult | None:
         """Return the last result of this key, or None where the log does not state it."""
         return next((result for result in reversed(self.results) if result.key == key), None)
@@ -403,9 +404,24 @@ class Build(Deferred):
         return self.profiles[-1].layers if self.profiles else ()
 
     @property
+    def tuned_results(self) -> tuple[Choice | CachedResult, ...]:
+        """The choices, then the results from the timing cache."""
+        return (*self.choices, *self.cached)
+
+    @property
     def timing_cache_keys(self) -> tuple[MyelinOperation, ...]:
         """The operations whose key in the editable timing cache the log tells."""
         return tuple(operation for operation in self.myelin_operations if operation.key)
+
+    def may_be_in_engine(self, pass_index: int | None) -> bool:
+        """Whether facts of a pass hold, or may hold, for the engine: the log does not say that it was discarded."""
+        return pass_index is None or self.passes[pass_index].chosen is not False
+
+    def origin_of(self, layer: EngineLayer) -> Choice | CachedResult | None:
+        """Return what a layer of the engine came from; for a ForeignNode's kernel, what was tuned for the whole."""
+        if layer.choice is not None:
+            return self.choices[layer.choice]
+        return None if layer.cached is None else self.cached[layer.cached]
 
     def operations_of(self, choice: Choice) -> tuple[MyelinOperation, ...]:
         """Return the operations that Myelin timed for a choice of a ForeignNode."""
@@ -413,34 +429,8 @@ class Build(Deferred):
 
     def candidates(self, choice: Choice) -> tuple[Candidate, ...]:
         """Return the tactics timed for a choice, fastest first."""
-        return self.timings.between(choice.first_line, choice.span.line)
-
-
-@dataclass(frozen=True, slots=True)
-class SourceInfo:
-    """The file as stored: ``bytes`` and ``sha256`` are of the stored (compressed) form, ``lines`` of the text.
-
-    ``cut`` says that the last line has no line ending. Several sources that are one build are one SourceInfo: its
-    ``sha256`` is that of the files one behind the other, and ``parts`` are the files; else there are no parts.
-    """
-
-    path: str
-    bytes: int
-    lines: int
-    sha256: str
-    cut: bool = False
-    parts: tuple[SourceInfo, ...] = ()
-    wrapped_in: tuple[str, ...] = ()
-    """What stands around the lines of the source, in words: quoting, indentation, a CI system's timestamps."""
-
-    def part_of(self, line: int) -> tuple[SourceInfo, int]:
-        """Return the file that holds a line, and how many lines are of the files before it."""
-        before = 0
-        for part in self.parts:
-            if line <= before + part.lines:
-                return part, before
-            before += part.lines
-        return self, 0
+        rows = self.timings.fastest_first(choice.rows(self.timings))
+        return tuple(self.timings.candidate(int(row)) for row in rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -478,11 +468,16 @@ class BuildLog:
     builds: Sequence[Build]
     line_starts: Int64Column = field(repr=False)
     """Byte offset of each line's start in the (decoded) text; one entry a line."""
+    runs: tuple[Run, ...] = ()
+    """The runs that the builds belong to, in the log's order; a line is in one or in none."""
+
+    def run_of(self, build: Build) -> Run | None:
+        """Return the run that a build belongs to; None where no run is known, as for an engine's files alone."""
+        return self._runs_of_builds.get(build.index)
 
     @cached_property
-    def prefixed_lines(self) -> int:
-        """Lines that a logger prefix opens and that say something, whether understood or not."""
-        return self.lines.typed + self.lines.unknown
+    def _runs_of_builds(self) -> dict[int, Run]:
+        return {build: run for run in self.runs for build in run.builds}
 
     def build_at(self, line: int) -> Build | None:
         """Return the build a line belongs to."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from enum import Enum
-from typing import Any, AnyStr
+from typing import AnyStr
 
 if sys.version_info >= (3, 11):
     from enum import StrEnum
@@ -18,13 +18,9 @@ else:
         __format__ = str.__format__
 
 
-__all__ = ["LARK_OPTIONS", "StrEnum", "compiled", "flags_here"]
+__all__ = ["StrEnum", "compiled", "flags_here"]
 
 _FLAGS = ("ASCII", "DOTALL", "IGNORECASE", "MULTILINE")
-
-
-LARK_OPTIONS: dict[str, Any] = {} if sys.version_info >= (3, 11) else {"regex": True}
-"""What Lark is told so that it takes the regexes that :func:`compiled` takes."""
 
 
 def compiled(regex: AnyStr, flags: re.RegexFlag | int = 0) -> re.Pattern[AnyStr]:

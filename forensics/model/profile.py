@@ -1,4 +1,4 @@
-"""How long the layers of an engine took in a profiled run: a table of a log, or a profile file."""
+"""How long the layers of an engine took in a profiled run, and how long each inference of a run took."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from trtforensics.model.older_python import StrEnum
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.model.span import SourceSpan
+    from trtforensics.model.span import SourceInfo, SourceSpan
 
 
 class TimeSource(StrEnum):
@@ -68,3 +68,25 @@ class ProfileRun:
     def fits(self) -> bool:
         """Whether most rows are joined to layers: times of another engine's profile must not be used."""
         return sum(row.engine_layer is not None for row in self.layers) * 2 > len(self.layers)
+
+
+@dataclass(frozen=True, slots=True)
+class InferenceSamples:
+    """One run's inferences, in order, in ms.
+
+    ``latency_ms`` counts the transfers of inputs and outputs, ``compute_ms`` the GPU's work only. ``elapsed_ms`` is
+    from the first inference's enqueue to the last one's end.
+    """
+
+    latency_ms: tuple[float, ...]
+    compute_ms: tuple[float, ...]
+    elapsed_ms: float
+    span: SourceSpan
+
+
+@dataclass(frozen=True, slots=True)
+class InferenceTimes:
+    """A file of ``trtexec --exportTimes``: as many runs as were appended to it, each with at least one inference."""
+
+    source: SourceInfo
+    runs: tuple[InferenceSamples, ...]

@@ -16,7 +16,7 @@ from trtforensics.model.span import SourceSpan
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from trtforensics.model.log import SourceInfo
+    from trtforensics.model.span import SourceInfo
 
 FieldPath: TypeAlias = "tuple[str | int, ...]"
 """Where a value stands in a JSON document: ``("replay", "conv1", "inputs", 0, "dtype")``."""
@@ -41,28 +41,22 @@ class ReplayForm(StrEnum):
     @property
     def written_by(self) -> str:
         """The Polygraphy versions that write it."""
-        return _WRITTEN_BY[self]
+        return _POLYGRAPHY[self][0]
 
     @property
     def read_by(self) -> str:
         """The Polygraphy versions that load it."""
-        return _READ_BY[self]
+        return _POLYGRAPHY[self][1]
 
 
-_WRITTEN_BY = {
-    ReplayForm.F1: "0.27.0 to 0.29.2",
-    ReplayForm.F2: "0.30.0 to 0.42.0",
-    ReplayForm.F3: "0.42.1 to 0.45",
-    ReplayForm.F4: "0.46.0 to 0.49.1",
-    ReplayForm.F5: "0.49.2 and later",
+_POLYGRAPHY = {
+    ReplayForm.F1: ("0.27.0 to 0.29.2", "0.27.0 to 0.45"),
+    ReplayForm.F2: ("0.30.0 to 0.42.0", "0.30.0 to 0.45"),
+    ReplayForm.F3: ("0.42.1 to 0.45", "0.42.1 to 0.45"),
+    ReplayForm.F4: ("0.46.0 to 0.49.1", "0.46.0 and later"),
+    ReplayForm.F5: ("0.49.2 and later", "0.49.2 and later"),
 }
-_READ_BY = {
-    ReplayForm.F1: "0.27.0 to 0.45",
-    ReplayForm.F2: "0.30.0 to 0.45",
-    ReplayForm.F3: "0.42.1 to 0.45",
-    ReplayForm.F4: "0.46.0 and later",
-    ReplayForm.F5: "0.49.2 and later",
-}
+"""The versions of Polygraphy that write a form, and those that read it."""
 
 
 @dataclass(slots=True, unsafe_hash=True)

@@ -1,4 +1,4 @@
-"""Where a fact stands in a source."""
+"""Where a fact stands in a source, and what a source is."""
 
 from __future__ import annotations
 
@@ -25,3 +25,30 @@ class SourceSpan:
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line_in_file}"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceInfo:
+    """The file as stored: ``bytes`` and ``sha256`` are of the stored (compressed) form, ``lines`` of the text.
+
+    ``cut`` says that the last line has no line ending. Several sources that are one build are one SourceInfo: its
+    ``sha256`` is that of the files one behind the other, and ``parts`` are the files; else there are no parts.
+    """
+
+    path: str
+    bytes: int
+    lines: int
+    sha256: str
+    cut: bool = False
+    parts: tuple[SourceInfo, ...] = ()
+    wrapped_in: tuple[str, ...] = ()
+    """What stands around the lines of the source, in words: quoting, indentation, a CI system's timestamps."""
+
+    def part_of(self, line: int) -> tuple[SourceInfo, int]:
+        """Return the file that holds a line, and how many lines are of the files before it."""
+        before = 0
+        for part in self.parts:
+            if line <= before + part.lines:
+                return part, before
+            before += part.lines
+        return self, 0

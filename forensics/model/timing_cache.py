@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from trtforensics.model.log import MyelinOperation, SourceInfo
+    from trtforensics.model.log import MyelinOperation
+    from trtforensics.model.span import SourceInfo
 
 SCHEMA = 1
 KIND = "timing-cache"

@@ -28,6 +28,11 @@ NEAR_TIE_RATIO = 1.02
 """A runner-up at most this much slower than the chosen tactic is a near tie: build noise may flip it."""
 
 
+def is_near_tie(time_ms: float | None, runner_up_ms: float | None, ratio: float = NEAR_TIE_RATIO) -> bool:
+    """Whether a runner-up is at most ``ratio`` times as slow as the chosen tactic: build noise may flip it."""
+    return time_ms is not None and runner_up_ms is not None and runner_up_ms <= time_ms * ratio
+
+
 def tactic_text(tactic: int | None) -> str | None:
     """Return a tactic id as this tool prints it (``0x%016x``); None for "no tactic" and for a missing id."""
     return None if tactic is None or tactic == NO_TACTIC else f"0x{tactic:016x}"
@@ -73,10 +78,6 @@ class TacticTimings:
     def fastest_first(self, rows: range) -> npt.NDArray[np.intp]:
         """Return rows by their times, untimed ones last."""
         return self.ms[rows.start : rows.stop].argsort(kind="stable") + rows.start
-
-    def between(self, first_line: int, last_line: int) -> tuple[Candidate, ...]:
-        """Return the tactics timed on these lines (both ends included), fastest first."""
-        return tuple(self.candidate(int(row)) for row in self.fastest_first(self.rows(first_line, last_line)))
 
     def candidate(self, row: int) -> Candidate:
         """Return one timed tactic."""
@@ -126,8 +127,8 @@ class TimedTactics(_Candidates):
 
     def with_tactic(self, tactic: int) -> list[int]:
         """Return where a tactic stands; it may have been timed more than once."""
-        found: list[int] = (self._timings.tactic[self._rows] == tactic).nonzero()[0].tolist()
-        return found
+        positions: list[int] = (self._timings.tactic[self._rows] == tactic).nonzero()[0].tolist()
+        return positions
 
     def kernels_beside(self, tactic: int | None) -> set[str]:
         """Return the kernels of all tactics but one; one without a name is empty."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import UsageError
-from trtforensics.model.accumulator import Accumulator
+from trtforensics.model.data_types import Accumulator
 from trtforensics.model.timings import tactic_text
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from trtforensics.pin.slots import Algorithm, PinOffer, PinSlot
 
 ACCUMULATORS = (Accumulator.FP32,)
-"""What a pinning can ask for: nobody wants less than what won."""
+"""The types of sums that a pinning can ask for; a wish for less precision makes no sense."""
 
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)%")
 _GOOD = "Write pin:CONDITION[,CONDITION…], such as pin:accumulate=fp32,within=10%"
@@ -49,8 +49,12 @@ class PinConditions:
 
     def concerns(self, slot: PinSlot) -> bool:
         """Whether the conditions are about a slot."""
+        return self.asks and self.names(slot)
+
+    def names(self, slot: PinSlot) -> bool:
+        """Whether a slot is among the layers that are named; all are where none is."""
         names = (slot.name, *(slot.key.onnx_nodes if slot.key else ()))
-        return self.asks and (self.layers is None or any(map(self.layers.search, names)))
+        return self.layers is None or any(map(self.layers.search, names))
 
     def objection(self, slot: PinSlot, offer: PinOffer) -> str:
         """Say why a slot may not have an offer; "" where it may."""
@@ -82,7 +86,7 @@ def _matches(pattern: str, text: str) -> bool:
 
 
 def is_product(slot: PinSlot) -> bool:
-    """Whether a slot sums products: some offer's kernel tells in what it accumulates."""
+    """Whether a slot sums products: the kernel name of an offer states the type of the sum."""
     return any(offer.facts.accumulator is not None for offer in slot.offers)
 
 
@@ -92,9 +96,9 @@ def bounds_of(text: str) -> tuple[float, float]:
     Raises:
         UsageError: it is neither.
     """
-    found = [_PERCENT.fullmatch(part) for part in text.split(",")]
-    shares = [float(match[1]) / 100 for match in found if match]
-    if len(shares) != len(found) or len(shares) > 2:  # noqa: PLR2004 - a layer, and in all
+    matches = [_PERCENT.fullmatch(part) for part in text.split(",")]
+    shares = [float(match[1]) / 100 for match in matches if match]
+    if len(shares) != len(matches) or len(shares) > 2:  # noqa: PLR2004 - a layer, and in all
         raise UsageError("--within", f"{text!r} is no bound", "Write a percentage, or two: --within 30%,5%")
     return shares[0], shares[-1]
 

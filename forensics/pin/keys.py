@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.model.layer_types import is_foreign_node
 from trtforensics.model.log import Choice
 from trtforensics.parsers.builds.views import Spans
-from trtforensics.parsers.notation.names import is_foreign_node
 from trtforensics.pin.slots import Pinnable, PinOffer, PinSlot, merged, total_ms
 from trtforensics.render.cache import of_log
 from trtforensics.replay.from_log import LeftOut, final_results
@@ -29,7 +29,7 @@ def pinnable_keys(logs: Sequence[BuildLog]) -> Pinnable:
     base = of_log(log)
     build = next(build for build in reversed(log.builds) if build.timing_cache_keys)
     finals = final_results(build)
-    tables = [_timed(one) for one in logs]
+    tables = [_timed(log) for log in logs]
     slots = tuple(
         _slot(key, tables, in_engine=_in_engine(key, finals)) for key in base.keys if key.selected is not None
     )
@@ -37,21 +37,21 @@ def pinnable_keys(logs: Sequence[BuildLog]) -> Pinnable:
     held = sum(slot.won.time_ms or 0.0 for slot in slots if slot.in_engine)
     left = None if whole is None else max(whole - held, 0.0)
     left_out = tuple(_left_out(build, finals))
-    untimed = sum(one.layer not in finals for one in left_out)
+    untimed = sum(layer.layer not in finals for layer in left_out)
     return Pinnable(log, build, slots, left_out, whole, left, untimed, {}, base)
 
 
 def _timed(log: BuildLog) -> dict[str, list[PinOffer]]:
     spans = Spans(log.source, log.line_starts)
-    found: dict[str, list[PinOffer]] = {}
+    offers: dict[str, list[PinOffer]] = {}
     for build in log.builds:
         for operation in build.timing_cache_keys:
-            found.setdefault(operation.key, []).extend(
-                PinOffer("", one.tactic, one.kernel, one.time_ms, spans.of(one.line))
-                for one in operation.candidates
-                if one.tactic is not None
+            offers.setdefault(operation.key, []).extend(
+                PinOffer("", candidate.tactic, candidate.kernel, candidate.time_ms, spans.of(candidate.line))
+                for candidate in operation.candidates
+                if candidate.tactic is not None
             )
-    return found
+    return offers
 
 
 def _slot(key: MyelinOperation, tables: Sequence[Mapping[str, Sequence[PinOffer]]], *, in_engine: bool) -> PinSlot:

@@ -9,8 +9,8 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import UsageError
+from trtforensics.model.layer_types import is_foreign_node
 from trtforensics.parsers.builds.views import Spans
-from trtforensics.parsers.notation.names import is_foreign_node
 from trtforensics.pin.slots import Pinnable, PinOffer, PinSlot, merged, total_ms
 from trtforensics.replay.from_log import final_results, replay_of
 
@@ -35,13 +35,13 @@ def pinnable_layers(logs: Sequence[BuildLog]) -> Pinnable:
     log, build = logs[0], builds[0]
     made = replay_of(build, log.source)
     finals = final_results(build)
-    tables = [_timed(one, of) for one, of in zip(builds, logs, strict=True)]
-    ids = {name: number for one in reversed(builds) for name, number in one.runner_ids.items()}
+    tables = [_timed(build, of) for build, of in zip(builds, logs, strict=True)]
+    ids = {name: number for build in reversed(builds) for name, number in build.runner_ids.items()}
     slots = tuple(_slot(entry, finals[entry.layer], tables, ids) for entry in made.replay.entries)
     pinned = [finals[slot.name].time_ms for slot in slots if not is_foreign_node(slot.name)]
     whole, held = total_ms(final.time_ms for final in finals.values()), total_ms(pinned)
     left = None if whole is None else max(whole - (held or 0.0), 0.0)
-    untimed = sum(one.layer not in finals for one in made.left_out)
+    untimed = sum(layer.layer not in finals for layer in made.left_out)
     return Pinnable(log, build, slots, made.left_out, whole, left, untimed, ids)
 
 
@@ -65,17 +65,24 @@ def _combination(tuned: Choice | CachedResult) -> _Combination:
 def _timed(build: Build, log: BuildLog) -> dict[_Combination, list[PinOffer]]:
     """Return what was timed for each layer in each combination of formats, or came from the timing cache."""
     spans = Spans(log.source, log.line_starts)
-    found: dict[_Combination, list[PinOffer]] = defaultdict(list)
+    offers: dict[_Combination, list[PinOffer]] = defaultdict(list)
     for choice in build.choices:
-        found[_combination(choice)] += [
-            PinOffer(one.runner or choice.runner, one.tactic, one.kernel, one.time_ms, spans.of(one.line), one.splits)
-            for one in build.candidates(choice)
-            if one.tactic is not None
+        offers[_combination(choice)] += [
+            PinOffer(
+                candidate.runner or choice.runner,
+                candidate.tactic,
+                candidate.kernel,
+                candidate.time_ms,
+                spans.of(candidate.line),
+                candidate.splits,
+            )
+            for candidate in build.candidates(choice)
+            if candidate.tactic is not None
         ]
     for cached in build.cached:
         if cached.tactic is not None:
-            found[_combination(cached)].append(_result(cached))
-    return found
+            offers[_combination(cached)].append(_result(cached))
+    return offers
 
 
 def _result(tuned: Choice | CachedResult) -> PinOffer:
@@ -86,5 +93,5 @@ def _slot(
     entry: ReplayEntry, final: Choice | CachedResult, tables: Sequence[_Tables], ids: Mapping[str, int]
 ) -> PinSlot:
     """Return a layer with its offers; a runner whose id no log prints cannot stand in a replay."""
-    timed = [[one for one in table.get(_combination(final), ()) if one.runner in ids] for table in tables]
+    timed = [[offer for offer in table.get(_combination(final), ()) if offer.runner in ids] for table in tables]
     return PinSlot(entry.layer, merged(_result(final), timed), entry=entry)

@@ -1,13 +1,18 @@
-"""From logs and a request to a plan: chooses between layers and keys, and reads the build that a request points at."""
+"""From logs and a request to a plan, and from a plan to what a build reads: a replay, or the keys of a timing cache."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from trtforensics.errors import UsageError
 from trtforensics.model.older_python import StrEnum
+from trtforensics.model.replay import Replay, ReplayForm
 from trtforensics.pin.keys import pinnable_keys
 from trtforensics.pin.layers import pinnable_layers
 from trtforensics.pin.plan import plan
+from trtforensics.render.cache import to_json
+from trtforensics.replay.writing import to_text
 from trtforensics.sources.build_log import load_build_log
 from trtforensics.sources.kinds import Kind, kind_of
 
@@ -15,8 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from trtforensics.model.log import BuildLog
+    from trtforensics.model.replay import ReplayEntry
+    from trtforensics.model.timing_cache import TimingCache
     from trtforensics.pin.conditions import PinRequest
-    from trtforensics.pin.plan import PinPlan
+    from trtforensics.pin.plan import PinnedSlot, PinPlan
     from trtforensics.pin.slots import Algorithm, Pinnable
 
 
@@ -41,7 +48,17 @@ def make_plan(logs: Sequence[BuildLog], request: PinRequest, form: PinForm, *, m
         ForensicsError: a log shows nothing that can be pinned in this form, or the request cannot be read.
     """
     chosen = None if request.same_as is None else _chosen(request.same_as, form, max_bytes)
-    return plan(_pinnable(logs, form), request.conditions(chosen))
+    pinnable, conditions = _pinnable(logs, form), request.conditions(chosen)
+    path = pinnable.log.source.path
+    if not pinnable.slots:
+        why = next((f": {layer.why} ({layer.span})" for layer in pinnable.left_out), "")
+        raise UsageError(path, f"shows nothing that can be pinned{why}", "Give the verbose log of another build of it")
+    if conditions.layers is not None and not any(map(conditions.names, pinnable.slots)):
+        raise UsageError("--layers", f"{request.layers!r} matches no layer of {path} that can be pinned", _NAMES)
+    return plan(pinnable, conditions)
+
+
+_NAMES = "`trtforensics table LOG --of choices` lists their names"
 
 
 def _pinnable(logs: Sequence[BuildLog], form: PinForm) -> Pinnable:
@@ -49,10 +66,42 @@ def _pinnable(logs: Sequence[BuildLog], form: PinForm) -> Pinnable:
 
 
 def _chosen(path: str, form: PinForm, max_bytes: int) -> dict[str, Algorithm]:
-    found = _pinnable([load_build_log([path], max_bytes=max_bytes)], form)
-    return {slot.identity: slot.won.algorithm for slot in found.slots}
+    pinnable = _pinnable([load_build_log([path], max_bytes=max_bytes)], form)
+    return {slot.identity: slot.won.algorithm for slot in pinnable.slots}
 
 
 def is_log(path: str) -> bool:
     """Whether a path is to be read as a build log."""
     return path == "-" or kind_of(path) is Kind.BUILD_LOG
+
+
+def replay_of_plan(made: PinPlan) -> Replay:
+    """Return the replay of a plan over layers; an entry's span is that of the offer."""
+    ids = made.pinnable.runner_ids
+    entries = (
+        _entry(pinned, pinned.slot.entry, ids.get(pinned.offer.runner)) for pinned in made.pinned if pinned.slot.entry
+    )
+    return Replay(made.pinnable.log.source, ReplayForm.F5, "", tuple(entries))
+
+
+def _entry(pinned: PinnedSlot, entry: ReplayEntry, runner_id: int | None) -> ReplayEntry:
+    if pinned.offer is pinned.slot.won or runner_id is None:
+        return entry
+    return replace(entry, implementation=runner_id, tactic=pinned.offer.tactic, span=pinned.offer.span)
+
+
+def keys_of_plan(made: PinPlan, base: TimingCache) -> TimingCache:
+    """Return the timing cache of a plan over the keys of ``base``; candidates stay with their keys."""
+    keys = (
+        replace(pinned.slot.key, selected=pinned.offer.tactic, time_ms=pinned.offer.time_ms)
+        for pinned in made.pinned
+        if pinned.slot.key
+    )
+    return replace(base, keys=tuple(keys))
+
+
+def text_of_plan(made: PinPlan) -> str:
+    """Return the file of a plan."""
+    if made.pinnable.base is not None:
+        return to_json(keys_of_plan(made, made.pinnable.base))
+    return to_text(replay_of_plan(made).entries)

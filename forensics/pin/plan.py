@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from trtforensics.model.layer_types import is_foreign_node
 from trtforensics.model.older_python import StrEnum
 from trtforensics.model.timings import NEAR_TIE_RATIO
-from trtforensics.parsers.notation.names import is_foreign_node
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +47,7 @@ class PinnedSlot:
     def near_tie(self) -> bool:
         """Whether another offer is within 2 % of what won, so that noise may choose it in a build without the pin."""
         mine = self.slot.won.time_ms
-        others = (one.time_ms for one in self.slot.offers[1:])
+        others = (offer.time_ms for offer in self.slot.offers[1:])
         return mine is not None and any(time is not None and time <= mine * NEAR_TIE_RATIO for time in others)
 
 
@@ -61,12 +61,12 @@ class PinPlan:
 
     def of(self, state: PinState) -> list[PinnedSlot]:
         """Return the slots of a state, in the log's order."""
-        return [one for one in self.pinned if one.state is state]
+        return [pinned for pinned in self.pinned if pinned.state is state]
 
     @property
     def cost_ms(self) -> float | None:
         """How much slower the engine is by the log's times; None where the cost of a change is not known."""
-        costs = [one.cost_ms for one in self.pinned]
+        costs = [pinned.cost_ms for pinned in self.pinned]
         known = [cost for cost in costs if cost is not None]
         return sum(known) if len(known) == len(costs) else None
 
@@ -107,17 +107,17 @@ def _within_whole(wanted: Sequence[PinnedSlot], pinnable: Pinnable, conditions: 
     if whole is None:
         whole = sum(slot.won.time_ms or 0.0 for slot in pinnable.slots if slot.in_engine)
     left, kept = bound * whole + _ENOUGH, set()
-    changes = [one for one in wanted if one.state is PinState.CHANGED]
-    for one in sorted(changes, key=lambda one: one.cost_ms or 0.0):
-        if (one.cost_ms or 0.0) <= left:
-            left -= max(one.cost_ms or 0.0, 0.0)
-            kept.add(one.slot.identity)
+    changes = [pinned for pinned in wanted if pinned.state is PinState.CHANGED]
+    for slot in sorted(changes, key=lambda slot: slot.cost_ms or 0.0):
+        if (slot.cost_ms or 0.0) <= left:
+            left -= max(slot.cost_ms or 0.0, 0.0)
+            kept.add(slot.slot.identity)
     why = "{}; cheaper changes have used up the bound in all"
     return [
-        PinnedSlot(one.slot, one.slot.won, PinState.STAYS, why.format(one.why))
-        if one.state is PinState.CHANGED and one.slot.identity not in kept
-        else one
-        for one in wanted
+        PinnedSlot(pinned.slot, pinned.slot.won, PinState.STAYS, why.format(pinned.why))
+        if pinned.state is PinState.CHANGED and pinned.slot.identity not in kept
+        else pinned
+        for pinned in wanted
     ]
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from trtforensics.console.terminal import visible
 from trtforensics.model.timings import tactic_text
 from trtforensics.pin.plan import PinState
-from trtforensics.pin.verification import PinUse
+from trtforensics.pin.verification import PinUse, without_proof
 from trtforensics.render.json_text import dumps
 from trtforensics.render.kernel_facts import kernel_facts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from trtforensics.model.kernel import KernelFacts
     from trtforensics.pin.plan import PinnedSlot, PinPlan
@@ -50,38 +50,38 @@ def _summary(plan: PinPlan, written: str) -> Iterator[str]:
     )
     if plan.of(PinState.CHANGED):
         yield f"  expected cost: {_cost(plan.cost_ms, pinnable.total_ms)}, by the log's own times"
-    ties = sum(one.near_tie for one in plan.pinned)
+    ties = sum(pinned.near_tie for pinned in plan.pinned)
     if ties:
         yield f"  near ties: {ties} of them have another tactic within 2 %, which noise may choose in an unpinned build"
         if pinnable.base is None:
             yield "    not predicted: that noise chooses other formats along a path, and so other tactics of its layers"
-    silent = sum(one.state is not PinState.STAYS and _silent(one) for one in plan.pinned)
+    silent = sum(pinned.state is not PinState.STAYS and _silent(pinned) for pinned in plan.pinned)
     if plan.conditions.accumulate is not None and silent:
         yield f"  {silent} pinned kernels do not tell in what they accumulate, and neither do their alternatives"
 
 
-def _silent(one: PinnedSlot) -> bool:
-    return all(offer.facts.accumulator is None for offer in one.slot.offers)
+def _silent(pinned: PinnedSlot) -> bool:
+    return all(offer.facts.accumulator is None for offer in pinned.slot.offers)
 
 
-def _section(title: str, found: Sequence[PinnedSlot], describe: Any) -> list[str]:  # noqa: ANN401 - a function of one slot
-    lines = [f"{title} ({len(found)}):"] if found else []
-    for one in found[:_SHOWN]:
-        lines += describe(one)
-    return lines + ([f"  … {len(found) - _SHOWN} more; `--json` has all"] if len(found) > _SHOWN else [])
+def _section(title: str, slots: Sequence[PinnedSlot], describe: Any) -> list[str]:  # noqa: ANN401 - a function of one slot
+    lines = [f"{title} ({len(slots)}):"] if slots else []
+    for pinned in slots[:_SHOWN]:
+        lines += describe(pinned)
+    return lines + ([f"  … {len(slots) - _SHOWN} more; `--json` has all"] if len(slots) > _SHOWN else [])
 
 
-def _changed(one: PinnedSlot) -> Iterator[str]:
-    won = one.slot.won
-    outside = "" if one.slot.in_engine else "; not in the engine"
-    yield f"  {one.slot.name}: {one.why}{outside}"
+def _changed(pinned: PinnedSlot) -> Iterator[str]:
+    won = pinned.slot.won
+    outside = "" if pinned.slot.in_engine else "; not in the engine"
+    yield f"  {pinned.slot.name}: {pinned.why}{outside}"
     yield f"    won:    {_offer(won)}"
-    yield f"    pinned: {_offer(one.offer)}, {_cost(one.cost_ms, won.time_ms)}"
+    yield f"    pinned: {_offer(pinned.offer)}, {_cost(pinned.cost_ms, won.time_ms)}"
 
 
-def _stays(one: PinnedSlot) -> Iterator[str]:
-    yield f"  {one.slot.name}: {one.why}"
-    yield f"    {_offer(one.slot.won)}"
+def _stays(pinned: PinnedSlot) -> Iterator[str]:
+    yield f"  {pinned.slot.name}: {pinned.why}"
+    yield f"    {_offer(pinned.slot.won)}"
 
 
 def _offer(offer: PinOffer) -> str:
@@ -104,8 +104,8 @@ def _left_out(plan: PinPlan) -> Iterator[str]:
     if not left:
         return
     yield f"cannot be pinned ({len(left)}), {_share_left(plan)}:"
-    for why, count in Counter(one.why for one in left).most_common():
-        first = next(one for one in left if one.why == why)
+    for why, count in Counter(layer.why for layer in left).most_common():
+        first = next(layer for layer in left if layer.why == why)
         more = f" and {count - 1} more" if count > 1 else ""
         yield f"  {first.layer}{more}: {why}  ({first.span})"
 
@@ -132,23 +132,23 @@ def plan_json(plan: PinPlan, written: str, form: str) -> str:
         "left_out_ms": _rounded(pinnable.left_ms),
         "left_out_untimed": pinnable.untimed,
         "cost_ms": _rounded(plan.cost_ms),
-        "pinned": [_pinned_row(one) for one in plan.pinned],
-        "left_out": [{"layer": one.layer, "why": one.why, "line": one.span.line} for one in pinnable.left_out],
+        "pinned": [_pinned_row(pinned) for pinned in plan.pinned],
+        "left_out": [{"layer": layer.layer, "why": layer.why, "line": layer.span.line} for layer in pinnable.left_out],
     }
     return f"{dumps(document, indent=1)}\n"
 
 
-def _pinned_row(one: PinnedSlot) -> dict[str, Any]:
+def _pinned_row(pinned: PinnedSlot) -> dict[str, Any]:
     return {
-        "layer": one.slot.name,
-        "key": one.slot.key.key if one.slot.key else None,
-        "state": str(one.state),
-        "why": one.why or None,
-        "won": _offer_row(one.slot.won),
-        "pinned": _offer_row(one.offer),
-        "cost_ms": _rounded(one.cost_ms),
-        "in_engine": one.slot.in_engine,
-        "near_tie": one.near_tie,
+        "layer": pinned.slot.name,
+        "key": pinned.slot.key.key if pinned.slot.key else None,
+        "state": str(pinned.state),
+        "why": pinned.why or None,
+        "won": _offer_row(pinned.slot.won),
+        "pinned": _offer_row(pinned.offer),
+        "cost_ms": _rounded(pinned.cost_ms),
+        "in_engine": pinned.slot.in_engine,
+        "near_tie": pinned.near_tie,
     }
 
 
@@ -174,7 +174,7 @@ def proofs_text(pinned: str, proofs: Sequence[PinProof]) -> str:
     """Return a verification as text, what was not used first."""
     counts = Counter(proof.use for proof in proofs)
     head = ", ".join(f"{counts[use]} {use}" for use in PinUse)
-    lines = [f"{pinned}: of {len(proofs)} pinned, {head}"]
+    lines = [f"{pinned}: of {len(proofs)} pinned, {head}", *filter(None, [without_proof(proofs)])]
     for use in (PinUse.NOT_USED, PinUse.UNKNOWN, PinUse.USED):
         lines += [_proof(proof) for proof in proofs if proof.use is use]
     return "".join(f"{visible(line)}\n" for line in lines)
@@ -184,10 +184,12 @@ def _proof(proof: PinProof) -> str:
     return f"  {proof.use}: {proof.name}: {proof.what}" + (f"  ({proof.span})" if proof.span else "")
 
 
-def proofs_json(pinned: str, proofs: Iterable[PinProof]) -> str:
+def proofs_json(pinned: str, proofs: Sequence[PinProof]) -> str:
     """Return a verification as the JSON document that docs/reference/commands/pin.md describes."""
     rows = [
-        {"item": one.name, "use": str(one.use), "what": one.what, "at": str(one.span) if one.span else None}
-        for one in proofs
+        {"item": proof.name, "use": str(proof.use), "what": proof.what, "at": str(proof.span) if proof.span else None}
+        for proof in proofs
     ]
-    return f"{dumps({'schema': SCHEMA, 'kind': 'pin-verification', 'pinned': pinned, 'items': rows}, indent=1)}\n"
+    document = {"schema": SCHEMA, "kind": "pin-verification", "pinned": pinned}
+    document |= {"without_proof": without_proof(proofs) or None, "items": rows}
+    return f"{dumps(document, indent=1)}\n"

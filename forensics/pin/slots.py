@@ -96,19 +96,21 @@ def merged(won: PinOffer, tables: Sequence[Sequence[PinOffer]]) -> tuple[PinOffe
 
     A tactic that only a later log timed costs as much more than what won as it does there, where that log timed both.
     """
-    found: dict[Algorithm, PinOffer] = {}
+    offers: dict[Algorithm, PinOffer] = {}
     for table in tables:
         scale = _scale(won, table) if table is not tables[0] else 1.0
         for offer in table:
             time = None if offer.time_ms is None else offer.time_ms * scale
-            known = found.get(offer.algorithm)
+            known = offers.get(offer.algorithm)
             if known is None or (known.time_ms is None and time is not None):
-                found[offer.algorithm] = replace(offer, time_ms=time)
+                offers[offer.algorithm] = replace(offer, time_ms=time)
             elif not known.kernel and offer.kernel:
-                found[offer.algorithm] = replace(known, kernel=offer.kernel, splits=offer.splits)
-    best = found.pop(won.algorithm, won)
+                offers[offer.algorithm] = replace(known, kernel=offer.kernel, splits=offer.splits)
+    best = offers.pop(won.algorithm, won)
     best = replace(best, time_ms=won.time_ms if won.time_ms is not None else best.time_ms, span=won.span)
-    return best, *sorted(found.values(), key=lambda one: (one.time_ms is None, one.time_ms or 0.0, one.span.line))
+    return best, *sorted(
+        offers.values(), key=lambda offer: (offer.time_ms is None, offer.time_ms or 0.0, offer.span.line)
+    )
 
 
 def _scale(won: PinOffer, table: Iterable[PinOffer]) -> float:

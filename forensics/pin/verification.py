@@ -5,20 +5,31 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.errors import ForensicsError
+from trtforensics.model.layer_types import is_foreign_node
 from trtforensics.model.older_python import StrEnum
 from trtforensics.model.timings import tactic_text
-from trtforensics.parsers.notation.names import is_foreign_node, members
-from trtforensics.replay.from_log import replay_of
-from trtforensics.trt.inside.tactics import fits
+from trtforensics.parsers.notation.formats import Format, short_layout
+from trtforensics.parsers.notation.names import members
+from trtforensics.replay.from_log import final_results, runner_id_of, without_selector
+from trtforensics.replay.offers import combination_of, may_be
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from trtforensics.model.log import BuildLog, EngineLayer, MyelinOperation
-    from trtforensics.model.replay import Replay, ReplayEntry
+    from trtforensics.model.log import BuildLog, CachedResult, Choice, EngineLayer, EngineTensor, MyelinOperation
+    from trtforensics.model.replay import Replay, ReplayEntry, ReplayTensor
     from trtforensics.model.span import SourceSpan
     from trtforensics.model.timing_cache import TimingCache
+    from trtforensics.replay.offers import FormatCombination
+
+
+_LEAST_NAMED = 0.5
+"""The share of pinned layers that a log of the same network names at least."""
+_NOTHING = "nothing given shows it; give the timing cache that the build wrote, or a log with a detailed dump"
+_FIRST_HASH = 1 << 32
+"""Tactics from here on are hashes, which no two runners share; each runner counts the smaller ones for itself."""
+_AMBIGUOUS = "16"
+"""The packing that two formats have: CHW16 and HWC16."""
 
 
 class PinUse(StrEnum):
@@ -39,45 +50,113 @@ class PinProof:
     span: SourceSpan | None = None
 
 
+def without_proof(proofs: Sequence[PinProof]) -> str:
+    """Say why proofs do not show that a build used a pin: nothing is known, or it is another network; "" if they do."""
+    named = sum(proof.span is not None for proof in proofs)
+    if not named:
+        reasons = {proof.what for proof in proofs}
+        why = reasons.pop() if len(reasons) == 1 else "what was given names none of them"
+        return f"nothing could be shown: {why}"
+    if all(proof.use is PinUse.UNKNOWN for proof in proofs):
+        return "nothing could be shown: of none are the tactic, its runner and the formats all printed"
+    if named < _LEAST_NAMED * sum(proof.what != _NOTHING for proof in proofs):
+        return f"this seems to be another network: what was given names {named} of the {len(proofs)} that are pinned"
+    return ""
+
+
 def verify_layers(pinned: Replay, logs: Sequence[BuildLog]) -> tuple[PinProof, ...]:
     """Judge every entry of a replay by the last build of each log; a log that contradicts outweighs the others."""
-    seen = [_layers_seen(log) for log in logs]
-    return tuple(_strongest([_layer(entry, *one) for one in seen]) for entry in pinned.entries)
+    builds = [_SeenLayers(log) for log in logs]
+    return tuple(_strongest([build.judge(entry) for build in builds]) for entry in pinned.entries)
 
 
-_Seen = tuple["Mapping[str, ReplayEntry]", "Mapping[str, EngineLayer]"]
+class _SeenLayers:
+    """The layers of the last build of a log, as it tuned them and as its engine has them."""
+
+    def __init__(self, log: BuildLog) -> None:
+        builds = (build for build in reversed(log.builds) if build.choices or build.cached or build.engine_layers)
+        self._build = build = next(builds, log.builds[-1])
+        self._final = final_results(build)
+        self._engine = {layer.name: layer for layer in build.engine_layers}
+        self._tuned = {tuned.layer: tuned for tuned in build.tuned_results}
+        self._refusal, _ = without_selector(build)
+
+    def judge(self, entry: ReplayEntry) -> PinProof:
+        """Say whether the build used what an entry pins."""
+        name = entry.layer
+        final, layer, tuned = self._final.get(name), self._engine.get(name), self._tuned.get(name)
+        if self._refusal:
+            return PinProof(name, PinUse.UNKNOWN, f"{self._refusal}, so the build loaded no replay")
+        if entry.tactic is None or entry.runner_id is None:
+            return PinProof(name, PinUse.UNKNOWN, "its entry names no tactic, or no runner")
+        if final is not None:
+            return PinProof(name, *self._by_result(entry, final), final.span)
+        if layer is not None:
+            return PinProof(name, *_by_engine(entry, layer), layer.span)
+        if tuned is not None:
+            what = "the log does not tell which of its choices the engine uses"
+            return PinProof(name, PinUse.UNKNOWN, what, tuned.span)
+        return PinProof(name, PinUse.UNKNOWN, "the log shows no such layer")
+
+    def _by_result(self, entry: ReplayEntry, final: Choice | CachedResult) -> tuple[PinUse, str]:
+        if final.tactic != entry.tactic:
+            return PinUse.NOT_USED, f"runs {_tactic(final.tactic)} instead of {_tactic(entry.tactic)}"
+        runner = runner_id_of(self._build, final)
+        if runner not in {None, entry.runner_id}:
+            return PinUse.NOT_USED, f"runs {_tactic(final.tactic)} of another runner, {final.runner}"
+        combination = combination_of(final)
+        if combination.mismatches(entry):
+            return PinUse.NOT_USED, "runs it in other formats"
+        missing = _not_compared(entry, combination, runner)
+        if missing:
+            return PinUse.UNKNOWN, f"runs that tactic; {missing}"
+        return PinUse.USED, f"runs {_tactic(final.tactic)}"
 
 
-def _layers_seen(log: BuildLog) -> _Seen:
-    build = next((one for one in reversed(log.builds) if one.choices or one.cached or one.engine_layers), None)
-    if build is None:
-        return {}, {}
-    try:
-        entries = replay_of(build, log.source).replay.entries
-    except ForensicsError:  # it chooses nothing, or prints no ids of runners
-        entries = ()
-    return {entry.layer: entry for entry in entries}, {layer.name: layer for layer in build.engine_layers}
+def _not_compared(entry: ReplayEntry, combination: FormatCombination, runner: int | None) -> str:
+    """Say what of a result and an entry of one tactic could not be compared; "" where everything was."""
+    if runner is None and (entry.tactic or 0) < _FIRST_HASH:
+        return "the log does not print the id of its runner, and such a tactic may be of any"
+    if combination.inputs is None or combination.outputs is None:
+        return "the log does not print its formats"
+    if any(isinstance(stride, str) for side in (*combination.inputs, *combination.outputs) for stride in side.strides):
+        return "its strides are symbolic in the log"
+    stated = [
+        tensor.dtype and (tensor.strides or not (tensor.format or _AMBIGUOUS).endswith(_AMBIGUOUS))
+        for tensor in (*entry.inputs, *entry.outputs)
+    ]
+    return "" if all(stated) else "its entry does not state the formats in numbers"
 
 
-def _layer(pinned: ReplayEntry, tuned: Mapping[str, ReplayEntry], engine: Mapping[str, EngineLayer]) -> PinProof:
-    name = pinned.layer
-    chosen, dumped = tuned.get(name), engine.get(name)
-    if chosen is not None:
-        if fits(pinned, chosen):
-            return PinProof(name, PinUse.USED, f"runs {_tactic(chosen.tactic)}", chosen.span)
-        same = (pinned.runner_id, pinned.tactic) == (chosen.runner_id, chosen.tactic)
-        how = "runs it in other formats" if same else f"runs {_tactic(chosen.tactic)} instead of"
-        return PinProof(name, PinUse.NOT_USED, how if same else f"{how} {_tactic(pinned.tactic)}", chosen.span)
-    if dumped is not None and dumped.tactic is not None:
-        used = dumped.tactic == pinned.tactic
-        what = f"the engine has {_tactic(dumped.tactic)}"
-        what += "" if used else f" instead of {_tactic(pinned.tactic)}"
-        return PinProof(name, PinUse.USED if used else PinUse.NOT_USED, what, dumped.span)
-    if dumped is not None:
-        return PinProof(
-            name, PinUse.UNKNOWN, "the engine has the layer; the log does not print its tactic", dumped.span
-        )
-    return PinProof(name, PinUse.UNKNOWN, "the log shows no such layer")
+def _by_engine(entry: ReplayEntry, layer: EngineLayer) -> tuple[PinUse, str]:
+    if layer.tactic is None:
+        return PinUse.UNKNOWN, "the engine has the layer; the log does not print its tactic"
+    if layer.tactic != entry.tactic:
+        return PinUse.NOT_USED, f"the engine has {_tactic(layer.tactic)} instead of {_tactic(entry.tactic)}"
+    sides = ((entry.inputs, layer.inputs), (entry.outputs, layer.outputs))
+    same = [_is_of(*pair) for pinned, dumped in sides for pair in zip(pinned, dumped, strict=False)]
+    if False in same:
+        return PinUse.NOT_USED, f"the engine has {_tactic(layer.tactic)} in other formats"
+    paired = same and all(len(pinned) == len(dumped) for pinned, dumped in sides)
+    if not paired or None in same or layer.tactic < _FIRST_HASH:
+        return PinUse.UNKNOWN, "the engine has that tactic; the log does not print its runner and all its formats"
+    return PinUse.USED, f"the engine has {_tactic(layer.tactic)}"
+
+
+def _is_of(pinned: ReplayTensor, dumped: EngineTensor) -> bool | None:
+    """Whether a tensor of an engine dump is as it is pinned; None where the dump or the entry does not tell."""
+    if pinned.dtype not in {None, dumped.dtype.upper()}:
+        return False
+    layout = short_layout(dumped.format, dumped.components).upper()
+    if layout and pinned.components not in {None, int("".join(filter(str.isdecimal, layout)) or 1)}:
+        return False
+    if not layout or layout.startswith("VEC"):
+        return None
+    if pinned.strides is None:
+        return True if pinned.dtype and pinned.format == layout else None
+    known = pinned.dtype and pinned.components and not layout.endswith(_AMBIGUOUS)
+    printed = Format(pinned.dtype or "", pinned.strides, components=pinned.components or 1)
+    return True if known and may_be(layout, printed) else None
 
 
 def verify_keys(pinned: TimingCache, logs: Sequence[BuildLog], caches: Sequence[TimingCache]) -> tuple[PinProof, ...]:
@@ -93,9 +172,9 @@ def verify_keys(pinned: TimingCache, logs: Sequence[BuildLog], caches: Sequence[
     for key in pinned.keys:
         if key.selected is None:
             continue
-        seen = [_cached(key, one) for one in after] + [_timed_again(key, one) for one in tables]
-        seen += [_kernel(key, one) for one in kernels]
-        proofs.append(_strongest([proof for proof in seen if proof is not None] or [_nothing(key)]))
+        judged = [_cached(key, table) for table in after] + [_timed_again(key, table) for table in tables]
+        judged += [_kernel(key, kernel) for kernel in kernels]
+        proofs.append(_strongest([proof for proof in judged if proof is not None] or [_nothing(key)]))
     return tuple(proofs)
 
 
@@ -109,8 +188,7 @@ def _name(key: MyelinOperation) -> str:
 
 
 def _nothing(key: MyelinOperation) -> PinProof:
-    what = "nothing given shows it; give the timing cache that the build wrote, or a log with a detailed dump"
-    return PinProof(_name(key), PinUse.UNKNOWN, what)
+    return PinProof(_name(key), PinUse.UNKNOWN, _NOTHING)
 
 
 def _cached(key: MyelinOperation, after: Mapping[str, MyelinOperation]) -> PinProof | None:
@@ -145,8 +223,8 @@ def _kernel(key: MyelinOperation, kernels: Mapping[str, EngineLayer]) -> PinProo
     One operation may have a key for each type; a kernel that is no candidate of a key runs for another one.
     """
     layer = kernels.get(key.op)
-    offered = [one.kernel for one in key.candidates]
-    wanted = next((one.kernel for one in key.candidates if one.tactic == key.selected), "")
+    offered = [candidate.kernel for candidate in key.candidates]
+    wanted = next((candidate.kernel for candidate in key.candidates if candidate.tactic == key.selected), "")
     if layer is None or layer.tactic_name not in offered or offered.count(wanted) != 1:
         return None
     used = layer.tactic_name == wanted

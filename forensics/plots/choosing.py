@@ -4,28 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.plots import build_figures, comparison_figures, engine_figures
+from trtforensics.plots.comparison_figures import side_by_side, waterfall
+from trtforensics.plots.engine_figures import blocks, layers, margins, memory, roofline, tuning, types
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from trtforensics.diff.times.deltas import LayerTimes
+    from trtforensics.comparison.times import LayerTimes
     from trtforensics.engines.facts import EngineFacts
     from trtforensics.plots.figure import Figure
 
-_OF_ENGINE: Mapping[str, Callable[[EngineFacts], Figure | None]] = {
-    "layers": engine_figures.layers,
-    "types": engine_figures.types,
-    "blocks": engine_figures.blocks,
-    "memory": engine_figures.memory,
-    "roofline": engine_figures.roofline,
-    "margins": lambda engine: build_figures.margins(engine.build),
-    "build": lambda engine: build_figures.tuning(engine.build),
-}
-_OF_TWO: Mapping[str, Callable[[LayerTimes], Figure]] = {
-    "waterfall": comparison_figures.waterfall,
-    "compare": comparison_figures.side_by_side,
-}
 NEEDS = {
     "layers": "times of layers: a profile, or a verbose log",
     "types": "times of layers: a profile, or a verbose log",
@@ -44,10 +30,11 @@ NEEDS = {
 
 def figures_of(engine: EngineFacts) -> list[Figure]:
     """Return the figures that one engine's sources give, in order."""
-    made = (draw(engine) for draw in _OF_ENGINE.values())
-    return [figure for figure in made if figure is not None]
+    of_layers = (draw(engine) for draw in (layers, types, blocks, memory, roofline))
+    of_build = (draw(engine.build) for draw in (margins, tuning))
+    return [figure for figure in (*of_layers, *of_build) if figure is not None]
 
 
 def figures_of_two(times: LayerTimes) -> list[Figure]:
     """Return the figures of two engines."""
-    return [draw(times) for draw in _OF_TWO.values()]
+    return [waterfall(times), side_by_side(times)]

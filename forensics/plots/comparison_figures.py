@@ -5,14 +5,13 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from trtforensics.plots.bars import BarPart, BarRow, draw_bars
-from trtforensics.plots.figure import Canvas, Figure
+from trtforensics.plots.figure import BarPart, BarRow, Canvas, Figure, draw_bars
 from trtforensics.render.names import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.diff.times.deltas import LayerDelta, LayerTimes
+    from trtforensics.comparison.times import LayerDelta, LayerTimes
 
 _GOOD, _BAD, _SLOWER, _FASTER, _WHOLE = "#3b78b5", "#d1603d", "#d1603d", "#3b78b5", "#8a8f9c"
 _STEPS = 24
@@ -24,24 +23,23 @@ def side_by_side(times: LayerTimes) -> Figure:
     """Return the time of each type in both engines."""
     canvas = Canvas()
     canvas.legend([("first", _GOOD), ("second", _BAD)])
-    shown = [one for one in times.types if one.good_ms or one.bad_ms]
+    shown = [kind for kind in times.types if kind.good_ms or kind.bad_ms]
     rows = [
         BarRow(
-            one.type or "type unknown",
-            f"{one.good_ms:.4g} -> {one.bad_ms:.4g} ms",
+            kind.type or "type unknown",
+            f"{kind.good_ms:.4g} -> {kind.bad_ms:.4g} ms",
             (
-                (BarPart(one.good_ms, _GOOD, f"first {one.good_ms:.4g} ms"),),
-                (BarPart(one.bad_ms, _BAD, f"second {one.bad_ms:.4g} ms"),),
+                (BarPart(kind.good_ms, _GOOD, f"first {kind.good_ms:.4g} ms"),),
+                (BarPart(kind.bad_ms, _BAD, f"second {kind.bad_ms:.4g} ms"),),
             ),
         )
-        for one in shown
+        for kind in shown
     ]
     draw_bars(canvas, rows)
     alt = f"Time by type of two engines, {times.time_is}: {times.good_ms:.4g} ms and {times.bad_ms:.4g} ms in all."
     header = ("type", "first_layers", "second_layers", "first_ms", "second_ms", "delta_ms")
     data = tuple((o.type, o.good_layers, o.bad_layers, o.good_ms, o.bad_ms, o.delta_ms) for o in shown)
-    title = "Two engines by type"
-    return Figure("compare", title, alt, canvas.finished(title, alt), header, data)
+    return canvas.figure("compare", "Two engines by type", alt, header, data)
 
 
 def waterfall(times: LayerTimes) -> Figure:
@@ -65,9 +63,8 @@ def waterfall(times: LayerTimes) -> Figure:
     alt = f"From {times.good_ms:.4g} ms to {times.bad_ms:.4g} ms by layers, {times.time_is}.{first}"
     header = ("layer", "matched_by", "first_ms", "second_ms", "delta_ms", "noise_ms")
     data = tuple((_name(o), o.how, o.good.ms, o.bad.ms, o.delta_ms, o.noise_ms) for o in times.rows)
-    title = "Where the difference comes from"
     note = f"The scale begins at {base:.4g} ms." if base else ""
-    return Figure("waterfall", title, alt, canvas.finished(title, alt), header, data, note)
+    return canvas.figure("waterfall", "Where the difference comes from", alt, header, data, note=note)
 
 
 def _base(start: float, changes: Sequence[float]) -> float:

@@ -1,4 +1,4 @@
-"""Figures of one engine: time by layer, by type and precision, by ONNX block; memory; roofline."""
+"""Figures of one engine and its build: time by layer, type and block; memory; roofline; margins of tactics; tuning."""
 
 from __future__ import annotations
 
@@ -7,17 +7,31 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted
-from trtforensics.plots.bars import BarPart, BarRow, draw_bars
-from trtforensics.plots.figure import WIDTH, Box, Canvas, Figure, fitting, width_of, wrapped
-from trtforensics.plots.treemap import squarified
+from trtforensics.model.timings import NEAR_TIE_RATIO
+from trtforensics.plots.figure import (
+    WIDTH,
+    BarPart,
+    BarRow,
+    Box,
+    Canvas,
+    Figure,
+    draw_bars,
+    fitting,
+    squarified,
+    width_of,
+    wrapped,
+)
 from trtforensics.render import colours
 from trtforensics.render.names import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.engines.facts import EngineFacts, LayerFacts, LayerGroup
-    from trtforensics.plots.treemap import Tile
+    from trtforensics.engines.facts import EngineFacts, LayerFacts
+    from trtforensics.engines.groups import LayerGroup
+    from trtforensics.model.log import Build
+    from trtforensics.plots.figure import Tile
+
 
 MOST_ROWS = 25
 """Layers that a figure shows, so that it can be read on one printed page; its table has all of them."""
@@ -35,32 +49,33 @@ _MEBIBYTE, _GIBIBYTE = 1 << 20, 1 << 30
 
 def layers(engine: EngineFacts) -> Figure | None:
     """Return the time by layer, coloured by what the layers compute in; None where no layer has a time."""
-    timed = _timed(engine)
+    timed = engine.timed
     if not timed:
         return None
     canvas = Canvas()
     canvas.legend(_precisions(timed))
     rows = [
-        BarRow(one.name, _time(one), ((BarPart(one.time_ms or 0.0, colours.of_precision(one.precision)),),))
-        for one in timed[:MOST_ROWS]
+        BarRow(layer.name, _time(layer), ((BarPart(layer.time_ms or 0.0, colours.of_precision(layer.precision)),),))
+        for layer in timed[:MOST_ROWS]
     ]
     draw_bars(canvas, rows)
-    whole = sum(one.time_ms or 0.0 for one in timed)
+    whole = engine.ledger.booked_ms or 0.0
     alt = (
-        f"Time of {_some(len(timed))} of {PurePath(engine.source).name}, {engine.time_is}, {whole:.4g} ms in all. "
+        f"Time of the {counted(len(timed), 'layer')} of {PurePath(engine.source).name}, {engine.time_is}, "
+        f"{whole:.4g} ms in all. "
         f"The slowest: {shortened(timed[0].name, _SAID)} with {_time(timed[0])}."
     )
     header = ("layer", "type", "compute_precision", "time_ms", "share", "file", "line")
     data = tuple(
-        (one.name, one.kind, one.precision, one.time_ms, one.share, one.span.file, one.span.line_in_file)
-        for one in timed
+        (layer.name, layer.kind, layer.precision, layer.time_ms, layer.share, layer.span.file, layer.span.line_in_file)
+        for layer in timed
     )
-    return Figure("layers", "Time by layer", alt, canvas.finished("Time by layer", alt), header, data, _rest(timed))
+    return canvas.figure("layers", "Time by layer", alt, header, data, note=_rest(timed))
 
 
 def types(engine: EngineFacts) -> Figure | None:
     """Return the time by operation, each bar parted by precision; None where no layer has a time."""
-    timed = _timed(engine)
+    timed = engine.timed
     if not timed:
         return None
     canvas = Canvas()
@@ -69,20 +84,21 @@ def types(engine: EngineFacts) -> Figure | None:
     for group in engine.by_kind():
         if not group.time_ms:
             continue
-        parts = {one.precision: 0.0 for one in group.layers}
-        for one in group.layers:
-            parts[one.precision] += one.time_ms or 0.0
+        parts = {layer.precision: 0.0 for layer in group.layers}
+        for layer in group.layers:
+            parts[layer.precision] += layer.time_ms or 0.0
         ordered = sorted(parts.items(), key=lambda pair: -pair[1])
-        segments = tuple(BarPart(ms, colours.of_precision(name), f"{_word(name)} {ms:.4g} ms") for name, ms in ordered)
+        segments = tuple(
+            BarPart(ms, colours.of_precision(name), f"{colours.precision_word(name)} {ms:.4g} ms")
+            for name, ms in ordered
+        )
         text = f"{group.time_ms:.4g} ms, {counted(len(group.layers), 'layer')}"
         rows.append(BarRow(group.name or "type unknown", text, (segments,)))
         data += [(group.name, name, ms) for name, ms in ordered]
     draw_bars(canvas, rows)
     alt = f"Time by type of layer and precision. Most: {rows[0].label} with {rows[0].text}."
-    title = "Time by type and precision"
-    return Figure(
-        "types", title, alt, canvas.finished(title, alt), ("type", "compute_precision", "time_ms"), tuple(data)
-    )
+    header = ("type", "compute_precision", "time_ms")
+    return canvas.figure("types", "Time by type and precision", alt, header, data)
 
 
 def blocks(engine: EngineFacts) -> Figure | None:
@@ -91,30 +107,27 @@ def blocks(engine: EngineFacts) -> Figure | None:
     if len(groups) <= 1:
         return None
     canvas = Canvas()
-    whole = sum(group.time_ms or 0.0 for group in groups)
     names = [group.name.lstrip("/") or _NO_BLOCK for group in groups]
     shades = colours.of_names(names)
     labels = _within(names)
     for tile in squarified([group.time_ms or 0.0 for group in groups], WIDTH, _TREE_HEIGHT):
         name, ms = names[tile.item], groups[tile.item].time_ms or 0.0
-        colour = colours.tint(shades.get(name, colours.neutral()), 0.6)
-        said = f"{name}: {ms:.4g} ms, {ms / whole:.1%}"
-        canvas.rectangle(Box(tile.x, tile.y, max(tile.width - 1.5, 0), max(tile.height - 1.5, 0)), colour, said)
+        colour = colours.tint(shades.get(name, colours.NEUTRAL), 0.6)
+        tip = f"{name}: {ms:.4g} ms, {groups[tile.item].share or 0:.1%}"
+        canvas.rectangle(Box(tile.x, tile.y, max(tile.width - 1.5, 0), max(tile.height - 1.5, 0)), colour, tip)
         for line, text in enumerate(_label(labels[tile.item], f"{ms:.3g} ms", tile), 1):
             canvas.text(tile.x + 4, tile.y + _LINE * line, text, tone="dark")
     canvas.y = _TREE_HEIGHT
-    most = (groups[0].time_ms or 0.0) / whole
-    alt = f"Time by block of the model, {len(groups)} blocks. Most: {names[0]} with {most:.1%}."
+    alt = f"Time by block of the model, {len(groups)} blocks. Most: {names[0]} with {groups[0].share or 0:.1%}."
     data = tuple((name, len(group.layers), group.time_ms) for name, group in zip(names, groups, strict=True))
-    title = "Time by ONNX block"
-    return Figure("blocks", title, alt, canvas.finished(title, alt), ("block", "layers", "time_ms"), data)
+    return canvas.figure("blocks", "Time by ONNX block", alt, ("block", "layers", "time_ms"), data)
 
 
-def _blocks(engine: EngineFacts) -> list[LayerGroup]:
+def _blocks(engine: EngineFacts) -> list[LayerGroup[LayerFacts]]:
     """Return the blocks that take time, at the first depth at which none takes more than half, or else two deep."""
     by_depth = [[group for group in engine.by_block(depth) if group.time_ms] for depth in range(2, _DEEPEST)]
 
-    def largest(groups: Sequence[LayerGroup]) -> float:
+    def largest(groups: Sequence[LayerGroup[LayerFacts]]) -> float:
         times = [group.time_ms or 0.0 for group in groups if group.name]
         return max(times, default=0.0) / (sum(times) or 1.0)
 
@@ -139,17 +152,17 @@ def _label(name: str, time: str, tile: Tile) -> list[str]:
 
 def memory(engine: EngineFacts) -> Figure | None:
     """Return weights and activations by layer; None where no size is known."""
-    sized = [(one, one.weights_bytes or 0, one.activation_bytes or 0) for one in engine.running]
-    sized = sorted((one for one in sized if one[1] or one[2]), key=lambda one: -(one[1] + one[2]))
+    sized = [(layer, layer.weights_bytes or 0, layer.activation_bytes or 0) for layer in engine.running]
+    sized = sorted((entry for entry in sized if entry[1] or entry[2]), key=lambda entry: -(entry[1] + entry[2]))
     if not sized:
         return None
     canvas = Canvas()
-    weighed = any(one.weights_bytes for one, _, _ in sized)
+    weighed = any(layer.weights_bytes for layer, _, _ in sized)
     kinds = [("weights", _WEIGHTS)] if weighed else []
     canvas.legend([*kinds, ("activations, read and written", _ACTIVATIONS)])
     rows = [
         BarRow(
-            one.name,
+            layer.name,
             _size(weights + activations),
             (
                 (
@@ -158,42 +171,43 @@ def memory(engine: EngineFacts) -> Figure | None:
                 ),
             ),
         )
-        for one, weights, activations in sized[:MOST_ROWS]
+        for layer, weights, activations in sized[:MOST_ROWS]
     ]
     draw_bars(canvas, rows)
-    data = tuple((one.name, one.weights_bytes, one.activation_bytes) for one, _, _ in sized)
+    data = tuple((layer.name, layer.weights_bytes, layer.activation_bytes) for layer, _, _ in sized)
     alt = (
-        f"Memory of {_some(len(sized))}: {_weights([one for one, _, _ in sized])}, "
+        f"Memory of the {counted(len(sized), 'layer')}: {_weights([layer for layer, _, _ in sized])}, "
         f"{_size(sum(a for _, _, a in sized))} of activations, where a tensor between two layers counts at both."
     )
     unknown = len(engine.running) - len(sized)
     note = f"{counted(unknown, 'layer')} tell{'s' if unknown == 1 else ''} no size. " if unknown else ""
     header = ("layer", "weights_bytes", "activation_bytes")
-    svg = canvas.finished("Memory by layer", alt)
-    return Figure("memory", "Memory by layer", alt, svg, header, data, note + _rest(sized))
+    return canvas.figure("memory", "Memory by layer", alt, header, data, note=note + _rest(sized))
 
 
 def roofline(engine: EngineFacts) -> Figure | None:
     """Return operations a second over operations a byte; None where fewer than two layers tell both."""
     known = [
-        (one, one.intensity, one.tera_operations_s) for one in engine.running if one.intensity and one.tera_operations_s
+        (layer, layer.intensity, layer.tera_operations_s)
+        for layer in engine.running
+        if layer.intensity and layer.tera_operations_s
     ]
-    points = [(one, x, y) for one, x, y in known if x is not None and y is not None]
+    points = [(layer, x, y) for layer, x, y in known if x is not None and y is not None]
     if len(points) <= 1:
         return None
     canvas = Canvas()
-    canvas.legend(_precisions([one for one, _, _ in points]))
+    canvas.legend(_precisions([layer for layer, _, _ in points]))
     best_rate = max(y for _, _, y in points)
     best_bandwidth = max(y / x for _, x, y in points)
     _axes(canvas, points, best_rate, best_bandwidth)
     header = ("layer", "compute_precision", "operations_per_byte", "tera_operations_per_s", "time_ms")
-    data = tuple((one.name, one.precision, x, y, one.time_ms) for one, x, y in points)
+    data = tuple((layer.name, layer.precision, x, y, layer.time_ms) for layer, x, y in points)
     alt = (
-        f"Roofline of {_some(len(points))} whose work is known: at best {best_rate:.3g} tera-operations a second and "
-        f"{best_bandwidth:.3g} TB/s."
+        f"Roofline of the {counted(len(points), 'layer')} whose work is known: at best {best_rate:.3g} tera-operations "
+        f"a second and {best_bandwidth:.3g} TB/s."
     )
     note = "The roof is what this engine's own layers reach at best, not the peak of the GPU, which no file tells."
-    return Figure("roofline", "Roofline", alt, canvas.finished("Roofline", alt), header, data, note)
+    return canvas.figure("roofline", "Roofline", alt, header, data, note=note)
 
 
 def _axes(
@@ -224,54 +238,101 @@ def _axes(
     corner = min(max(ridge, low_x), high_x)
     canvas.line(place(begin, begin + log10(best_bandwidth)), place(corner, log10(best_rate)), strong=True)
     canvas.line(place(corner, log10(best_rate)), place(high_x, log10(best_rate)), strong=True)
-    longest = max(one.time_ms or 0.0 for one, _, _ in points) or 1.0
-    for one, across, up in points:
-        radius = 3 + 7 * ((one.time_ms or 0.0) / longest) ** 0.5
-        tip = f"{one.name}: {across:.3g} operations a byte, {up:.3g} tera-operations/s, {_time(one)}"
-        canvas.circle(*place(log10(across), log10(up)), radius, colours.of_precision(one.precision), tip)
+    longest = max(layer.time_ms or 0.0 for layer, _, _ in points) or 1.0
+    for layer, across, up in points:
+        radius = 3 + 7 * ((layer.time_ms or 0.0) / longest) ** 0.5
+        tip = f"{layer.name}: {across:.3g} operations a byte, {up:.3g} tera-operations/s, {_time(layer)}"
+        canvas.circle(*place(log10(across), log10(up)), radius, colours.of_precision(layer.precision), tip)
     canvas.text(
         WIDTH, bottom + 28, "across: operations a byte; up: tera-operations a second", anchor="end", tone="pale"
     )
     canvas.y = bottom + 36
 
 
-def _timed(engine: EngineFacts) -> list[LayerFacts]:
-    return sorted((one for one in engine.running if one.time_ms), key=lambda one: -(one.time_ms or 0.0))
-
-
 def _precisions(shown: Sequence[LayerFacts]) -> list[tuple[str, str]]:
-    names = sorted({one.precision for one in shown})
-    return [(_word(name), colours.of_precision(name)) for name in names]
+    names = sorted({layer.precision for layer in shown})
+    return [(colours.precision_word(name), colours.of_precision(name)) for name in names]
 
 
-def _word(name: str) -> str:
-    return colours.precision_word(name)
-
-
-def _time(one: LayerFacts) -> str:
-    share = f", {one.share:.1%}" if one.share is not None else ""
-    return f"{one.time_ms or 0:.4g} ms{share}"
+def _time(layer: LayerFacts) -> str:
+    share = f", {layer.share:.1%}" if layer.share is not None else ""
+    return f"{layer.time_ms or 0:.4g} ms{share}"
 
 
 def _weights(sized: Sequence[LayerFacts]) -> str:
     """Say how many bytes of weights the layers have, and of how many that is not told."""
-    told = [one.weights_bytes for one in sized if one.weights_bytes is not None]
-    hidden = len(sized) - len(told)
-    if hidden and not sum(told):
+    known = [layer.weights_bytes for layer in sized if layer.weights_bytes is not None]
+    hidden = len(sized) - len(known)
+    if hidden and not sum(known):
         return "weights that are not told"
     verb = "does not tell its own" if hidden == 1 else "do not tell theirs"
     without = f" ({counted(hidden, 'layer')} {verb})" if hidden else ""
-    return f"{_size(sum(told))} of weights{without}"
+    return f"{_size(sum(known))} of weights{without}"
 
 
 def _size(size: float) -> str:
     return f"{size / _MEBIBYTE:.3g} MiB" if size < _GIBIBYTE else f"{size / _GIBIBYTE:.3g} GiB"
 
 
-def _some(count: int) -> str:
-    return f"the {counted(count, 'layer')}"
-
-
-def _rest(rows: Sequence[object]) -> str:
+def _rest(rows: Sequence[object], what: str = "smaller ones") -> str:
     hidden = len(rows) - MOST_ROWS
-    return f"{hidden} smaller ones are in the table only." if hidden > 0 else ""
+    return f"{hidden} {what} are in the table only." if hidden > 0 else ""
+
+
+_NEAR, _CLEAR, _TUNING, _REST = "#d1603d", "#3b78b5", "#3b78b5", "#b9bdc6"
+_MOST_MARGIN = 0.5
+
+
+def margins(build: Build) -> Figure | None:
+    """Return how much slower the runner-up of each of the engine's choices was; None where no choice has one."""
+    closest = [
+        (choice, choice.runner_up_ms / choice.time_ms - 1)
+        for choice in build.choices
+        if choice.final and choice.time_ms and choice.runner_up_ms is not None
+    ]
+    closest.sort(key=lambda pair: pair[1])
+    if not closest:
+        return None
+    near = sum(choice.near_tie for choice, _ in closest)
+    canvas = Canvas()
+    canvas.legend([(f"near tie: within {NEAR_TIE_RATIO - 1:.0%}", _NEAR), ("clear", _CLEAR)])
+    rows = [
+        BarRow(
+            choice.layer,
+            f"runner-up {margin:.1%} slower",
+            ((BarPart(min(margin, _MOST_MARGIN), _NEAR if choice.near_tie else _CLEAR),),),
+        )
+        for choice, margin in closest[:MOST_ROWS]
+    ]
+    draw_bars(canvas, rows)
+    alt = f"Margins of {len(closest)} choices that the engine uses: {near} are near ties, which a rebuild may flip."
+    data = tuple(
+        (choice.layer, choice.time_ms, choice.runner_up_ms, margin, choice.span.line) for choice, margin in closest
+    )
+    header = ("layer", "time_ms", "runner_up_ms", "margin", "line")
+    note = f"{_rest(closest, 'clearer ones')} Bars end at {_MOST_MARGIN:.0%}.".lstrip()
+    return canvas.figure("margins", "Margins of the chosen tactics", alt, header, data, note=note)
+
+
+def tuning(build: Build) -> Figure | None:
+    """Return the build's own time: engine generation, and the layers whose tactics took longest to time."""
+    layers = [(tuned_layer.layer, tuned_layer.seconds, tuned_layer.span.line) for tuned_layer in build.tuning]
+    stages = [
+        (name, float(result.value), result.span.line)
+        for key, name in (("build_s", "whole build"), ("generation_s", "engine generation"))
+        if (result := build.result(key)) is not None and isinstance(result.value, int | float)
+    ]
+    if not layers and not stages:
+        return None
+    tuned = sum(seconds for _, seconds, _ in layers)
+    canvas = Canvas()
+    canvas.legend([("stages", _REST), ("timing a layer's tactics", _TUNING)])
+    whole = [*stages, *([("timing of tactics, all layers", tuned, layers[0][2])] if layers else [])]
+    rows = [BarRow(name, f"{s:.3g} s", ((BarPart(s, _REST),),)) for name, s, _ in whole]
+    rows += [BarRow(name, f"{s:.3g} s", ((BarPart(s, _TUNING),),)) for name, s, _ in layers[:MOST_ROWS]]
+    draw_bars(canvas, rows)
+    stated = [f"{name} {s:.3g} s" for name, s, _ in whole]
+    alt = f"The build's own time: {'; '.join(stated)}."
+    header = ("what", "layer", "seconds", "line")
+    data = (*(("stage", *row) for row in whole), *(("tuning", *row) for row in layers))
+    return canvas.figure("build", "Time of the build itself", alt, header, data, note=_rest(layers, "quicker layers"))

@@ -1,9 +1,9 @@
-"""A figure: a picture with its data as a table and an alternative text, whatever it is written to."""
+"""What figures are drawn with: a canvas that makes SVG, rows of bars, and treemaps."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from xml.etree import ElementTree as ET
 
 from trtforensics.console.secrets import masked
@@ -11,7 +11,8 @@ from trtforensics.console.terminal import visible
 from trtforensics.render.names import in_two_lines, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
 
 WIDTH = 440
 """Units across a picture: so few that its text can be read where a phone makes it narrow."""
@@ -41,7 +42,7 @@ Cell = str | float | None
 
 @dataclass(frozen=True)
 class Figure:
-    """One picture. ``alt`` says in a sentence what it shows; ``header`` and ``rows`` are its data; units in names."""
+    """One picture. ``alt`` describes it in a sentence; ``header`` and ``rows`` are its data; units in names."""
 
     name: str
     title: str
@@ -95,14 +96,23 @@ class Canvas:
             x += width
         self.y += 24 if entries else 0
 
-    def finished(self, title: str, alt: str) -> ET.Element:
-        """Return the picture as an ``svg`` element."""
+    def figure(  # noqa: PLR0913 - the parts of a figure
+        self,
+        name: str,
+        title: str,
+        alt: str,
+        header: tuple[str, ...],
+        rows: Iterable[tuple[Cell, ...]],
+        *,
+        note: str = "",
+    ) -> Figure:
+        """Return the picture as an ``svg`` element, with its data."""
         size = {"viewBox": f"{-PAD} {-PAD} {WIDTH + 2 * PAD} {self.y + 2 * PAD:.0f}", "class": "plot", "role": "img"}
         svg = ET.Element("svg", {**size, "font-family": "Helvetica, Arial, sans-serif"})
         ET.SubElement(svg, "title").text = shown(title)
         ET.SubElement(svg, "desc").text = shown(alt)
         svg.append(self.root)
-        return svg
+        return Figure(name, title, alt, svg, header, tuple(rows), note)
 
 
 def width_of(text: str) -> float:
@@ -131,3 +141,112 @@ def shown(text: str) -> str:
 
 def _numbers(values: dict[str, float]) -> dict[str, str]:
     return {name: f"{value:.2f}".rstrip("0").rstrip(".") for name, value in values.items()}
+
+
+_ROW, _BAR, _GAP = 15, 9, 7
+
+
+@dataclass(frozen=True, slots=True)
+class BarPart:
+    """A part of a bar. It begins where the one before it ends, or at ``start``."""
+
+    value: float
+    colour: str
+    name: str = ""
+    start: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BarRow:
+    """A label of a line or two with one or more bars below; ``text`` stands at the right end of its first line."""
+
+    label: str
+    text: str
+    bars: tuple[tuple[BarPart, ...], ...]
+
+
+def draw_bars(canvas: Canvas, rows: Sequence[BarRow], base: float = 0.0) -> None:
+    """Draw rows of bars on one scale, which holds ``base``; what lies below it is not drawn."""
+    ends = [end for row in rows for bar in row.bars for end in _ends(bar)]
+    low, high = (base, max(ends)) if base else (min([0.0, *ends]), max([0.0, *ends]))
+    unit = WIDTH / (high - low) if high > low else 0.0
+    top = canvas.y
+    for row in rows:
+        canvas.text(WIDTH, canvas.y + 10, row.text, anchor="end", tone="pale")
+        for line in wrapped(row.label, WIDTH - width_of(f"{row.text}  "), WIDTH):
+            canvas.text(0, canvas.y + 10, line)
+            canvas.y += _ROW
+        for bar in row.bars:
+            at = 0.0
+            for part in bar:
+                begin = at if part.start is None else part.start
+                at = begin + part.value
+                left, right = ((max(end, low) - low) * unit for end in sorted((begin, at)))
+                tip = f"{row.label}: {part.name or row.text}"
+                canvas.rectangle(Box(left, canvas.y, max(right - left, 0.5), _BAR), part.colour, tip)
+            canvas.y += _BAR + 1
+        canvas.y += _GAP
+    if low < 0:
+        canvas.line((-low * unit, top), (-low * unit, canvas.y))
+
+
+def _ends(bar: Sequence[BarPart]) -> list[float]:
+    at = 0.0
+    ends = []
+    for part in bar:
+        begin = at if part.start is None else part.start
+        at = begin + part.value
+        ends += [begin, at]
+    return ends
+
+
+Item = TypeVar("Item")
+
+
+class Tile(NamedTuple):
+    """Where an item lies, by its place among the values."""
+
+    item: int
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+def squarified(values: list[float], width: float, height: float) -> list[Tile]:
+    """Lay out positive values, largest first, in a rectangle; their areas are in proportion, as square as can be.
+
+    Bruls, Huizing and van Wijk, "Squarified Treemaps" (2000).
+    """
+    whole = sum(values)
+    if not whole:
+        return []
+    areas = [value * width * height / whole for value in values]
+    tiles: list[Tile] = []
+    x = y = 0.0
+    first = 0
+    while first < len(areas):
+        side = min(width, height)
+        last = first + 1
+        while last < len(areas) and _worst(areas[first : last + 1], side) <= _worst(areas[first:last], side):
+            last += 1
+        row = areas[first:last]
+        thick = sum(row) / side
+        along = 0.0
+        for index, area in enumerate(row, first):
+            long = area / thick
+            place = (x, y + along, thick, long) if width >= height else (x + along, y, long, thick)
+            tiles.append(Tile(index, *place))
+            along += long
+        if width >= height:
+            x, width = x + thick, width - thick
+        else:
+            y, height = y + thick, height - thick
+        first = last
+    return tiles
+
+
+def _worst(row: list[float], side: float) -> float:
+    """Return the largest ratio of sides in a row of areas along a side."""
+    whole = sum(row)
+    return max(side * side * max(row) / (whole * whole), whole * whole / (side * side * min(row)))

@@ -8,13 +8,14 @@ from pathlib import PurePath
 from statistics import median
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import counted
 from trtforensics.plots.figure import WIDTH, Box, Canvas, Figure, width_of, wrapped
 from trtforensics.render.times import spread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.model.samples import InferenceSamples, InferenceTimes
+    from trtforensics.model.profile import InferenceSamples, InferenceTimes
     from trtforensics.plots.figure import Cell
 
 _MOST_RUNS = 8
@@ -38,7 +39,7 @@ class _Run:
     name: str
     latency: tuple[float, ...]
     compute: tuple[float, ...]
-    said: dict[str, float]
+    stated: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +97,7 @@ def _inferences(runs: Sequence[_Run]) -> Figure:
             _course(canvas, scale, columns)
     alt = f"Latency by inference. {_said(runs)}"
     header = ("run", "first_inference", "last_inference", "fastest_ms", "median_ms", "slowest_ms", "gpu_compute_ms")
-    title = "Latency by inference"
-    svg = canvas.finished(title, alt)
-    return Figure("inferences", title, alt, svg, header, tuple(data), _note(runs, scales))
+    return canvas.figure("inferences", "Latency by inference", alt, header, data, note=_note(runs, scales))
 
 
 def _spread(runs: Sequence[_Run]) -> Figure:
@@ -122,20 +121,19 @@ def _spread(runs: Sequence[_Run]) -> Figure:
             _histogram(canvas, scale, counts, slower)
     alt = f"How latencies spread. {_said(runs)}"
     header = ("run", "from_ms", "to_ms", "inferences")
-    title = "Spread of latency"
-    return Figure("spread", title, alt, canvas.finished(title, alt), header, tuple(data), _note(runs, scales))
+    return canvas.figure("spread", "Spread of latency", alt, header, data, note=_note(runs, scales))
 
 
 def _scales(runs: Sequence[_Run]) -> list[_Scale]:
     """Return each run's scale: the same for all, unless the medians of runs are far apart."""
-    medians = [run.said["median"] for run in runs]
+    medians = [run.stated["median"] for run in runs]
     if max(medians) <= _ALIKE * min(medians):
         return [_scale(runs)] * len(runs)
     return [_scale([run]) for run in runs]
 
 
 def _scale(runs: Sequence[_Run]) -> _Scale:
-    values = sorted(one for run in runs for one in run.latency)
+    values = sorted(value for run in runs for value in run.latency)
     low, most, high = values[0], spread(values)["p99"], values[-1]
     high = min(high, most + _FAR * (most - low)) if most > low else high
     return _Scale(low, high) if high > low else _Scale(low * 0.99, low * 1.01 or 1.0)
@@ -145,27 +143,27 @@ def _columns(run: _Run) -> list[tuple[int, int, float, float, float, float]]:
     """Part a run into neighbours, one inference or more a column: numbers from 1, and their times."""
     count = len(run.latency)
     step = ceil(count / _COLUMNS)
-    found = []
+    columns = []
     for begin in range(0, count, step):
         near = run.latency[begin : begin + step]
         compute = median(run.compute[begin : begin + step])
-        found.append((begin + 1, begin + len(near), min(near), median(near), max(near), compute))
-    return found
+        columns.append((begin + 1, begin + len(near), min(near), median(near), max(near), compute))
+    return columns
 
 
 def _counted(run: _Run, scale: _Scale) -> tuple[list[int], int]:
     """Return how many inferences fall into each bin, and how many are slower than the scale."""
     counts = [0] * _BINS
-    within = [one for one in run.latency if one <= scale.high]
+    within = [value for value in run.latency if value <= scale.high]
     for value in within:
         counts[min(int(scale.part(value) * _BINS), _BINS - 1)] += 1
     return counts, len(run.latency) - len(within)
 
 
 def _heading(canvas: Canvas, run: _Run) -> None:
-    said = f"median {run.said['median']:.4g} ms, p99 {run.said['p99']:.4g} ms"
-    canvas.text(WIDTH, canvas.y + 10, said, anchor="end", tone="pale")
-    for line in wrapped(run.name, WIDTH - width_of(f"{said}  "), WIDTH):
+    stated = f"median {run.stated['median']:.4g} ms, p99 {run.stated['p99']:.4g} ms"
+    canvas.text(WIDTH, canvas.y + 10, stated, anchor="end", tone="pale")
+    for line in wrapped(run.name, WIDTH - width_of(f"{stated}  "), WIDTH):
         canvas.text(0, canvas.y + 10, line)
         canvas.y += _LINE
 
@@ -179,7 +177,7 @@ def _course(canvas: Canvas, scale: _Scale, columns: Sequence[tuple[int, int, flo
     wide = (WIDTH - _LEFT) / len(columns)
     for at, (first, last, low, middle, high, _) in enumerate(columns):
         x = _LEFT + at * wide
-        upper, lower = (bottom - scale.part(one) * _HEIGHT for one in (high, low))
+        upper, lower = (bottom - scale.part(value) * _HEIGHT for value in (high, low))
         which = f"inference {first}" if first == last else f"inferences {first} to {last}"
         tip = f"{which}: median {middle:.4g} ms, slowest {high:.4g} ms"
         canvas.rectangle(Box(x, upper, wide, max(lower - upper, 1)), _RANGE, tip)
@@ -223,24 +221,18 @@ def _said(runs: Sequence[_Run]) -> str:
     """Describe runs in words: how many inferences, their middle and their slow end."""
     sentences = []
     for run in runs[:_MOST_SAID]:
-        said = run.said
-        parts = ", ".join(f"{name} {said[name]:.4g}" for name in ("median", "p90", "p95", "p99"))
+        stated = run.stated
+        parts = ", ".join(f"{name} {stated[name]:.4g}" for name in ("median", "p90", "p95", "p99"))
         compute = median(run.compute)
-        transfers = f", of which GPU compute {compute:.4g} (median)" if compute != said["median"] else ""
-        sentences.append(
-            f"{run.name}: {_inferences_of(run)}, {parts}, from {said['min']:.4g} to {said['max']:.4g} ms{transfers}."
-        )
+        transfers = f", of which GPU compute {compute:.4g} (median)" if compute != stated["median"] else ""
+        ends = f"from {stated['min']:.4g} to {stated['max']:.4g} ms"
+        sentences.append(f"{run.name}: {counted(len(run.latency), 'inference')}, {parts}, {ends}{transfers}.")
     hidden = len(runs) - _MOST_SAID
     return " ".join([*sentences, *([f"{hidden} more run{'' if hidden == 1 else 's'}."] if hidden > 0 else [])])
 
 
-def _inferences_of(run: _Run) -> str:
-    count = len(run.latency)
-    return f"{count:,} inference{'' if count == 1 else 's'}"
-
-
 def _note(runs: Sequence[_Run], scales: Sequence[_Scale]) -> str:
-    slower = sum(one > scale.high for run, scale in zip(runs, scales, strict=True) for one in run.latency)
+    slower = sum(value > scale.high for run, scale in zip(runs, scales, strict=True) for value in run.latency)
     are = "inference is" if slower == 1 else "inferences are"
     shared = len({*scales}) == 1
     begin = f"The scale begins at {scales[0].low:.4g} ms." if shared else "Each run has a scale of its own."

@@ -1,69 +1,92 @@
-"""Rewrites a log word by word, and checks that its builds, layers and tactics stay the same."""
+"""Rewrites a text word by word, and checks that a log in it keeps its builds, layers and tactics."""
 
 from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.console.output import open_output
 from trtforensics.console.secrets import masked
-from trtforensics.errors import ForensicsError, UsageError
+from trtforensics.errors import NotABuildLogError, SourceError, UsageError
 from trtforensics.parsers.text.source import open_source
 from trtforensics.redaction.pseudonyms import Pseudonyms
 from trtforensics.redaction.vocabulary import vocabulary
 from trtforensics.sources.build_log import load_build_log
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from trtforensics.console.progress import Progress
     from trtforensics.model.log import BuildLog
 
+_OPENING = 8192
+"""Characters that show whether a file is a text, as in Git: a text holds no zeros."""
+_MOST_UNREADABLE = 0.3
+"""The share of bytes that are no UTF-8 from which on a file is none either."""
 
-class RedactionError(ForensicsError):
-    """The log would parse differently with its names replaced."""
+
+class Redacted(NamedTuple):
+    """How many words were replaced, and what of a log reads differently since: nothing, lines or builds."""
+
+    words: int
+    differs_in: str
 
 
-def redact(path: str, output: str, *, max_bytes: int, on_progress: Callable[[Progress], None]) -> int:
-    """Write the log with its names replaced, as UTF-8 and uncompressed; return how many words were replaced.
+def redact(path: str, output: str, *, max_bytes: int, on_progress: Callable[[Progress], None]) -> Redacted:
+    """Write a log, or any other text, with its names replaced, as UTF-8 and uncompressed.
 
     Raises:
-        SourceError: the log cannot be read.
-        NotABuildLogError: no line carries a TensorRT or trtexec prefix.
+        SourceError: the source cannot be read, or is no text.
         OutputError: the output cannot be written.
-        UsageError: the log is standard input, which cannot be read twice.
-        RedactionError: the log would parse differently; nothing was written.
+        UsageError: the source is standard input, which cannot be read twice.
     """
     if path == "-":
         raise UsageError("-", "a log is read twice to redact it, and standard input cannot be", "Name a file")
-    log = load_build_log([path], max_bytes=max_bytes, on_progress=on_progress)
+    log = _log(path, max_bytes, on_progress)
     names = Pseudonyms(vocabulary())
+    for text in _texts(path, max_bytes):
+        if log is None:
+            _check_text(path, text)
+        names.learn(text)
     with tempfile.TemporaryDirectory(prefix="trtforensics-") as folder:
         rewritten = Path(folder) / "redacted.log"
-        with rewritten.open("wb") as stream, open_source(path, max_bytes=max_bytes) as source:
-            for window in source.windows():
-                stream.write(names.rewrite(masked(window.data.decode("utf-8", "replace"))).encode())
-        _compare(log, load_build_log([str(rewritten)], max_bytes=max_bytes), names)
+        with rewritten.open("wb") as stream:
+            for text in _texts(path, max_bytes):
+                stream.write(names.rewrite(masked(text)).encode())
+        after = log and _log(str(rewritten), max_bytes, lambda _: None)
         with open_output(output) as sink, rewritten.open("rb") as stream:
             while chunk := stream.read(1 << 20):
                 sink.write(chunk)
-    return len(names.replacements)
+    return Redacted(len(names.replacements), _difference(log, after, names) if log else "")
 
 
-def _compare(before: BuildLog, after: BuildLog, names: Pseudonyms) -> None:
-    """Check that two logs are equal except for names.
+def _log(path: str, max_bytes: int, on_progress: Callable[[Progress], None]) -> BuildLog | None:
+    """Return the log in a text; None for the output of other programs, for configurations and documents."""
+    try:
+        return load_build_log([path], max_bytes=max_bytes, on_progress=on_progress)
+    except NotABuildLogError:
+        return None
 
-    Raises:
-        RedactionError: They are not.
-    """
-    for what, one, two in zip(("lines", "builds"), _shape(before, names.rewrite), _shape(after, str), strict=True):
-        if one != two:
-            raise RedactionError(
-                before.source.path,
-                f"with its names replaced the log would no longer have the same {what}, so nothing was written",
-                "A name is a word of TensorRT's own; please report it",
-            )
+
+def _texts(path: str, max_bytes: int) -> Iterator[str]:
+    with open_source(path, max_bytes=max_bytes) as source:
+        for window in source.windows():
+            yield window.data.decode("utf-8", "replace")
+
+
+def _check_text(path: str, text: str) -> None:
+    opening = text[:_OPENING]
+    if "\0" in opening or opening.count("\ufffd") > _MOST_UNREADABLE * len(opening):
+        raise SourceError(path, "is a binary file, not a text", "Give a log, a configuration or a JSON document")
+
+
+def _difference(before: BuildLog, after: BuildLog | None, names: Pseudonyms) -> str:
+    """Return in what two logs differ, except for names; nothing where they do not."""
+    if after is None:
+        return "lines"
+    shapes = zip(("lines", "builds"), _shape(before, names.rewrite), _shape(after, str), strict=True)
+    return next((what for what, shape, other in shapes if shape != other), "")
 
 
 def _shape(log: BuildLog, name: Callable[[str], str]) -> tuple[object, object]:

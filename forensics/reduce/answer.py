@@ -10,54 +10,56 @@ from typing import TYPE_CHECKING
 import numpy as np
 import onnx
 
-from trtforensics.bisect.checks import builtin_of
-from trtforensics.bisect.precision.casting.streaming import references_as_inputs
-from trtforensics.bisect.precision.emulation.runtime import run_model
-from trtforensics.bisect.session.artifacts import FIXED
+from trtforensics.bisection.checks import builtin_of
+from trtforensics.bisection.session.artifacts import FIXED
 from trtforensics.console.output import explained, write_bytes, write_text
+from trtforensics.onnx_models.running import run_model
+from trtforensics.onnx_models.samples import write_feeds, write_golden, write_npz
+from trtforensics.onnx_models.shapes import is_dynamic
+from trtforensics.onnx_models.streaming import references_as_inputs, write_model
 from trtforensics.reduce.failure import FILE, read_failure
-from trtforensics.reduce.inputs import write_feeds, write_golden, write_npz
-from trtforensics.reduce.large import write_model
-from trtforensics.reduce.reproduction import Notes, notes_text
-from trtforensics.reduce.script import Reproduction, raw_input, script_text
+from trtforensics.reduce.reproduction import Notes, Reproduction, notes_text, raw_input, script_text
 from trtforensics.reduce.simplifying import Aspect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from trtforensics.bisect.precision.inputs.sample import Values
+    from trtforensics.bisection.session.answer import SearchAnswer
+    from trtforensics.onnx_models.samples import Values
     from trtforensics.reduce.deriving import Derived
     from trtforensics.reduce.failure import Failure
-    from trtforensics.reduce.lever import ReductionLever
+    from trtforensics.reduce.graph_lever import ReductionLever
 
 MODEL = "reduced.onnx"
 
 
 @dataclass(frozen=True, slots=True)
-class FoundModel:
-    """The smallest failing set of items, and how sure that is: the fields of ``result.json``."""
+class SmallestModel:
+    """The smallest failing set of items, and how sure that is."""
 
     active: frozenset[int]
-    document: Mapping[str, object]
+    answer: SearchAnswer
 
 
-def write_answer(lever: ReductionLever, found: FoundModel, directory: Path, check: str | None) -> list[str]:
+def write_answer(lever: ReductionLever, smallest: SmallestModel, directory: Path) -> list[str]:
     """Write the files of ``fixed/`` and return a line about each.
 
     Raises:
         OutputError: a file cannot be written.
     """
     folder = directory / FIXED
-    derived = lever.derive(found.active)
-    inputs = _shared_inputs(lever, found.active, derived)
+    derived = lever.derive(smallest.active)
+    inputs = _shared_inputs(lever, smallest.active, derived)
     with explained(str(folder)):
         folder.mkdir(exist_ok=True)
         data = write_model(derived.model, derived.streamed, folder / MODEL)
         write_npz(inputs, folder / "inputs.npz")
     write_feeds(inputs, folder / "inputs.json")
     size = derived.model.ByteSize() + sum(array.nbytes for array in derived.streamed.values())
-    lines = [f"{MODEL}: {_size(derived.model, size)}; {_validity(references_as_inputs(derived.model))}"]
+    count = len(derived.model.graph.node)
+    what = f"the smallest model that fails, {count} {'node' if count == 1 else 'nodes'}, {size:,} bytes"
+    lines = [f"{MODEL}: {what}; {_validity(references_as_inputs(derived.model))}"]
     lines += [f"{data.name}: its large weights, which must lie beside it"] if data else []
     lines.append("inputs.npz, inputs.json: a sample, for NumPy and for `polygraphy run --load-inputs`")
     golden = run_model(derived.model, inputs, derived.streamed)
@@ -67,7 +69,7 @@ def write_answer(lever: ReductionLever, found: FoundModel, directory: Path, chec
         write_npz(golden, folder / "outputs.npz")
         write_golden(golden, folder / "outputs.json")
         lines.append("outputs.npz, outputs.json: what ONNX Runtime computes from it (`--load-outputs`)")
-    reproduction = _reproduction(lever, found, derived, (directory, check))
+    reproduction = _reproduction(lever, smallest, derived, directory)
     reproduction = replace(reproduction, has_golden=not isinstance(golden, str))
     if reproduction.is_run:
         for place, value in enumerate(inputs.values()):
@@ -75,31 +77,28 @@ def write_answer(lever: ReductionLever, found: FoundModel, directory: Path, chec
         lines.append(f"{raw_input(0)} …: the sample as trtexec loads it")
     write_text(folder / "repro.sh", script_text(reproduction))
     (folder / "repro.sh").chmod(0o755)
-    nodes = (len(lever.original.nodes), sum(index < len(lever.original.nodes) for index in found.active))
+    nodes = (len(lever.original.nodes), sum(index < len(lever.original.nodes) for index in smallest.active))
     model = onnx.printer.to_text(derived.model) if derived.model.ByteSize() < _PRINTED else ""
-    write_text(folder / "repro.md", notes_text(reproduction, Notes(nodes, found.document, model)))
+    write_text(folder / "repro.md", notes_text(reproduction, Notes(nodes, smallest.answer, model)))
     ways = " or ".join(reproduction.ways)
     return [*lines, f"repro.sh: shows the failure, by {ways}", "repro.md: a report, ready to paste"]
 
 
-def _reproduction(
-    lever: ReductionLever, found: FoundModel, derived: Derived, where: tuple[Path, str | None]
-) -> Reproduction:
-    """Return how the answer was built and judged; ``where`` is the directory, and the check of its failures."""
-    directory, check = where
+def _reproduction(lever: ReductionLever, smallest: SmallestModel, derived: Derived, directory: Path) -> Reproduction:
+    """Return how the answer was built and judged."""
     build, judged = lever.commands
     builtin = builtin_of(judged or "")
     if judged and builtin:
         judged = judged.replace(shlex.quote(sys.executable), "python3")
     return Reproduction(
-        failure=_own_failure(lever, found, directory, check),
+        failure=_failure_of_answer(lever, smallest, directory),
         recipe=lever.recipe,
         shapes={name: value.shape for name, value in derived.inputs.items()},
         precision="" if lever.storage is None else lever.storage.name,
         commands=(build, judged),
         builtin=builtin,
-        is_dynamic=_is_dynamic(derived.model),
-        is_silent=_is_renamed(lever, found.active) and bool(build or (judged and builtin in {"", "against"})),
+        is_dynamic=is_dynamic(derived.model),
+        is_silent=_is_renamed(lever, smallest.active) and bool(build or (judged and builtin in {"", "against"})),
     )
 
 
@@ -131,13 +130,12 @@ def _is_renamed(lever: ReductionLever, active: frozenset[int]) -> bool:
     return any(s.aspect is Aspect.NAMES and index not in active for index, s in enumerate(simpler, first))
 
 
-def _own_failure(lever: ReductionLever, found: FoundModel, directory: Path, check: str | None) -> Failure | None:
+def _failure_of_answer(lever: ReductionLever, smallest: SmallestModel, directory: Path) -> Failure | None:
     """Return the failure of the reduced model, as a probe saw it; the original's where that is gone."""
-    probes = found.document["probes"]
-    for probe in probes if isinstance(probes, list) else []:
-        folder = directory / str(probe["folder"])
-        if probe["verdict"] == "bad" and probe["purpose"] == "the answer" and (folder / FILE).exists():
-            return read_failure(folder, check)
+    for probe in smallest.answer.probes:
+        folder = directory / probe.folder
+        if probe.verdict == "bad" and probe.purpose == "the answer" and (folder / FILE).exists():
+            return read_failure(folder, lever.basis)
     return lever.reference()
 
 
@@ -147,12 +145,3 @@ def _validity(model: onnx.ModelProto) -> str:
     except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
         return f"onnx says that it is not valid: {' '.join(str(error).split())[:160]}"
     return "valid ONNX"
-
-
-def _size(model: onnx.ModelProto, size: int) -> str:
-    nodes = len(model.graph.node)
-    return f"the smallest model that fails, {nodes} {'node' if nodes == 1 else 'nodes'}, {size:,} bytes"
-
-
-def _is_dynamic(model: onnx.ModelProto) -> bool:
-    return any(not dim.HasField("dim_value") for value in model.graph.input for dim in value.type.tensor_type.shape.dim)

@@ -2,7 +2,8 @@
 
 A cut tensor becomes an input; it becomes a constant where nothing but constants and shapes decide its value, since
 TensorRT wants weights, axes and target shapes so. A node of a subgraph whose holder is not kept moves into the graph
-around it. What is left has the interface that its nodes need: inputs that are read, outputs that nobody reads.
+around it. What is left has the interface that its nodes need: inputs that are read, outputs that nobody reads, those
+of the original first and in its order.
 """
 
 from __future__ import annotations
@@ -15,18 +16,20 @@ import numpy as np
 import onnx
 from onnx import AttributeProto, numpy_helper
 
-from trtforensics.reduce.large import held
-from trtforensics.reduce.original import free_reads
-from trtforensics.reduce.recording import value_info, with_graph
+from trtforensics.onnx_models.cutting import UnknownValueError, declaration, free_reads, with_graph
+from trtforensics.onnx_models.graphs import is_random
+from trtforensics.onnx_models.shapes import is_static
+from trtforensics.onnx_models.streaming import held
 from trtforensics.reduce.simplifying import PASSED, Aspect, Simplifier, made_up_names, relevant_to
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from trtforensics.bisect.precision.casting.streaming import Streamed
-    from trtforensics.bisect.precision.inputs.sample import Values
-    from trtforensics.reduce.original import Original, TensorType
+    from trtforensics.onnx_models.cutting import Original
+    from trtforensics.onnx_models.samples import Values
+    from trtforensics.onnx_models.streaming import Streamed
     from trtforensics.reduce.recording import Recording
+    from trtforensics.reduce.rewriting import ModelFile
     from trtforensics.reduce.simplifying import Simplification
 
 _SMALL = 64
@@ -37,10 +40,6 @@ _SHAPES = {"Shape", "Size"}
 
 Host = tuple[int, str] | None
 """Where a node stands in a derived model: a node that holds it and its attribute, or the main graph."""
-
-
-class UnknownValueError(Exception):
-    """A tensor would be cut of which neither a value nor a type is known; the message names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +58,7 @@ class Deriver:
     original: Original
     recording: Recording
     simplifications: tuple[Simplification, ...] = ()
+    file: ModelFile | None = None
     _simplifier: Simplifier = field(init=False)
     _settled: frozenset[str] = field(init=False)
 
@@ -76,13 +76,22 @@ class Deriver:
         """Return the model of some items.
 
         Raises:
-            UnknownValueError: it would have to cut a tensor that nothing is known of.
+            UnknownValueError: it would have to cut a tensor that cannot be cut exactly.
         """
         count = len(self.original.nodes)
         derived = self._cut(frozenset(index for index in active if index < count))
         simpler = [each for index, each in enumerate(self.simplifications, count) if index not in active]
-        streamed = dict(derived.streamed)
-        inputs = self._simplifier.apply(derived.model, derived.inputs, simpler, streamed)
+        streamed, inputs = dict(derived.streamed), dict(derived.inputs)
+        gone = {each.aspect for each in simpler}
+        kept = {each.aspect for each in self.simplifications} - gone
+        kept -= {Aspect.METADATA} if Aspect.NAMES in gone else set()  # it may hold any name
+        if self.file is not None:
+            self.file.restore(derived.model, kept, self.original.sources)
+            left = {value.name for value in derived.model.graph.input} & self.recording.values.keys()
+            inputs |= {name: self.recording.values[name] for name in left - inputs.keys()}
+        inputs = self._simplifier.apply(derived.model, inputs, simpler, streamed)
+        if self.file is not None and Aspect.CONSTANTS in kept:
+            self.file.restore_constants(derived.model, self.renames)
         return Derived(derived.model, inputs, held(derived.model, streamed))
 
     def relevant(self, nodes: frozenset[int]) -> frozenset[int]:
@@ -102,8 +111,8 @@ class Deriver:
         constants, inputs, values = self._feeds(self._outside(protos))
         outputs = self._outputs(hosted.get(None, ()), protos, made)
         graph = onnx.helper.make_graph(protos, "reduced", inputs, outputs, constants)
-        own = {tensor.name for tensor in constants} & self.original.streamed.keys()
-        streamed = {name: self.original.streamed[name] for name in own}
+        outside = {tensor.name for tensor in constants} & self.original.streamed.keys()
+        streamed = {name: self.original.streamed[name] for name in outside}
         return Derived(with_graph(self.original.model, graph), values, streamed)
 
     def _host(self, index: int, kept: Collection[int]) -> Host:
@@ -129,8 +138,9 @@ class Deriver:
     def _outside(self, protos: Sequence[onnx.NodeProto]) -> list[str]:
         """Return the tensors that nodes of the main graph read and none of them makes."""
         made = {name for proto in protos for name in proto.output}
-        names = (name for proto in protos for name in free_reads(proto))
-        return [name for name in dict.fromkeys(names) if name not in made]
+        names = dict.fromkeys(name for proto in protos for name in free_reads(proto))
+        declared = [name for name in self.original.sources if name in names]
+        return [name for name in dict.fromkeys([*declared, *names]) if name not in made]
 
     def _feeds(
         self, names: Sequence[str]
@@ -148,7 +158,7 @@ class Deriver:
                 constants.append(numpy_helper.from_array(self._value(name), name))
             else:
                 values[name] = self._value(name)
-                inputs.append(value_info(name, values[name], self._dims(name, values[name])))
+                inputs.append(declaration(name, self.original.types.get(name), values[name]))
         return constants, inputs, values
 
     def _stays_constant(self, name: str) -> bool:
@@ -159,68 +169,62 @@ class Deriver:
         return whole and value is not None and value.ndim <= 1 and value.size <= _SMALL
 
     def _value(self, name: str) -> Values:
-        """Return a tensor's recorded value; ones of its type where ONNX Runtime did not get to it."""
-        value = self.recording.values.get(name)
-        if value is not None:
-            return value
-        known = self.original.types.get(name)
-        if known is None or known.dims is None or not all(isinstance(dim, int) for dim in known.dims):
-            raise UnknownValueError(name)
-        shape = [dim for dim in known.dims if isinstance(dim, int)]
-        return np.ones(shape, onnx.helper.tensor_dtype_to_np_dtype(known.element))
+        """Return a tensor's recorded value; ones of its type where ONNX Runtime did not get to it.
 
-    def _dims(self, name: str, value: Values) -> list[int | str]:
-        """Return the dimensions to declare: a named one where inference found it, else the recorded size."""
-        known = self.original.types.get(name)
-        dims = known.dims if known is not None and known.dims is not None else ()
-        if len(dims) != value.ndim:
-            return list(value.shape)
-        return [dim if isinstance(dim, str) else size for dim, size in zip(dims, value.shape, strict=True)]
+        Raises:
+            UnknownValueError: there is no value that a file of inputs holds exactly.
+        """
+        value, known = self.recording.values.get(name), self.original.types.get(name)
+        if known is not None and known.other:
+            raise UnknownValueError(f"{name} would be cut, but it is no tensor")
+        if value is None and known is not None and known.element != onnx.TensorProto.STRING and is_static(known.dims):
+            return np.ones(known.dims, onnx.helper.tensor_dtype_to_np_dtype(known.element))
+        if value is None:
+            raise UnknownValueError(f"the tensor {name} would be cut, but its value and type are unknown")
+        if value.dtype.kind == "O" and value.astype(str).tolist() != value.tolist():
+            raise UnknownValueError(f"the tensor {name} would be cut, but its texts end with zeros or are bytes")
+        return value
 
     def _outputs(
         self, indexes: Iterable[int], protos: Sequence[onnx.NodeProto], made: set[str]
     ) -> list[onnx.ValueInfoProto]:
         """Return the model's own outputs that are left, and what no kept node reads."""
         read = Counter(name for proto in protos for name in set(free_reads(proto)))
-        own = {value.name: value for value in self.original.model.graph.output}
+        declared = {value.name: value for value in self.original.model.graph.output}
         names: list[str] = []
         for index in indexes:
             makes = self.original.nodes[index].makes
-            unread = [name for name in makes if name in own or not read[name]]
-            taken = len(unread) < len(makes) or any(name in own for name in unread)
-            names += [name for name in unread if name in own or not taken] or ([] if taken else unread[:1])
-        whole = {name: value for name, value in own.items() if value.type.tensor_type.HasField("shape")}
-        return [whole.get(name) or self._declared(name) for name in dict.fromkeys(names) if name in made]
+            unread = [name for name in makes if name in declared or not read[name]]
+            taken = len(unread) < len(makes) or any(name in declared for name in unread)
+            names += [name for name in unread if name in declared or not taken] or ([] if taken else unread[:1])
+        whole = {name: value for name, value in declared.items() if value.type.tensor_type.HasField("shape")}
+        left = dict.fromkeys([*(name for name in declared if name in names), *names])
+        return [whole.get(name) or self._declared(name) for name in left if name in made]
 
     def _declared(self, name: str) -> onnx.ValueInfoProto:
-        known: TensorType | None = self.original.types.get(name)
-        if name in self.recording.values:
-            value = self.recording.values[name]
-            return value_info(name, value, self._dims(name, value))
-        if known is None:
-            return onnx.ValueInfoProto(name=name)
-        return onnx.helper.make_tensor_value_info(name, known.element, known.dims)
+        return declaration(name, self.original.types.get(name), self.recording.values.get(name))
 
 
 def _refill(body: onnx.GraphProto, nodes: Sequence[onnx.NodeProto]) -> None:
     """Put other nodes into a subgraph; an output that none of them makes passes through from outside."""
-    own = {value.name for value in body.input} | {tensor.name for tensor in body.initializer}
-    own |= {name for node in nodes for name in node.output}
+    known = {value.name for value in body.input} | {tensor.name for tensor in body.initializer}
+    known |= {name for node in nodes for name in node.output}
     body.ClearField("node")
     body.ClearField("value_info")
     body.node.extend(nodes)
     for value in body.output:
-        if value.name not in own:
+        if value.name not in known:
             passed = f"{value.name}{PASSED}"
             body.node.append(onnx.helper.make_node("Identity", [value.name], [passed], name=passed))
             value.name = passed
 
 
 def _settled(original: Original) -> frozenset[str]:
-    """Return the tensors whose values only constants and shapes decide."""
+    """Return the tensors whose values only constants and shapes decide, and no random numbers."""
     settled = set(original.constants)
     for node in original.nodes:
         reads = free_reads(node.proto)
-        if node.proto.op_type in _SHAPES or (reads and settled.issuperset(reads)):
+        decided = reads and settled.issuperset(reads) and not is_random(node.proto)
+        if node.proto.op_type in _SHAPES or decided:
             settled.update(node.makes)
     return frozenset(settled)

@@ -6,22 +6,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trtforensics.bisect.precision.casting.caster import Caster
-from trtforensics.bisect.precision.casting.preparation import prepare
-from trtforensics.bisect.precision.emulation.judging import judge_for
-from trtforensics.bisect.precision.emulation.oracle import Oracle, floating_outputs
-from trtforensics.bisect.precision.emulation.rules import rules_for
-from trtforensics.bisect.search import Verdict
+from trtforensics.bisection.precision.casting.caster import Caster
+from trtforensics.bisection.precision.emulation.judging import judge_for, rules_for
+from trtforensics.bisection.precision.emulation.oracle import Oracle, floating_outputs
+from trtforensics.bisection.search import Verdict
 from trtforensics.errors import ForensicsError
+from trtforensics.onnx_models.reading import prepare
 from trtforensics.reduce.failure import NUMBERS, Failure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from trtforensics.bisect.precision.casting.storage import Storage
-    from trtforensics.bisect.precision.inputs.sample import Values
-    from trtforensics.reduce.original import Original
+    from trtforensics.bisection.precision.casting.storage import Storage
+    from trtforensics.onnx_models.cutting import Original
+    from trtforensics.onnx_models.samples import Values
     from trtforensics.reduce.recording import Recording
 
 _NAMED = 3
@@ -61,13 +60,13 @@ def judge_numbers(
 
 def first_beyond(original: Original, recording: Recording, storage: Storage) -> tuple[str, ...]:
     """Return the first nodes whose recorded results exceed the type's range while what they read does not."""
-    found = []
+    names = []
     for node in original.nodes:
         results = [recording.values[name] for name in node.makes if name in recording.values]
         reads = [recording.values[name] for name in node.proto.input if name in recording.values]
         if any(exceeds(each, storage) for each in results) and not any(exceeds(each, storage) for each in reads):
-            found.append(node.name)
-    return tuple(found[:_NAMED])
+            names.append(node.name)
+    return tuple(names[:_NAMED])
 
 
 def exceeds(values: Values, storage: Storage) -> bool:

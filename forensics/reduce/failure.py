@@ -1,11 +1,10 @@
-"""The fingerprint of a failure: how a build or check ended, the root finding of its log, and where TensorRT stopped.
+"""The fingerprint of a failure: how its command ended, the root finding of its log, and where the program stopped.
 
-Names of the model's nodes and tensors, and numbers, are blanked out in messages, since a smaller model has others.
+Messages count without what a smaller model, or another run, has otherwise: see :mod:`trtforensics.reduce.names`.
 """
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import tempfile
@@ -14,23 +13,23 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trtforensics.bisect.runner.probe import check_log_name
-from trtforensics.bisect.session.job import digest
-from trtforensics.console.output import write_text
-from trtforensics.console.own_files import read_own
+from trtforensics.bisection.runner.probe import check_log_name
+from trtforensics.bisection.session.records import sealed, unsealed
+from trtforensics.console.output import write_bytes
 from trtforensics.errors import NotABuildLogError, SourceError
-from trtforensics.findings.engine import Inputs, judge
 from trtforensics.findings.finding import Severity
+from trtforensics.findings.judging import Inputs, judge, without_numbers
 from trtforensics.findings.suppression import Suppression
 from trtforensics.model.older_python import StrEnum
-from trtforensics.render.json_text import dumps
+from trtforensics.reduce.raised import raised_in
 from trtforensics.sources.quoting import read_log
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from trtforensics.bisect.runner.probe import ProbeOutcome
+    from trtforensics.bisection.runner.probe import ProbeOutcome
     from trtforensics.findings.finding import Finding
+    from trtforensics.reduce.names import Names
     from trtforensics.sources.quoting import QuotedLog
 
 FILE = "failure.json"
@@ -43,15 +42,18 @@ _TAIL = 1 << 16
 _BY_SIGNAL, _LAST_SIGNAL = 128, 192
 """A shell exits so, plus the signal's number, where a signal ended its command."""
 _LAST_LINES = 20
+_VARIES = "…"
+"""Stands for a word that differs between two runs of the original."""
 _NEAR = 8
 """Lines behind a finding's first one in which the parser says in which function it gave up."""
 _HINTS = 3
-_TOKEN = re.compile(r"[^\s'\"()\[\],;<>{}]+")
-_NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 _MEASURED = re.compile(r"FAILED \| Output|Minimum Required Tolerance|(?:Inf|NaN) Detected")
 """What Polygraphy 0.53 says of an output that fails a check."""
 _NOT_FINITE = re.compile(r"(?:Inf|NaN) Detected|\b(?:mean|min|max)=-?(?:inf|nan)\b")
 _MEASURES = 6
+_ERROR = re.compile(r"Error Code (\d+)|\bError\[(\d+)\]")
+_COMMAND = "| Command: "
+"""Polygraphy repeats its command behind this: what that names is no part of the message."""
 _FUNCTION = re.compile(
     r"(?P<file>\w+\.(?:cpp|cc|cu|h))(?:::(?P<own>[\w~<>]+)::\d+|:\d+ In function (?P<importer>\w+))"
     r"|\bIn (?P<inner>[\w:~<>]+)(?:\(\))? at \S*?(?P<at>\w+\.(?:cpp|cc|cu|h))"
@@ -69,16 +71,30 @@ class Sameness(StrEnum):
     LOOSE = "loose"
     """How they ended, and the code of the root finding; of wrong numbers, that they are wrong."""
     STRICT = "strict"
-    """Also operator, source file and function, and the message without names and numbers."""
+    """All parts: also exit status, error code, source file and function, frame, operator and message."""
+
+
+_STRICT = {
+    "status": "it ended with status",
+    "error": "TensorRT's error code is",
+    "functions": "it stopped in",
+    "frame": "the innermost frame is",
+    "outputs": "it names the output",
+    "operator": "the operator is",
+    "form": "it says",
+}
+"""The parts that only :attr:`Sameness.STRICT` compares, and how a sentence says what another failure has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
     """A failure.
 
-    ``stage`` is build, check or numbers; ``ended`` says how it ended (``failed``, ``signal 11``, ``timed out``).
-    ``code`` is that of the root finding, empty where the log has none. ``lines`` are the finding's, as they stand;
-    ``named`` are the nodes that they name, the likeliest first.
+    ``stage`` is build, check or numbers; ``ended`` says how it ended (``failed``, ``signal 11``, ``timed out``), and
+    ``status`` is the exit status of the command that failed. ``code`` is that of the root finding, empty where the log
+    has none, ``error`` TensorRT's own. ``frame`` is the innermost of a traceback. ``outputs`` are the original's that
+    the message names, "" for the result of a cut. ``lines`` are the finding's, as they stand; ``named`` are the nodes
+    that they name, the likeliest first. ``varies`` names the parts that differ from run to run and do not count.
     """
 
     stage: str
@@ -90,62 +106,53 @@ class Failure:
     title: str = ""
     lines: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
+    status: int = 0
+    error: str = ""
+    frame: str = ""
+    outputs: tuple[str, ...] = ()
+    varies: tuple[str, ...] = ()
 
     def difference(self, other: Failure, same: Sameness) -> str:
         """Say in which part another failure differs from this one; empty where it is the same."""
-        parts = [("stage", "it failed in the"), ("code", "the finding is")]
+        parts = {"stage": "it failed in the", "code": "the finding is"}
         if same is Sameness.STRICT or self.stage != NUMBERS:
-            parts.append(("ended", "they" if self.stage == NUMBERS else "it"))
-        if same is Sameness.STRICT:
-            parts.append(("functions", "it stopped in"))
-        if same is Sameness.STRICT and not (self.operator in _HOLDERS and self.functions):
-            parts += [("operator", "the operator is"), ("form", "it says")]
-        for part, words in parts:
-            seen = getattr(other, part)
-            if seen != getattr(self, part):
-                spelled = ", ".join(seen) if isinstance(seen, tuple) else str(seen)
+            parts["ended"] = "they" if self.stage == NUMBERS else "it"
+        parts |= _STRICT if same is Sameness.STRICT else {}
+        for part, words in parts.items():
+            if not self._agrees(part, other):
+                value = getattr(other, part)
+                spelled = ", ".join(value) if isinstance(value, tuple) else str(value)
                 return f"{words} {spelled or 'none'}"[:300]
         return ""
+
+    def _agrees(self, part: str, other: Failure) -> bool:
+        """Whether a part of another failure is this one's, as far as it counts."""
+        if part in self.varies or (part in {"operator", "form"} and self.operator in _HOLDERS and self.functions):
+            return True
+        if part == "outputs":
+            ours, others = (set(each.outputs) - {""} for each in (self, other))
+            return not ours or not others or not ours.isdisjoint(others)
+        if part == "operator" and not other.operator and other.outputs:
+            return True  # what is inside of the original is an output of a cut model
+        if part == "form":
+            return _like(self.form.split(), other.form.split())
+        return bool(getattr(self, part) == getattr(other, part))
+
+    def seen_again(self, other: Failure) -> Failure:
+        """Return this failure without what another run of the same model has otherwise."""
+        words, others = self.form.split(), other.form.split()
+        varies = {*self.varies, *(part for part in _STRICT if part != "form" and not self._agrees(part, other))}
+        if len(words) == len(others):
+            pairs = zip(words, others, strict=True)
+            words = [word if word == another else _VARIES for word, another in pairs]
+        else:
+            varies.add("form")
+        return replace(self, form=" ".join(words), varies=tuple(sorted(varies)))
 
     @property
     def sentence(self) -> str:
         """The failure in one line."""
         return f"{self.code} {self.title}".strip() or self.form or f"{self.stage}: {self.ended}"
-
-
-@dataclass(frozen=True, slots=True)
-class Names:
-    """The names of a model: of its nodes with their operators, of tensors with the nodes that make them, of others."""
-
-    operators: Mapping[str, str]
-    makers: Mapping[str, str]
-    others: frozenset[str] = frozenset()
-
-    def among(self, nodes: Collection[str]) -> Names:
-        """Return the names in a model of some nodes: a tensor that none of them makes belongs to no node."""
-        makers = {name: node for name, node in self.makers.items() if node in nodes}
-        return Names(self.operators, makers, self.others | (self.makers.keys() - makers.keys()))
-
-    def blanked(self, text: str) -> str:
-        """Return a text without names and numbers."""
-        return _NUMBER.sub("#", _TOKEN.sub(lambda found: self._blank(found[0]), text)).strip()
-
-    def nodes_in(self, text: str) -> Iterator[str]:
-        """Yield the nodes that a text names, then those whose results it names."""
-        tokens = [known for found in _TOKEN.findall(text) if (known := self._known(found))]
-        yield from (token for token in tokens if token in self.operators)
-        yield from (self.makers[token] for token in tokens if token in self.makers)
-
-    def _known(self, token: str) -> str:
-        bare = token.rstrip(":.")
-        return next((each for each in (token, bare) if self._is_known(each)), "")
-
-    def _is_known(self, name: str) -> bool:
-        return name in self.operators or name in self.makers or name in self.others
-
-    def _blank(self, token: str) -> str:
-        known = self._known(token)
-        return f"#{token[len(known) :]}" if known else token
 
 
 def failure_of(folder: Path, outcome: ProbeOutcome, names: Names) -> Failure:
@@ -157,17 +164,20 @@ def failure_of(folder: Path, outcome: ProbeOutcome, names: Names) -> Failure:
     stage = "check" if outcome.checks else "build"
     logs = [check_log_name(number) for number in range(len(outcome.checks))] if outcome.checks else _BUILD_LOGS
     paths = [folder / name for name in logs if (folder / name).is_file() and (folder / name).stat().st_size]
-    words = [line for path in paths for line in _last_lines(path)]
+    ends = [_end_of(path) for path in paths]
+    words = [line for end in ends for line in end[-_LAST_LINES:]]
     last_named = _distinct(node for line in reversed(words) for node in names.nodes_in(line))
+    raised = raised_in([line for end in ends for line in end])
+    failure = Failure(stage, ended, status=0 if signal or outcome.timed_out else status, frame=raised.frame)
     with _joined(paths) as whole:
-        found = None if whole is None else _root(whole)
-        if found is not None:
-            failure = _from_finding(stage, ended, *found, names)
+        root = None if whole is None else _root(whole)
+        if root is not None:
+            failure = _with_finding(failure, *root, names)
             return failure if failure.named else replace(failure, named=last_named)
-    spoken = next((line for line in reversed(words) if line.strip()), "")
-    form = "" if signal or outcome.timed_out else names.blanked(spoken)
-    lines = (spoken,) if form else ()
-    return Failure(stage, ended, form=form, lines=lines, named=last_named)
+    form = names.blanked(raised.words) if raised.asserted or not (signal or outcome.timed_out) else ""
+    lines = (raised.words,) if form else ()
+    outputs = tuple(dict.fromkeys(names.outputs_in(raised.words)))
+    return replace(failure, form=form, lines=lines, named=last_named, outputs=outputs)
 
 
 def wrong_numbers(check: str, log: Path) -> Failure:
@@ -208,62 +218,75 @@ def _root(path: Path) -> tuple[Finding, QuotedLog] | None:
     return (errors[0], log) if errors else None
 
 
-def _from_finding(stage: str, ended: str, finding: Finding, log: QuotedLog, names: Names) -> Failure:
-    first = finding.line
+def _with_finding(failure: Failure, finding: Finding, log: QuotedLog, names: Names) -> Failure:
+    first = min(evidence.span.line for evidence in finding.evidence)
     build = log.log.builds[finding.build]
     beside = [m for m in build.messages if m.severity == "E" and 0 <= m.span.line - first <= _NEAR]
-    cited = [one.text for one in finding.evidence]
+    cited = [evidence.text for evidence in finding.evidence]
     quoted = log.quote([message.span.line for message in beside])
+    texts = [text for text in (*cited, *quoted.values()) if _COMMAND not in text]
     functions = {spot for text in (*cited[:1], *quoted.values()) for spot in _functions(text)}
-    about = [*finding.onnx_nodes, *(node for text in cited for node in names.nodes_in(text))]
-    about += [node for text in quoted.values() for node in names.nodes_in(text)]
-    named = _distinct(node for node in about if node in names.operators)
-    return Failure(
-        stage,
-        ended,
-        finding.code,
-        names.operators.get(named[0], "") if named else "",
-        tuple(sorted(functions)),
-        names.blanked(finding.signature),
-        finding.title,
-        tuple(dict.fromkeys((*cited, *quoted.values()))),
-        named,
+    about = (node for text in texts for node in names.nodes_in(text))
+    named = _distinct(node for node in (*finding.onnx_nodes, *about) if node in names.operators)
+    inside = (node for text in texts for node in names.nodes_in(text, names.outputs))
+    operators = (names.operators[node] for node in (*finding.onnx_nodes, *inside) if node in names.operators)
+    error = next((match[1] or match[2] for text in texts if (match := _ERROR.search(text))), "")
+    signature = finding.signature.removeprefix(f"{finding.code} ")
+    of_title = signature == without_numbers(finding.title)  # and then names lack their numbers too
+    return replace(
+        failure,
+        code=finding.code,
+        operator=next(operators, ""),  # an output, which a check names, says nothing of the node that fails
+        functions=tuple(sorted(functions)),
+        form=names.blanked(finding.title if of_title else signature),
+        title=finding.title,
+        lines=tuple(dict.fromkeys((*cited, *quoted.values()))),
+        named=named,
+        error=error,
+        outputs=tuple(dict.fromkeys(name for text in texts for name in names.outputs_in(text))),
     )
 
 
+def _like(form: Sequence[str], other: Sequence[str]) -> bool:
+    pairs = zip(form, other, strict=False)
+    return len(form) == len(other) and all(word in {_VARIES, another} for word, another in pairs)
+
+
 def _functions(text: str) -> Iterator[str]:
-    for found in _FUNCTION.finditer(text):
+    for place in _FUNCTION.finditer(text):
         if "CudaError" not in text:  # what a machine without a GPU adds to every failure
-            name = found["own"] or found["importer"] or found["inner"]
-            yield f"{found['file'] or found['at']}: {name}"
+            name = place["own"] or place["importer"] or place["inner"]
+            yield f"{place['file'] or place['at']}: {name}"
 
 
 def _distinct(names: Iterator[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))[:_HINTS]
 
 
-def _last_lines(path: Path) -> list[str]:
+def _end_of(path: Path) -> list[str]:
+    """Return the last lines of a file, without carriage returns."""
     with path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - _TAIL))
-        return file.read().decode(errors="replace").split("\n")[-_LAST_LINES:]
+        return [line.rstrip("\r") for line in file.read().decode(errors="replace").split("\n")]
 
 
-def write_failure(folder: Path, failure: Failure, check: str | None) -> None:
-    """Keep a probe's failure in its folder, with the check that it is of.
+def write_failure(folder: Path, failure: Failure, basis: str) -> None:
+    """Keep a failure in a folder, with what it was judged by.
 
     Raises:
         OutputError: the file cannot be written.
     """
-    write_text(folder / FILE, dumps({"check": digest(check), **asdict(failure)}, indent=1) + "\n")
+    write_bytes(folder / FILE, sealed(basis, asdict(failure)))
 
 
-def read_failure(folder: Path, check: str | None) -> Failure | None:
-    """Return the failure in a probe's folder; None where there is none, or one of another check."""
-    try:
-        fields = json.loads(read_own(folder / FILE))
-    except (FileNotFoundError, SourceError, ValueError):
-        return None
-    if not isinstance(fields, dict) or fields.pop("check", None) != digest(check):
+def read_failure(folder: Path, basis: str) -> Failure | None:
+    """Return the failure in a folder; None where there is none that was judged by the same.
+
+    Raises:
+        SourceError: it is damaged.
+    """
+    fields = unsealed(folder / FILE, basis)
+    if fields is None:
         return None
     decoded: dict[str, Any] = {k: tuple(value) if isinstance(value, list) else value for k, value in fields.items()}
     try:

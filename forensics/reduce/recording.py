@@ -7,20 +7,19 @@ A model that ONNX Runtime does not run as a whole runs node by node, as far as i
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import onnx
 
-from trtforensics.bisect.precision.casting.preparation import graphs
-from trtforensics.bisect.precision.emulation.runtime import failures, first_line, onnxruntime, session_of
-from trtforensics.reduce.original import free_reads
+from trtforensics.onnx_models.cutting import UnknownValueError, declaration, free_reads, with_graph
+from trtforensics.onnx_models.running import failures, first_line, session_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from trtforensics.bisect.precision.inputs.sample import Sample, Values
-    from trtforensics.reduce.original import GraphNode, Original
+    from trtforensics.onnx_models.cutting import GraphNode, Original
+    from trtforensics.onnx_models.samples import Sample, Values
 
 _TENSORS_A_RUN = 256
 """How many tensors one run returns, so that ONNX Runtime need not hold all of them at once."""
@@ -52,7 +51,6 @@ class _Recorder:
         self._original = original
         self._recording = recording
         self._values = recording.values
-        self._runtime = onnxruntime()
 
     def run(self, nodes: Sequence[GraphNode]) -> None:
         """Run the nodes of one graph, whose inputs have values, then the subgraphs in it."""
@@ -96,18 +94,21 @@ class _Recorder:
 
     def _tried(self, nodes: Sequence[GraphNode]) -> str:
         """Run nodes as one model; return why that fails, or ""."""
-        model, missing = self._model(nodes)
+        try:
+            model, missing = self._model(nodes)
+        except UnknownValueError as error:
+            return str(error)
         if missing:
             return f"the value of {missing} is not known"
         try:
-            session, weights = session_of(model, self._original.streamed)
-            names = [each.name for each in session.get_outputs() if each.type.startswith("tensor(")]
-            fed = (each.name for each in session.get_inputs() if each.name not in weights)
-            feed = {**weights, **{name: self._values[name] for name in fed}}
+            session = session_of(model, self._original.streamed)
+            names = [each.name for each in session.runtime.get_outputs() if each.type.startswith("tensor(")]
+            fed = (each.name for each in session.runtime.get_inputs() if each.name not in session.weights)
+            feed = {name: self._values[name] for name in fed}
             for start in range(0, len(names), _TENSORS_A_RUN):
-                some = names[start : start + _TENSORS_A_RUN]
-                self._values.update(zip(some, map(np.asarray, session.run(some, feed)), strict=True))
-        except failures(self._runtime) as error:
+                outputs = session.run(feed, names[start : start + _TENSORS_A_RUN])
+                self._values.update((name, np.asarray(value)) for name, value in outputs.items())
+        except failures() as error:
             return first_line(error)
         return ""
 
@@ -121,28 +122,8 @@ class _Recorder:
         graph = onnx.helper.make_graph(
             [node.proto for node in nodes],
             "recorded",
-            [] if missing else [value_info(name, self._values[name]) for name in fed],
-            [onnx.ValueInfoProto(name=name) for name in self._fetched(made)],
+            [] if missing else [declaration(name, None, self._values[name]) for name in fed],
+            [onnx.ValueInfoProto(name=name) for name in made],
             [self._original.constants[name] for name in constants],
         )
         return with_graph(self._original.model, graph), missing
-
-    def _fetched(self, names: Iterable[str]) -> list[str]:
-        """Return the tensors of types that NumPy has."""
-        kinds = {name: self._original.types[name].element for name in names if name in self._original.types}
-        return [name for name in names if kinds.get(name) != onnx.TensorProto.BFLOAT16]
-
-
-def value_info(name: str, value: Values, dims: Sequence[Any] | None = None) -> onnx.ValueInfoProto:
-    """Return the declaration of a tensor from its value; ``dims`` stand for its sizes where they are given."""
-    element = onnx.helper.np_dtype_to_tensor_dtype(value.dtype)
-    return onnx.helper.make_tensor_value_info(name, element, value.shape if dims is None else dims)
-
-
-def with_graph(model: onnx.ModelProto, graph: onnx.GraphProto) -> onnx.ModelProto:
-    """Return a model of another graph, with those of this one's operator sets that it uses."""
-    made = onnx.ModelProto(ir_version=model.ir_version, producer_name="trtforensics")
-    used = {node.domain for scope in graphs(graph) for node in scope.node} | {"", "ai.onnx"}
-    made.opset_import.extend(entry for entry in model.opset_import if entry.domain in used)
-    made.graph.CopyFrom(graph)
-    return made

@@ -15,9 +15,10 @@ import numpy as np
 import onnx
 from onnx import AttributeProto, numpy_helper
 
-from trtforensics.bisect.precision.casting.preparation import graphs
-from trtforensics.bisect.precision.casting.streaming import key_of
 from trtforensics.model.older_python import StrEnum
+from trtforensics.onnx_models.graphs import graphs, initializers
+from trtforensics.onnx_models.shapes import dimension_names
+from trtforensics.onnx_models.streaming import key_of
 from trtforensics.redaction.pseudonyms import Pseudonyms
 from trtforensics.redaction.vocabulary import vocabulary
 
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
     from collections.abc import Set as AbstractSet
 
-    from trtforensics.bisect.precision.inputs.sample import Values
-    from trtforensics.reduce.original import Original
+    from trtforensics.onnx_models.cutting import Original
+    from trtforensics.onnx_models.samples import Values
 
 _SMALL = 64
 """Elements of an integer constant that may spell sizes."""
@@ -46,6 +47,14 @@ class Aspect(StrEnum):
     ATTRIBUTE = "attribute"
     WEIGHTS = "weights"
     NAMES = "names"
+    FILE = "file"
+    CONSTANTS = "constants"
+    INPUTS = "inputs"
+    METADATA = "metadata"
+
+
+REWRITINGS = frozenset({Aspect.FILE, Aspect.CONSTANTS, Aspect.INPUTS, Aspect.METADATA})
+"""Aspects of the file that go before anything is cut, see :mod:`trtforensics.reduce.rewriting`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +75,10 @@ class Simplification:
             Aspect.ATTRIBUTE: f"the attribute {self.attribute} of {self.key}",
             Aspect.WEIGHTS: f"the values of {self.key}",
             Aspect.NAMES: "the names",
+            Aspect.FILE: "the file as it is",
+            Aspect.CONSTANTS: "the Constant nodes",
+            Aspect.INPUTS: "the inputs that no node reads or that have default values",
+            Aspect.METADATA: "metadata and documentation",
         }
         return words[self.aspect]
 
@@ -90,19 +103,20 @@ def simplifications_of(
 ) -> tuple[Simplification, ...]:
     """Return everything about a model that may become simpler, in a fixed order; ``sample`` has its inputs' sizes."""
     inferred = (dim for known in original.types.values() for dim in known.dims or () if isinstance(dim, str))
-    found = [Simplification(Aspect.DYNAMIC, name) for name in dict.fromkeys((*_dynamic(original.model), *inferred))]
-    found += [
+    names = dict.fromkeys((*dimension_names(original.model), *inferred))
+    simpler = [Simplification(Aspect.DYNAMIC, name) for name in names]
+    simpler += [
         Simplification(Aspect.SIZE, str(size), step=step)
         for size in sorted(_all_sizes(original, sample or {}), reverse=True)
         for step in range(1, size.bit_length())
     ]
+    versions = {entry.domain: entry.version for entry in original.model.opset_import}
     for node in original.nodes:
-        found += [
-            Simplification(Aspect.ATTRIBUTE, node.name, attribute)
-            for attribute in _beyond_default(node.proto, _versions(original.model))
-        ]
-    found += [Simplification(Aspect.WEIGHTS, name) for name, tensor in original.constants.items() if _is_random(tensor)]
-    return (*found, Simplification(Aspect.NAMES)) if anonymous else tuple(found)
+        simpler += [Simplification(Aspect.ATTRIBUTE, node.name, name) for name in _beyond_default(node.proto, versions)]
+    simpler += [
+        Simplification(Aspect.WEIGHTS, name) for name, tensor in original.constants.items() if _is_random(tensor)
+    ]
+    return (*simpler, Simplification(Aspect.NAMES)) if anonymous else tuple(simpler)
 
 
 @dataclass(slots=True)
@@ -133,11 +147,12 @@ class Simplifier:
         if sizes:
             _shrink_streamed(model, streamed, sizes)
             values = _shrink(model, values, sizes)
-        for tensor in (each for graph in graphs(model.graph) for each in graph.initializer if each.name in random):
+        for tensor in (each for each in initializers(model.graph) if each.name in random):
             if tensor.name in streamed:
                 streamed[tensor.name] = _random_values(tensor.name, streamed[tensor.name])
             else:
-                tensor.CopyFrom(numpy_helper.from_array(_randomised(tensor), tensor.name))
+                array = _random_values(tensor.name, numpy_helper.to_array(tensor))
+                tensor.CopyFrom(numpy_helper.from_array(array, tensor.name))
         if any(each.aspect is Aspect.NAMES for each in simpler):
             values = self._rename(model, values)
         return values
@@ -189,7 +204,7 @@ def relevant_to(model: onnx.ModelProto, values: Mapping[str, Values], simplifica
     """Whether a simplification, by itself or with others, changes a model whose inputs have some values."""
     key, aspect = simplification.key, simplification.aspect
     if aspect is Aspect.DYNAMIC:
-        return key in _dynamic(model)
+        return key in dimension_names(model)
     if aspect is Aspect.SIZE:
         return int(key) in _present_sizes(model, values)
     if aspect is Aspect.ATTRIBUTE:
@@ -197,18 +212,7 @@ def relevant_to(model: onnx.ModelProto, values: Mapping[str, Values], simplifica
         return any(attribute.name == simplification.attribute for node in nodes for attribute in node.attribute)
     if aspect is Aspect.WEIGHTS:
         return any(tensor.name == key for graph in graphs(model.graph) for tensor in graph.initializer)
-    return True
-
-
-def _dynamic(model: onnx.ModelProto) -> list[str]:
-    dims = (dim.dim_param for value in model.graph.input for dim in value.type.tensor_type.shape.dim)
-    return list(dict.fromkeys(name for name in dims if name))
-
-
-def _declared_sizes(model: onnx.ModelProto) -> set[int]:
-    sizes = {dim.dim_value for value in model.graph.input for dim in value.type.tensor_type.shape.dim}
-    sizes |= {size for tensor in model.graph.initializer for size in tensor.dims}
-    return {int(size) for size in sizes if size > 1}
+    return aspect not in REWRITINGS
 
 
 def _present_sizes(model: onnx.ModelProto, values: Mapping[str, Values]) -> set[int]:
@@ -226,7 +230,9 @@ def _present_sizes(model: onnx.ModelProto, values: Mapping[str, Values]) -> set[
 def _all_sizes(original: Original, sample: Mapping[str, Values]) -> set[int]:
     """Return the sizes of a model's tensors as far as they are known."""
     given = {size for name in original.sources.keys() & sample.keys() for size in sample[name].shape}
-    sizes = _declared_sizes(original.model) | {size for t in original.constants.values() for size in t.dims}
+    inputs = original.model.graph.input
+    sizes = {dim.dim_value for value in inputs for dim in value.type.tensor_type.shape.dim}
+    sizes |= {size for tensor in original.constants.values() for size in tensor.dims}
     sizes |= {dim for known in original.types.values() for dim in known.dims or () if isinstance(dim, int)}
     return {size for size in sizes | given if size > 1}
 
@@ -234,10 +240,6 @@ def _all_sizes(original: Original, sample: Mapping[str, Values]) -> set[int]:
 def _is_random(tensor: onnx.TensorProto) -> bool:
     floats = {onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.DOUBLE}
     return tensor.data_type in floats and bool(np.prod(tensor.dims) > 1)
-
-
-def _versions(model: onnx.ModelProto) -> dict[str, int]:
-    return {entry.domain: entry.version for entry in model.opset_import}
 
 
 def _beyond_default(proto: onnx.NodeProto, versions: Mapping[str, int]) -> Iterator[str]:
@@ -270,7 +272,7 @@ def _drop_attributes(model: onnx.ModelProto, drop: Collection[tuple[str, str]]) 
 
 
 def _fix_dimensions(model: onnx.ModelProto, values: Mapping[str, Values], fixed: AbstractSet[str]) -> None:
-    if fixed.isdisjoint(_dynamic(model)):
+    if fixed.isdisjoint(dimension_names(model)):
         return
     for value in model.graph.input:
         shape = values[value.name].shape if value.name in values else ()
@@ -342,13 +344,8 @@ def _spelled(array: Values, sizes: Mapping[int, int]) -> Values:
     return np.asarray([sizes.get(int(each), int(each)) for each in array.reshape(-1)], array.dtype).reshape(array.shape)
 
 
-def _randomised(tensor: onnx.TensorProto) -> Values:
-    """Return random values of a tensor's range, the same each time."""
-    return _random_values(tensor.name, numpy_helper.to_array(tensor))
-
-
 def _random_values(name: str, array: Values) -> Values:
-    """Return random values of an array's range, a part at a time: the array may be a mapped file."""
+    """Return random values of an array's range, the same each time; a part at a time: it may be a mapped file."""
     low, high = _range(array)
     random = np.random.default_rng(zlib.crc32(name.encode()))
     made = np.empty(array.shape, array.dtype)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from trtforensics.console.terminal import visible
 from trtforensics.errors import UsageError
+from trtforensics.model.log import Tool
 from trtforensics.model.timing_cache import KIND, SCHEMA, TimingCache
 from trtforensics.model.timings import tactic_text
 from trtforensics.parsers.notation.kernels import read_kernel
@@ -27,6 +28,8 @@ def of_log(log: BuildLog) -> TimingCache:
     build = next((build for build in reversed(log.builds) if build.timing_cache_keys), None)
     if build is None:
         next_step = "Build with TensorRT 10.8 or later, BuilderFlag.EDITABLE_TIMING_CACHE and a verbose logger"
+        if any(build.tool is Tool.TENSORRT_RTX for build in log.builds):
+            next_step = "TensorRT-RTX times no tactics and fills no timing cache"
         raise UsageError(log.source.path, "prints no keys of an editable timing cache", next_step)
     keys = {key.key: key for key in build.timing_cache_keys}
     return TimingCache(log.source, log.source.path, build.tensorrt_version, tuple(keys.values()))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.model.data_types import type_word
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -26,7 +28,8 @@ _PRECISIONS = {
     "UInt8": "#8a8f9c",
     "Bool": "#8a8f9c",
 }
-_NEUTRAL = "#b9bdc6"
+NEUTRAL = "#b9bdc6"
+"""The colour of what nothing is known of."""
 _PALETTE = (
     "#3b78b5",
     "#e08a3c",
@@ -41,29 +44,23 @@ _PALETTE = (
     "#a5765a",
     "#6aa8a0",
 )
-_WORDS = {"Float": "FP32", "Half": "FP16", "BFloat16": "BF16", "Int8": "INT8", "Int4": "INT4"}
 _COLD, _HOT = (0xF4, 0xF1, 0xEA), (0xC4, 0x3A, 0x2B)
 
 
 def of_precision(precision: str) -> str:
     """Return the colour of a type that layers compute in, as TensorRT spells it; grey where it is not known."""
-    return _PRECISIONS.get(precision, _NEUTRAL)
+    return _PRECISIONS.get(precision, NEUTRAL)
 
 
 def precision_word(precision: str) -> str:
     """Return a type as people call it: ``FP16`` for ``Half``."""
-    return _WORDS.get(precision, precision or UNKNOWN)
+    return type_word(precision) or UNKNOWN
 
 
 def of_names(names: Iterable[str]) -> dict[str, str]:
     """Return a colour for each name, the same for the same names in any order; twelve names stay apart."""
     known = sorted({name for name in names if name and name != UNKNOWN})
     return {name: _PALETTE[number % len(_PALETTE)] for number, name in enumerate(known)}
-
-
-def neutral() -> str:
-    """Return the colour of what nothing is known of."""
-    return _NEUTRAL
 
 
 def of_share(share: float, most: float) -> str:

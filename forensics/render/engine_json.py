@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from trtforensics.model.profile import TimeSource
 from trtforensics.model.timings import tactic_text
-from trtforensics.render.json_text import dumps
+from trtforensics.render.json_text import dumps, source_members
 
 if TYPE_CHECKING:
+    from trtforensics.model.data_types import ComputePrecision
     from trtforensics.model.engine import Engine, EngineInfo, ProfileInfo
-    from trtforensics.model.log import EngineLayer, EngineTensor, SourceInfo
-    from trtforensics.model.precision import ComputePrecision
+    from trtforensics.model.log import EngineLayer, EngineTensor
     from trtforensics.model.profile import LayerTime, ProfileRun
     from trtforensics.sources.engine import EngineFiles
 
@@ -31,19 +31,15 @@ def to_json(files: EngineFiles) -> str:
 def document(files: EngineFiles) -> JsonObject:
     """Return the files as an object for ``json.dump``. Tactic ids are strings, durations milliseconds."""
     infos: tuple[EngineInfo | ProfileInfo, ...] = (*files.layers, *files.profiles)
-    repairs = [one for info in infos for one in info.repairs]
+    repairs = [repair for info in infos for repair in info.repairs]
     return {
         "schema": SCHEMA,
         "kind": "engine",
-        "sources": [_source(info.source) for info in infos],
-        "repairs": [{"path": one.span.file, "line": one.span.line, "what": one.what} for one in repairs],
+        "sources": [source_members(info.source) for info in infos],
+        "repairs": [{"path": repair.span.file, "line": repair.span.line, "what": repair.what} for repair in repairs],
         "engines": [_engine(engine, files) for info in files.layers for engine in info.engines],
         "profiles": [_run(run) for profile in files.profiles for run in profile.runs],
     }
-
-
-def _source(source: SourceInfo) -> JsonObject:
-    return {"path": source.path, "bytes": source.bytes, "lines": source.lines, "sha256": source.sha256}
 
 
 def _engine(engine: Engine, files: EngineFiles) -> JsonObject:
@@ -53,8 +49,8 @@ def _engine(engine: Engine, files: EngineFiles) -> JsonObject:
         "detailed": engine.detailed,
         "split_formats": engine.split_formats,
         "io": [
-            {"name": one.name, "mode": one.mode or None, "dtype": one.dtype or None, "dims": list(one.dims)}
-            for one in engine.io
+            {"name": tensor.name, "mode": tensor.mode or None, "dtype": tensor.dtype or None, "dims": list(tensor.dims)}
+            for tensor in engine.io
         ],
         "layers": [_layer(layer, time) for layer, time in zip(engine.layers, times, strict=True)],
     }
@@ -89,13 +85,13 @@ def _tensor(tensor: EngineTensor) -> JsonObject:
 def _run(run: ProfileRun) -> JsonObject:
     layers = [
         {
-            "name": one.name,
-            "total_ms": one.total_ms,
-            "average_ms": one.average_ms,
-            "median_ms": one.median_ms,
-            "percentage": one.percentage,
-            "line": one.span.line,
+            "name": layer.name,
+            "total_ms": layer.total_ms,
+            "average_ms": layer.average_ms,
+            "median_ms": layer.median_ms,
+            "percentage": layer.percentage,
+            "line": layer.span.line,
         }
-        for one in run.layers
+        for layer in run.layers
     ]
     return {"count": run.iterations, "line": run.span.line, "layers": layers}

@@ -61,7 +61,7 @@ def _computes(layer: EngineLayer) -> str:
 
 
 def _slowest(run: ProfileRun) -> Iterator[str]:
-    for time in sorted(run.layers, key=lambda one: -one.average_ms)[:_SLOWEST]:
+    for time in sorted(run.layers, key=lambda layer: -layer.average_ms)[:_SLOWEST]:
         yield f"  {_time(time)}  {time.name}  (line {time.span.line})"
 
 
@@ -70,7 +70,7 @@ def _time(time: LayerTime) -> str:
 
 
 def _repairs(repairs: Iterable[Repair]) -> Iterator[str]:
-    return (f"  line {one.span.line}: {one.what}" for one in repairs)
+    return (f"  line {repair.span.line}: {repair.what}" for repair in repairs)
 
 
 def _tally(values: Iterable[str]) -> str:

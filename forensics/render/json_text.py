@@ -16,6 +16,8 @@ from trtforensics.console.secrets import masked, masked_values, remembered
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from trtforensics.model.span import SourceInfo
+
 _encode = json.JSONEncoder(allow_nan=False).encode
 
 
@@ -62,8 +64,13 @@ def boolean(value: bool | None) -> str:  # noqa: FBT001 - the value itself
     return "null" if value is None else "true" if value else "false"
 
 
+def source_members(source: SourceInfo) -> dict[str, Any]:
+    """Return the members that every document has of a file that was read."""
+    return {"path": source.path, "bytes": source.bytes, "lines": source.lines, "sha256": source.sha256}
+
+
 def render(value: object, record_depth: int) -> str:
-    """Render a document with everything that lies ``record_depth`` deep on a line of its own."""
+    """Render a document with each value at ``record_depth`` on a separate line."""
     return f"{_indented(value, record_depth, 0)}\n"
 
 

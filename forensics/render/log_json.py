@@ -1,4 +1,4 @@
-"""The JSON document of a build log (``parse --json``), schema 2; docs/reference/commands describes every field.
+"""The JSON document of a build log (``parse --json``), schema 3; docs/reference/commands describes every field.
 
 A record stands on a line of its own, so that documents read and compare well. A log holds records by the hundred
 thousand: each is rendered by a function of its own from the pieces of ``json_text``, in less time than a dict of it
@@ -13,15 +13,19 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.console.secrets import remembered
+from trtforensics.model.ledger import ledger_of
 from trtforensics.model.timings import tactic_text
 from trtforensics.parsers.notation.kernels import read_kernel, read_tactic
-from trtforensics.render.json_text import boolean, number, render, text, text_or_null, texts
-from trtforensics.render.kernel_facts import kernel_facts_json
+from trtforensics.render.json_text import boolean, dumps, number, render, source_members, text, text_or_null, texts
+from trtforensics.render.kernel_facts import kernel_facts
+from trtforensics.render.runs import run_members
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from collections.abc import Set as AbstractSet
 
+    from trtforensics.model.data_types import ComputePrecision
+    from trtforensics.model.ledger import TimedUnit
     from trtforensics.model.log import (
         BackendPass,
         Build,
@@ -38,21 +42,22 @@ if TYPE_CHECKING:
         MyelinOperation,
         OnnxNode,
         ReformatLayer,
-        RunResult,
-        SourceInfo,
         Stage,
     )
-    from trtforensics.model.precision import ComputePrecision
     from trtforensics.model.profile import LayerTime, ProfileRun
+    from trtforensics.model.run import RunResult
+    from trtforensics.model.span import SourceInfo
     from trtforensics.model.timings import Candidate
 
-SCHEMA = 2
+SCHEMA = 3
 
 _RECORD_DEPTH = 4
 """How deep the records of a build lie: the document, its builds, a build, its choices, a choice."""
 
 _MEMBER = "\n    "
 """What stands before each member of a build's field."""
+_BATCH = 4096
+"""Records that are rendered at once: a large log's choices alone are a hundred megabytes."""
 
 _repeated = remembered(texts, 1 << 10)
 """A log tries the same formats, and names the same nodes, again and again."""
@@ -66,11 +71,11 @@ def to_json(log: BuildLog) -> str:
 def in_pieces(log: BuildLog) -> Iterator[str]:
     """Give in pieces what :func:`to_json` returns: the document of a large log is tens of megabytes."""
     yield render(_head(log), _RECORD_DEPTH).removesuffix("\n}\n")
-    own = {log.source.path, *(part.path for part in log.source.parts)}
+    paths = {log.source.path, *(part.path for part in log.source.parts)}
     opening = ',\n "builds": [\n  '
     for build in log.builds:
         yield opening
-        yield from _build(build, own)
+        yield from _build(build, paths)
         opening = ",\n  "
     yield "\n ]\n}\n" if log.builds else ',\n "builds": []\n}\n'
 
@@ -80,7 +85,7 @@ def _head(log: BuildLog) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "kind": "build-log",
-        "source": _source(source) | _parts(source),
+        "source": source_members(source) | _parts(source),
         "lines": {
             "typed": lines.typed,
             "unprefixed": lines.unprefixed,
@@ -89,11 +94,8 @@ def _head(log: BuildLog) -> dict[str, Any]:
         },
         "unknown_shapes": log.unknown_shapes,
         "unknown_samples": [{"line": s.line, "text": s.text, "count": s.count} for s in log.unknown_samples],
+        "runs": list(map(run_members, log.runs)),
     }
-
-
-def _source(source: SourceInfo) -> dict[str, Any]:
-    return {"path": source.path, "bytes": source.bytes, "lines": source.lines, "sha256": source.sha256}
 
 
 def _parts(source: SourceInfo) -> dict[str, Any]:
@@ -101,12 +103,12 @@ def _parts(source: SourceInfo) -> dict[str, Any]:
     if not source.parts:
         return {}
     first_lines = accumulate((part.lines for part in source.parts), initial=1)
-    parts = [{**_source(part), "first_line": first} for part, first in zip(source.parts, first_lines, strict=False)]
-    return {"parts": parts}
+    numbered = zip(source.parts, first_lines, strict=False)
+    return {"parts": [{**source_members(part), "first_line": first} for part, first in numbered]}
 
 
-def _build(build: Build, own: AbstractSet[str]) -> Iterator[str]:
-    """Give a build in pieces: its choices alone may be megabytes."""
+def _build(build: Build, paths: AbstractSet[str]) -> Iterator[str]:
+    """Give a build in pieces."""
     tuned, messages = build.autotuning, build.message_counts
     yield f"""{{
    "index": {build.index},
@@ -118,10 +120,11 @@ def _build(build: Build, own: AbstractSet[str]) -> Iterator[str]:
    "outcome": {text(build.outcome)},
    "options": {_options(build.options)},
    "passes": {_records(_pass, build.passes)},
-   "stages": {_records(_stage, build.stages)},
-   "fusions": {_records(_fusion, build.fusions)},
-   "reformats": {_records(_reformat, build.reformats)},
-   "onnx_nodes": {_records(_onnx_node, build.onnx_nodes)},
+   "stages": {_records(_stage, build.stages)}"""
+    yield from _batches("fusions", _fusion, build.fusions)
+    yield from _batches("reformats", _reformat, build.reformats)
+    yield from _batches("onnx_nodes", _onnx_node, build.onnx_nodes)
+    yield f""",
    "foreign_nodes": {_records(_foreign_node, build.foreign_nodes)},
    "autotuning": {{
     "runner_blocks": {tuned.runner_blocks},
@@ -129,13 +132,13 @@ def _build(build: Build, own: AbstractSet[str]) -> Iterator[str]:
     "tactics_skipped": {tuned.tactics_skipped},
     "cache_hits": {tuned.cache_hits}
    }},
-   "runner_ids": {_members({runner: repr(known) for runner, known in build.runner_ids.items()})},
-   "tuning_seconds": {_records(_layer_tuning, build.tuning)},
-   "choices": """
-    yield _records(_choice, build.choices)
+   "runner_ids": {_members({runner: repr(known) for runner, known in build.runner_ids.items()})}"""
+    yield from _batches("tuning_seconds", _layer_tuning, build.tuning)
+    yield from _batches("choices", _choice, build.choices)
+    yield from _batches("cached", _cached, build.cached)
+    yield from _batches("engine_layers", partial(_engine_layer, paths=paths), build.engine_layers)
+    yield f',\n   "ledger": {_ledger(build)}'
     yield f""",
-   "cached": {_records(_cached, build.cached)},
-   "engine_layers": {_records(partial(_engine_layer, own=own), build.engine_layers)},
    "engine_dumps": {_records(_dump, build.engine_dumps)},
    "layer_names": {_records(text, build.layer_names)},
    "timing_cache_keys": {_records(_cache_key, build.timing_cache_keys)},
@@ -176,6 +179,14 @@ def _records(rendered: Callable[[Any], str], records: Iterable[object]) -> str:
     return f"[{_MEMBER}{f',{_MEMBER}'.join(map(rendered, records))}\n   ]" if records else "[]"
 
 
+def _batches(name: str, rendered: Callable[[Any], str], records: Sequence[object]) -> Iterator[str]:
+    """Give a member that is a list as :func:`_records` renders it, some thousand records at once."""
+    yield f',\n   "{name}": ['
+    for first in range(0, len(records), _BATCH):
+        yield ("," if first else "") + _MEMBER + f",{_MEMBER}".join(map(rendered, records[first : first + _BATCH]))
+    yield "\n   ]" if records else "]"
+
+
 def _flat(facts: Iterable[Fact]) -> str:
     """Render facts as an object on one line; of several with one name the last."""
     if not facts:
@@ -184,10 +195,11 @@ def _flat(facts: Iterable[Fact]) -> str:
     return f"{{{', '.join([f'{text(name)}: {text(value)}' for name, value in values.items()])}}}"
 
 
-def _pass(own: BackendPass) -> str:
+def _pass(attempt: BackendPass) -> str:
     return (
-        f'{{"backend_strategy": {number(own.backend_strategy)}, "first_line": {own.first_line}, '
-        f'"last_line": {own.last_line}, "chosen": {boolean(own.chosen)}, "estimated_ms": {number(own.estimated_ms)}}}'
+        f'{{"backend_strategy": {number(attempt.backend_strategy)}, "first_line": {attempt.first_line}, '
+        f'"last_line": {attempt.last_line}, "chosen": {boolean(attempt.chosen)}, '
+        f'"estimated_ms": {number(attempt.estimated_ms)}}}'
     )
 
 
@@ -257,7 +269,7 @@ def _types(formats: tuple[str, ...]) -> tuple[str, ...]:
 @remembered
 def _kernel_facts(kernel: str, splits: int | None, types: tuple[str, ...]) -> str:
     """Render two members: what a kernel sums in, and all that its name and its line tell."""
-    facts = kernel_facts_json(read_tactic(kernel, splits, types)) if kernel or splits is not None else "null"
+    facts = dumps(kernel_facts(read_tactic(kernel, splits, types))) if kernel or splits is not None else "null"
     return f'"accumulator": {_accumulator(kernel)}, "kernel_facts": {facts}'
 
 
@@ -278,8 +290,8 @@ def _cached(result: CachedResult) -> str:
     )
 
 
-def _engine_layer(layer: EngineLayer, own: AbstractSet[str]) -> str:
-    file = None if layer.span.file in own else layer.span.file
+def _engine_layer(layer: EngineLayer, paths: AbstractSet[str]) -> str:
+    file = None if layer.span.file in paths else layer.span.file
     return (
         f'{{"name": {text(layer.name)}, "type": {text(layer.type)}, "tactic": {_tactic(layer.tactic)}, '
         f'"tactic_name": {_or_null(layer.tactic_name)}, "output_types": {_repeated(layer.output_types)}, '
@@ -287,6 +299,23 @@ def _engine_layer(layer: EngineLayer, own: AbstractSet[str]) -> str:
         f'"time_ms": {number(layer.time_ms)}, "time_is": {text_or_null(layer.time_is)}, '
         f'"profile": {number(layer.profile)}, "choice": {number(layer.choice)}, "cached": {number(layer.cached)}, '
         f'"origin": {_or_null(layer.origin)}, "file": {text_or_null(file)}, "line": {layer.span.line}}}'
+    )
+
+
+def _ledger(build: Build) -> str:
+    ledger = ledger_of(build)
+    return (
+        f'{{"basis": {text(ledger.basis)}, "total_ms": {number(ledger.total_ms)}, '
+        f'"booked_ms": {number(ledger.booked_ms)}, "unknown_layers": {ledger.unknown_layers}, '
+        f'"units": {_records(_unit, ledger.units)}}}'
+    )
+
+
+def _unit(unit: TimedUnit) -> str:
+    return (
+        f'{{"unit": {text(unit.kind)}, "name": {text(unit.name)}, "layers": {list(unit.layers)}, '
+        f'"ms": {number(unit.time_ms)}, "is": {text(unit.state)}, "share": {number(unit.share)}, '
+        f'"average_ms": {number(unit.average_ms)}, "line": {unit.span.line}}}'
     )
 
 
@@ -323,7 +352,7 @@ def _whole_profile(run: ProfileRun) -> str:
 def _result(result: RunResult) -> str:
     value = result.value
     if isinstance(value, Mapping):
-        return f"{{{', '.join([f'{text(name)}: {number(own)}' for name, own in value.items()])}}}"
+        return f"{{{', '.join([f'{text(name)}: {number(item)}' for name, item in value.items()])}}}"
     return number(value)
 
 

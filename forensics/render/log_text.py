@@ -5,21 +5,27 @@ from __future__ import annotations
 import itertools
 import textwrap
 from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import counted
 from trtforensics.console.secrets import masked
 from trtforensics.console.terminal import visible
 from trtforensics.model.kernel import NameEvidence
+from trtforensics.model.ledger import ledger_of
 from trtforensics.model.log import Choice, Outcome
-from trtforensics.model.times import slowest_layers, timed_note
 from trtforensics.model.timings import NEAR_TIE_RATIO, tactic_text
 from trtforensics.parsers.notation.kernels import read_tactic
+from trtforensics.render.headline import first_line, headlines, run_lines
 from trtforensics.render.results import result_name, result_text
+from trtforensics.render.runs import run_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
-    from trtforensics.model.log import BackendPass, Build, BuildLog, CachedResult, EngineLayer, SourceInfo
+    from trtforensics.model.log import BackendPass, Build, BuildLog, CachedResult, EngineLayer
+    from trtforensics.model.run import Run, RunResult
+    from trtforensics.model.span import SourceInfo
 
     Row = tuple[str, str]
     """A label and its text; further rows of the same label leave the label empty."""
@@ -60,7 +66,9 @@ def summarise(log: BuildLog, *, colour: bool = False) -> str:
 def _head(log: BuildLog) -> list[str]:
     source = log.source
     size = f"{source.bytes / 1e6:,.1f} MB" if source.bytes >= _MEGABYTE else f"{source.bytes / 1e3:,.1f} kB"
-    lines = [f"{source.path}: {_count(source.lines, 'line')}, {size}, {_count(len(log.builds), 'build')}"]
+    every = headlines(log)
+    lines = [f"{source.path}: {counted(source.lines, 'line')}, {size}, {counted(len(log.builds), 'build')}"]
+    lines += [first_line(every), *run_lines(every)] if every else []
     return [visible(line) for line in (*lines, *_parts(source), *_cut(source), _understood(log))]
 
 
@@ -84,14 +92,15 @@ def _understood(log: BuildLog) -> str:
     unknown = log.lines.unknown
     if not unknown:
         others = sum(build.coverage.other_lines for build in log.builds)
-        own = log.lines.total - log.lines.blank - others
+        understood = log.lines.total - log.lines.blank - others
         if others:
             whose = "is another program's" if others == 1 else "are other programs'"
-            return f"every line of TensorRT and its tools was understood ({own:,}); {_count(others, 'line')} {whose}"
+            known = f"every line of TensorRT and its tools was understood ({understood:,})"
+            return f"{known}; {counted(others, 'line')} {whose}"
         return "every logged line was understood"
     most = log.unknown_samples[0]
     return (
-        f"{_count(unknown, 'line')} of {_count(log.unknown_shapes, 'shape')} {'was' if unknown == 1 else 'were'} not "
+        f"{counted(unknown, 'line')} of {counted(log.unknown_shapes, 'shape')} {'was' if unknown == 1 else 'were'} not "
         f"understood, most often line {most.line}: {_short(most.text)}"
     )
 
@@ -101,7 +110,9 @@ def _block(log: BuildLog, build: Build, *, colour: bool) -> list[str]:
     number = f"Build {build.index + 1} of {len(log.builds)}"
     place = f"lines {build.first_line}-{build.last_line}"
     title = visible("  ".join((number, place, build.tool, version, f"outcome {build.outcome}")))
+    run = log.run_of(build)
     rows = [
+        *(_run(run) if run is not None and build.index == run.builds[0] else ()),
         *_setting(build),
         *_network(build),
         *_tuning(build),
@@ -113,6 +124,11 @@ def _block(log: BuildLog, build: Build, *, colour: bool) -> list[str]:
         f"{_BOLD}{title}{_PLAIN}" if colour else title,
         *(f"  {label:<{_LABEL}}{visible(text)}" for label, text in rows),
     ]
+
+
+def _run(run: Run) -> Iterator[Row]:
+    for label, text in run_rows(run):
+        yield from _list(label, textwrap.wrap(visible(text), _TEXT_WIDTH, break_on_hyphens=False))
 
 
 def _setting(build: Build) -> Iterator[Row]:
@@ -137,7 +153,11 @@ def _wrapped(command: str) -> list[str]:
 
 def _options(build: Build) -> list[str]:
     entries: list[str] = []
+    if build.loads_engine:
+        entries.append("those that the loaded engine was built with are unknown")
     for block, name in _OPTIONS:
+        if block == "build" and build.loads_engine:
+            continue
         value = (build.option(block, name) or "").strip()
         if name == "Memory Pools":
             value = ", ".join(pool for pool in value.split(", ") if not pool.endswith("default"))
@@ -149,12 +169,12 @@ def _options(build: Build) -> list[str]:
 def _network(build: Build) -> Iterator[Row]:
     if len(build.passes) > 1:
         yield from _list("passes", [_pass(i, p) for i, p in enumerate(build.passes)])
-    own = [s for s in build.stages if _may_be_engines(build, s.pass_index)]
+    stages = [s for s in build.stages if build.may_be_in_engine(s.pass_index)]
     of_passes = f" over {len(build.passes)} passes" if len(_candidates(build)) > 1 else ""
-    if own:
-        steps = [own[0], *(b for a, b in itertools.pairwise(own) if a.layers != b.layers)]
+    if stages:
+        steps = [stages[0], *(b for a, b in itertools.pairwise(stages) if a.layers != b.layers)]
         yield "stages", f"layers{of_passes}: " + ", ".join(f"{s.layers} {_stage(s.name)}" for s in steps)
-    fusions = [f for f in build.fusions if _may_be_engines(build, f.pass_index)]
+    fusions = [f for f in build.fusions if build.may_be_in_engine(f.pass_index)]
     if fusions:
         tally = _tally(f.kind for f in fusions)
         yield "fusions", f"{len(fusions)}{of_passes}: {tally} (from line {fusions[0].span.line})"
@@ -175,11 +195,7 @@ def _stage(name: str) -> str:
 
 def _candidates(build: Build) -> list[BackendPass]:
     """Return the passes that made the engine or may have made it."""
-    return [one for one in build.passes if one.chosen is not False]
-
-
-def _may_be_engines(build: Build, pass_index: int | None) -> bool:
-    return pass_index is None or build.passes[pass_index].chosen is not False
+    return [backend_pass for backend_pass in build.passes if backend_pass.chosen is not False]
 
 
 def _tuning(build: Build) -> Iterator[Row]:
@@ -187,7 +203,7 @@ def _tuning(build: Build) -> Iterator[Row]:
     near = [c for c in build.choices if c.near_tie and c.final is not False]
     if near:
         near.sort(key=_margin)
-        whose = "of the engine's choices" if all(c.final for c in near) else _plural(len(near), "choice")
+        whose = "of the engine's choices" if all(c.final for c in near) else "choice" if len(near) == 1 else "choices"
         header = f"{len(near)} {whose} with a runner-up at most {NEAR_TIE_RATIO - 1:.0%} slower, closest first:"
         yield from _list("near ties", [header, *map(_near, near[:_SHOWN])])
     yield from _list("sums", _sums(build))
@@ -199,29 +215,25 @@ def _timed(build: Build) -> Iterator[str]:
     counts = build.autotuning
     parts = [
         f"{counts.tactics_timed:,} timed" if counts.tactics_timed else "",
-        _count(counts.runner_blocks, "runner block") if counts.runner_blocks else "",
+        counted(counts.runner_blocks, "runner block") if counts.runner_blocks else "",
         f"{counts.tactics_skipped:,} skipped for want of scratch memory" if counts.tactics_skipped else "",
-        f"{_count(len(build.myelin_operations), 'operation')} timed by Myelin" if build.myelin_operations else "",
-        f"{_count(len(build.timing_cache_keys), 'timing-cache key')} printed" if build.timing_cache_keys else "",
+        f"{counted(len(build.myelin_operations), 'operation')} timed by Myelin" if build.myelin_operations else "",
+        f"{counted(len(build.timing_cache_keys), 'timing-cache key')} printed" if build.timing_cache_keys else "",
     ]
     if any(parts):
         yield ", ".join(filter(None, parts))
 
 
 def _chosen(build: Build) -> Iterator[str]:
-    measured = _measured(build)
+    measured = build.tuned_results
     parts = [
-        _count(len(build.choices), "choice") if build.choices else "",
-        _count(len(build.cached), "cached result") if build.cached else "",
+        counted(len(build.choices), "choice") if build.choices else "",
+        counted(len(build.cached), "cached result") if build.cached else "",
     ]
-    known = [one.final for one in measured if one.final is not None]
+    known = [choice.final for choice in measured if choice.final is not None]
     used = f", {sum(known):,} used by the engine" if known else "; the log does not tell which the engine uses"
     if measured:
         yield f"{' and '.join(filter(None, parts))}{used}"
-
-
-def _measured(build: Build) -> list[Choice | CachedResult]:
-    return [*build.choices, *build.cached]
 
 
 def _margin(choice: Choice) -> float:
@@ -249,15 +261,15 @@ def _sums(build: Build) -> Iterator[str]:
     """Say how the choices sum that the engine uses, or may use, by their kernels' names and lines."""
     used = [choice for choice in build.choices if choice.final is not False and choice.kernel]
     facts = [read_tactic(choice.kernel, choice.splits) for choice in used]
-    counts = Counter(one.accumulator for one in facts if one.accumulator is not None)
-    implied = sum(one.evidence("accumulator") is NameEvidence.CONVENTION for one in facts)
+    counts = Counter(kernel.accumulator for kernel in facts if kernel.accumulator is not None)
+    implied = sum(kernel.evidence("accumulator") is NameEvidence.CONVENTION for kernel in facts)
     if counts:
         sums = ", ".join(f"{count:,} in {name}" for name, count in counts.most_common())
         yield f"{sums}{f'; {implied:,} of them by convention of the kernel names' if implied else ''}"
     ways = {
-        "on tensor cores": sum(one.tensor_core is True for one in facts),
-        "with K split": sum(one.split_k is True for one in facts),
-        "2:4 sparse": sum(one.sparse is True for one in facts),
+        "on tensor cores": sum(kernel.tensor_core is True for kernel in facts),
+        "with K split": sum(kernel.split_k is True for kernel in facts),
+        "2:4 sparse": sum(kernel.sparse is True for kernel in facts),
     }
     listed = ", ".join(f"{count:,} {way}" for way, count in ways.items() if count)
     if listed:
@@ -269,7 +281,7 @@ def _engine(log: BuildLog, build: Build) -> Iterator[Row]:
     if layers:
         times = len(build.engine_dumps)
         again = f"; printed {times} times" if times > 1 else ""
-        yield "engine", f"{_count(len(layers), 'layer')} (from line {layers[0].span.line}{again})"
+        yield "engine", f"{counted(len(layers), 'layer')} (from line {layers[0].span.line}{again})"
         yield "", f"types: {_tally(layer.type for layer in layers)}"
         yield "", f"computes in: {_tally(_computes(layer) for layer in layers)}"
         yield "", f"output types: {_tally(p for layer in layers for p in layer.output_types)}"
@@ -277,11 +289,11 @@ def _engine(log: BuildLog, build: Build) -> Iterator[Row]:
             joined = sum(1 for layer in layers if layer.choice is not None or layer.cached is not None)
             yield "", f"{joined:,} of them traced to the choice or cached result they came from"
     elif build.layer_names:
-        yield "engine", f"{_count(len(build.layer_names), 'layer')}, of which the log prints the names only"
+        yield "engine", f"{counted(len(build.layer_names), 'layer')}; the log prints their names only"
     yield from _list("slowest", _slowest(log, build))
-    reformats = [r for r in build.reformats if _may_be_engines(build, r.pass_index)]
+    reformats = [r for r in build.reformats if build.may_be_in_engine(r.pass_index)]
     if reformats:
-        yield "reformats", f"{_count(len(reformats), 'reformat layer')} added (from line {reformats[0].span.line})"
+        yield "reformats", f"{counted(len(reformats), 'reformat layer')} added (from line {reformats[0].span.line})"
 
 
 def _computes(layer: EngineLayer) -> str:
@@ -291,20 +303,21 @@ def _computes(layer: EngineLayer) -> str:
 
 def _slowest(log: BuildLog, build: Build) -> Iterator[str]:
     """Give the slowest layers, how many layers have a time at all, and what a profile has besides engine layers."""
-    layers = slowest_layers(build)
+    ledger = ledger_of(build)
     files = {source.path for source in (log.source, *log.source.parts)}
-    for one in layers[:_SHOWN]:
-        sums = "".join(f", {word}" for word in _kernel(one.tuned))
-        what = f", {one.what}" if one.what else ""
-        share = f"{one.time_ms:g} ms {one.time_is}, {one.share:.1%}{what}{sums}"
-        place = f"line {one.span.line}" if one.span.file in files else str(one.span)
-        yield f"{_short(one.name, _NAME_WIDTH - len(sums))}: {share} ({place})"
-    if layers and build.engine_layers:
-        yield timed_note(build)
+    for layer in ledger.slowest[:_SHOWN]:
+        sums = "".join(f", {word}" for word in _kernel(layer.tuned))
+        what = f", {layer.what}" if layer.what else ""
+        steady = f" without slow calls (average {layer.average_ms:g})" if layer.average_ms is not None else ""
+        share = f"{layer.time_ms:.6g} ms {layer.time_is}{steady}, {layer.share:.1%}{what}{sums}"
+        place = f"line {layer.span.line}" if layer.span.file in files else str(layer.span)
+        yield f"{_short(layer.name, _NAME_WIDTH - len(sums))}: {share} ({place})"
+    if ledger.slowest and build.engine_layers:
+        yield ledger.note
         strangers = [row for row in build.profile if row.engine_layer is None]
         if strangers:
             named = ", ".join(_short(row.name) for row in strangers[:_SHOWN])
-            yield f"the profile also times {_count(len(strangers), 'layer')} that the engine's dump has not: {named}"
+            yield f"the profile also times {counted(len(strangers), 'layer')} that the engine's dump has not: {named}"
 
 
 def _messages(build: Build) -> Iterator[Row]:
@@ -316,13 +329,31 @@ def _messages(build: Build) -> Iterator[Row]:
         first = sorted(distinct.values(), key=lambda m: m.span.line)[:_SHOWN]
         entries = [f"line {m.span.line}: {_short(m.text, _MESSAGE_WIDTH)}" for m in first]
         if count:
-            header = f"{_count(count, 'line')}, the first:" if count > len(entries) else _count(count, "line")
+            header = f"{counted(count, 'line')}, the first:" if count > len(entries) else counted(count, "line")
             yield from _list(label, [header, *entries])
 
 
 def _results(build: Build) -> Iterator[Row]:
     shown = [result for result in build.results if not result.key.endswith("_total_s")]
-    yield from _list("results", [f"{result_name(result)}: {result_text(result)}" for result in shown])
+    spread = [result for result in shown if isinstance(result.value, Mapping)]
+    single = [result for result in shown if result not in spread]
+    yield from _list("results", [*map(_result, spread), *_filled(map(_result, single))])
+
+
+def _result(result: RunResult) -> str:
+    return f"{result_name(result)}: {result_text(result)}"
+
+
+def _filled(entries: Iterable[str]) -> Iterator[str]:
+    """Put as many entries in a row as it holds."""
+    row = ""
+    for entry in entries:
+        if row and len(f"{row}, {entry}") > _TEXT_WIDTH:
+            yield row
+            row = ""
+        row = f"{row}, {entry}" if row else entry
+    if row:
+        yield row
 
 
 def _list(label: str, entries: Iterable[str]) -> Iterator[Row]:
@@ -331,21 +362,12 @@ def _list(label: str, entries: Iterable[str]) -> Iterator[Row]:
 
 
 def _tally(items: Iterable[str]) -> str:
-    counted = Counter(items).most_common()
-    shown: Sequence[tuple[str, int]] = counted[:_TYPES]
-    rest = sum(count for _, count in counted[_TYPES:])
-    return ", ".join([*(f"{item} {count}" for item, count in shown), *([f"others {rest}"] if rest else [])])
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {_plural(number, noun)}"
-
-
-def _plural(number: int, noun: str) -> str:
-    return noun if number == 1 else f"{noun}s"
+    counts = Counter(items).most_common()
+    rest = sum(count for _, count in counts[_TYPES:])
+    shown = counts[:_TYPES] + ([("others", rest)] if rest else [])
+    return ", ".join(f"{item} {count}" for item, count in shown)
 
 
 def _short(text: str, width: int = _NAME_WIDTH) -> str:
-    text = text.strip()
-    text = masked(text)
+    text = masked(text.strip())
     return text if len(text) <= width else f"{text[: width - 1]}…"

@@ -1,9 +1,18 @@
-"""Long names in little room: their two ends identify them, and a second line holds more of them."""
+"""Long texts in little space: names by their two ends or in two lines, sentences in lines of a width."""
 
 from __future__ import annotations
 
+import textwrap
+
 _SEPARATORS = (" ", "/.", "_")
 """Where a name is best parted between two lines, the best first."""
+
+
+def wrapped(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
+    """Part a text into lines between words only; ``first`` stands before the first line, ``rest`` before others."""
+    return textwrap.wrap(
+        text, width, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def shortened(name: str, most: int) -> str:
@@ -20,5 +29,5 @@ def in_two_lines(name: str, first: int, second: int) -> list[str]:
     if len(name) <= first:
         return [name]
     cuts = (max(name.rfind(mark, 0, first) for mark in marks) + 1 for marks in _SEPARATORS)
-    cut = next((one for one in cuts if one > first // 2), first)
+    cut = next((place for place in cuts if place > first // 2), first)
     return [name[:cut].rstrip(), shortened(name[cut:].lstrip(), second)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from trtforensics.model.log import RunResult
+    from trtforensics.model.run import RunResult
 
 _NAMES = {
     "latency_ms": "latency",
@@ -23,8 +23,16 @@ _NAMES = {
     "build_s": "engine built in",
     "engine_bytes": "engine size",
     "loaded_engine_mib": "loaded engine size",
+    "load_s": "engine loaded in",
+    "context_mib": "context memory",
+    "gpu_step_ms": "step of the GPU compute time",
+    "gpu_drift_ms": "slope of the GPU compute time",
+    "gpu_levels_ms": "two levels of the GPU compute time",
+    "gpu_peak_ms": "slowest running average of the GPU compute time",
+    "first_dimension": "first dimension of the inputs",
+    "gpu_compute_cv_percent": "spread of the GPU compute time",
 }
-_UNITS = {"ms": "ms", "qps": "qps", "s": "s", "bytes": "MiB", "mib": "MiB"}
+_UNITS = {"ms": "ms", "qps": "qps", "s": "s", "bytes": "MiB", "mib": "MiB", "percent": "%", "dimension": ""}
 _MEBIBYTE = 1 << 20
 
 
@@ -38,11 +46,19 @@ def result_text(result: RunResult) -> str:
     key = result.key.rpartition("_")[2]
     unit = _UNITS[key]
     if isinstance(result.value, float | int):
-        return f"{result.value / _MEBIBYTE if key == 'bytes' else result.value:g} {unit}"
+        return f"{result.value / _MEBIBYTE if key == 'bytes' else result.value:g} {unit}".rstrip()
     return _spread(result.value, unit)
 
 
 def _spread(values: Mapping[str, float], unit: str) -> str:
     """Spell many measurements by the median, the extremes and the last percentile; JSON has them all."""
-    order = ("median", "min", "max", *[name for name in values if name.startswith("p")][-1:])
+    order = (
+        "before",
+        "after",
+        "average",
+        "median",
+        "min",
+        "max",
+        *[name for name in values if name.startswith("p")][-1:],
+    )
     return ", ".join(f"{name} {values[name]:g} {unit}" for name in order if name in values)

@@ -6,12 +6,12 @@ from statistics import fmean, median, quantiles
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.console.terminal import visible
-from trtforensics.render.json_text import render
+from trtforensics.render.json_text import render, source_members
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.model.samples import InferenceTimes
+    from trtforensics.model.profile import InferenceTimes
 
 SCHEMA = 1
 _PERCENTILES = (90, 95, 99)
@@ -32,7 +32,6 @@ def summarise(times: InferenceTimes) -> str:
 
 def to_json(times: InferenceTimes) -> str:
     """Return the document, schema 1."""
-    source = times.source
     runs: list[dict[str, Any]] = [
         {
             "inferences": len(run.latency_ms),
@@ -43,8 +42,8 @@ def to_json(times: InferenceTimes) -> str:
         }
         for run in times.runs
     ]
-    stored = {"path": source.path, "bytes": source.bytes, "lines": source.lines, "sha256": source.sha256}
-    return render({"schema": SCHEMA, "kind": "times", "source": stored, "runs": runs}, _RECORD_DEPTH)
+    document = {"schema": SCHEMA, "kind": "times", "source": source_members(times.source), "runs": runs}
+    return render(document, _RECORD_DEPTH)
 
 
 def spread(values: Sequence[float]) -> dict[str, float]:

@@ -29,7 +29,7 @@ def make_broadcasts_explicit(graph: RepairedGraph) -> None:
     """Give the inputs of each broadcasting operator one rank, and those of elementwise ones one shape."""
     nodes: list[onnx.NodeProto] = []
     for node in graph.nodes:
-        if not node.domain and node.op_type in {*_ELEMENTWISE, "MatMul"}:
+        if graph.operator(node) in {*_ELEMENTWISE, "MatMul"}:
             _align(graph, node, nodes)
         nodes.append(node)
     graph.replace_nodes(nodes)
@@ -61,17 +61,20 @@ def _unsqueezed(graph: RepairedGraph, node: onnx.NodeProto, place: int, count: i
     constant = graph.value(name)
     if constant is not None:
         shape = (1,) * count + constant.shape
-        graph.note(NAME, node, f"the constant {name} gets {_ones(count)}")
-        return graph.add_constant(f"{name}_full_rank", constant.reshape(shape))
-    made = graph.free(f"{name}_unsqueezed")
-    own = graph.free(f"{node.name or node.op_type}/Unsqueeze_{place}")
+        full = graph.add_constant(f"{name}_full_rank", constant.reshape(shape))
+        graph.note(NAME, node, f"the constant {name} gets {_ones(count)}", full)
+        return full
+    unsqueezed = graph.free(f"{name}_unsqueezed")
+    node_name = graph.free(f"{node.name or node.op_type}/Unsqueeze_{place}")
+    made = [unsqueezed]
     if graph.opset >= _AXES_ARE_INPUTS:
-        axes = graph.add_constant(f"{own}_axes", np.arange(count, dtype=np.int64))
-        nodes.append(onnx.helper.make_node("Unsqueeze", [name, axes], [made], name=own))
+        axes = graph.add_constant(f"{node_name}_axes", np.arange(count, dtype=np.int64))
+        made.append(axes)
+        nodes.append(onnx.helper.make_node("Unsqueeze", [name, axes], [unsqueezed], name=node_name))
     else:
-        nodes.append(onnx.helper.make_node("Unsqueeze", [name], [made], name=own, axes=list(range(count))))
-    graph.note(NAME, node, f"{own} gives {name} {_ones(count)}")
-    return made
+        nodes.append(onnx.helper.make_node("Unsqueeze", [name], [unsqueezed], name=node_name, axes=list(range(count))))
+    graph.note(NAME, node, f"{node_name} gives {name} {_ones(count)}", *made)
+    return unsqueezed
 
 
 def _expanded(
@@ -79,12 +82,13 @@ def _expanded(
 ) -> str:
     """Return an input repeated to the shape of the result."""
     name = node.input[place]
-    made = graph.free(f"{name}_expanded")
-    own = graph.free(f"{node.name or node.op_type}/Expand_{place}")
-    target = graph.add_constant(f"{own}_shape", np.asarray(shape, np.int64))
-    nodes.append(onnx.helper.make_node("Expand", [name, target], [made], name=own))
-    graph.note(NAME, node, f"{own} repeats {name} to {'x'.join(map(str, shape)) or 'a scalar'}")
-    return made
+    expanded = graph.free(f"{name}_expanded")
+    node_name = graph.free(f"{node.name or node.op_type}/Expand_{place}")
+    target = graph.add_constant(f"{node_name}_shape", np.asarray(shape, np.int64))
+    nodes.append(onnx.helper.make_node("Expand", [name, target], [expanded], name=node_name))
+    size = "x".join(map(str, shape)) or "a scalar"
+    graph.note(NAME, node, f"{node_name} repeats {name} to {size}", expanded, target)
+    return expanded
 
 
 def _ones(count: int) -> str:

@@ -1,4 +1,7 @@
-"""``--casts``: chains of Casts become one where the type between holds every value, and Casts to the same type go."""
+"""``--casts``: chains of Casts become one where the type between holds every value, and Casts to the same type go.
+
+Casts to texts stay as they are: a number has more digits in a wider type.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import onnx
 from onnx import TensorProto
+
+from trtforensics.repairs.graph import part_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -41,8 +46,8 @@ def _shorten_once(graph: RepairedGraph) -> bool:
     """Have a Cast read what the Cast before it reads, where nothing is lost between."""
     makers = {name: node for node in graph.model.graph.node for name in node.output}
     for node in graph.model.graph.node:
-        before = makers.get(node.input[0]) if _is_cast(node) else None
-        if before is None or not _is_cast(before):
+        before = makers.get(node.input[0]) if _is_cast(graph, node) else None
+        if before is None or not _is_cast(graph, before):
             continue
         first, between = graph.kinds.get(before.input[0]), _target(before)
         if first is not None and _is_lossless(first, between, _target(node)):
@@ -57,7 +62,7 @@ def _is_lossless(first: int, between: int, last: int) -> bool:
     held: Collection[int] = next((narrow for wide, narrow in _HOLDS.items() if wide == between), ())
     if first == between:
         return True
-    if first not in held:
+    if first not in held or last == TensorProto.STRING:
         return False
     whole = {kind in _WHOLE for kind in (first, between)}
     return len(whole) == 1 or last == first
@@ -66,19 +71,31 @@ def _is_lossless(first: int, between: int, last: int) -> bool:
 def _drop_once(graph: RepairedGraph) -> bool:
     """Drop a Cast to the type that its input has; its readers read the input."""
     for node in graph.nodes:
-        if not _is_cast(node) or graph.kinds.get(node.input[0]) != _target(node) or graph.is_output(node.output[0]):
+        if (
+            not _is_cast(graph, node)
+            or graph.kinds.get(node.input[0]) != _target(node)
+            or graph.is_output(node.output[0])
+        ):
             continue
         source, made = node.input[0], node.output[0]
+        holders = graph.holders(made)
+        names = ", ".join(holder.name or holder.op_type for holder in holders)
         for reader in graph.readers(made):
             reader.input[:] = [source if name == made else name for name in reader.input]
-        graph.note(NAME, node, f"is a Cast of {source} to the type that it has, and is dropped")
+        then = f"; {names} read{'' if ', ' in names else 's'} {source}" if holders else ""
+        graph.note(
+            NAME,
+            node,
+            f"is a Cast of {source} to the type that it has, and is dropped{then}",
+            *(name for holder in holders for name in part_of(holder)),
+        )
         graph.replace_nodes([each for each in graph.nodes if made not in each.output])
         return True
     return False
 
 
-def _is_cast(node: onnx.NodeProto) -> bool:
-    return bool(node.op_type == "Cast" and not node.domain)
+def _is_cast(graph: RepairedGraph, node: onnx.NodeProto) -> bool:
+    return graph.operator(node) == "Cast"
 
 
 def _target(node: onnx.NodeProto) -> int:

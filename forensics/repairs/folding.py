@@ -1,4 +1,7 @@
-"""``--fold``: what only constants and known shapes decide becomes a constant, and inferred shapes are written down."""
+"""``--fold``: what only constants and known shapes decide becomes a constant, and inferred shapes are written down.
+
+Quantized constants stay so: TensorRT takes the type of a layer from the nodes that quantize its inputs.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import onnx
 
-from trtforensics.bisect.precision.emulation.runtime import run_model
-from trtforensics.repairs.graph import has_body
+from trtforensics.onnx_models.graphs import holds_graphs, is_random
+from trtforensics.onnx_models.running import run_model
+from trtforensics.repairs.graph import DEFAULTS_SINCE
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -18,7 +22,7 @@ if TYPE_CHECKING:
 NAME = "fold"
 _GROWTH = 1 << 20
 """Bytes by which a folded constant may be larger than what it is made of."""
-_NOT_FIXED = {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Multinomial", "Bernoulli"}
+_QUANTIZING = {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"}
 
 
 def fold(graph: RepairedGraph) -> None:
@@ -26,15 +30,14 @@ def fold(graph: RepairedGraph) -> None:
     while _fold_once(graph):
         graph.look()
     graph.sweep(NAME)
-    inferred = onnx.shape_inference.infer_shapes(graph.model, data_prop=True)
-    graph.model.graph.ClearField("value_info")
-    graph.model.graph.value_info.extend(inferred.graph.value_info)
+    graph.write_shapes(NAME)
 
 
 def _fold_once(graph: RepairedGraph) -> bool:
     kept = []
     for node in graph.nodes:
-        values = None if any(map(graph.is_output, node.output)) else _values(graph, node)
+        stays = any(map(graph.is_output, node.output)) or not graph.constants.keys().isdisjoint(node.output)
+        values = None if stays else _values(graph, node)
         if values is None:
             kept.append(node)
             continue
@@ -51,24 +54,32 @@ def _fold_once(graph: RepairedGraph) -> bool:
 
 def _values(graph: RepairedGraph, node: onnx.NodeProto) -> list[npt.NDArray[Any]] | None:
     """Return a node's results if constants and known shapes decide them, and they are not much larger than those."""
-    shape = graph.static(node.input[0]) if node.op_type == "Shape" and not node.domain else None
+    operator = graph.operator(node)
+    shape = graph.static(node.input[0]) if operator == "Shape" else None
     if shape is not None:
         bounds = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
         return [np.asarray(shape[slice(bounds.get("start"), bounds.get("end"))], np.int64)]
-    if node.domain not in {"", "ai.onnx"} or node.op_type in _NOT_FIXED or has_body(node):
+    if not operator or operator in _QUANTIZING or is_random(node) or holds_graphs(node):
         return None
     if not all(name in graph.constants for name in node.input if name):
         return None
     ran = run_model(_alone(graph, node), {})
     if isinstance(ran, str):
         return None
-    values = [np.asarray(ran[name]) if name else np.empty(0) for name in node.output]
+    if any(graph.kinds.get(name, 0) != _element_of(value) for name, value in ran.items()):
+        return None
+    values = [ran[name] if name else np.empty(0) for name in node.output]
     before = sum(len(graph.constants[name].SerializeToString()) for name in node.input if name)
     return values if sum(value.nbytes for value in values) <= before + _GROWTH else None
 
 
+def _element_of(value: Any) -> int | None:  # noqa: ANN401 - a list where the result is a sequence
+    """Return ONNX's element type of a tensor; None for what is no tensor."""
+    return onnx.helper.np_dtype_to_tensor_dtype(value.dtype) if isinstance(value, np.ndarray) else None
+
+
 def _alone(graph: RepairedGraph, node: onnx.NodeProto) -> onnx.ModelProto:
-    model = onnx.ModelProto(ir_version=graph.model.ir_version)
+    model = onnx.ModelProto(ir_version=max(graph.model.ir_version, DEFAULTS_SINCE))
     model.opset_import.extend(graph.model.opset_import)
     outputs = [onnx.ValueInfoProto(name=name) for name in node.output if name]
     constants = [graph.constants[name] for name in dict.fromkeys(node.input) if name]

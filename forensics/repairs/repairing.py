@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import hashlib
+import time
+import zlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import onnx
 
-from trtforensics.bisect.precision.casting.preparation import prepare
-from trtforensics.bisect.precision.emulation.runtime import run_model
+from trtforensics.console.counting import counted
 from trtforensics.errors import SourceError
+from trtforensics.onnx_models.graphs import all_nodes, copied, holds_graphs, is_random
+from trtforensics.onnx_models.reading import read_as_it_is, valid
+from trtforensics.onnx_models.running import failures, first_line, session_of
 from trtforensics.repairs import broadcasts, casts, folding, reshapes
-from trtforensics.repairs.graph import RepairedGraph
+from trtforensics.repairs.graph import SHAPES, Change, RepairedGraph, constants_as_nodes, part_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from trtforensics.bisect.precision.inputs.sample import Sample, Values
-    from trtforensics.repairs.graph import Change
+    from google.protobuf.message import Message
+
+    from trtforensics.onnx_models.reading import PreparedModel
+    from trtforensics.onnx_models.running import ModelSession
+    from trtforensics.onnx_models.samples import Sample, Values
 
 REPAIRS: Mapping[str, Callable[[RepairedGraph], None]] = {
     folding.NAME: folding.fold,
@@ -31,17 +39,27 @@ REPAIRS: Mapping[str, Callable[[RepairedGraph], None]] = {
 EQUAL = 1e-5
 """By so much of an output's largest magnitude two forms of a model may differ: another order of the same sums."""
 
+_REPAIRED = {"graph", "node", "initializer", "value_info"}
+_SEEDS = 1 << 16
+_PATIENCE_S = 5.0
+"""The least time that a run on an extreme sample gets: loops over data may never end."""
+_SLOWER = 20
+"""By so much longer than the slowest usual sample an extreme one may take; the repaired model may take twice that."""
+
 
 @dataclass(frozen=True, slots=True)
 class Equality:
     """How far apart the outputs of two models are, as a share of the largest magnitude; 0: bit for bit.
 
-    ``why`` says why they were not compared; the difference is None then.
+    ``extremes`` names the extreme samples that were compared too, ``not_run`` those on which the original does not run.
+    ``why`` says why the models were not compared; the difference is None then.
     """
 
     difference: float | None
     samples: int
     why: str = ""
+    extremes: tuple[str, ...] = ()
+    not_run: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,66 +70,191 @@ class RepairedModel:
     changes: tuple[Change, ...]
 
 
-def read_original(path: str) -> onnx.ModelProto:
-    """Read a model to repair.
+def read_original(path: str) -> PreparedModel:
+    """Read a model to repair, as its file has it.
 
     Raises:
         SourceError: it cannot be read, is not valid, or has more than 1.9 GB of weights.
     """
-    prepared = prepare(path)
-    if prepared.streamed:
+    read = read_as_it_is(path)
+    if read.streamed:
         raise SourceError(path, "has more than 1.9 GB of weights, which are not repaired", "Cut the model in parts")
-    return prepared.proto
+    valid(path, read.proto)
+    return read
 
 
 def repaired(original: onnx.ModelProto, names: Collection[str]) -> RepairedModel:
     """Return a repaired copy of a model."""
-    model = onnx.ModelProto()
-    model.CopyFrom(original)
-    graph = RepairedGraph(model)
+    graph = RepairedGraph(copied(original))
     for name, repair in REPAIRS.items():
         if name in names:
             repair(graph)
+    before = {tensor.name for tensor in original.graph.initializer}
+    constants_as_nodes(graph.model, (each.name for each in graph.model.graph.initializer if each.name not in before))
     return RepairedModel(graph.model, tuple(graph.changes))
 
 
-def compare(original: onnx.ModelProto, other: onnx.ModelProto, samples: Sequence[Sample], path: str) -> Equality:
-    """Compare two models on samples.
+def with_data(result: RepairedModel, external: Collection[str]) -> RepairedModel:
+    """Return a repaired model with a change for constants that files beside the original held."""
+    if not external:
+        return result
+    what = f"{counted(len(external), 'constant')} of files beside it now in the model"
+    change = Change("data", result.model.graph.name, what)
+    return RepairedModel(result.model, (*result.changes, change))
+
+
+def require_named(original: onnx.ModelProto, result: RepairedModel, path: str) -> None:
+    """Require that a repair changed what its list says, and nothing else.
+
+    Raises:
+        SourceError: it did.
+    """
+    both = {name for node in original.graph.node for name in node.output}
+    both &= {name for node in result.model.graph.node for name in node.output}
+    before, after = _parts(original, both), _parts(result.model, both)
+    named = {name for change in result.changes for name in change.makes}
+    changed = [name for name in {**before, **after} if before.get(name) != after.get(name) and name not in named]
+    if changed or not _is_in_order(original, result.model) or _frame(original) != _frame(result.model):
+        what = f"makes {changed[0]} otherwise" if changed else "changes more than nodes and constants"
+        raise SourceError(path, f"a repair {what}, which its list does not say; nothing was written", "Leave one out")
+
+
+def _is_in_order(original: onnx.ModelProto, model: onnx.ModelProto) -> bool:
+    """Whether nodes come in the order in which they came; constants may come first."""
+    before, after = (
+        [part_of(node) for node in each.graph.node if node.op_type != "Constant"] for each in (original, model)
+    )
+    both = set(before) & set(after)
+    return [each for each in before if each in both] == [each for each in after if each in both]
+
+
+def _parts(model: onnx.ModelProto, stated_of: Collection[str]) -> dict[str, bytes]:
+    """Return what makes each tensor of the main graph, and what is stated of the types of some, as digests."""
+    graph = model.graph
+    parts = {part_of(node)[0]: _digest(node) for node in graph.node}
+    parts |= {tensor.name: _digest(tensor) for tensor in graph.initializer}
+    return parts | {SHAPES: b"".join(sorted(_digest(each) for each in graph.value_info if each.name in stated_of))}
+
+
+def _digest(part: Message) -> bytes:
+    return hashlib.sha256(part.SerializeToString(deterministic=True)).digest()
+
+
+def _frame(model: onnx.ModelProto) -> list[tuple[str, str]]:
+    """Return a model without nodes, constants and types of tensors between: nothing of that may change."""
+    fields = [*model.ListFields(), *model.graph.ListFields()]
+    return [(field.name, str(value)) for field, value in fields if field.name not in _REPAIRED]
+
+
+def compare(
+    original: onnx.ModelProto,
+    other: onnx.ModelProto,
+    samples: Sequence[Sample],
+    path: str,
+    extremes: Iterable[tuple[str, Sample]] = (),
+) -> Equality:
+    """Compare two models on samples, and on extreme ones as far as the original runs on them.
 
     Raises:
         SourceError: they differ, or only the original runs.
     """
-    largest = 0.0
+    pair = _Pair(seeded(original), seeded(other), path)
+    largest, patience = 0.0, _PATIENCE_S
     for sample in samples:
-        wanted = run_model(original, sample)
+        start = time.monotonic()
+        difference = pair.difference(sample, None)
+        if isinstance(difference, str):
+            return Equality(None, len(samples), f"ONNX Runtime does not run the original ({difference})")
+        largest, patience = max(largest, difference), max(patience, _SLOWER * (time.monotonic() - start))
+    compared: dict[bool, list[str]] = {True: [], False: []}
+    for name, sample in extremes:
+        difference = pair.difference(sample, patience, f" on {name}")
+        compared[isinstance(difference, float)].append(name)
+        largest = max(largest, difference) if isinstance(difference, float) else largest
+    return Equality(largest, len(samples), extremes=tuple(compared[True]), not_run=tuple(compared[False]))
+
+
+@dataclass(slots=True)
+class _Pair:
+    """Two models that run side by side, each in one session; in new ones for each sample if they draw numbers."""
+
+    original: onnx.ModelProto
+    other: onnx.ModelProto
+    path: str
+    _sessions: dict[bool, ModelSession] = field(default_factory=dict)
+
+    def difference(self, sample: Sample, patience_s: float | None, where: str = "") -> float | str:
+        """Return the largest difference on a sample; why the original does not run on it as a text.
+
+        Raises:
+            SourceError: it is too large, or only the original runs.
+        """
+        if any(map(is_random, all_nodes(self.original))):
+            self._sessions.clear()
+        wanted = self._ran(sample, patience_s, original=True)
         if isinstance(wanted, str):
-            return Equality(None, len(samples), f"ONNX Runtime does not run the original ({wanted})")
-        seen = run_model(other, sample)
-        if isinstance(seen, str):
-            raise SourceError(path, f"the repaired model does not run in ONNX Runtime: {seen}", "Leave a repair out")
-        for name, array in wanted.items():
-            difference = _difference(np.asarray(array), np.asarray(seen[name]))
-            if difference is None or difference > EQUAL:
-                by = "in shape or in what is finite" if difference is None else f"by {difference:.2g}"
-                what = f"the repaired model's output {name} differs {by}; nothing was written"
-                raise SourceError(path, what, "Leave a repair out")
-            largest = max(largest, difference)
-    return Equality(largest, len(samples))
+            return wanted
+        outputs = self._ran(sample, None if patience_s is None else 2 * patience_s, original=False)
+        if isinstance(outputs, str):
+            what = f"the repaired model does not run in ONNX Runtime{where}: {outputs}; nothing was written"
+            raise SourceError(self.path, what, "Leave a repair out")
+        differences = {name: _difference(value, outputs[name]) for name, value in wanted.items()}
+        for name, difference in differences.items():
+            if difference > EQUAL:
+                by = "in shape, zeros, or what is finite" if difference == np.inf else f"by {difference:.2g}"
+                what = f"the repaired model's output {name} differs {by}{where}; nothing was written"
+                raise SourceError(self.path, what, "Leave a repair out")
+        return max(differences.values())
+
+    def _ran(self, sample: Sample, patience_s: float | None, *, original: bool) -> dict[str, Any] | str:
+        try:
+            if original not in self._sessions:
+                self._sessions[original] = session_of(self.original if original else self.other, {})
+            return self._sessions[original].run(sample, patience_s=patience_s)
+        except failures() as error:
+            return first_line(error)
 
 
-def _difference(one: Values, other: Values) -> float | None:
-    """Return the largest difference as a share of the largest magnitude; None where they cannot be compared."""
-    if one.shape != other.shape or one.dtype != other.dtype:
-        return None
-    if one.dtype.kind not in "fc":
-        return 0.0 if np.array_equal(one, other) else None
-    left, right = one.astype(np.float64), other.astype(np.float64)
-    finite = np.isfinite(left)
-    if not np.array_equal(finite, np.isfinite(right)) or not np.array_equal(
-        left[~finite], right[~finite], equal_nan=True
-    ):
-        return None
-    if not finite.any():
+def _difference(wanted: object, output: object) -> float:
+    """Return the largest difference as a share of the largest magnitude; infinity where they cannot be compared."""
+    left, right = list(_arrays(wanted)), list(_arrays(output))
+    if [(each.shape, each.dtype) for each in left] != [(each.shape, each.dtype) for each in right]:
+        return np.inf
+    return max(map(_distance, left, right), default=0.0)
+
+
+def _arrays(value: object) -> Iterator[Values]:
+    """Yield the arrays of an output, which may be a sequence of them, or nothing."""
+    if isinstance(value, list):
+        yield np.asarray(len(value))
+        for each in value:
+            yield from _arrays(each)
+    elif value is not None:
+        yield np.asarray(value)
+
+
+def _distance(wanted: Values, output: Values) -> float:
+    if wanted.dtype.kind in "OUiub":
+        return 0.0 if np.array_equal(wanted, output) else np.inf
+    if wanted.tobytes() == output.tobytes():
         return 0.0
-    peak = float(np.abs(left[finite]).max()) or 1.0
-    return float(np.abs(left[finite] - right[finite]).max()) / peak
+    left, right = wanted.astype(np.float64), output.astype(np.float64)
+    finite, zeros = np.isfinite(left), (left == 0) & (right == 0)
+    same = np.array_equal(left[~finite], right[~finite], equal_nan=True) and np.isfinite(right[finite]).all()
+    if not same or not np.array_equal(np.signbit(left[zeros]), np.signbit(right[zeros])):
+        return np.inf
+    apart = np.abs(left[finite] / 2 - right[finite] / 2)
+    return float(apart.max(initial=0.0)) / (float(np.abs(left[finite] / 2).max(initial=0.0)) or 0.5)
+
+
+def seeded(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Return a model whose random numbers are the same in every session: nodes that draw them get a seed."""
+    if not any(map(is_random, all_nodes(model))):
+        return model
+    copy = copied(model)
+    for node in all_nodes(copy):
+        if is_random(node) and not holds_graphs(node) and all(each.name != "seed" for each in node.attribute):
+            seed = zlib.crc32(node.output[0].encode()) % _SEEDS
+            number = seed if node.op_type == "Dropout" else float(seed)
+            node.attribute.append(onnx.helper.make_attribute("seed", number))
+    return copy

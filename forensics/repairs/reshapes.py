@@ -20,7 +20,7 @@ NAME = "reshape"
 def make_reshapes_explicit(graph: RepairedGraph) -> None:
     """Repair every Reshape of the main graph."""
     for node in graph.model.graph.node:
-        if node.op_type == "Reshape" and not node.domain and len(node.input) > 1:
+        if graph.operator(node) == "Reshape" and len(node.input) > 1:
             _set_target(graph, node)
             _drop_allowzero(graph, node)
     graph.sweep(NAME)
@@ -34,7 +34,7 @@ def _set_target(graph: RepairedGraph, node: onnx.NodeProto) -> None:
         return
     before = "a computed target" if target is None else f"the target {target.tolist()}"
     node.input[1] = graph.add_constant(f"{node.output[0]}_target", np.asarray(shape, np.int64))
-    graph.note(NAME, node, f"{before} becomes {list(shape)}")
+    graph.note(NAME, node, f"{before} becomes {list(shape)}, the constant {node.input[1]}", node.input[1])
 
 
 def _drop_allowzero(graph: RepairedGraph, node: onnx.NodeProto) -> None:

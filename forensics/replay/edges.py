@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.errors import ForensicsError
+from trtforensics.onnx_models.graphs import initializers, load, nodes_of
 from trtforensics.parsers.notation.names import is_reformat, members
 from trtforensics.parsers.text.document import read_document
 
@@ -61,9 +62,9 @@ def edges_between(nodes: Sequence[DataflowNode]) -> tuple[DataflowEdge, ...]:
             continue
         for place, tensor in enumerate(node.inputs):
             writer = writers.get(tensor)
-            seen = set()
-            while writer is not None and is_reformat(writer[0].layer) and writer[0].inputs and tensor not in seen:
-                seen.add(tensor)
+            followed = set()
+            while writer is not None and is_reformat(writer[0].layer) and writer[0].inputs and tensor not in followed:
+                followed.add(tensor)
                 tensor = writer[0].inputs[0]  # noqa: PLW2901 - follows the tensor to before the reformat
                 writer = writers.get(tensor)
             if writer is not None and writer[0].layer != node.layer and not is_reformat(writer[0].layer):
@@ -81,7 +82,7 @@ def meetings(
     by_layer: dict[str, list[DataflowNode]] = defaultdict(list)
     for node in nodes:
         by_layer[node.layer].append(node)
-    found = []
+    between = []
     for edge in edges:
         producer, consumer = entries.get(edge.producer), entries.get(edge.consumer)
         if producer is None or consumer is None:
@@ -92,21 +93,21 @@ def meetings(
             leaves = producer.outputs[edge.output].text
         if len(readers) == 1 and len(readers[0].inputs) == len(consumer.inputs):
             enters = consumer.inputs[edge.input].text
-        found.append(Meeting(edge, leaves, enters))
-    return found
+        between.append(Meeting(edge, leaves, enters))
+    return between
 
 
 def nodes_of_build(build: Build) -> tuple[DataflowNode, ...]:
     """Return the layers of a build's engine; a Myelin kernel has the name of its ForeignNode where that is known."""
-    found = []
+    nodes = []
     for layer in build.engine_layers:
         name = layer.name
         if layer.choice is not None:
             name = build.choices[layer.choice].layer
         elif layer.cached is not None and not is_reformat(layer.name):
             name = build.cached[layer.cached].layer
-        found.append(DataflowNode(name, tuple(t.name for t in layer.inputs), tuple(t.name for t in layer.outputs)))
-    return tuple(found)
+        nodes.append(DataflowNode(name, tuple(t.name for t in layer.inputs), tuple(t.name for t in layer.outputs)))
+    return tuple(nodes)
 
 
 def nodes_of_layer_info(path: str, *, max_bytes: int) -> tuple[DataflowNode, ...]:
@@ -137,6 +138,26 @@ def _names(layer: dict[str, Any], side: str) -> tuple[str, ...]:
     return tuple(str(t.get("Name")) for t in tensors if isinstance(t, dict)) if isinstance(tensors, list) else ()
 
 
+def operators_of(path: str) -> tuple[DataflowNode, ...]:
+    """Read a model's nodes, those of subgraphs too; constants stand in no list of inputs.
+
+    A node without a name goes by ``node_of_`` and its first output, as TensorRT's ONNX parser calls it (8.0 and later).
+
+    Raises:
+        SourceError: the file cannot be read or is no ONNX model.
+    """
+    graph = load(path).graph
+    nodes = list(nodes_of(graph))
+    constants = {tensor.name for tensor in initializers(graph)} | {""}
+    constants.update(name for node in nodes for name in node.output if node.op_type == "Constant")
+    operators = []
+    for node in nodes:
+        outputs = tuple(name for name in node.output if name)
+        name = node.name or f"node_of_{outputs[0] if outputs else ''}"
+        operators.append(DataflowNode(name, tuple(name for name in node.input if name not in constants), outputs))
+    return tuple(operators)
+
+
 def nodes_of_model(operators: Iterable[DataflowNode], layers: Iterable[str]) -> tuple[DataflowNode, ...]:
     """Return layers as nodes, by the ONNX operators fused into them: the tensors that enter and leave each layer.
 
@@ -147,12 +168,12 @@ def nodes_of_model(operators: Iterable[DataflowNode], layers: Iterable[str]) -> 
     for operator in by_name.values():
         for tensor in operator.inputs:
             readers[tensor].add(operator.layer)
-    found = []
+    nodes = []
     for layer in layers:
         inside = [by_name[name] for name in members(layer) if name in by_name]
         names = {operator.layer for operator in inside}
         written = [tensor for operator in inside for tensor in operator.outputs]
         read = [tensor for operator in inside for tensor in operator.inputs if tensor not in written]
         leaving = [tensor for tensor in written if not readers[tensor] or readers[tensor] - names]
-        found.append(DataflowNode(layer, tuple(dict.fromkeys(read)), tuple(leaving)))
-    return tuple(found)
+        nodes.append(DataflowNode(layer, tuple(dict.fromkeys(read)), tuple(leaving)))
+    return tuple(nodes)

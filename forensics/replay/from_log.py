@@ -10,16 +10,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import ForensicsError
-from trtforensics.model.log import CachedResult, Choice
+from trtforensics.model.layer_types import is_foreign_node
+from trtforensics.model.log import CachedResult, Choice, Tool
 from trtforensics.model.replay import Replay, ReplayEntry, ReplayForm, ReplayTensor
 from trtforensics.parsers.notation.formats import parse_formats
-from trtforensics.parsers.notation.names import is_foreign_node, is_tried_reformat
+from trtforensics.parsers.notation.names import is_tried_reformat
 from trtforensics.replay.offers import tensor_of
 
 if TYPE_CHECKING:
-    from trtforensics.model.log import Build, SourceInfo
-    from trtforensics.model.span import SourceSpan
+    from trtforensics.model.log import Build
+    from trtforensics.model.span import SourceInfo, SourceSpan
 
+_LAST_WITH_SELECTOR = 10
 _NEXT = "Give the verbose log of a build with TensorRT 8.6 or later"
 
 
@@ -40,13 +42,26 @@ class LogReplay:
     left_out: tuple[LeftOut, ...]
 
 
+def without_selector(build: Build) -> tuple[str, str]:
+    """Say why no replay can be loaded where a build ran, and what to use instead; both "" where one may be."""
+    major = (build.tensorrt_version or "").partition(".")[0]
+    if build.tool is Tool.TENSORRT_RTX:
+        return "TensorRT-RTX has no algorithm selector", "It times no tactics, so there is nothing to pin"
+    if major.isdecimal() and int(major) > _LAST_WITH_SELECTOR:
+        return f"TensorRT {major} has no algorithm selector", "Use the editable timing cache instead"
+    return "", ""
+
+
 def replay_of(build: Build, source: SourceInfo) -> LogReplay:
     """Make a replay of the final choices and cached results of a build; an entry's span is the line of the result.
 
     Raises:
-        ForensicsError: the log has no choices, or prints no ids of runners.
+        ForensicsError: the TensorRT of the build loads no replays, the log has no choices, or prints no ids of runners.
     """
     where = f"{source.path}:{build.first_line}"
+    refusal, instead = without_selector(build)
+    if refusal:
+        raise ForensicsError(where, f"{refusal}, so a replay of this build would be refused", instead)
     if not (build.choices or build.cached):
         raise ForensicsError(where, "this build has no autotuning, so no tactic to replay", _NEXT)
     if not build.runner_ids:
@@ -65,19 +80,17 @@ def replay_of(build: Build, source: SourceInfo) -> LogReplay:
             left_out.append(LeftOut(made.layer, made.span, why))
     left_out += _without_final(build, finals)
     replay = Replay(source, ReplayForm.F5, "", tuple(entries.values()))
-    return LogReplay(replay, tuple(sorted(left_out, key=lambda one: one.span.line)))
+    return LogReplay(replay, tuple(sorted(left_out, key=lambda layer: layer.span.line)))
 
 
 def final_results(build: Build) -> dict[str, Choice | CachedResult]:
     """Return the final result of each layer that was tuned, in the log's order; of a layer tuned twice, the last."""
-    every: tuple[Choice | CachedResult, ...] = (*build.choices, *build.cached)
-    final = (one for one in every if one.final and not is_tried_reformat(one.layer))
-    return {one.layer: one for one in sorted(final, key=lambda one: one.span.line)}
+    final = (result for result in build.tuned_results if result.final and not is_tried_reformat(result.layer))
+    return {result.layer: result for result in sorted(final, key=lambda result: result.span.line)}
 
 
 def _entry(build: Build, tuned: Choice | CachedResult) -> ReplayEntry | LeftOut:
-    runner_id = tuned.runner_id if isinstance(tuned, Choice) else None
-    runner_id = build.runner_ids.get(tuned.runner) if runner_id is None else runner_id
+    runner_id = runner_id_of(build, tuned)
     if runner_id is None:
         kind = (
             "a cached result names its runner without the id" if isinstance(tuned, CachedResult) else "no id is printed"
@@ -93,6 +106,12 @@ def _entry(build: Build, tuned: Choice | CachedResult) -> ReplayEntry | LeftOut:
     return ReplayEntry(tuned.layer, runner_id, tuned.tactic, sides[0], sides[1], tuned.span)
 
 
+def runner_id_of(build: Build, tuned: Choice | CachedResult) -> int | None:
+    """Return the id of the runner of a result; None where no line has it."""
+    runner_id = tuned.runner_id if isinstance(tuned, Choice) else None
+    return build.runner_ids.get(tuned.runner) if runner_id is None else runner_id
+
+
 def _tensors(texts: tuple[str, ...]) -> tuple[ReplayTensor, ...] | None:
     tensors = []
     for text in texts:
@@ -106,13 +125,16 @@ def _tensors(texts: tuple[str, ...]) -> tuple[ReplayTensor, ...] | None:
 
 def _without_final(build: Build, finals: dict[str, Choice | CachedResult]) -> list[LeftOut]:
     """Return the layers of the engine that have no final result, and why."""
-    every: tuple[Choice | CachedResult, ...] = (*build.choices, *build.cached)
-    undecided = {one.layer: one for one in every if one.final is None and not is_tried_reformat(one.layer)}
+    undecided = {
+        result.layer: result
+        for result in build.tuned_results
+        if result.final is None and not is_tried_reformat(result.layer)
+    }
     layers = build.engine_layers
-    found = [
+    left_out = [
         LeftOut(layer.name, layer.span, layer.origin)
         for layer in layers
         if layer.choice is None and layer.cached is None and layer.origin and layer.name not in undecided
     ]
     why = "the log does not tell which of its choices the engine uses"
-    return [*found, *(LeftOut(n, one.span, why) for n, one in undecided.items() if n not in finals)]
+    return [*left_out, *(LeftOut(n, result.span, why) for n, result in undecided.items() if n not in finals)]

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.model.replay import ProblemSeverity
-from trtforensics.render.json_text import render
+from trtforensics.render.json_text import render, source_members
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from trtforensics.model.log import SourceInfo
     from trtforensics.model.replay import Problem, Replay, ReplayEntry, ReplayForm, ReplayTensor
     from trtforensics.model.span import SourceSpan
     from trtforensics.replay.edges import Meeting
@@ -59,7 +58,7 @@ def convert_document(output: str, replay: Replay, form: ReplayForm, left_out: It
         "output": output,
         "to": form.value,
         "entries": len(replay.entries),
-        "left_out": [{"layer": one.layer, **_place(one.span), "why": one.why} for one in left_out],
+        "left_out": [{"layer": layer.layer, **_place(layer.span), "why": layer.why} for layer in left_out],
     }
 
 
@@ -73,14 +72,14 @@ def mix_document(output: str, form: ReplayForm, taken: Sequence[str], cut: Itera
         "taken": list(taken),
         "cut": [
             {
-                "tensor": one.edge.tensor,
-                "producer": one.edge.producer,
-                "consumer": one.edge.consumer,
-                "leaves": one.leaves or None,
-                "enters": one.enters or None,
-                "differs": one.differs if one.leaves and one.enters else None,
+                "tensor": meeting.edge.tensor,
+                "producer": meeting.edge.producer,
+                "consumer": meeting.edge.consumer,
+                "leaves": meeting.leaves or None,
+                "enters": meeting.enters or None,
+                "differs": meeting.differs if meeting.leaves and meeting.enters else None,
             }
-            for one in cut
+            for meeting in cut
         ],
     }
 
@@ -90,17 +89,13 @@ def _head(kind: str, replay: Replay) -> JsonObject:
     return {
         "schema": SCHEMA,
         "kind": kind,
-        "source": _source(replay.source),
+        "source": source_members(replay.source),
         "form": form.value if form is not None else None,
         "polygraphy": {
             "written_by": replay.written_by or None,
             "read_by": form.read_by if form is not None and replay.written_by else None,
         },
     }
-
-
-def _source(info: SourceInfo) -> JsonObject:
-    return {"path": info.path, "bytes": info.bytes, "lines": info.lines, "sha256": info.sha256}
 
 
 def _place(span: SourceSpan) -> JsonObject:

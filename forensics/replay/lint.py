@@ -9,11 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import listed
 from trtforensics.errors import ForensicsError
-from trtforensics.model.log import CachedResult, Tool
+from trtforensics.model.layer_types import is_foreign_node
+from trtforensics.model.log import CachedResult
 from trtforensics.model.replay import Problem, ProblemSeverity, ReplayForm
-from trtforensics.parsers.notation.names import is_foreign_node, is_reformat, members
+from trtforensics.parsers.notation.names import is_reformat, members
 from trtforensics.replay.edges import edges_between, meetings
+from trtforensics.replay.from_log import without_selector
 from trtforensics.replay.offers import Offers
 from trtforensics.replay.renaming import Renaming
 
@@ -28,8 +31,6 @@ if TYPE_CHECKING:
 
     Place = Callable[[FieldPath], SourceSpan]
 
-_LAST_WITH_SELECTOR = 10
-_SHOWN = 3
 _ALIKE = 0.5
 """Share of common members from which on another layer's name is suggested."""
 _LIST_PLACES = {"tensor_format": 0, "dtype": 1, "strides": 2}
@@ -82,10 +83,10 @@ class Lint:
     def report(self) -> LintReport:
         """Return the problems gathered so far."""
         order = {severity: rank for rank, severity in enumerate(ProblemSeverity)}
-        own = self._replay.source.path
+        path = self._replay.source.path
         ranked = sorted(
             self._problems,
-            key=lambda p: (p.span.file != own, p.span.line, getattr(p.span, "column", 0), order[p.severity]),
+            key=lambda p: (p.span.file != path, p.span.line, getattr(p.span, "column", 0), order[p.severity]),
         )
         return LintReport(tuple(ranked), self._accepted)
 
@@ -116,8 +117,8 @@ class Lint:
         """Compare with the nodes of an ONNX model."""
         names = {operator.layer for operator in operators}
         for entry in self._replay.entries:
-            own = [member for member in members(entry.layer) if not _made_by_tensorrt(member)]
-            if own and names.isdisjoint(own):
+            nodes = [member for member in members(entry.layer) if not _made_by_tensorrt(member)]
+            if nodes and names.isdisjoint(nodes):
                 what = "the model has no node of this layer"
                 self._add("not-in-model", entry, (), what, "Check that this is the model it was recorded of")
 
@@ -150,16 +151,11 @@ class Lint:
             self._add("foreign-nodes", foreign[0], (), what, advice)
 
     def _selector(self, build: Build) -> None:
-        major = (build.tensorrt_version or "").partition(".")[0]
-        if build.tool is Tool.TENSORRT_RTX:
-            named = "TensorRT-RTX has"
-        elif major.isdecimal() and int(major) > _LAST_WITH_SELECTOR:
-            named = f"TensorRT {major} has"
-        else:
+        refusal, advice = without_selector(build)
+        if not refusal:
             return
-        what = f"the log is of {build.tensorrt_version or 'RTX'}: {named} no algorithm selector, so replays are refused"
+        what = f"the log is of {build.tensorrt_version or 'RTX'}: {refusal}, so replays are refused"
         span = self._place(())
-        advice = "Use the editable timing cache instead"
         self._problems.append(Problem("no-selector", _SEVERITIES["no-selector"], "", (), span, what, advice))
 
     def _not_tuned(self, entry: ReplayEntry, renaming: Renaming, in_engine: dict[str, SourceSpan]) -> None:
@@ -184,7 +180,7 @@ class Lint:
             self._add("missing-layer", entry, (), what, "Check that the log is of the same network")
             return
         first = near[0]
-        others = f"; others: {_listed([one.layer for one in near[1:]])}" if near[1:] else ""
+        others = f"; others: {_listed([layer.layer for layer in near[1:]])}" if near[1:] else ""
         what = (
             f"the build has no such layer, so the entry has no effect; nearest is {first.layer!r}, which has "
             f"{_listed(first.common)} of it{others}"
@@ -298,6 +294,4 @@ def _made_by_tensorrt(member: str) -> bool:
 
 
 def _listed(names: Iterable[str]) -> str:
-    every = [repr(name) for name in dict.fromkeys(names)]
-    more = f" and {len(every) - _SHOWN} more" if len(every) > _SHOWN else ""
-    return f"{', '.join(every[:_SHOWN])}{more}"
+    return listed([repr(name) for name in dict.fromkeys(names)])

@@ -88,9 +88,9 @@ def common_form(good: Replay, bad: Replay) -> ReplayForm:
         UsageError: there is none.
     """
     forms = {replay.form for replay in (good, bad) if replay.form is not None}
-    found = next((form for group, form in _NEWEST_COMMON if forms <= group), None)
-    if found is None or any(replay.form is None and replay.entries for replay in (good, bad)):
+    newest = next((form for group, form in _NEWEST_COMMON if forms <= group), None)
+    if newest is None or any(replay.form is None and replay.entries for replay in (good, bad)):
         names = " and ".join(f"{replay.source.path} ({replay.form or 'no one form'})" for replay in (good, bad))
         what = "have forms that no replay can hold together"
         raise UsageError(names, what, "Convert them to one form with `replay convert --log`")
-    return found if forms else ReplayForm.F5
+    return newest if forms else ReplayForm.F5

@@ -81,10 +81,9 @@ class Offers:
     def __init__(self, build: Build) -> None:
         self.build = build
         self._by_layer: dict[str, list[FormatCombination]] = defaultdict(list)
-        tuned: tuple[Choice | CachedResult, ...] = (*build.choices, *build.cached)
-        for one in tuned:
-            if not is_tried_reformat(one.layer):
-                self._by_layer[one.layer].append(_combination(one))
+        for result in build.tuned_results:
+            if not is_tried_reformat(result.layer):
+                self._by_layer[result.layer].append(combination_of(result))
 
     @property
     def layers(self) -> tuple[str, ...]:
@@ -117,20 +116,21 @@ class Offers:
         return runner_id not in self.build.runner_ids.values()
 
 
-def _combination(tuned: Choice | CachedResult) -> FormatCombination:
+def combination_of(tuned: Choice | CachedResult) -> FormatCombination:
+    """Return the combination of formats of a result."""
     if not tuned.inputs and not tuned.outputs:
         return FormatCombination(tuned, None, None)
     return FormatCombination(tuned, _formats(tuned.inputs), _formats(tuned.outputs))
 
 
 def _formats(texts: tuple[str, ...]) -> tuple[Format, ...] | None:
-    found: list[Format] = []
+    formats: list[Format] = []
     for text in texts:
         parsed = parse_formats(text)
         if not parsed:
             return None
-        found += parsed
-    return tuple(found)
+        formats += parsed
+    return tuple(formats)
 
 
 def tensor_of(offered: Format) -> ReplayTensor | None:
@@ -154,11 +154,11 @@ def _tensor_mismatches(tensor: ReplayTensor, offered: Format) -> Iterator[tuple[
     ):
         if pinned is not None and pinned != other:
             yield name, str(pinned), str(other)
-    if tensor.strides is None and tensor.format is not None and not _may_be(tensor.format, offered):
+    if tensor.strides is None and tensor.format is not None and not may_be(tensor.format, offered):
         yield "tensor_format", tensor.format, offered.text
 
 
-def _may_be(name: str, offered: Format) -> bool:
+def may_be(name: str, offered: Format) -> bool:
     """Whether a ``TensorFormat`` can be a printed format, as far as its name tells how many elements a pack holds."""
     digits = "".join(filter(str.isdecimal, name))
     if int(digits or 1) != offered.components:

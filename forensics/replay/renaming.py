@@ -41,12 +41,14 @@ class Renaming:
         """Return the layers that share members with a name: those of the same profile first, then the most similar."""
         parts = frozenset(part for part in members(name) if not part.startswith(_UNNAMED))
         near = {layer for part in parts for layer in self._by_member.get(part, ())}
-        found = []
+        likenesses = []
         for layer in near:
             common = parts & self._members[layer]
-            found.append(Likeness(layer, len(common) / len(parts | self._members[layer]), tuple(sorted(common))))
+            likenesses.append(Likeness(layer, len(common) / len(parts | self._members[layer]), tuple(sorted(common))))
         profile = profile_of(name)
-        return sorted(found, key=lambda one: (profile_of(one.layer) != profile, -one.share, one.layer))
+        return sorted(
+            likenesses, key=lambda likeness: (profile_of(likeness.layer) != profile, -likeness.share, likeness.layer)
+        )
 
     def other_profiles(self, name: str) -> list[str]:
         """Return the layers that have the same name but for the profile."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING
 
 from trtforensics.console.terminal import visible
 from trtforensics.model.replay import ProblemSeverity
+from trtforensics.render.names import wrapped
 from trtforensics.replay.writing import signed
 
 if TYPE_CHECKING:
@@ -45,26 +45,26 @@ def lint_text(replay: Replay, report: LintReport, against: Sequence[str], *, col
 def left_out_text(left_out: Iterable[LeftOut]) -> str:
     """Return the layers that a replay made from a log leaves out, grouped by reason."""
     by_reason: dict[str, list[LeftOut]] = {}
-    for one in left_out:
-        by_reason.setdefault(one.why, []).append(one)
+    for layer in left_out:
+        by_reason.setdefault(layer.why, []).append(layer)
     lines = []
-    for why, ones in by_reason.items():
+    for why, layers in by_reason.items():
         lines.append(f"not expressed: {why}")
-        lines += [f"  {one.span}: {one.layer}" for one in ones]
+        lines += [f"  {layer.span}: {layer.layer}" for layer in layers]
     return "".join(f"{visible(line)}\n" for line in lines)
 
 
 def cut_text(cut: Iterable[Meeting]) -> str:
     """Return the edges between taken and other layers, one line each, and whether their formats differ."""
     lines = []
-    for one in cut:
-        if not (one.leaves and one.enters):
+    for meeting in cut:
+        if not (meeting.leaves and meeting.enters):
             how = "the formats on either side cannot be compared"
-        elif one.differs:
-            how = f"leaves as {one.leaves}, enters as {one.enters}: TensorRT puts a reformat between"
+        elif meeting.differs:
+            how = f"leaves as {meeting.leaves}, enters as {meeting.enters}: TensorRT puts a reformat between"
         else:
-            how = f"{one.leaves} on both sides"
-        lines.append(f"across the cut: {one.edge.producer!r} -> {one.edge.consumer!r}: {how}")
+            how = f"{meeting.leaves} on both sides"
+        lines.append(f"across the cut: {meeting.edge.producer!r} -> {meeting.edge.consumer!r}: {how}")
     return "".join(f"{visible(line)}\n" for line in lines)
 
 
@@ -103,7 +103,7 @@ def _problems(problems: Iterable[Problem], *, colour: bool) -> Iterator[list[str
         first = group[0]
         severity = f"{_COLOURS[first.severity]}{first.severity}{_PLAIN}" if colour else first.severity
         number = f" ({len(group)} times)" if len(group) > 1 else ""
-        places = [f"  {one.span} {one.layer or one.field}" for one in group[:_SHOWN]]
+        places = [f"  {problem.span} {problem.layer or problem.field}" for problem in group[:_SHOWN]]
         more = [f"  and {len(group) - _SHOWN} more; `--json` lists all"] if len(group) > _SHOWN else []
         field = f" at {first.field}" if len(first.path) > len(("replay", "layer")) and len(group) == 1 else ""
         yield [
@@ -118,14 +118,7 @@ def _problems(problems: Iterable[Problem], *, colour: bool) -> Iterator[list[str
 def _wrapped(text: str) -> list[str]:
     whole = visible(text)
     first_word = whole.partition(" ")[0]
-    return textwrap.wrap(
-        whole[0].upper() + whole[1:] if first_word.isalpha() else whole,
-        _WIDTH,
-        initial_indent="  ",
-        subsequent_indent="  ",
-        break_on_hyphens=False,
-        break_long_words=False,
-    )
+    return wrapped(whole[0].upper() + whole[1:] if first_word.isalpha() else whole, _WIDTH, "  ", "  ")
 
 
 def _counts(problems: Sequence[Problem]) -> str:
@@ -133,8 +126,8 @@ def _counts(problems: Sequence[Problem]) -> str:
     return ", ".join(_count(number, severity.value, f"{severity.value}s") for severity, number in numbers.items())
 
 
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"
+def _count(number: int, singular: str, plural: str) -> str:
+    return f"{number} {singular if number == 1 else plural}"
 
 
 def _joined(blocks: Iterable[list[str]]) -> str:

@@ -7,21 +7,22 @@ import hashlib
 import time
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from trtforensics.console.progress import Progress
 from trtforensics.errors import NotABuildLogError, UsageError
-from trtforensics.model.log import SourceInfo
+from trtforensics.model.span import SourceInfo
 from trtforensics.parsers.builds.assembler import assemble
-from trtforensics.parsers.lines import halves
+from trtforensics.parsers.lines import processes
 from trtforensics.parsers.lines.scanner import Scanner
 from trtforensics.parsers.text.source import MAX_BYTES, open_source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from trtforensics.model.log import BuildLog
-    from trtforensics.parsers.lines.scanned import ScannedLines
+    from trtforensics.parsers.lines.events import ScannedLines
     from trtforensics.parsers.text.source import Source, Window
 
 
@@ -61,42 +62,39 @@ def load_build_log(
     """
     whole = hashlib.sha256()
     hashes = (whole,) if len(paths) > 1 else ()
-    _refuse_twice(paths)
+    for path in paths:
+        if paths.count(path) > 1:
+            raise UsageError(path, "is named twice", "Name each part of the build once")
     profiles: Sequence[str] = ()
     if len(paths) > 1:
-        from trtforensics.sources.profiles import part_sources  # noqa: PLC0415 - one log does without the JSON readers
+        from trtforensics.sources.engine import part_sources  # noqa: PLC0415 - one log does without the JSON readers
 
         paths, profiles = part_sources(paths)
     with ExitStack() as opened:
         sources = [opened.enter_context(open_source(path, max_bytes=max_bytes, hashes=hashes)) for path in paths]
         scanned = _scan(sources[0], on_progress)
-        for source in sources[1:]:
+        for before, source in pairwise(sources):
+            before.info()  # the digest of all goes on where the one before has ended
             scanned.join(_scan(source, on_progress))
-        infos = tuple(source.info() for source in sources)
-    info = infos[0] if len(infos) == 1 else _joined(infos, whole.hexdigest())
-    log = _assembled(scanned, info, excerpt=excerpt)
+        log = _assembled(scanned, _info_of([source.so_far() for source in sources]), excerpt=excerpt)
+        info = _info_of([source.info() for source in sources], whole.hexdigest)
+    log = replace(log, source=info)
     if profiles:
-        from trtforensics.sources.profiles import add_profiles  # noqa: PLC0415 - see above
+        from trtforensics.sources.engine import add_profiles  # noqa: PLC0415 - see above
 
         add_profiles(log, profiles, max_bytes=max_bytes)
     return log
 
 
-def _refuse_twice(paths: Sequence[str]) -> None:
-    for path in paths:
-        if paths.count(path) > 1:
-            raise UsageError(path, "is named twice", "Name each part of the build once")
-
-
 def _scan(source: Source, on_progress: Callable[[Progress], None]) -> ScannedLines:
-    middle = halves.middle_of(source)
+    middle = processes.middle_of(source)
     if middle is not None:
 
-        def report(reading: Source, scanned: ScannedLines) -> None:
+        def report(scanned: ScannedLines) -> None:
             share = (source.size or 0) / middle
-            on_progress(Progress(int(reading.position * share), source.size, int(scanned.counts.total * share)))
+            on_progress(Progress(int(source.position * share), source.size, int(scanned.counts.total * share)))
 
-        return halves.scan(source, middle, report)
+        return processes.scan_halves(source, middle, report)
     scanner = Scanner()
     for window in source.windows():
         scanner.feed(window)
@@ -104,14 +102,17 @@ def _scan(source: Source, on_progress: Callable[[Progress], None]) -> ScannedLin
     return scanner.scanned
 
 
-def _joined(parts: tuple[SourceInfo, ...], sha256: str) -> SourceInfo:
+def _info_of(parts: Sequence[SourceInfo], sha256: Callable[[], str] = str) -> SourceInfo:
+    """Return the facts of a log in one part or several, with the digest of all."""
+    if len(parts) == 1:
+        return parts[0]
     return SourceInfo(
         path=" + ".join(part.path for part in parts),
         bytes=sum(part.bytes for part in parts),
         lines=sum(part.lines for part in parts),
-        sha256=sha256,
+        sha256=sha256(),
         cut=any(part.cut for part in parts),
-        parts=parts,
+        parts=tuple(parts),
     )
 
 
@@ -123,13 +124,13 @@ def read_build_log(  # noqa: PLR0913 - every caller needs some of them only
     on_log: Callable[[BuildLog], None] | None = None,
     cancelled: Callable[[], bool] = lambda: False,
     excerpt: bool = False,
-    apart: bool = False,
+    responsive: bool = False,
 ) -> BuildLog:
     """Read an open source to its end, close it, and parse its lines.
 
-    With ``apart`` this process can answer a user meanwhile: another one scans a large file, and Python's search for
-    reference cycles does not visit what was parsed. ``on_progress`` and ``on_window`` are called after each window of
-    lines. ``on_log`` is called every few seconds with the log so far, where the length of the source is not known (a
+    When ``responsive``, this process can answer a user meanwhile: another one scans a large file, and Python's search
+    for reference cycles does not visit what was parsed. ``on_progress`` and ``on_window`` are called after each window
+    of lines. ``on_log`` is called every few seconds with the log so far, where the length of the source is not known (a
     pipe, a FIFO). All run in the caller's thread. For an ``excerpt`` see :func:`load_build_log`.
 
     Raises:
@@ -137,8 +138,8 @@ def read_build_log(  # noqa: PLR0913 - every caller needs some of them only
         NotABuildLogError: no line carries a TensorRT or trtexec prefix, or an excerpt names neither.
         ReadingCancelled: ``cancelled`` returned True.
     """
-    if apart and source.size is not None and source.size >= halves.LEAST_BYTES:
-        return _read_apart(source, on_progress=on_progress, on_window=on_window, cancelled=cancelled, excerpt=excerpt)
+    if responsive and source.size is not None and source.size >= processes.LEAST_BYTES:
+        return _read_beside(source, on_progress=on_progress, on_window=on_window, cancelled=cancelled, excerpt=excerpt)
     scanner = Scanner()
     live = _Live(scanner.scanned, source, on_log) if on_log is not None and source.size is None else None
 
@@ -156,11 +157,11 @@ def read_build_log(  # noqa: PLR0913 - every caller needs some of them only
             on_progress(Progress(source.position, source.size, scanner.scanned.counts.total))
             attend()
         info = source.info()
-    with _kept_for_good() if apart else nullcontext():
+    with _kept_for_good() if responsive else nullcontext():
         return _assembled(scanner.scanned, info, excerpt=excerpt)
 
 
-def _read_apart(
+def _read_beside(
     source: Source,
     *,
     on_progress: Callable[[Progress], None],
@@ -169,16 +170,14 @@ def _read_apart(
     excerpt: bool,
 ) -> BuildLog:
     """Read a file whose lines another process scans; see :func:`read_build_log`."""
-    from trtforensics.parsers.lines.apart import ScannerApart  # noqa: PLC0415 - only the TUI, with a large file
-
-    with source, ScannerApart(source.path) as scanner:
+    with source, processes.scanning_process(source.path) as process:
         for window in source.windows():
             on_window(window)  # first: a line can be shown while the other process takes it
-            scanner.feed(window)
+            process.feed(window)
             on_progress(Progress(source.position, source.size, window.first_line - 1 + window.count))
             if cancelled():
                 raise ReadingCancelled
-        scanned = scanner.scanned()
+        scanned = process.scanned()
         info = source.info()
     with _kept_for_good():
         return _assembled(scanned, info, excerpt=excerpt)
@@ -220,18 +219,22 @@ def _assembled(scanned: ScannedLines, info: SourceInfo, *, excerpt: bool) -> Bui
     if not (scanned.recognised or (excerpt and scanned.mentioned)):
         what = "no line carries a TensorRT or trtexec prefix" if info.lines else "the file is empty"
         raise NotABuildLogError(info.path, what, _WHAT_TO_GIVE)
+    scanned.events.close()
     return assemble(scanned, info)
 
 
-def keep_sources(paths: Sequence[str], output: str) -> None:
-    """Refuse to write a result over one of its sources.
+def keep_sources(paths: Iterable[str | None], output: str | None) -> None:
+    """Refuse to write a result over one of its sources; None stands for a source or an output that is not named.
 
     Raises:
         UsageError: the output is one of the sources.
     """
+    if output is None:
+        return
     from pathlib import Path  # noqa: PLC0415 - only commands that write a file need it
 
     with suppress(OSError):  # one of them does not exist or cannot be read: opening it reports that
         target = Path(output)
-        if any(target.is_file() and target.samefile(_STDIN if path == "-" else path) for path in paths):
+        named = [_STDIN if path == "-" else path for path in paths if path is not None]
+        if target.is_file() and any(map(target.samefile, named)):
             raise UsageError(output, "is the source itself and would be overwritten", "Name another file")

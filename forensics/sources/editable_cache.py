@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from trtforensics.console.exit_status import describe_exit
+from trtforensics.console.processes import completed
 from trtforensics.errors import NotATimingCacheError, UsageError
 from trtforensics.model.log import MyelinOperation
 from trtforensics.model.span import SourceSpan
@@ -92,8 +93,8 @@ def _read(document: Document, folder: Path, updates: Mapping[str, tuple[int, flo
         what = f"TensorRT {report.version} has no editable timing caches"
         raise UsageError(name, what, "Use TensorRT 10.8 or later")
     if not report.keys:
-        said = f" (it says: {report.said})" if report.said else ""
-        what = f"TensorRT {report.version} finds no key of an editable timing cache in it{said}"
+        report_text = f" (it says: {report.said})" if report.said else ""
+        what = f"TensorRT {report.version} finds no key of an editable timing cache in it{report_text}"
         raise NotATimingCacheError(name, what, _SAME)
     return report
 
@@ -101,9 +102,7 @@ def _read(document: Document, folder: Path, updates: Mapping[str, tuple[int, flo
 def _child(name: str, folder: Path) -> CacheReport:
     line = child_line("trtforensics.trt.cache_file", str(folder))
     try:
-        done = subprocess.run(  # noqa: S603 - our own module
-            line, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=_PATIENCE_S
-        )
+        done = completed(line, timeout=_PATIENCE_S)
     except subprocess.TimeoutExpired as error:
         what = f"TensorRT does not finish reading it within {_PATIENCE_S} s"
         raise NotATimingCacheError(name, what, f"{_SAME}, or {_OTHERWISE.lower()}") from error

@@ -73,7 +73,12 @@ def sniff_kind(opening: bytes) -> Kind | None:
         Kind.PROFILE: _PROFILE,
         Kind.TIMES: _TIMES,
     }
-    return next((kind for kind, pattern in patterns.items() if pattern.search(opening)), None)
+    known = next((kind for kind, pattern in patterns.items() if pattern.search(opening)), None)
+    if known is not None:
+        return known
+    from trtforensics.parsers.files.layer_forms import OPENING  # noqa: PLC0415 - most sources are logs
+
+    return Kind.LAYER_INFO if OPENING.search(opening) else None
 
 
 def _is_regular(path: str) -> bool:
@@ -96,11 +101,11 @@ def _opening(path: str) -> bytes:
     stored = StoredBytes(path, _OPENING)
     try:
         form, chunks = sniff(stored.chunks(), COMPRESSED)
-        found = b""
+        opening = b""
         for block in to_utf8(decompress(form, chunks, stored.path, _OPENING)):
-            found += block
-            if len(found) >= _OPENING:
+            opening += block
+            if len(opening) >= _OPENING:
                 break
-        return found[:_OPENING]
+        return opening[:_OPENING]
     finally:
         stored.close()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from trtforensics.console.secrets import masked
 from trtforensics.parsers.text.source import MAX_BYTES, open_source
-from trtforensics.parsers.text.windows import Window
+from trtforensics.parsers.text.windows import CUT_LINE, LONGEST_LINE, Window
 from trtforensics.sources.build_log import load_build_log, read_build_log
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from trtforensics.console.progress import Progress
     from trtforensics.model.log import BuildLog
+    from trtforensics.parsers.text.source import Source
     from trtforensics.parsers.text.text import LogText
 
 LONGEST_QUOTE = 1000
@@ -68,12 +69,24 @@ class ReadLog:
     def quote(self, lines: Collection[int]) -> Mapping[int, str]:
         """Return the text of some lines, without escapes; see :class:`QuotedLog`.
 
+        Of a plain file only these lines are read.
+
         Raises:
             SourceError: The source cannot be read again.
         """
         if self.spool is not None:
             return _quotes(self.spool.windows(), lines)
-        return quote_file(self.path, lines, max_bytes=self.max_bytes)
+        with open_source(self.path, max_bytes=self.max_bytes) as source:
+            whole = not self.log.source.parts and len(self.log.line_starts) == self.log.source.lines
+            if whole and source.holds_its_text:
+                return {line: _quoted(self._raw(source, line)) for line in lines}
+            return _quotes(source.windows(), lines)
+
+    def _raw(self, source: Source, line: int) -> bytes:
+        starts = self.log.line_starts
+        begin = int(starts[line - 1])
+        size = int(starts[line] if line < len(starts) else self.log.source.bytes) - begin
+        return Window(line, begin, source.peek(begin, size if size <= LONGEST_LINE else CUT_LINE)).lines[0]
 
     def close(self) -> None:
         """Remove the copy of what a pipe sent; no more lines can be quoted from it."""
@@ -122,16 +135,16 @@ class Spool:
 
 def _quotes(windows: Iterable[Window], lines: Collection[int]) -> Mapping[int, str]:
     wanted = sorted(lines)
-    found: dict[int, str] = {}
+    quotes: dict[int, str] = {}
     for window in windows:
         if not wanted:
             break
         behind = window.first_line + window.data.count(b"\n") + (not window.data.endswith(b"\n"))
         here = wanted[: bisect_left(wanted, behind)]
         texts = window.lines if here else []
-        found |= {line: _quoted(texts[line - window.first_line]) for line in here}
+        quotes |= {line: _quoted(texts[line - window.first_line]) for line in here}
         wanted = wanted[len(here) :]
-    return found
+    return quotes
 
 
 def _quoted(raw: bytes) -> str:

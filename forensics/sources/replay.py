@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from trtforensics.parsers.files.json_text import locate
 from trtforensics.parsers.files.replay import check_opening, decoded, read_replay
+from trtforensics.parsers.files.replay_places import locate
 from trtforensics.parsers.text.document import read_document
 from trtforensics.parsers.text.source import MAX_BYTES
 
 if TYPE_CHECKING:
     from trtforensics.model.replay import FieldPath, Replay, TextSpan
-    from trtforensics.parsers.files.json_text import EntryPlaces, Places
+    from trtforensics.parsers.files.replay_places import ReplayJson
     from trtforensics.parsers.text.document import Document
 
 
@@ -29,7 +29,7 @@ class ReplayFile:
         self.replay: Replay = read_replay(self._document)
 
     @cached_property
-    def _places(self) -> Places | EntryPlaces:
+    def _places(self) -> ReplayJson:
         return locate(decoded(self._document), self._document.info.path)
 
     def place(self, path: FieldPath) -> TextSpan:

@@ -1,4 +1,4 @@
-"""Names a file that a command does not read for what it is, with the command that takes it."""
+"""Names the kind of a file that a command cannot read, and the command that can."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _VERSION = slice(24, 28)
 
 
 class _Form(NamedTuple):
-    """A form of file: what it is called, and what to do with it."""
+    """A form of file: its name, and the next step for the user."""
 
     name: str
     next_step: str
@@ -73,11 +73,11 @@ _EXPECTED = {
     NotATimingCacheError: frozenset({Kind.TIMING_CACHE, Kind.BUILD_LOG}),
     NotAnOnnxModelError: frozenset({Kind.BUILD_LOG}),
 }
-"""Of which kinds a file may be that a reader refused as damaged, or named itself for what it is."""
+"""The kinds that a reader expects: of a file of another kind, the error names the kind."""
 
 
 def named(failure: ForensicsError) -> ForensicsError:
-    """Return the error that says what the file is, where a reader could only say what it is not."""
+    """Return an error that names the kind of the file, where the reader's own error cannot."""
     expected = _EXPECTED.get(type(failure))
     path = _PLACE.sub("", failure.where)
     if expected is None or not Path(path).is_file():

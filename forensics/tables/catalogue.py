@@ -1,39 +1,173 @@
-"""The tables of builds, by the words that name them."""
+"""The tables of builds, by the words that name them; those of what a build did have their columns here."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from trtforensics.engines.alternatives import Alternatives, tuned_type
 from trtforensics.errors import UsageError
-from trtforensics.tables import log_tables
+from trtforensics.model.log import Choice
+from trtforensics.model.timings import tactic_text
+from trtforensics.tables.columns import Sort, Table, TableColumn
 from trtforensics.tables.layers import layer_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from trtforensics.engines.facts import EngineFacts
     from trtforensics.model.log import Build
-    from trtforensics.sources.onnx_model import OnnxModel
-    from trtforensics.tables.columns import Table
 
-LOG_TABLES: dict[str, Callable[..., Table]] = {
-    "choices": log_tables.choice_table,
-    "candidates": log_tables.candidate_table,
-    "fusions": log_tables.fusion_table,
-    "profile": log_tables.profile_table,
-    "messages": log_tables.message_table,
-    "cache-keys": log_tables.cache_key_table,
+_N, _I, _T = Sort.NUMBER, Sort.INTEGER, Sort.TEXTS
+_SEVERITIES = {"W": "warning", "E": "error"}
+
+
+class LogRow(NamedTuple):
+    """A record of a build, and where it stands; the build's number counts from 1. ``more`` is what joins it."""
+
+    build: int
+    item: Any
+    file: str
+    line: int
+    more: Any = None
+
+
+_PLACE = (
+    TableColumn("build", lambda row: row.build, _I),
+    TableColumn("source", lambda row: row.file, plain=False),
+    TableColumn("line", lambda row: row.line, _I),
+)
+
+
+def _table(columns: tuple[TableColumn, ...], rows: Callable[[Build], Iterable[LogRow]]) -> Callable[..., Table]:
+    """Return what makes a table of builds: its own columns, and where each row stands."""
+    return lambda builds: Table((*columns, *_PLACE), (row for build in builds for row in rows(build)))
+
+
+def _row(build: Build, item: Any, more: Any = None) -> LogRow:  # noqa: ANN401 - any record with a span
+    return LogRow(build.index + 1, item, item.span.file, item.span.line_in_file, more)
+
+
+def _choices(build: Build) -> Iterator[LogRow]:
+    alternatives = Alternatives(build)
+    for result in sorted(build.tuned_results, key=lambda result: result.span.line):
+        margin = alternatives.margin(result)
+        yield _row(build, result, None if margin is None else margin - 1)
+
+
+def _candidates(build: Build) -> Iterator[LogRow]:
+    for choice in build.choices:
+        for candidate in build.candidates(choice):
+            span = choice.span
+            yield LogRow(build.index + 1, candidate, span.file, candidate.line - span.before, choice)
+
+
+def _profile(build: Build) -> Iterator[LogRow]:
+    for row in build.profile:
+        layer = None if row.engine_layer is None else build.engine_layers[row.engine_layer]
+        yield _row(build, row, layer)
+
+
+def _ratio(row: LogRow) -> float | None:
+    """Return how much slower a candidate is than the choice of its block."""
+    chosen, time_ms = row.more.time_ms, row.item.time_ms
+    return time_ms / chosen - 1 if chosen and time_ms is not None else None
+
+
+_choice_table = _table(
+    (
+        TableColumn("layer", lambda row: row.item.layer, aliases=("name",)),
+        TableColumn("runner", lambda row: row.item.runner),
+        TableColumn("type", lambda row: tuned_type(row.item), types=True),
+        TableColumn("tactic", lambda row: tactic_text(row.item.tactic)),
+        TableColumn("kernel", lambda row: row.item.kernel or None),
+        TableColumn("time_ms", lambda row: row.item.time_ms, _N, "ms", ("time",)),
+        TableColumn("runner_up_ms", lambda row: getattr(row.item, "runner_up_ms", None), _N, "ms"),
+        TableColumn("margin", lambda row: row.more, _N, "ratio"),
+        TableColumn("candidates", lambda row: getattr(row.item, "candidates", None), _I),
+        TableColumn("input_formats", lambda row: row.item.inputs, _T),
+        TableColumn("output_formats", lambda row: row.item.outputs, _T),
+        TableColumn("final", lambda row: row.item.final, Sort.FLAG),
+        TableColumn("cached", lambda row: not isinstance(row.item, Choice), Sort.FLAG),
+        TableColumn("pass", lambda row: row.item.pass_index, _I),
+    ),
+    _choices,
+)
+_candidate_table = _table(
+    (
+        TableColumn("layer", lambda row: row.more.layer, aliases=("name",)),
+        TableColumn("runner", lambda row: row.item.runner or None),
+        TableColumn("tactic", lambda row: tactic_text(row.item.tactic)),
+        TableColumn("kernel", lambda row: row.item.kernel or None),
+        TableColumn("time_ms", lambda row: row.item.time_ms, _N, "ms", ("time",)),
+        TableColumn("slower", _ratio, _N, "ratio"),
+        TableColumn("chosen", lambda row: row.item.tactic == row.more.tactic, Sort.FLAG),
+        TableColumn("type", lambda row: tuned_type(row.more), types=True),
+        TableColumn("input_formats", lambda row: row.more.inputs, _T),
+        TableColumn("output_formats", lambda row: row.more.outputs, _T),
+        TableColumn("pass", lambda row: row.more.pass_index, _I),
+    ),
+    _candidates,
+)
+_fusion_table = _table(
+    (
+        TableColumn("kind", lambda row: row.item.kind),
+        TableColumn("layers", lambda row: row.item.inputs, _T),
+        TableColumn("pass", lambda row: row.item.pass_index, _I),
+    ),
+    lambda build: (_row(build, record) for record in build.fusions),
+)
+_profile_table = _table(
+    (
+        TableColumn("layer", lambda row: row.item.name, aliases=("name",)),
+        TableColumn("total_ms", lambda row: row.item.total_ms, _N, "ms"),
+        TableColumn("average_ms", lambda row: row.item.average_ms, _N, "ms", ("time",)),
+        TableColumn("median_ms", lambda row: row.item.median_ms, _N, "ms"),
+        TableColumn("share", lambda row: row.item.percentage / 100, _N, "ratio"),
+        TableColumn("type", lambda row: row.more.type if row.more else None, types=True),
+        TableColumn("engine_layer", lambda row: row.item.engine_layer, _I),
+    ),
+    _profile,
+)
+_message_table = _table(
+    (
+        TableColumn("severity", lambda row: _SEVERITIES.get(row.item.severity, row.item.severity)),
+        TableColumn("text", lambda row: row.item.text),
+    ),
+    lambda build: (_row(build, record) for record in build.messages),
+)
+_cache_key_table = _table(
+    (
+        TableColumn("op", lambda row: row.item.op, aliases=("name",)),
+        TableColumn("key", lambda row: row.item.key),
+        TableColumn("selected", lambda row: tactic_text(row.item.selected)),
+        TableColumn("time_ms", lambda row: row.item.time_ms, _N, "ms", ("time",)),
+        TableColumn("candidates", lambda row: len(row.item.candidates), _I),
+        TableColumn("foreign_node", lambda row: row.item.foreign_node or None),
+        TableColumn("onnx_nodes", lambda row: row.item.onnx_nodes, _T, aliases=("fused",)),
+        TableColumn("pass", lambda row: row.item.pass_index, _I),
+    ),
+    lambda build: (_row(build, record) for record in build.timing_cache_keys),
+)
+
+_LOG_TABLES: dict[str, Callable[..., Table]] = {
+    "choices": _choice_table,
+    "candidates": _candidate_table,
+    "fusions": _fusion_table,
+    "profile": _profile_table,
+    "messages": _message_table,
+    "cache-keys": _cache_key_table,
 }
-TABLE_NAMES = ("layers", *LOG_TABLES)
+TABLE_NAMES = ("layers", *_LOG_TABLES)
 
 
-def table_of(what: str, builds: Sequence[Build], model: OnnxModel | None = None) -> Table:
-    """Return one of :data:`TABLE_NAMES` of builds; ``model`` tells the operators of ONNX nodes.
+def table_of(what: str, engines: Sequence[EngineFacts]) -> Table:
+    """Return one of :data:`TABLE_NAMES` of engines and their builds.
 
     Raises:
         UsageError: there is no such table.
     """
     if what == "layers":
-        return layer_table(builds, model)
-    if what not in LOG_TABLES:
+        return layer_table(engines)
+    if what not in _LOG_TABLES:
         raise UsageError(f"table {what!r}", "does not exist", f"There are {', '.join(TABLE_NAMES)}")
-    return LOG_TABLES[what](builds)
+    return _LOG_TABLES[what]([engine.build for engine in engines])

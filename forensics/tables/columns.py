@@ -25,12 +25,32 @@ class Sort(StrEnum):
     FLAG = "flag"
 
 
+TYPE_VALUES = ("half", "float", "int8", "bfloat16", "fp8")
+"""What a filter suggests for types."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """How a list on a screen shows a column: its title, its width in cells and its text for a row.
+
+    Cells stand in the order of ``place``. On a narrow screen they give way in the order of ``rank``, the highest first.
+    """
+
+    title: str
+    width: int
+    place: int
+    rank: int
+    text: Callable[[Any], str]
+    right: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class TableColumn:
     """A column. ``get`` returns its value of a row; ``aliases`` are short names that filters know it by.
 
     The unit of its numbers is part of its name (``time_ms``) where it is not 1; ``unit`` says which units a filter may
-    give instead. ``searched`` returns what a filter looks in where that is more than the column shows.
+    give instead. ``searched`` returns what a filter looks in where that is more than the column shows. An ``extra``
+    column is written only where it is asked for.
     """
 
     name: str
@@ -41,15 +61,18 @@ class TableColumn:
     types: bool = False
     plain: bool = True
     searched: Callable[[Any], object] | None = None
+    extra: bool = False
+    cell: Cell | None = None
 
     @property
     def field(self) -> FilterField:
         """The column as a field of filters."""
         is_number = self.sort in {Sort.INTEGER, Sort.NUMBER}
         kind = FieldKind.NUMBER if is_number else FieldKind.TYPE if self.types else FieldKind.TEXT
-        get = self.searched or (self._flag if self.sort is Sort.FLAG else self.get)
+        get = self._flag if self.sort is Sort.FLAG else self.get
         plain = self.plain and self.sort in {Sort.TEXT, Sort.TEXTS}
-        return FilterField(self.name, get, kind, self.unit, self.aliases, plain)
+        values = TYPE_VALUES if self.types else ()
+        return FilterField(self.name, get, kind, self.unit, self.aliases, plain, values, self.searched)
 
     def _flag(self, row: object) -> str | None:
         value = self.get(row)
@@ -66,8 +89,8 @@ class Table:
 
     @property
     def header(self) -> tuple[TableColumn, ...]:
-        """The columns that are written: those that were selected, else all."""
-        return self.columns if self.shown is None else self.shown
+        """The columns that are written: those that were selected, else all but the extra ones."""
+        return tuple(column for column in self.columns if not column.extra) if self.shown is None else self.shown
 
     def values(self) -> Iterator[tuple[Value, ...]]:
         """Give the values of the rows under :attr:`header`."""

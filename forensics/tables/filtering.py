@@ -2,7 +2,7 @@
 
 A row stays where every term holds. A plain word is looked for in all fields that are texts, whatever its case;
 ``field:value`` looks in one of them; ``=`` and ``!=`` compare whole values, ``<``, ``<=``, ``>``, ``>=`` numbers. ``|``
-stands between values of which one is enough, ``-`` before a term that must not hold, ``"`` around a value with spaces,
+separates alternatives, ``-`` negates a term, ``"`` around a value with spaces,
 ``|`` or an operator in it. A number may carry a unit (``50us``, ``4MiB``, ``2%``). ``field:?`` keeps rows that lack the
 value; no comparison holds for them.
 """
@@ -46,10 +46,10 @@ _UNITS = {
 """What a suffix multiplies a number by, for each unit that a field may have."""
 _NUMBER = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)([a-zµ%]*)", re.IGNORECASE)
 _ORDERS: dict[str, Callable[[float, float], bool]] = {
-    "<": lambda one, other: one < other,
-    "<=": lambda one, other: one <= other,
-    ">": lambda one, other: one > other,
-    ">=": lambda one, other: one >= other,
+    "<": lambda number, other: number < other,
+    "<=": lambda number, other: number <= other,
+    ">": lambda number, other: number > other,
+    ">=": lambda number, other: number >= other,
 }
 _TERMS = ("negated", "comparison", "words")
 _UNKNOWN = "?"
@@ -72,7 +72,8 @@ class FilterField:
     """A field of rows. ``get`` returns a text, a number, several texts, or None for "not known".
 
     ``unit`` is that of its numbers: ``ms``, ``bytes``, ``ratio`` or none. ``aliases`` are other names for it. Plain
-    words are looked for in it only if ``plain``. ``values`` are some that may be suggested.
+    words are looked for in it only if ``plain``. ``values`` are some that may be suggested. ``searched`` returns what
+    texts are looked for in where that is more than the field itself.
     """
 
     name: str
@@ -82,6 +83,7 @@ class FilterField:
     aliases: tuple[str, ...] = ()
     plain: bool = True
     values: tuple[str, ...] = ()
+    searched: Callable[[Any], object] | None = None
 
 
 class FilterError(UsageError):
@@ -128,14 +130,18 @@ def completions(text: str, column: int, fields: Iterable[FilterField]) -> tuple[
     word = begun[0].removeprefix("-") if begun else ""
     name, operator, value = re.fullmatch(r"([\w.]*)([:=<>!]*)(.*)", word, re.DOTALL).groups()  # type: ignore[union-attr]  # it matches any text
     if operator:
-        known = next((one for one in fields if name in (one.name, *one.aliases)), None)
+        known = next((field for field in fields if name in (field.name, *field.aliases)), None)
         given = known.values if known else ()
-        return tuple(f"{name}{operator}{one}" for one in given if one.casefold().startswith(value.casefold()))
-    names = ((alias, one) for one in fields for alias in (*one.aliases, one.name))
+        return tuple(
+            f"{name}{operator}{suggestion}"
+            for suggestion in given
+            if suggestion.casefold().startswith(value.casefold())
+        )
+    names = ((alias, field) for field in fields for alias in (*field.aliases, field.name))
     folded = name.casefold()
     return tuple(
-        f"{alias}{'>' if one.kind is FieldKind.NUMBER else ':'}"
-        for alias, one in names
+        f"{alias}{'>' if field.kind is FieldKind.NUMBER else ':'}"
+        for alias, field in names
         if alias.casefold().startswith(folded)
     )
 
@@ -165,8 +171,8 @@ class _Reading:
 
     def __init__(self, text: str, fields: Sequence[FilterField]) -> None:
         self._text = text
-        self._fields = {name: one for one in reversed(fields) for name in (*one.aliases, one.name)}
-        self._plain = [one for one in fields if one.plain and one.kind is not FieldKind.NUMBER]
+        self._fields = {name: field for field in reversed(fields) for name in (*field.aliases, field.name)}
+        self._plain = [field for field in fields if field.plain and field.kind is not FieldKind.NUMBER]
 
     def test(self, term: Tree[Token]) -> _Test:
         """Return the test of a term."""
@@ -178,7 +184,7 @@ class _Reading:
 
     def _anywhere(self, values: Sequence[Token]) -> _Test:
         needles = [_plain(value).casefold() for value in values]
-        getters = [one.get for one in self._plain]
+        getters = [field.searched or field.get for field in self._plain]
         return lambda row: any(needle in text for get in getters for text in _texts(get(row)) for needle in needles)
 
     def _comparison(self, name: Token, operator: Token, *values: Token) -> _Test:
@@ -231,7 +237,7 @@ class _Reading:
 
 def _of_texts(known: FilterField, operator: str, values: Sequence[str]) -> _Test:
     same = _type_word if known.kind is FieldKind.TYPE else str.casefold
-    get, needles = known.get, [same(value) for value in values]
+    get, needles = known.searched or known.get, [same(value) for value in values]
     if operator == ":":
         return lambda row: any(needle in same(text) for text in _texts(get(row)) for needle in needles)
     wanted = frozenset(needles)
@@ -251,7 +257,7 @@ def _plain(token: Token) -> str:
 
 def _equal(number: float, others: Iterable[float]) -> bool:
     """Whether a number is one of others, but for rounding where units are converted."""
-    return any(abs(number - one) <= 1e-9 * max(abs(number), abs(one)) for one in others)
+    return any(abs(number - other) <= 1e-9 * max(abs(number), abs(other)) for other in others)
 
 
 def _texts(value: object) -> Iterable[str]:
@@ -261,7 +267,7 @@ def _texts(value: object) -> Iterable[str]:
     if isinstance(value, str):
         return (value.casefold(),)
     if isinstance(value, Sequence):
-        return [str(one).casefold() for one in value]
+        return [str(part).casefold() for part in value]
     return (str(value).casefold(),)
 
 

@@ -107,7 +107,7 @@ def _batch(pa: Any, schema: Any, rows: list[tuple[Any, ...]]) -> Any:  # noqa: A
 def _plain(value: Value) -> object:
     if isinstance(value, str):
         return masked(value)
-    return [masked(one) for one in value] if isinstance(value, tuple) else value
+    return [masked(part) for part in value] if isinstance(value, tuple) else value
 
 
 def to_parquet(table: Table) -> bytes:

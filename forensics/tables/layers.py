@@ -1,69 +1,83 @@
-"""The table of an engine's layers, with the derived facts of each."""
+"""The catalogue of what is known of an engine's layers: columns of tables, fields of filters, cells of lists."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.engines.deriving import facts_of
-from trtforensics.engines.why import Reasons
-from trtforensics.model.log import Choice
+from trtforensics.console.counting import milliseconds
+from trtforensics.model.data_types import type_word
+from trtforensics.model.layer_types import COMPUTES_NOTHING, NO_KERNEL
 from trtforensics.model.timings import tactic_text
-from trtforensics.tables.columns import Sort, Table, TableColumn
+from trtforensics.tables.columns import Cell, Sort, Table, TableColumn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
-    from trtforensics.engines.facts import EngineFacts, LayerFacts, TensorFacts
-    from trtforensics.model.log import Build
-    from trtforensics.sources.onnx_model import OnnxModel
+    from trtforensics.engines.facts import EngineFacts, LayerFacts
+    from trtforensics.engines.quantities import TensorFacts
 
-
-@dataclass(frozen=True, slots=True)
-class LayerRow:
-    """A layer of the engine of a build; the build's number counts from 1. ``why`` says why it is as it is."""
-
-    facts: LayerFacts
-    build: int
-    why: str
-    margin: float | None
-    runner_up_ms: float | None
+UNKNOWN = "?"
+"""The text of a cell whose value is not known."""
+COMPUTES_NO_VALUES = "·"
+"""The compute precision of a layer that copies, converts or waits."""
+_MOST_TYPES = 2
 
 
-def layer_table(builds: Iterable[Build], model: OnnxModel | None = None) -> Table:
-    """Return the table of the engine layers of builds."""
-    return Table(COLUMNS, _rows(builds, model))
+def layer_table(engines: Iterable[EngineFacts]) -> Table:
+    """Return the table of the layers of engines, and of what was timed and no dump lists."""
+    return Table(LAYER_COLUMNS, (layer for engine in engines for layer in engine.listed))
 
 
-def layer_rows(engine: EngineFacts) -> Iterator[LayerRow]:
-    """Give a row for each layer of an engine."""
-    build = engine.build
-    reasons = Reasons(build)
-    for facts in engine.layers:
-        own = facts.choice if facts.choice is not None and facts.choice.layer == facts.name else None
-        margin = reasons.alternatives.margin(own) if own is not None else None
-        runner_up = own.runner_up_ms if isinstance(own, Choice) else None
-        why = "; ".join(reason.text for reason in reasons.why(facts.layer))
-        yield LayerRow(facts, build.index + 1, why, None if margin is None else margin - 1, runner_up)
+def compute_text(layer: LayerFacts) -> str:
+    """Return what a layer computes in; ``?`` where that is unknown, ``·`` where it computes nothing."""
+    if layer.compute_precision is not None:
+        return layer.compute_precision.type
+    return COMPUTES_NO_VALUES if layer.layer.type in COMPUTES_NOTHING or layer.is_reformat else UNKNOWN
 
 
-def _rows(builds: Iterable[Build], model: OnnxModel | None) -> Iterator[LayerRow]:
-    for build in builds:
-        yield from layer_rows(facts_of(build, "", model))
+def _types(layer: LayerFacts) -> tuple[str, ...]:
+    """Return what ``type:`` looks in: operation, implementation, what a layer computes in, reads and writes."""
+    types = (layer.kind, layer.layer.type, _computes(layer), *layer.input_types, *layer.output_types)
+    return tuple(filter(None, types))
 
 
-def _types(row: LayerRow) -> tuple[str, ...]:
-    """Return what ``type:`` looks in: what a layer does, its implementation, what it computes in and writes."""
-    facts = row.facts
-    return tuple(filter(None, (facts.kind, facts.layer.type, _computes(row), *facts.output_types)))
+def _types_text(layer: LayerFacts) -> str:
+    """Return what a layer reads and writes: ``Half→Float``, ``Half`` for both; ``?`` for a side that is unknown."""
+    read, written = (
+        "mixed" if len(types) > _MOST_TYPES else "+".join(types) or UNKNOWN
+        for types in (layer.input_types, layer.output_types)
+    )
+    return read if read == written else f"{read}→{written}"
 
 
-def _computes(row: LayerRow) -> str | None:
-    return row.facts.compute_precision.type if row.facts.compute_precision else None
+def _time_text(layer: LayerFacts) -> str:
+    if layer.time_ms is None:
+        return "" if layer.layer.type in NO_KERNEL else UNKNOWN
+    return milliseconds(layer.time_ms)
 
 
-def _evidence(row: LayerRow) -> str | None:
-    return row.facts.compute_precision.source.value if row.facts.compute_precision else None
+def _share_text(layer: LayerFacts) -> str:
+    return f"{layer.share * 100:.1f}" if layer.share is not None else ""
+
+
+def _other_text(layer: LayerFacts) -> str:
+    other = layer.other_type
+    return f"{type_word(other.type)} {_percent(other.ratio)}" if other else ""
+
+
+def _percent(ratio: float | None) -> str:
+    if ratio is None:
+        return ""
+    percent = (ratio - 1) * 100
+    return f"{percent:+,.0f} %" if abs(percent) >= 100 else f"{percent:+.1f} %"  # noqa: PLR2004 - three digits suffice
+
+
+def _computes(layer: LayerFacts) -> str | None:
+    return layer.compute_precision.type if layer.compute_precision else None
+
+
+def _evidence(layer: LayerFacts) -> str | None:
+    return layer.compute_precision.source.value if layer.compute_precision else None
 
 
 def _formats(tensors: Iterable[TensorFacts]) -> tuple[str, ...]:
@@ -74,60 +88,104 @@ def _shapes(tensors: Iterable[TensorFacts]) -> tuple[str, ...]:
     return tuple("x".join(map(str, tensor.dims)) for tensor in tensors)
 
 
-def _time_source(row: LayerRow) -> str | None:
-    return row.facts.time_is.value if row.facts.time_is else None
+def _time_source(layer: LayerFacts) -> str | None:
+    return layer.time_is.value if layer.time_is else None
 
 
-def _aligned(row: LayerRow) -> bool | None:
-    return row.facts.alignment.aligned if row.facts.alignment else None
+def _aligned(layer: LayerFacts) -> bool | None:
+    return layer.alignment.aligned if layer.alignment else None
+
+
+def _margin(layer: LayerFacts) -> float | None:
+    return None if layer.margin is None else layer.margin - 1
+
+
+def _why(layer: LayerFacts) -> str | None:
+    return "; ".join(reason.text for reason in layer.why()) or None
 
 
 _N, _I, _T = Sort.NUMBER, Sort.INTEGER, Sort.TEXTS
 
-COLUMNS: tuple[TableColumn, ...] = (
-    TableColumn("layer", lambda row: row.facts.name, aliases=("name",)),
-    TableColumn("type", lambda row: row.facts.kind or None, types=True, searched=_types),
-    TableColumn("compute_precision", _computes, types=True, aliases=("precision",)),
-    TableColumn("output_types", lambda row: row.facts.output_types, _T, types=True, aliases=("out",)),
-    TableColumn("time_ms", lambda row: row.facts.time_ms, _N, "ms", ("time",)),
+_KIND = Cell("kind", 14, 1, 6, lambda layer: layer.layer.type)
+_IN_OUT = Cell("in→out", 11, 2, 3, _types_text)
+_COMPUTE = Cell("compute", 8, 3, 4, compute_text)
+_MS = Cell("ms", 9, 4, 1, _time_text, right=True)
+_SHARE = Cell("%", 5, 5, 2, _share_text, right=True)
+_LAG = Cell("margin", 8, 6, 5, lambda layer: _percent(layer.margin), right=True)
+_OTHER = Cell("other type", 13, 7, 7, _other_text)
+
+LAYER_COLUMNS: tuple[TableColumn, ...] = (
+    TableColumn("layer", lambda layer: layer.name, aliases=("name",)),
+    TableColumn("type", lambda layer: layer.kind or None, types=True, searched=_types),
+    TableColumn("compute_precision", _computes, types=True, aliases=("precision", "compute"), cell=_COMPUTE),
+    TableColumn("output_types", lambda layer: layer.output_types, _T, types=True, aliases=("out",)),
+    TableColumn("time_ms", lambda layer: layer.time_ms, _N, "ms", ("time", "ms"), cell=_MS),
     TableColumn("time_is", _time_source),
-    TableColumn("share", lambda row: row.facts.share, _N, "ratio"),
-    TableColumn("weights_bytes", lambda row: row.facts.weights_bytes, _I, "bytes", ("weights",)),
-    TableColumn("input_bytes", lambda row: row.facts.input_bytes, _I, "bytes"),
-    TableColumn("output_bytes", lambda row: row.facts.output_bytes, _I, "bytes"),
-    TableColumn("activation_bytes", lambda row: row.facts.activation_bytes, _I, "bytes", ("activations",)),
-    TableColumn("macs", lambda row: row.facts.macs, _I),
-    TableColumn("onnx_nodes", lambda row: row.facts.onnx_nodes, _T, aliases=("fused",)),
-    TableColumn("tactic", lambda row: tactic_text(row.facts.layer.tactic)),
-    TableColumn("kernel", lambda row: row.facts.layer.tactic_name or None),
-    TableColumn("source", lambda row: row.facts.span.file, plain=False),
-    TableColumn("line", lambda row: row.facts.span.line_in_file, _I),
-    TableColumn("build", lambda row: row.build, _I),
-    TableColumn("index", lambda row: row.facts.index, _I),
-    TableColumn("layer_type", lambda row: row.facts.layer.type or None),
+    TableColumn("share", lambda layer: layer.share, _N, "ratio", cell=_SHARE),
+    TableColumn("weights_bytes", lambda layer: layer.weights_bytes, _I, "bytes", ("weights",)),
+    TableColumn("input_bytes", lambda layer: layer.input_bytes, _I, "bytes"),
+    TableColumn("output_bytes", lambda layer: layer.output_bytes, _I, "bytes"),
+    TableColumn("activation_bytes", lambda layer: layer.activation_bytes, _I, "bytes", ("activations",)),
+    TableColumn("macs", lambda layer: layer.macs, _I),
+    TableColumn(
+        "onnx_nodes",
+        lambda layer: layer.onnx_nodes,
+        _T,
+        aliases=("fused",),
+        searched=lambda layer: (layer.name, *layer.onnx_nodes),
+    ),
+    TableColumn("tactic", lambda layer: tactic_text(layer.layer.tactic)),
+    TableColumn("kernel", lambda layer: layer.layer.tactic_name or None),
+    TableColumn("source", lambda layer: layer.span.file, plain=False),
+    TableColumn("line", lambda layer: layer.span.line_in_file, _I),
+    TableColumn("build", lambda layer: layer.engine.build.index + 1, _I),
+    TableColumn("index", lambda layer: None if layer.number is None else layer.index, _I),
+    TableColumn("layer_type", lambda layer: layer.layer.type or None, aliases=("kind",), cell=_KIND),
     TableColumn("precision_from", _evidence, plain=False),
-    TableColumn("median_ms", lambda row: row.facts.median_ms, _N, "ms"),
-    TableColumn("runner", lambda row: row.facts.choice.runner if row.facts.choice else None),
-    TableColumn("runner_up_ms", lambda row: row.runner_up_ms, _N, "ms"),
-    TableColumn("margin", lambda row: row.margin, _N, "ratio"),
-    TableColumn("bias_bytes", lambda row: row.facts.bias_bytes, _I, "bytes"),
-    TableColumn("stored_bytes", lambda row: row.facts.stored_bytes, _I, "bytes"),
-    TableColumn("moved_bytes", lambda row: row.facts.moved_bytes, _I, "bytes", ("bytes",)),
-    TableColumn("flops", lambda row: row.facts.flops, _I),
-    TableColumn("intensity_flop_per_byte", lambda row: row.facts.intensity, _N, aliases=("intensity",)),
-    TableColumn("bandwidth_gb_per_s", lambda row: row.facts.bandwidth_gb_s, _N, aliases=("bandwidth",)),
-    TableColumn("rate_tflop_per_s", lambda row: row.facts.tera_operations_s, _N, aliases=("rate",)),
+    TableColumn("median_ms", lambda layer: layer.median_ms, _N, "ms"),
+    TableColumn("runner", lambda layer: layer.choice.runner if layer.choice else None),
+    TableColumn("runner_up_ms", lambda layer: layer.runner_up_ms, _N, "ms"),
+    TableColumn("margin", _margin, _N, "ratio", cell=_LAG),
+    TableColumn("bias_bytes", lambda layer: layer.bias_bytes, _I, "bytes"),
+    TableColumn("stored_bytes", lambda layer: layer.stored_bytes, _I, "bytes"),
+    TableColumn("moved_bytes", lambda layer: layer.moved_bytes, _I, "bytes", ("bytes",)),
+    TableColumn("flops", lambda layer: layer.flops, _I),
+    TableColumn("intensity_flop_per_byte", lambda layer: layer.intensity, _N, aliases=("intensity",)),
+    TableColumn("bandwidth_gb_per_s", lambda layer: layer.bandwidth_gb_s, _N, aliases=("bandwidth",)),
+    TableColumn("rate_tflop_per_s", lambda layer: layer.tera_operations_s, _N, aliases=("rate",)),
     TableColumn("channels_aligned", _aligned, Sort.FLAG, aliases=("aligned",)),
-    TableColumn("reformats_before", lambda row: row.facts.reformats_before, _I),
-    TableColumn("reformats_after", lambda row: row.facts.reformats_after, _I),
-    TableColumn("reformats", lambda row: row.facts.reformats, _I),
-    TableColumn("input_formats", lambda row: _formats(row.facts.inputs), _T, plain=False),
-    TableColumn("output_formats", lambda row: _formats(row.facts.outputs), _T, plain=False),
-    TableColumn("input_dims", lambda row: _shapes(row.facts.inputs), _T, plain=False),
-    TableColumn("output_dims", lambda row: _shapes(row.facts.outputs), _T, plain=False),
-    TableColumn("operators", lambda row: row.facts.operators, _T, aliases=("op",)),
-    TableColumn("block", lambda row: row.facts.block or None, plain=False),
-    TableColumn("runs_kernel", lambda row: row.facts.runs_kernel, Sort.FLAG),
-    TableColumn("why", lambda row: row.why or None, plain=False),
+    TableColumn("reformats_before", lambda layer: layer.reformats_before, _I),
+    TableColumn("reformats_after", lambda layer: layer.reformats_after, _I),
+    TableColumn("reformats", lambda layer: layer.reformats, _I),
+    TableColumn("input_formats", lambda layer: _formats(layer.inputs), _T, plain=False),
+    TableColumn("output_formats", lambda layer: _formats(layer.outputs), _T, plain=False),
+    TableColumn("input_dims", lambda layer: _shapes(layer.inputs), _T, plain=False),
+    TableColumn("output_dims", lambda layer: _shapes(layer.outputs), _T, plain=False),
+    TableColumn("operators", lambda layer: layer.operators, _T, aliases=("op",)),
+    TableColumn("block", lambda layer: layer.block or None, plain=False),
+    TableColumn("runs_kernel", lambda layer: layer.runs_kernel, Sort.FLAG),
+    TableColumn("why", _why, plain=False),
+    TableColumn("number", lambda layer: layer.number, _I, extra=True),
+    TableColumn(
+        "input_types", lambda layer: layer.input_types, _T, types=True, aliases=("in",), extra=True, cell=_IN_OUT
+    ),
+    TableColumn(
+        "other",
+        lambda layer: layer.other_type.ratio - 1 if layer.other_type else None,
+        _N,
+        "ratio",
+        extra=True,
+        cell=_OTHER,
+    ),
+    TableColumn("foreign_node", lambda layer: layer.foreign_node or None, aliases=("foreign",), extra=True),
 )
-"""The first seventeen are those that scripts rely on; further ones may be added behind."""
+"""The first seventeen are those that scripts rely on; further ones may be added behind.
+
+``margin`` and ``other`` are how much slower the runner-up and the fastest other type are: ``margin<2%``.
+"""
+
+LAYER_FIELDS = tuple(column.field for column in LAYER_COLUMNS)
+"""What a filter may ask of a layer."""
+
+LAYER_CELLS = tuple(sorted((column.cell for column in LAYER_COLUMNS if column.cell), key=lambda cell: cell.place))
+"""What a list of layers shows behind their names, in the order of the screen."""

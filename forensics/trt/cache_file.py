@@ -52,13 +52,13 @@ def read(folder: Path) -> CacheReport:
     report = CacheReport(version=trt.__version__, editable=hasattr(trt, "TimingCacheKey"))
     if not report.editable:
         return report
-    logger, said = _logger(trt)
+    logger, messages = _logger(trt)
     builder = trt.Builder(logger)
     config = builder.create_builder_config()
     config.set_flag(trt.BuilderFlag.EDITABLE_TIMING_CACHE)
     cache = config.create_timing_cache((folder / BASE).read_bytes())
     report.keys = {} if cache is None else values_in(cache)
-    report.said = said[-1] if said else ""
+    report.said = messages[-1] if messages else ""
     updates = folder / UPDATES
     if cache is not None and updates.exists():
         for key, (tactic, time_ms) in json.loads(updates.read_text("ascii")).items():
@@ -75,7 +75,7 @@ def _logger(trt: TensorRT) -> tuple[tensorrt.ILogger, list[str]]:
         from tensorrt import ILogger  # noqa: PLC0415 - stands for that of `trt`
     else:
         ILogger = trt.ILogger  # noqa: N806 - it is a class
-    said: list[str] = []
+    messages: list[str] = []
 
     class Logger(ILogger):
         def __init__(self) -> None:
@@ -83,9 +83,9 @@ def _logger(trt: TensorRT) -> tuple[tensorrt.ILogger, list[str]]:
 
         def log(self, severity: tensorrt.ILogger.Severity, msg: str) -> None:
             if severity in {trt.Logger.WARNING, trt.Logger.ERROR, trt.Logger.INTERNAL_ERROR}:
-                said.append(msg.rstrip("."))
+                messages.append(msg.rstrip("."))
 
-    return Logger(), said
+    return Logger(), messages
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -12,6 +12,7 @@ import sys
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, cast
 
+from trtforensics.console.processes import completed
 from trtforensics.errors import UsageError
 from trtforensics.trt.api import NAMES, load
 from trtforensics.trt.interpreter import child_line, described, installed_modules
@@ -97,14 +98,17 @@ def look(module: str | None) -> Installed:
     chosen = module or there[0]
     line = child_line("trtforensics.trt.installed", chosen)
     try:
-        done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=_PATIENCE_S)  # noqa: S603 - our own module
+        done = completed(line, timeout=_PATIENCE_S)
     except subprocess.TimeoutExpired as error:
         raise UsageError(
             chosen, f"does not finish importing within {_PATIENCE_S} s", f"Try `{described()} -c 'import {chosen}'`"
         ) from error
     if done.returncode:
-        said = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
-        raise UsageError(chosen, f"cannot be imported ({said})", "Repair the installation, or give a `--build` command")
+        errors = done.stderr.decode(errors="replace").strip().splitlines()
+        last_line = (errors or [f"exit status {done.returncode}"])[-1]
+        raise UsageError(
+            chosen, f"cannot be imported ({last_line})", "Repair the installation, or give a `--build` command"
+        )
     document = json.loads(done.stdout.splitlines()[-1])
     flags, capabilities = tuple(document["flags"]), tuple(document["capabilities"])
     return Installed(**{**document, "flags": flags, "capabilities": capabilities})
@@ -148,8 +152,8 @@ def _gpu() -> tuple[str, str]:
     if program is None:
         return "", ""
     line = [program, "--query-gpu=name,driver_version", "--format=csv,noheader"]
-    done = subprocess.run(line, capture_output=True, text=True, check=False)  # noqa: S603 - found on the path
-    name, _, driver = done.stdout.partition("\n")[0].rpartition(", ")
+    done = completed(line)
+    name, _, driver = done.stdout.decode(errors="replace").partition("\n")[0].rpartition(", ")
     return (name, driver) if done.returncode == 0 else ("", "")
 
 

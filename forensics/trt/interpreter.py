@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from trtforensics.console.processes import completed
 from trtforensics.errors import UsageError
 from trtforensics.trt.api import MODULES, is_installed
 
@@ -79,10 +80,10 @@ def described() -> str:
 def _look(program: str) -> tuple[str, ...]:
     line = [program, "-c", _LOOK, *MODULES]
     try:
-        done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=_PATIENCE_S)  # noqa: S603 - the user names it
+        done = completed(line, timeout=_PATIENCE_S)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UsageError(OPTION, f"{program} does not run as a Python", _NEXT) from error
-    words = done.stdout.split()
+    words = done.stdout.decode(errors="replace").split()
     if done.returncode or len(words) < len(_OLDEST) or not all(word.isdecimal() for word in words[:2]):
         raise UsageError(OPTION, f"{program} does not run as a Python", _NEXT)
     if (int(words[0]), int(words[1])) < _OLDEST:

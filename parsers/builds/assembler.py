@@ -12,19 +12,17 @@ import numpy as np
 from trtforensics.model.log import Build, BuildLog, Fusion, Message, ReformatLayer, Stage
 from trtforensics.model.notes import Removal
 from trtforensics.parsers.builds import autotuning, header
-from trtforensics.parsers.builds.coverage import coverages
-from trtforensics.parsers.builds.engine import engine_dumps, engine_layers
-from trtforensics.parsers.builds.foreign_nodes import foreign_nodes
-from trtforensics.parsers.builds.kernels import name_kernels
-from trtforensics.parsers.builds.myelin import myelin_operations
+from trtforensics.parsers.builds.autotuning import OF_BLOCKS, open_blocks
+from trtforensics.parsers.builds.engine import engine_dumps, engine_layers, name_kernels
+from trtforensics.parsers.builds.header import coverages
+from trtforensics.parsers.builds.myelin import foreign_nodes, myelin_operations
 from trtforensics.parsers.builds.notes import NOTED, SAYING, SKIPPED, notes, starved_layers
 from trtforensics.parsers.builds.onnx_nodes import onnx_nodes
-from trtforensics.parsers.builds.open_blocks import OF_BLOCKS, open_blocks
 from trtforensics.parsers.builds.origins import Tuning, resolve
 from trtforensics.parsers.builds.passes import Passes
-from trtforensics.parsers.builds.profiles import profiles, with_times
-from trtforensics.parsers.builds.results import results
-from trtforensics.parsers.builds.segments import segments
+from trtforensics.parsers.builds.results import profiles, results, with_times
+from trtforensics.parsers.builds.run_edges import RunEdges
+from trtforensics.parsers.builds.runs import runs
 from trtforensics.parsers.builds.views import Log, Spans
 from trtforensics.parsers.lines.events import NO_TEXT, integer_or_none
 from trtforensics.parsers.notation.precision import compute_precision
@@ -32,10 +30,12 @@ from trtforensics.parsers.notation.precision import compute_precision
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from trtforensics.model.log import CachedResult, Choice, EngineLayer, SourceInfo
+    from trtforensics.model.log import CachedResult, Choice, EngineLayer
     from trtforensics.model.notes import Note, StarvedLayer
+    from trtforensics.model.run import Run
+    from trtforensics.model.span import SourceInfo
     from trtforensics.model.timings import OpenBlock, TacticTimings
-    from trtforensics.parsers.lines.scanned import ScannedLines
+    from trtforensics.parsers.lines.events import ScannedLines
 
 
 def assemble(scanned: ScannedLines, source: SourceInfo) -> BuildLog:
@@ -43,9 +43,10 @@ def assemble(scanned: ScannedLines, source: SourceInfo) -> BuildLog:
     alone = source.parts[0].lines if source.parts else source.lines
     starts = np.frombuffer(scanned.line_starts, np.int64)
     builds: tuple[Build, ...] = ()
+    of_source: tuple[Run, ...] = ()
     if source.lines:
-        edges = segments(scanned.events, source.lines, alone)
-        builds = _builds(Log(scanned.events, edges, Spans(source, starts)))
+        cut = RunEdges(scanned.events, source.lines, alone)
+        builds, of_source = _builds(Log(scanned.events, cut.edges, Spans(source, starts)), cut)
     return BuildLog(
         source=source,
         lines=scanned.counts,
@@ -53,11 +54,12 @@ def assemble(scanned: ScannedLines, source: SourceInfo) -> BuildLog:
         unknown_samples=scanned.drift.samples(),
         builds=builds,
         line_starts=starts,
+        runs=of_source,
     )
 
 
-def _builds(log: Log) -> tuple[Build, ...]:
-    """Put the builds together; the deferred fields are computed on first access."""
+def _builds(log: Log, cut: RunEdges) -> tuple[tuple[Build, ...], tuple[Run, ...]]:
+    """Put the builds and the runs together; the builds' deferred fields are computed on first access."""
     passes, timed = Passes(log), autotuning.timings(log)
     nodes, foreign, reformats = onnx_nodes(log), foreign_nodes(log, passes), _reformats(log, passes)
     dumps = engine_dumps(log, nodes, foreign)
@@ -67,7 +69,9 @@ def _builds(log: Log) -> tuple[Build, ...]:
         if any(tuning[:3]):
             resolve(Tuning(*tuning))
     _describe(log, layers, choices, cached, timed)
-    runs = list(map(with_times, layers, profiles(log), choices, cached))
+    measured = list(map(with_times, layers, profiles(log), choices, cached))
+    in_numbers = results(log, passes)
+    of_source = tuple(runs(log, cut, nodes, in_numbers))
     columns: dict[str, Sequence[Any]] = {
         "index": range(log.size),
         "first_line": log.edges[:-1].tolist(),
@@ -75,7 +79,7 @@ def _builds(log: Log) -> tuple[Build, ...]:
         "tool": header.tools(log),
         "tensorrt_version": header.tensorrt_versions(log),
         "command": header.commands(log),
-        "outcome": header.outcomes(log),
+        "outcome": header.outcomes(log, of_source),
         "options": header.options(log),
         "passes": passes.of_builds,
         "stages": _stages(log, passes),
@@ -91,9 +95,9 @@ def _builds(log: Log) -> tuple[Build, ...]:
         "layer_names": log.divide(log.lines("layer_name"), (name for _, name in log.each("layer_name", "name"))),
         "myelin_operations": myelin_operations(log, passes),
         "message_counts": header.message_counts(log),
-        "results": results(log, passes),
+        "results": in_numbers,
         "engine_dumps": dumps,
-        "profiles": runs,
+        "profiles": measured,
         "runner_ids": autotuning.runner_ids(log),
         **dict.fromkeys(_DEFERRED, [()] * log.size),
     }
@@ -102,7 +106,7 @@ def _builds(log: Log) -> tuple[Build, ...]:
     deferred = _DeferredFields(log, timed, passes)
     for build in builds:
         build.defer(_DEFERRED, deferred, build.index)
-    return builds
+    return builds, of_source
 
 
 def _describe(
@@ -115,8 +119,8 @@ def _describe(
     """Add what follows from the tuning and from types: the layers' kernels, and what they compute in."""
     described = list(map(any, zip(engines, cached, strict=True)))
     by_build = autotuning.timings_of_builds(timed, log, described)
-    for layers, own, found, timings in compress(zip(engines, choices, cached, by_build, strict=True), described):
-        name_kernels(layers, own, found, timings)
+    for layers, chosen, known, timings in compress(zip(engines, choices, cached, by_build, strict=True), described):
+        name_kernels(layers, chosen, known, timings)
         for layer in layers:
             layer.compute_precision = compute_precision(layer)
 
@@ -217,9 +221,10 @@ def _removals(log: Log, passes: Passes) -> Sequence[tuple[Removal, ...]]:
     lines = np.array([line for line, _, _ in rows], np.int64)
     runs = list(log.each("running", "pass", "layer"))
     before = np.array([line for line, _, _ in runs], np.int64).searchsorted(lines) - 1
-    found = []
-    for (line, layer, other), own, at in zip(rows, passes.indexes(lines), before.tolist(), strict=True):
+    removals = []
+    for (line, layer, other), pass_index, at in zip(rows, passes.indexes(lines), before.tolist(), strict=True):
         ran, by, on = runs[at] if at >= 0 else (0, "", "")
-        said = line - ran <= _LINES_OF_A_RUN
-        found.append(Removal(layer, log.spans.of(line), own, other, by if said else "", (on or "") if said else ""))
-    return log.divide_records(found)
+        if line - ran > _LINES_OF_A_RUN:
+            by = on = ""
+        removals.append(Removal(layer, log.spans.of(line), pass_index, other, by, on or ""))
+    return log.divide_records(removals)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from trtforensics.model.log import Autotuning, CachedResult, Choice, LayerTuning
-from trtforensics.model.timings import NO_TACTIC, TacticTimings
+from trtforensics.model.timings import NO_TACTIC, OpenBlock, TacticTimings
 from trtforensics.parsers.builds.views import latest
 from trtforensics.parsers.lines.events import NO_INTEGER, NO_TEXT, duration_or_none, integer_or_none, tactic_or_none
 from trtforensics.parsers.notation.formats import both_sides
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     _Texts = npt.NDArray[np.int32]
     _Times = npt.NDArray[np.float64]
 
+    import numpy.typing as npt
+
+
 RUNNERS = ("timing_runner", "timing_old")
 CHOSEN = ("chose", "chose_old")
 TIMED = ("tactic_timed", "tactic_named", "tactic_old")
@@ -40,12 +43,12 @@ _LOW = (1 << _HALF) - 1
 
 def timings(log: Log) -> TacticTimings:
     """Gather every timed tactic and runner block of a log, sorted by line."""
-    line, tactic, ms, kernel, splits = log.columns(TIMED, "tactic", "ms", "kernel", "splits")
+    line, tactic, ms, kernel, splits = log.columns(TIMED, "tactic", "ms", "kernel", "splits", last=True)
     runner_line, layer, runner = log.columns(RUNNERS, "layer", "runner")
     if log.has("set_tactic_name") and len(line):
         kernel, splits = _named_kernels(log, line, tactic, kernel, splits)
-    said = splits if (splits != NO_INTEGER).any() else None
-    return TacticTimings(line, tactic, ms, kernel, runner_line, layer, runner, log.events.texts.all(), said)
+    printed = splits if (splits != NO_INTEGER).any() else None
+    return TacticTimings(line, tactic, ms, kernel, runner_line, layer, runner, log.events.texts.all(), printed)
 
 
 def timings_of_builds(timed: TacticTimings, log: Log, wanted: Sequence[bool] | None = None) -> list[TacticTimings]:
@@ -105,7 +108,7 @@ def runner_ids(log: Log) -> Sequence[dict[str, int]]:
 def counts(log: Log) -> list[Autotuning]:
     """Count the lines of each build's autotuning."""
     kinds = (("timing_runner",), TIMED, ("tactic_skipped", "tactic_skipped_old"), ("cached_result",))
-    return list(map(Autotuning, *(log.counts(*own).tolist() for own in kinds)))
+    return list(map(Autotuning, *(log.counts(*group).tolist() for group in kinds)))
 
 
 def layer_tuning(log: Log) -> Sequence[tuple[LayerTuning, ...]]:
@@ -173,7 +176,8 @@ def choices(log: Log, timed: TacticTimings, passes: Passes) -> Sequence[tuple[Ch
 class _Blocks(NamedTuple):
     """The blocks in columns: first line of the build, first and last line, chosen runner (a text's index), tactic.
 
-    No two blocks share a line. In an excerpt, and in TensorRT 4 to 6, no line may stand before the first block: it
+    Blocks that end in one line, of a log whose line ends were lost, have no rows: nothing tells whose a timing there
+    is. In an excerpt, and in TensorRT 4 to 6, no line may stand before the first block: it
     begins with the build.
     """
 
@@ -183,10 +187,16 @@ class _Blocks(NamedTuple):
     runner: _Texts
     tactic: npt.NDArray[np.uint64]
 
+    @property
+    def shared(self) -> npt.NDArray[np.bool_]:
+        """Say of each block whether another one ends in its line."""
+        shared: npt.NDArray[np.bool_] = (np.diff(self.line, prepend=-1) == 0) | (np.diff(self.line, append=-1) == 0)
+        return shared
+
     def rows(self, lines: Lines) -> _BlockRows:
         """Return which of some sorted lines are in which block."""
         first = lines.searchsorted(self.begin)
-        count = lines.searchsorted(self.line, side="right") - first
+        count = np.where(self.shared, 0, lines.searchsorted(self.line, side="right") - first)
         block = np.repeat(np.arange(len(count)), count)
         row = np.arange(len(block)) + np.repeat(first - (np.cumsum(count) - count), count)
         return _BlockRows(first, count, block, row)
@@ -231,10 +241,10 @@ def _races(timed: TacticTimings, blocks: _Blocks) -> tuple[_Times, _Times, _Inde
     rows = blocks.rows(timed.line)
     ms = timed.ms[rows.row]
     ms[np.isnan(ms)] = np.inf
-    own = np.flatnonzero(timed.tactic[rows.row] == np.repeat(blocks.tactic, rows.size))
-    runner = latest(timed.runner_line, timed.runner_name, timed.line[rows.row[own]], blocks.build[rows.block[own]])
-    of_runner = own[runner == blocks.runner[rows.block[own]]]
-    winner = _fastest(rows, ms, own)
+    same = np.flatnonzero(timed.tactic[rows.row] == np.repeat(blocks.tactic, rows.size))
+    runner = latest(timed.runner_line, timed.runner_name, timed.line[rows.row[same]], blocks.build[rows.block[same]])
+    of_runner = same[runner == blocks.runner[rows.block[same]]]
+    winner = _fastest(rows, ms, same)
     named = _fastest(rows, ms, of_runner)
     winner[named >= 0] = named[named >= 0]
     won = np.flatnonzero(winner >= 0)
@@ -273,9 +283,10 @@ def _layers(log: Log, blocks: _Blocks) -> tuple[_Texts, list[int | None]]:
     costs_line, costs_layer = log.columns(("costs_begin",), "layer")
     layers = latest(costs_line, costs_layer, blocks.line, blocks.build)
     layers[timed] = layer[(rows.first + rows.size - 1)[timed]]
-    own = np.flatnonzero((runner[rows.row] == blocks.runner[rows.block]) & (printed[rows.row] != NO_TEXT))[::-1]
+    layers[blocks.shared] = NO_TEXT
+    same = np.flatnonzero((runner[rows.row] == blocks.runner[rows.block]) & (printed[rows.row] != NO_TEXT))[::-1]
     identifiers = np.full(len(rows.first), NO_TEXT)
-    identifiers[rows.block[own]] = printed[rows.row[own]]  # rows are in reverse, so the first row's id stays
+    identifiers[rows.block[same]] = printed[rows.row[same]]  # rows are in reverse, so the first row's id stays
     ids = {index: int(log.text(index), 16) for index in set(identifiers.tolist()) - {NO_TEXT}}
     return layers, list(map(ids.get, identifiers.tolist()))
 
@@ -288,3 +299,50 @@ def _tried(log: Log, blocks: _Blocks) -> _Texts:
         of_kind = latest(line, line, blocks.begin) == blocks.begin
         sides[:, of_kind] = [latest(line, column, blocks.begin[of_kind]) for column in columns]
     return sides
+
+
+OF_BLOCKS = (*BLOCK_BEGINS, *RUNNERS, "set_tactic_name")
+"""The kinds that :func:`open_blocks` reads, beside the timings."""
+
+
+def open_blocks(log: Log, timed: TacticTimings) -> Sequence[tuple[OpenBlock, ...]]:
+    """Return each build's blocks in which a runner was begun and no tactic was chosen."""
+    line, first, last = _limits(log, timed)
+    layers = latest(timed.runner_line, timed.runner_layer, line)
+    formats = formats_of(log, *_formats(log, first))
+    announced = _announced(log, timed, first, last)
+    runner = timed.runner_line[timed.runner_line.searchsorted(first)]
+    columns = (log.texts(layers), *formats, *announced, first.tolist(), last.tolist(), log.spans.of_each(runner))
+    return log.divide(line, map(OpenBlock, *columns))
+
+
+def _limits(log: Log, timed: TacticTimings) -> tuple[Lines, Lines, Lines]:
+    """Return of each open block its last runner's line, its first line and its last one."""
+    (begins,) = log.columns(BLOCK_BEGINS)
+    (chosen,) = log.columns(CHOSEN)
+    runners = timed.runner_line
+    behind = log.edges[np.searchsorted(log.edges, runners, side="right")]
+    following = np.minimum(np.append(begins, log.edges[-1])[begins.searchsorted(runners, side="right")], behind)
+    is_last = np.append(runners[1:], log.edges[-1]) >= following
+    is_open = is_last & ((following == behind) | ~np.isin(following, chosen))
+    line = runners[is_open]
+    return line, np.maximum(log.build_of(line), latest(begins, begins, line)), following[is_open] - 1
+
+
+def _formats(log: Log, first: Lines) -> npt.NDArray[np.int32]:
+    """Return the formats of the combination that each block begins with, as indexes of texts."""
+    sides = np.full((2, len(first)), NO_TEXT, np.int32)
+    line, *columns = log.columns(("format_combination",), "inputs", "outputs")
+    at = latest(line, line, first) == first
+    sides[:, at] = [latest(line, column, first[at]) for column in columns]
+    return sides
+
+
+def _announced(log: Log, timed: TacticTimings, first: Lines, last: Lines) -> tuple[list[int | None], list[str]]:
+    """Return by block the tactic and the kernel that were announced first behind the last tactic with a time."""
+    line, tactic, kernel = log.columns(("set_tactic_name",), "tactic", "kernel")
+    place = line.searchsorted(np.maximum(latest(timed.line, timed.line, last), first), side="right")
+    inside = np.append(line, log.edges[-1])[place] <= last
+    tactics = np.where(inside, np.append(tactic, np.uint64(NO_TACTIC))[place], np.uint64(NO_TACTIC))
+    kernels = np.where(inside, np.append(kernel, np.int32(NO_TEXT))[place], np.int32(NO_TEXT))
+    return list(map(tactic_or_none, tactics.tolist())), log.texts(kernels)

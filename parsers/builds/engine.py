@@ -20,8 +20,11 @@ from trtforensics.parsers.notation.tensors import details, short_tensors
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from trtforensics.model.log import EngineTensor, ForeignNode, OnnxNode
+    import numpy.typing as npt
+
+    from trtforensics.model.log import CachedResult, Choice, EngineTensor, ForeignNode, OnnxNode
     from trtforensics.model.span import SourceSpan
+    from trtforensics.model.timings import TacticTimings
     from trtforensics.parsers.builds.passes import Passes
     from trtforensics.parsers.builds.views import Log
 
@@ -74,8 +77,8 @@ class _OnnxMembers:
         known = self._foreign.get(without_profile(name))
         if known:
             return known
-        found = (node for member in members(name) for node in self._by_layer.get(member, ()))
-        return tuple(dict.fromkeys(found))
+        nodes = (node for member in members(name) for node in self._by_layer.get(member, ()))
+        return tuple(dict.fromkeys(nodes))
 
 
 def engine_dumps(
@@ -95,15 +98,15 @@ def engine_dumps(
         log.texts(name),
         log.texts(type_),
         tactic.tolist(),
-        log.texts(np.maximum(tensors, texts)),  # a line has either
+        log.metadata(line, np.maximum(tensors, texts)),  # a line has either
         detailed.tolist(),
         log.spans.of_each(line),
     )
     layers = log.divide(line, map(_layer, lines))
-    for own, onnx, compiled in zip(layers, nodes, foreign, strict=True):
-        if (onnx or compiled) and not all(layer.onnx_nodes for layer in own):
-            _add_nodes(own, _OnnxMembers(onnx, compiled))
-    return [_divided(own) for own in layers]
+    for of_build, onnx, compiled in zip(layers, nodes, foreign, strict=True):
+        if (onnx or compiled) and not all(layer.onnx_nodes for layer in of_build):
+            _add_nodes(of_build, _OnnxMembers(onnx, compiled))
+    return [_divided(of_build) for of_build in layers]
 
 
 def _divided(layers: Iterable[EngineLayer]) -> tuple[EngineDump, ...]:
@@ -120,7 +123,7 @@ def _divided(layers: Iterable[EngineLayer]) -> tuple[EngineDump, ...]:
             dumps.append([])
         dumps[-1].append(layer)
         previous = layer
-    return tuple(EngineDump(tuple(own), own[0].span) for own in dumps)
+    return tuple(EngineDump(tuple(dumped), dumped[0].span) for dumped in dumps)
 
 
 def engine_layers(dumps: Sequence[tuple[EngineDump, ...]], passes: Passes) -> list[tuple[EngineLayer, ...]]:
@@ -128,29 +131,32 @@ def engine_layers(dumps: Sequence[tuple[EngineDump, ...]], passes: Passes) -> li
 
     A dump of a discarded pass is of another engine. One that is shorter than another was cut.
     """
-    found: list[tuple[EngineLayer, ...]] = [()] * len(dumps)
-    for build, own in ((build, own) for build, own in enumerate(dumps) if own):
-        kept = [dump.layers for dump in own if not passes.discarded(dump.span.line)] or [dump.layers for dump in own]
+    engines: list[tuple[EngineLayer, ...]] = [()] * len(dumps)
+    for build, of_build in enumerate(dumps):
+        if not of_build:
+            continue
+        kept = [dump.layers for dump in of_build if not passes.discarded(dump.span.line)]
+        kept = kept or [dump.layers for dump in of_build]
         longest = max(map(len, kept))
-        found[build] = next(layers for layers in reversed(kept) if len(layers) == longest)
-    return found
+        engines[build] = next(layers for layers in reversed(kept) if len(layers) == longest)
+    return engines
 
 
 def _layer(line: _Line) -> EngineLayer:
     tactic, printed = _detailed(line.text) if line.detailed else (line.tactic, _short(line.text))
-    said = printed or _UNREAD
+    facts = printed or _UNREAD
     return EngineLayer(
         line.name,
         line.type,
         tactic_or_none(tactic),
-        said.tactic_name,
-        said.output_types,
-        said.onnx_nodes,
-        said.inputs,
-        said.outputs,
+        facts.tactic_name,
+        facts.output_types,
+        facts.onnx_nodes,
+        facts.inputs,
+        facts.outputs,
         line.span,
         origin="" if printed else UNREADABLE,
-        fields=said.fields,
+        fields=facts.fields,
     )
 
 
@@ -196,3 +202,46 @@ def _printed(text: str) -> _Printed | None:
 
 def _types(tensors: tuple[EngineTensor, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([tensor.dtype for tensor in tensors]))
+
+
+_HASHED = 1 << 32
+"""Ids from here on are hashes of a kernel: in a build, the same id is the same kernel. Smaller ids only count."""
+
+
+def name_kernels(
+    layers: Iterable[EngineLayer], choices: Sequence[Choice], cached: Sequence[CachedResult], timed: TacticTimings
+) -> None:
+    """Give layers and cached results without a kernel's name that under which their tactic was timed."""
+    named = np.flatnonzero(timed.kernel >= 0)
+    if not len(named):
+        return
+    unnamed = [layer for layer in layers if not layer.tactic_name and layer.tactic is not None]
+    for layer in unnamed:
+        if layer.choice is not None:
+            layer.tactic_name = _in_block(choices[layer.choice], timed)
+    left = [layer for layer in unnamed if not layer.tactic_name]
+    if not (left or cached):
+        return
+    by_id = _by_id([*(layer.tactic for layer in left), *(result.tactic for result in cached)], timed, named)
+    for result in cached:
+        result.kernel = by_id.get(result.tactic or 0, "")
+    for layer in left:
+        layer.tactic_name = by_id.get(layer.tactic or 0, "")
+
+
+def _by_id(tactics: Iterable[int | None], timed: TacticTimings, named: npt.NDArray[np.intp]) -> dict[int, str]:
+    """Return the kernels of those tactics that are hashes; an id that two kernels have is left out."""
+    wanted = np.array(sorted({tactic for tactic in tactics if tactic is not None and tactic >= _HASHED}), np.uint64)
+    if not len(wanted):
+        return {}
+    listed = timed.tactic[named]
+    rows = named[wanted[wanted.searchsorted(listed) - len(wanted)] == listed]  # ids above all of them meet the first
+    pairs = set(zip(timed.tactic[rows].tolist(), timed.kernel[rows].tolist(), strict=True))
+    ids = [tactic for tactic, _ in pairs]
+    return {tactic: timed.texts[kernel] for tactic, kernel in pairs if ids.count(tactic) == 1}
+
+
+def _in_block(choice: Choice, timed: TacticTimings) -> str:
+    matching = [row for row in choice.rows(timed) if int(timed.tactic[row]) == choice.tactic and timed.kernel[row] >= 0]
+    names = {timed.texts[int(timed.kernel[row])] for row in matching}
+    return names.pop() if len(names) == 1 else ""

@@ -1,20 +1,26 @@
-"""What a log says of a build as a whole: the program, its options, the device, and how it ended."""
+"""What a log says of a build as a whole: the program, options, device, how it ended, and what can be judged of it."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trtforensics.model.log import Fact, MessageCounts, Outcome, Tool
+from trtforensics.model.log import Coverage, Fact, MessageCounts, Outcome, Tool
+from trtforensics.model.profile import TimeSource
+from trtforensics.model.run import Ending
+from trtforensics.parsers.builds.run_outcomes import BENIGN
 from trtforensics.parsers.builds.views import latest
 from trtforensics.parsers.text.numbers import LONGEST_WHOLE, is_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from trtforensics.model.log import CachedResult, Choice, EngineLayer
+    from trtforensics.model.profile import ProfileRun
+    from trtforensics.model.run import Run
     from trtforensics.parsers.builds.views import Log
 
 _BLOCKS = {
@@ -37,10 +43,9 @@ _WRAPPERS = (
 _OF_RTX = ("strongly_typed", "convergence", "myelin_cpu")
 """Lines that only TensorRT-RTX prints."""
 _OF_POLYGRAPHY = ("poly_run", "poly_verdict", "poly_module")
+COMMANDS = ("banner", "poly_run", "poly_verdict")
 _PYTHON = {"python", "python_old", "custom"}
 _FROM_10 = 100_000
-_BENIGN = "catchCudaError"
-"""TensorRT-RTX prints this error in every build on a machine without a GPU, also in those that succeed."""
 _UNSAID = (Outcome.TRUNCATED, Outcome.PASSED, Outcome.FAILED, Outcome.TRUNCATED)
 """How a build without a verdict ended: where it was announced, has an engine, has an error, or was begun."""
 _ENGINE = ("engine_generated", "engine_generated_old", "engine_built", "engine_layers", "engine_layers_detailed")
@@ -48,8 +53,10 @@ _ENGINE = ("engine_generated", "engine_generated_old", "engine_built", "engine_l
 
 def tools(log: Log) -> list[Tool]:
     """Return which program drove each build. TensorRT-LLM and Triton have no name here: their dialects decide."""
-    marks = (log.having("banner"), log.having(*_OF_RTX), log.having(*_OF_POLYGRAPHY))
-    return list(map(_tool, log.in_force("dialect", "dialect"), *(mark.tolist() for mark in marks)))
+    of_trtexec = {build for build, program in log.placed("banner", "program") if "trtexec" in (program or "trtexec")}
+    marks = (log.having(*_OF_RTX), log.having(*_OF_POLYGRAPHY))
+    banners = (build in of_trtexec for build in range(log.size))
+    return list(map(_tool, log.in_force("dialect", "dialect"), banners, *(mark.tolist() for mark in marks)))
 
 
 @lru_cache(maxsize=64)
@@ -70,19 +77,19 @@ def _tool(dialects: tuple[str, ...], banner: bool, rtx: bool, polygraphy: bool) 
 
 def tensorrt_versions(log: Log) -> list[str | None]:
     """Return the TensorRT versions: trtexec's line, the banner, a library's name or Polygraphy's list of modules."""
-    found: dict[int, str] = {}
+    versions: dict[int, str] = {}
     for build, version in log.placed("tensorrt_version", "version"):
         if len(version) <= LONGEST_WHOLE:
-            found.setdefault(build, version if "." in version else _decoded(int(version)))  # 8.0 prints 8003
+            versions.setdefault(build, version if "." in version else _decoded(int(version)))  # 8.0 prints 8003
     for build, printed in log.placed("banner", "version"):
         if printed is not None and is_whole(printed):
-            found.setdefault(build, _decoded(int(printed)))
+            versions.setdefault(build, _decoded(int(printed)))
     for kind, pattern in (("library", _LIBRARY_VERSION), ("poly_module", _MODULE_VERSION)):
         for build, text in log.placed(kind, "text"):
-            named = re.search(pattern, text or "") if build not in found else None
+            named = re.search(pattern, text or "") if build not in versions else None
             if named:
-                found[build] = named.group(1)
-    return [found.get(build) for build in range(log.size)]
+                versions[build] = named.group(1)
+    return [versions.get(build) for build in range(log.size)]
 
 
 def _decoded(number: int) -> str:
@@ -93,29 +100,42 @@ def _decoded(number: int) -> str:
 
 
 def commands(log: Log) -> list[str | None]:
-    """Return the command lines as the log prints them (trtexec joins its arguments with blanks, unquoted)."""
-    found: dict[int, str] = {}
-    for kind in ("banner", "poly_run"):
+    """Return the command lines as the log prints them (trtexec joins its arguments with blanks, unquoted).
+
+    Polygraphy prints its command at its end too, with the verdict.
+    """
+    lines: dict[int, str] = {}
+    for kind in COMMANDS:
         for build, text in log.placed(kind, "command"):
             if text is not None:
-                found.setdefault(build, text)
-    return [found.get(build) for build in range(log.size)]
+                lines.setdefault(build, text)
+    return [lines.get(build) for build in range(log.size)]
 
 
-def outcomes(log: Log) -> list[Outcome]:
-    """Return how each build ended: by its verdict, else by whether an engine followed."""
+def outcomes(log: Log, runs: Sequence[Run]) -> list[Outcome]:
+    """Return how each build ended: by its run, else by whether an engine followed.
+
+    A run that tells how it ended speaks for its only build, and for the build that holds the line which says so. What
+    ended the process early says nothing of an engine that was there by then.
+    """
     line, severity, text = log.columns(("message",), "severity", "text")
     is_error = np.array(log.read_texts(severity, "E".__eq__), bool)
-    counts = np.array(log.read_texts(text, lambda said: _BENIGN not in said), bool)
+    counts = np.array(log.read_texts(text, lambda message: not BENIGN.search(message)), bool)
     failed = np.diff(log.limits(line[is_error & counts])) > 0
     announced, begun = log.having("banner", "poly_run"), log.having("stage_original")
     engines = log.having(*_ENGINE, "deserialization", "engine_size")
     signs = np.select([announced, engines, failed, begun], range(len(_UNSAID)), len(_UNSAID))
     ends = [(*_UNSAID, Outcome.UNKNOWN)[sign] for sign in signs.tolist()]
-    for kind in ("poly_verdict", "banner"):
-        for build, verdict in log.placed(kind, "verdict"):
-            if verdict != "RUNNING":
-                ends[build] = Outcome.FAILED if verdict == "FAILED" else Outcome.PASSED
+    for run in runs:
+        ending, span, survived = run.outcome.ending, run.outcome.span, run.outcome.survived
+        if survived is not None and survived.spoils and not survived.stops_build:
+            (build,) = log.places([survived.span.line])
+            ends[build] = Outcome.UNKNOWN if ends[build] is Outcome.FAILED else ends[build]
+        if ending is Ending.NONE or span is None:
+            continue
+        (build,) = log.places([span.line])
+        if run.outcome.is_verdict or ends[build] in {Outcome.TRUNCATED, Outcome.UNKNOWN}:
+            ends[build] = Outcome.PASSED if ending is Ending.PASSED else Outcome.FAILED
     return ends
 
 
@@ -128,7 +148,7 @@ def message_counts(log: Log) -> list[MessageCounts]:
 
 
 def options(log: Log) -> Sequence[Mapping[str, Sequence[Fact]]]:
-    """Read trtexec's option blocks; every block is there, empty where the log prints none."""
+    """Read the option blocks of trtexec and Polygraphy; every block is there, empty where the log prints none."""
     line, name, value = log.columns(("option", "device"), "name", "value")
     sections, title = log.columns(("section",), "section")
     places = np.array([_SECTIONS.get(text, -1) for text in log.texts(title)], np.int64)
@@ -137,12 +157,14 @@ def options(log: Log) -> Sequence[Mapping[str, Sequence[Fact]]]:
     facts = list(map(Fact, names, log.texts(value), log.spans.of_each(line)))
     blocks: dict[str, Sequence[tuple[Fact, ...]]] = {}
     for place, kind in enumerate(_BLOCKS.values()):
-        own = np.flatnonzero(block == place)
-        of_kind = [facts[row] for row in own.tolist()]
+        of_block = np.flatnonzero(block == place)
+        of_kind = [facts[row] for row in of_block.tolist()]
         if kind == "device":
             blocks[kind] = log.divide_records((*of_kind, *_devices(log)))
+        elif kind == "build":
+            blocks[kind] = log.divide_records((*of_kind, *_of_polygraphy(log)))
         else:
-            blocks[kind] = log.divide(line[own], of_kind)
+            blocks[kind] = log.divide(line[of_block], of_kind)
     none: Mapping[str, Sequence[Fact]] = dict.fromkeys(blocks, ())
     return [
         dict(zip(blocks, of_build, strict=True)) if any(of_build) else none
@@ -154,3 +176,69 @@ def _devices(log: Log) -> Iterator[Fact]:
     """Give the devices that there are."""
     for line, name, uuid in log.each("device_available", "name", "uuid"):
         yield Fact("Device", f"{name} ({uuid})", log.spans.of(line))
+
+
+_FLAG = re.compile(r"\b(FP16|BF16|INT8|FP8|INT4)(?:: True\b|(?=[,\]]))")
+
+
+def _of_polygraphy(log: Log) -> Iterator[Fact]:
+    """Give Polygraphy's configuration in trtexec's names and words, where trtexec has the option (0.33 to 0.49)."""
+    for line, name, value in log.each("poly_option", "name", "value"):
+        fact = name.rstrip(), value
+        if fact[0] in {"Flags", "Precision"}:
+            typed = "STRONGLY_TYPED" in value
+            fact = "Precision", "Strongly Typed" if typed else "+".join(("FP32", *_FLAG.findall(value)))
+        elif fact[0] == "Memory Pools":
+            fact = fact[0], value.strip("[]").replace("WORKSPACE", "workspace")
+        elif fact[0] == "Tactic Sources":
+            fact = "Tactic sources", value.strip("[]")
+        yield Fact(*fact, log.spans.of(line))
+
+
+_MODEL_FILE = re.compile(r"\.(?:onnx|uff|caffemodel|prototxt)\b")
+_VERDICTS = frozenset({Outcome.PASSED, Outcome.FAILED})
+_NO_ENGINE = False, False, None
+
+_shared = lru_cache(maxsize=1 << 10)(Coverage)
+"""Thousands of builds of a log have the same coverage."""
+
+
+def coverages(log: Log, columns: Mapping[str, Sequence[Any]]) -> list[Coverage]:
+    """Return the coverage of each build; ``columns`` holds what was read of the builds, by the name of the field."""
+    blank, other = log.counts("blank"), log.counts("other")
+    engines = map(_engine, *(columns[name] for name in ("engine_layers", "choices", "cached", "profiles")))
+    runs = zip(columns["outcome"], columns["command"], columns["options"], strict=True)
+    models = zip(log.having("onnx_header").tolist(), columns["onnx_nodes"], strict=True)
+    lines = zip((np.diff(log.edges) - blank - other).tolist(), other.tolist(), strict=True)
+    return [
+        _shared(
+            outcome in _VERDICTS,
+            *engine,
+            bool(command) or any(options.values()),
+            named or bool(nodes) or (command is not None and _MODEL_FILE.search(command) is not None),
+            *counts,
+        )
+        for engine, (outcome, command, options), (named, nodes), counts in zip(
+            engines, runs, models, lines, strict=True
+        )
+    ]
+
+
+def _engine(
+    layers: Sequence[EngineLayer],
+    choices: Sequence[Choice],
+    cached: Sequence[CachedResult],
+    profiles: Sequence[ProfileRun],
+) -> tuple[bool, bool, TimeSource | None]:
+    """Return whether a build has engine layers and tactics, and what its times are."""
+    if not (layers or choices or cached or profiles):
+        return _NO_ENGINE
+    tuned: tuple[Choice | CachedResult, ...] = (*choices, *cached)
+    has_tactics = bool(tuned) or any(layer.tactic is not None for layer in layers)
+    return bool(layers), has_tactics, _times(profiles, tuned)
+
+
+def _times(profiles: Sequence[ProfileRun], tuned: Iterable[Choice | CachedResult]) -> TimeSource | None:
+    if profiles:
+        return TimeSource.MEASURED
+    return TimeSource.TUNED if any(record.time_ms is not None for record in tuned) else None

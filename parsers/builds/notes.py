@@ -10,16 +10,24 @@ import numpy as np
 from trtforensics.model.notes import Note, StarvedLayer
 from trtforensics.parsers.builds.views import latest
 from trtforensics.parsers.grammar import tables
+from trtforensics.parsers.grammar.line_kinds import named_fields
 from trtforensics.parsers.lines.events import KEPT
-from trtforensics.parsers.lines.singly import named_fields
-from trtforensics.parsers.lines.unread import ANY_ERROR, ANYBODY_MAY_SAY, MOST_OF_MESSAGE, MOST_WRAPPED, cause_openers
+from trtforensics.parsers.lines.unread import (
+    ANY_ERROR,
+    ANYBODY_MAY_SAY,
+    MOST_OF_MESSAGE,
+    MOST_WRAPPED,
+    causes_in,
+    possible_causes,
+)
+from trtforensics.parsers.notation.sentences import classified
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from trtforensics.model.timings import TacticTimings
     from trtforensics.parsers.builds.views import LinesView, Log, Spans
-    from trtforensics.parsers.grammar.line_kinds import LineKind
+    from trtforensics.parsers.lines.unread import Causes
 
 NOTED = tuple(kind.name for kind in tables.kinds() if kind.noted)
 """The kinds of line that findings read; a log has few lines of each."""
@@ -33,25 +41,30 @@ _ERRORS = ("coded_error", "numbered_error", "sourced_error", "recorded_error")
 _OF_TENSORRT = ("parser_assertion", *_ERRORS, "message")
 SAYING = ("untyped", *_OF_TENSORRT)
 """The kinds whose text may name a cause."""
+_MOST_COMPARED = 64
+"""The texts of one line up to which each is compared with the others."""
 _GENERAL = ("internal_check", "call_refused", "library_call")
 """Causes that only say what kind of error it is; they count where a message names no other."""
 
-Causes: TypeAlias = "tuple[tuple[str, dict[str, str | None]], ...]"
+_WRAPPING = frozenset({"internal_check", "call_refused", "importer_refused", "unsupported_node", ANY_ERROR})
+"""Causes that say no more than the sentence which they wrap; where that has a class, the class counts."""
+
+NamedCauses: TypeAlias = "tuple[tuple[str, dict[str, str | None]], ...]"
 """Names of causes, each with what its rule captures."""
 
-_LISTED = re.compile(r"\s*\w+=[^,=]*,\w+=")
+_LISTED = re.compile(rb"\s*\w+=[^,=]*,\w+=")
 """The beginning of a row of names and values: a list of error codes says what may fail, not that it did."""
 
 
 def notes(log: Log) -> Sequence[tuple[Note, ...]]:
     """Return each build's noted lines and the causes that its warnings and errors name, in the log's order."""
-    found = [
+    records = [
         Note(kind, log.spans.of(line), dict(zip(KEPT[kind], values, strict=True)))
         for kind in log.present(NOTED)
         for line, *values in log.each(kind, *KEPT[kind])
     ]
-    found += [Note(kind, log.spans.of(line), fields) for line, kind, fields in _named(log)]
-    return log.divide_records(found)
+    records += [Note(kind, log.spans.of(line), fields) for line, kind, fields in _named(log)]
+    return log.divide_records(records)
 
 
 def _named(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
@@ -62,36 +75,45 @@ def _named(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
     """
     texts = _texts(log)
     excerpt = len(texts) <= MOST_WRAPPED
-    said = {line for kind in _OF_TENSORRT for line, _ in log.each(kind, "text")}
-    found = _causes_of({text for parts in texts.values() for text in parts})
+    reported = {line for kind in _OF_TENSORRT for line, _ in log.each(kind, "text")}
+    mild = {line for line, severity in log.each("message", "severity") if severity != "E"}
+    named_by = _causes_of([*{text for parts in texts.values() for text in parts}])
     for line, parts in texts.items():
-        certain = excerpt or line in said
-        named = {kind: fields for text in reversed(parts) for kind, fields in found[text]}
+        certain = excerpt or line in reported
+        named = {kind: fields for text in reversed(parts) for kind, fields in named_by[text]}
+        if certain and line not in mild and named.keys() <= _WRAPPING and (named or line in reported):
+            found = classified(max(parts, key=len), texts.get(line + 1, [""])[0] if excerpt else "")
+            named = named if found is None else dict([found])
         yield from ((line, kind, fields) for kind, fields in named.items() if certain or kind not in ANYBODY_MAY_SAY)
         if excerpt and line + 1 in texts:
             yield from ((line, kind, fields) for kind, fields in _broken(parts[-1], texts[line + 1][0]))
 
 
-def _causes_of(texts: set[str]) -> dict[str, Causes]:
-    """Return the causes that each text names; only those are tried of whose literals one occurs in any text."""
-    whole = "\n".join(texts).encode()
-    occurring = [(kind, openers) for kind, openers in cause_openers() if any(opener in whole for opener in openers)]
-    return {text: causes(text, occurring) for text in texts}
+def _causes_of(texts: Sequence[str]) -> dict[str, NamedCauses]:
+    """Return the causes that each text names."""
+    raw = [text.encode() for text in texts]
+    possible = possible_causes(raw)
+    return {text: _named_in(message, possible) for text, message in zip(texts, raw, strict=True)}
 
 
 def _texts(log: Log) -> dict[int, list[str]]:
     """Return what each line says: one text, or several where its parts are messages of their own.
 
-    Several kinds may read one message; of texts that hold each other, the longest counts.
+    Several kinds may read one message; of texts that hold each other, the longest counts. In a line that holds a whole
+    log only equal texts are taken for one, because to compare all takes time by the square of their number.
     """
-    texts: dict[int, list[str]] = {}
+    texts: dict[int, dict[str, None]] = {}
     for kind in SAYING:
         for line, whole in log.each(kind, "text"):
             text = whole[:MOST_OF_MESSAGE]
-            shorter = [other for other in texts.get(line, ()) if other not in text]
-            if not any(text in other for other in shorter):
-                texts[line] = [*shorter, text]
-    return texts
+            others = texts.setdefault(line, {})
+            if len(others) < _MOST_COMPARED:
+                if any(text in other for other in others):
+                    continue
+                for shorter in [other for other in others if other in text]:
+                    del others[shorter]
+            others[text] = None
+    return {line: list(parts) for line, parts in texts.items()}
 
 
 def _broken(text: str, following: str) -> Iterator[tuple[str, dict[str, str | None]]]:
@@ -104,21 +126,19 @@ def _broken(text: str, following: str) -> Iterator[tuple[str, dict[str, str | No
                 yield kind, fields
 
 
-def causes(message: str, among: Sequence[tuple[LineKind, Sequence[bytes]]] | None = None) -> Causes:
-    """Return the causes that a message names (rules of ``causes.lark``), with what each captures.
+def causes(message: str) -> NamedCauses:
+    """Return the causes that a message names (rules of ``causes.lark``), with what each captures."""
+    return _causes_of([message])[message]
 
-    ``among`` are the causes to be tried, with literals of which one occurs where the cause is named; all by default.
-    """
-    raw = message.encode()
-    found = []
-    for kind, openers in cause_openers() if among is None else among:
-        match = kind.match.search(raw) if any(opener in raw for opener in openers) else None
-        if match is not None:
-            values = tuple(value and value.decode("utf-8", "replace") for value in match.groups())
-            found.append((kind.name, named_fields(kind, values)))
-    specific = [one for one in found if one[0] not in {*_GENERAL, ANY_ERROR}]
-    named = specific or [one for one in found if one[0] != ANY_ERROR]
-    return tuple(named if _LISTED.match(message) else named or found)
+
+def _named_in(message: bytes, possible: Causes) -> NamedCauses:
+    every = [
+        (kind.name, named_fields(kind, tuple(value and value.decode("utf-8", "replace") for value in match.groups())))
+        for kind, match in causes_in(message, possible)
+    ]
+    specific = [named for named in every if named[0] not in {*_GENERAL, ANY_ERROR}]
+    causes = specific or [named for named in every if named[0] != ANY_ERROR]
+    return tuple(causes if _LISTED.match(message) else causes or every)
 
 
 def starved_layers(view: LinesView, timed: TacticTimings, spans: Spans) -> tuple[StarvedLayer, ...]:
@@ -132,8 +152,8 @@ def starved_layers(view: LinesView, timed: TacticTimings, spans: Spans) -> tuple
         for (line, requested, available), layer in zip(skipped, _layers(timed, view.lines(kind)), strict=True):
             if requested is not None and available is not None:
                 rows.setdefault(layer, []).append((requested, available, line))
-    layers = [_starved(layer, found, spans) for layer, found in rows.items()]
-    return tuple(sorted(layers, key=lambda one: (-one.requested, one.spans[0].line)))
+    layers = [_starved(layer, skipped_rows, spans) for layer, skipped_rows in rows.items()]
+    return tuple(sorted(layers, key=lambda layer: (-layer.requested, layer.spans[0].line)))
 
 
 def _starved(layer: str, rows: list[tuple[int, int, int]], spans: Spans) -> StarvedLayer:

@@ -47,9 +47,9 @@ def onnx_nodes(log: Log) -> Sequence[tuple[OnnxNode, ...]]:
 def _last_texts(log: Log, begins: Lines, kind: str) -> npt.NDArray[np.int32]:
     """Return of each node its last text of a kind of line, as an index."""
     places, texts = _of_nodes(log, begins, (kind,), "tensors")
-    found = np.full(len(begins), NO_TEXT, np.int32)
-    found[places] = texts
-    return found
+    last = np.full(len(begins), NO_TEXT, np.int32)
+    last[places] = texts
+    return last
 
 
 def _of_nodes(
@@ -71,4 +71,10 @@ def _tensors(text: str) -> _Tensors:
         if arrow:
             names.append(name)
             types.append(rest.rpartition("[")[2].rstrip("]"))
-    return tuple(names), tuple(types)
+    return tuple(names), _shared(*types)
+
+
+@lru_cache(maxsize=1 << 12)
+def _shared(*types: str) -> tuple[str, ...]:
+    """Return the same tuple for the same types: most nodes have those of many others."""
+    return types

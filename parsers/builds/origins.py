@@ -23,9 +23,10 @@ from functools import cached_property, lru_cache
 from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
 
+from trtforensics.model.layer_types import NO_KERNEL, UNTUNED, is_foreign_node
 from trtforensics.parsers.builds.passes import chosen_pass
 from trtforensics.parsers.notation.formats import LONG_STRIDED, parse_formats
-from trtforensics.parsers.notation.names import is_reformat, myelin_graph, profile_of
+from trtforensics.parsers.notation.names import is_reformat, members, myelin_graph, profile_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -45,16 +46,6 @@ if TYPE_CHECKING:
     _Border = tuple[tuple[EngineTensor, ...], tuple[EngineTensor, ...]]
     """The tensors that a layer reads and writes."""
 
-_UNTUNED_TYPES = {
-    "Constant": "a constant runs no kernel",
-    "NoOp": "runs no kernel",
-    "TrainStation": "TensorRT put it in to synchronise streams",
-    "signal": "TensorRT put it in to synchronise streams",
-    "wait": "TensorRT put it in to synchronise streams",
-    "shape_call": "host code, not a kernel",
-}
-_NO_KERNEL = frozenset({"NoOp", "Constant"})
-"""Types of layers that never have an origin; what was tuned for their name only tells the formats of their tensors."""
 _NO_TUNING = "the log has no autotuning for this engine"
 _NOT_CHOSEN = "the log does not tell which pass the engine is from"
 _REFORMAT = "TensorRT prints no choice for a reformat layer"
@@ -127,10 +118,10 @@ class _KnownFormats:
     def __init__(self, reformats: Iterable[ReformatLayer]) -> None:
         self._known: dict[str, str] = {}
         for reformat in reformats:
-            own, other = reformat.target, reformat.source
+            written, other = reformat.target, reformat.source
             if reformat.name.startswith("Reformatted Output"):
-                own, other = other, own  # the layer writes the reformatted tensor, in the source format
-            self._learn(reformat.name, own)
+                written, other = other, written  # the layer writes the reformatted tensor, in the source format
+            self._learn(reformat.name, written)
             self._learn(reformat.tensor, other)
 
     def _learn(self, tensor: str, text: str) -> None:
@@ -211,6 +202,8 @@ class _Engine:
         self._layers = build.layers
         self._foreign = [node for node in build.foreign_nodes if node.pass_index in of_pass]
         self._reformats = [reformat for reformat in build.reformats if reformat.pass_index in of_pass]
+        self._kernels_unknown: set[str] = set()
+        """ForeignNodes that are in the engine, though nothing tells which of its kernels are theirs."""
         self._tuned: dict[str, list[_Tuned]] = {}
         tuned = (
             *(_Tuned(record, place, is_choice=False) for place, record in enumerate(build.cached)),
@@ -226,7 +219,7 @@ class _Engine:
         known, left = _KnownFormats(self._reformats), layers
         while any([layer.narrow(known) for layer in left]):  # noqa: C419 - every layer gets its turn
             left = [layer for layer in left if layer.origin is None and layer.possibilities]
-        running = [layer for layer in layers if layer.layer.type not in _NO_KERNEL]
+        running = [layer for layer in layers if layer.layer.type not in NO_KERNEL]
         for layer in running:
             self._join(layer)
         self._decide_finals(running)
@@ -239,7 +232,11 @@ class _Engine:
             if graph is not None:
                 kernels.setdefault(graph, []).append(layer)
         foreign = _foreign_names(kernels, self._foreign)
-        borders = {graph: _outer_border(own) for graph, own in kernels.items()}
+        apart = {name for name in self._tuned if is_foreign_node(name)}.difference(
+            foreign.values(), (layer.name for layer in self._layers)
+        )
+        self._kernels_unknown = apart if len(apart) == len(kernels.keys() - foreign.keys()) else set()
+        borders = {graph: _outer_border(members) for graph, members in kernels.items()}
         known: dict[tuple[str, int | None], tuple[_Possibility, ...]] = {}
         layers = []
         for layer, graph in zip(self._layers, graphs, strict=True):
@@ -247,8 +244,8 @@ class _Engine:
             key = (name, layer.tactic)
             if key not in known:
                 known[key] = self._possibilities(name, layer.tactic, is_kernel=graph is not None)
-            if layer.type in _NO_KERNEL:
-                _explain(layer, _UNTUNED_TYPES[layer.type])
+            if layer.type in NO_KERNEL:  # what was tuned for its name only tells the formats of its tensors
+                _explain(layer, UNTUNED[layer.type])
             if known[key]:
                 border = (layer.inputs, layer.outputs) if graph is None else borders[graph]
                 layers.append(_OpenLayer(layer, known[key], border))
@@ -271,7 +268,8 @@ class _Engine:
     @cached_property
     def _reformat_layers(self) -> dict[str, ReformatLayer]:
         """By name of the layer: ``Reformatted Input Tensor 0 to L`` is written by ``Reformatting CopyNode for …``."""
-        return {f"Reformatting CopyNode for {own.name.removeprefix('Reformatted ')}": own for own in self._reformats}
+        names = (reformat.name.removeprefix("Reformatted ") for reformat in self._reformats)
+        return {f"Reformatting CopyNode for {name}": layer for name, layer in zip(names, self._reformats, strict=True)}
 
     def _tried(self, reformat: ReformatLayer) -> list[_Tuned]:
         """Return the reformats that the optimiser tried and that could be this one (TensorRT 10)."""
@@ -295,12 +293,12 @@ class _Engine:
     def _why_none(self, layer: EngineLayer) -> str:
         if layer.name in self._tuned:
             return _UNFIT
-        return _REFORMAT if is_reformat(layer.name) else _UNTUNED_TYPES.get(layer.type, _NO_BLOCK)
+        return _REFORMAT if is_reformat(layer.name) else UNTUNED.get(layer.type, _NO_BLOCK)
 
     def _decide_finals(self, layers: Iterable[_OpenLayer]) -> None:
         """Mark what was tuned for layers that may come from it, or that run no kernel, and all reformats tried."""
         names = {possibility.printed[0].record.layer for layer in layers for possibility in layer.possibilities}
-        names |= {layer.name for layer in self._layers if layer.type in _NO_KERNEL}
+        names |= {layer.name for layer in self._layers if layer.type in NO_KERNEL}
         for name, tuned in self._tuned.items():
             if name in names or name.startswith(_TRIED_REFORMAT):
                 for each in tuned:
@@ -312,6 +310,10 @@ class _Engine:
         for layer in layers:
             if layer.origin is not None:
                 layer.origin.record.final = True
+        for name in self._kernels_unknown:
+            tried = self._possibilities(name, None, is_kernel=True)
+            if len(tried) == 1:
+                tried[0].printed[-1].record.final = True
 
 
 def _undecided(possibilities: Iterable[_Possibility]) -> str:
@@ -335,17 +337,33 @@ def _outer_border(kernels: Iterable[EngineLayer]) -> _Border:
 
 
 def _foreign_names(kernels: Mapping[int, Sequence[EngineLayer]], foreign: Sequence[ForeignNode]) -> dict[int, str]:
-    """Say which ForeignNode each group of Myelin kernels is, by the ONNX nodes they share and by the profile."""
-    profiles = {graph: _profile(own) for graph, own in kernels.items()}
+    """Say which ForeignNode each group of Myelin kernels is, by the ONNX nodes they share and by the profile.
+
+    Where no metadata names the nodes of a ForeignNode, it is the only one whose name ends in nodes of the group, and
+    the group is the only one that has them.
+    """
+    profiles = {graph: _profile(group) for graph, group in kernels.items()}
     names: dict[int, str] = {}
-    for graph, own in kernels.items():
-        members = {node for kernel in own for node in kernel.onnx_nodes}
+    touched: dict[int, set[str]] = {}
+    for graph, group in kernels.items():
+        nodes = {node for kernel in group for node in kernel.onnx_nodes}
         of_profile = [node for node in foreign if profile_of(node.name) == profiles[graph]]
-        fitting = {node.name for node in of_profile if members <= set(node.onnx_nodes)}
+        fitting = {node.name for node in of_profile if nodes <= set(node.onnx_nodes)}
         only = list(profiles.values()).count(profiles[graph]) == 1
-        if len(fitting) == 1 and (members or only):
+        if len(fitting) == 1 and (nodes or only):
             names[graph] = fitting.pop()
+        layers = nodes.union(*(members(kernel.name) for kernel in group))
+        touched[graph] = {node.name for node in of_profile if not layers.isdisjoint(_ends(node.name))}
+    for graph in touched.keys() - names.keys():
+        only_here = touched[graph].difference(names.values(), *(touched[other] for other in touched if other != graph))
+        if len(touched[graph]) == len(only_here) == 1:
+            names[graph] = only_here.pop()
     return names
+
+
+def _ends(foreign_node: str) -> set[str]:
+    """Return the layers that a ForeignNode is named by; either end may be a fusion of several."""
+    return {layer for end in members(foreign_node) for layer in members(end)}
 
 
 def _profile(kernels: Sequence[EngineLayer]) -> int | None:

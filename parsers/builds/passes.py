@@ -47,8 +47,8 @@ class Passes:
         for (first, behind), passes in zip(pairwise(log.edges.tolist()), self.of_builds, strict=True):
             if passes[0].first_line > first:
                 self._begin(first, None, discarded=False)
-            for place, own in enumerate(passes):
-                self._begin(own.first_line, place, discarded=own.chosen is False)
+            for place, backend_pass in enumerate(passes):
+                self._begin(backend_pass.first_line, place, discarded=backend_pass.chosen is False)
             if passes[-1].last_line + 1 < behind:
                 self._begin(passes[-1].last_line + 1, None, discarded=False)
 
@@ -73,7 +73,7 @@ class Passes:
 
 def chosen_pass(passes: tuple[BackendPass, ...]) -> int | None:
     """Return which pass of a build made its engine; None where the log does not tell."""
-    return next((index for index, own in enumerate(passes) if own.chosen), None)
+    return next((index for index, backend_pass in enumerate(passes) if backend_pass.chosen), None)
 
 
 def _of_builds(log: Log) -> list[tuple[BackendPass, ...]]:

@@ -1,19 +1,30 @@
-"""What a build or its run came to, in numbers: trtexec's performance summary (TensorRT 7 to 11), times and sizes."""
+"""What a build or its run came to, in numbers.
+
+That is trtexec's performance summary (TensorRT 7 to 11), times and sizes; and its profiles, the tables of
+``--dumpProfile`` (TensorRT 7 to 10.16), with the times of an engine's layers. A layer's time is its average in the last
+profile. Only where there is no profile, it is what the autotuner took for the layer alone.
+"""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trtforensics.model.log import RunResult
+from trtforensics.model.profile import LayerTime, ProfileRun, TimeSource
+from trtforensics.model.run import RunResult
+from trtforensics.parsers.builds.averages import levels
 from trtforensics.parsers.lines.events import duration, duration_or_none
+from trtforensics.parsers.notation.names import myelin_graph
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from trtforensics.model.log import CachedResult, Choice, EngineLayer
+    from trtforensics.model.span import SourceSpan
     from trtforensics.parsers.builds.passes import Passes
     from trtforensics.parsers.builds.views import LinesView, Log
 
@@ -45,6 +56,10 @@ _SINGLE = (
     ("poly_built", "seconds", "build_s", 1),
     ("engine_created", "number", "engine_bytes", 1 << 20),
     ("engine_size", "number", "loaded_engine_mib", 1),
+    ("engine_loaded", "seconds", "load_s", 1),
+    ("engine_deserialized", "seconds", "load_s", 1),
+    ("context_created", "number", "context_mib", 1),
+    ("unstable", "number", "gpu_compute_cv_percent", 1),
 )
 """Kind of line, its field, the key of the result, and how many of its unit the field's unit is."""
 _PERCENTILE = re.compile(r"([0-9.]+)%\) = (\S+) ms")
@@ -54,17 +69,21 @@ _OLD_END_TO_END = re.compile(r"end to end (\S+) ms")
 
 def results(log: Log, passes: Passes) -> Sequence[tuple[RunResult, ...]]:
     """Read the results of each build, without those of discarded passes, in the log's order."""
-    found = [*_latencies(log), *_totals(log)]
+    readings = [*_latencies(log), *_totals(log), *_of_mlperf(log), *_context_memory(log)]
+    for view in log.views:
+        readings += [*levels(view), *_batch(view)]
     if log.has(*_OLD_SUMMARY):
-        found += [one for view in log.views if view.has(*_OLD_SUMMARY) for one in _old_summary(view)]
-    for kind, field, key, factor in _SINGLE:
-        rows = ((line, number) for line, number in log.each(kind, field) if number is not None)
+        readings += [result for view in log.views if view.has(*_OLD_SUMMARY) for result in _old_summary(view)]
+    for kind, name, key, factor in _SINGLE:
+        rows = ((line, number) for line, number in log.each(kind, name) if number is not None)
         scale = round if factor > 1 else float
-        found += [(line, key, scale(number * factor)) for line, number in rows if not passes.discarded(line)]
-    found.sort(key=itemgetter(0))
-    lines = np.array([line for line, _, _ in found], np.int64)
+        readings += [(line, key, scale(number * factor)) for line, number in rows if not passes.discarded(line)]
+    readings.sort(key=itemgetter(0))
+    lines = np.array([line for line, _, _ in readings], np.int64)
     spans = log.spans.of_each(lines)
-    return log.divide(lines, [RunResult(key, value, span) for (_, key, value), span in zip(found, spans, strict=True)])
+    return log.divide(
+        lines, [RunResult(key, value, span) for (_, key, value), span in zip(readings, spans, strict=True)]
+    )
 
 
 _Found = tuple[int, str, "float | Mapping[str, float]"]
@@ -83,6 +102,45 @@ def _totals(view: LinesView) -> Iterator[_Found]:
     for line, name, number in view.each("metric_total", "name", "number"):
         if number is not None:
             yield line, _TOTALS[name], number
+
+
+_GROWTH = re.compile(r"GPU \+([0-9]+),")
+
+
+def _context_memory(view: LinesView) -> Iterator[_Found]:
+    """Read how much GPU memory TensorRT took when it made a context (before 10.0)."""
+    for line, text in view.each("context_memory", "text"):
+        grown = _GROWTH.search(text)
+        if grown:
+            yield line, "context_mib", float(grown[1])
+
+
+_FIRST_DIMENSION = re.compile(r" with dimensions ([0-9]+)x")
+
+
+def _batch(view: LinesView) -> Iterator[_Found]:
+    """Read the first dimension that all inputs share."""
+    rows = [row for kind in ("input_binding", "input_binding_old") for row in view.each(kind, "text")]
+    sizes = [(line, size[1] if (size := _FIRST_DIMENSION.search(text)) else "") for line, text in rows]
+    if len({size for _, size in sizes}) == 1 and sizes[0][1]:
+        yield sizes[0][0], "first_dimension", float(sizes[0][1])
+
+
+_MLPERF = re.compile(r"([0-9]+(?:\.[0-9]+)?)(?:th)? percentile")
+
+
+def _of_mlperf(view: LinesView) -> Iterator[_Found]:
+    """Read MLPerf's summaries: latencies in ns, a line each, and samples a second."""
+    for line, rate in view.each("mlperf_rate", "number"):
+        yield line, "throughput_qps", rate
+    summaries = [*view.lines("mlperf_summary"), view.last_line + 1]
+    groups: dict[int, dict[str, float]] = {}
+    for line, name, number in view.each("mlperf_latency", "name", "number"):
+        percentile = _MLPERF.fullmatch(name)
+        since = max([first for first in summaries if first <= line], default=line)
+        statistic = f"p{float(percentile[1]):g}" if percentile else name.lower()
+        groups.setdefault(since, {})["median" if statistic == "p50" else statistic] = number / 1e6
+    yield from ((line, "latency_ms", values) for line, values in groups.items())
 
 
 def _old_summary(view: LinesView) -> Iterator[_Found]:
@@ -107,8 +165,8 @@ def _old_summary(view: LinesView) -> Iterator[_Found]:
             groups.setdefault((since, key), {})[statistic] = number
         if key and end_to_end:
             groups.setdefault((since, "end_to_end_ms"), {})[statistic] = _number(end_to_end[1])
-    for (line, own), values in groups.items():
-        yield line, own, _stated(values)
+    for (line, result), values in groups.items():
+        yield line, result, _stated(values)
 
 
 def _old_rows(view: LinesView) -> Iterable[tuple[int, str, float | None, str | None]]:
@@ -125,3 +183,93 @@ def _number(text: str) -> float | None:
 
 def _stated(values: Mapping[str, float | None]) -> Mapping[str, float]:
     return {name: value for name, value in values.items() if value is not None}
+
+
+_HEADINGS = ("profile_section", "profile_header")
+_ROWS = ("profile_row", "profile_row_old")
+_TOTAL = "Total"
+"""The name in a table's last row."""
+
+
+@dataclass(slots=True)
+class _Table:
+    """A table on its way to a profile; ``iterations`` is None where its heading is missing."""
+
+    span: SourceSpan
+    iterations: int | None = None
+    rows: list[LayerTime] = field(default_factory=list)
+    total_ms: float | None = None
+
+
+def profiles(log: Log) -> Sequence[tuple[ProfileRun, ...]]:
+    """Read the tables of each build, in the log's order."""
+    if not log.has(*_ROWS):
+        return [()] * log.size
+    return [tuple(_profiles(view, log)) if view.has(*_ROWS) else () for view in log.views]
+
+
+def _profiles(view: LinesView, log: Log) -> Iterable[ProfileRun]:
+    """Give the tables of a build. One begins at its title, at a header without a title, or at rows without either."""
+    iterations = dict(view.each("profile_section", "count"))
+    rows = {
+        line: LayerTime(name.strip(), total, average, median, percent, log.spans.of(line))
+        for kind in _ROWS
+        for line, name, total, average, median, percent in view.each(
+            kind, "layer", "total_ms", "average_ms", "median_ms", "percent"
+        )
+    }
+    table: _Table | None = None
+    for line in view.lines(*_HEADINGS, *_ROWS):
+        row = rows.get(line)
+        goes_on = table is not None and line not in iterations and table.total_ms is None
+        if table is None or not goes_on or (row is None and table.rows):
+            yield from _read(table)
+            table = _Table(log.spans.of(line), iterations.get(line))
+        if row is not None and row.name == _TOTAL:
+            table.total_ms = row.total_ms
+        elif row is not None:
+            table.rows.append(row)
+    yield from _read(table)
+
+
+def _read(table: _Table | None) -> Iterable[ProfileRun]:
+    if table is not None and table.rows:
+        yield ProfileRun(table.iterations, tuple(table.rows), table.span, table.total_ms)
+
+
+def with_times(
+    layers: Sequence[EngineLayer],
+    runs: Sequence[ProfileRun],
+    choices: Sequence[Choice],
+    cached: Sequence[CachedResult],
+) -> tuple[ProfileRun, ...]:
+    """Give the layers of a build's engine their times, and return the profiles with their rows joined to layers.
+
+    A profile none of whose rows is of these layers gives them no times.
+    """
+    if not (layers or runs):
+        return ()
+    names = [layer.name for layer in layers]
+    joined = tuple(run.joined(names) for run in runs)
+    timed = {row.engine_layer: place for place, row in enumerate(joined[-1].layers if joined else ())}
+    is_measured = any(place is not None for place in timed)
+    for place, layer in enumerate(layers):
+        layer.profile = timed.get(place)
+        if layer.profile is not None:
+            layer.time_ms, layer.time_is = joined[-1].layers[layer.profile].average_ms, TimeSource.MEASURED
+            continue
+        origin = None if is_measured else _origin(layer, choices, cached)
+        layer.time_ms = None if origin is None else origin.time_ms
+        layer.time_is = None if layer.time_ms is None else TimeSource.TUNED
+    return joined
+
+
+def _origin(
+    layer: EngineLayer, choices: Sequence[Choice], cached: Sequence[CachedResult]
+) -> Choice | CachedResult | None:
+    """Return what was tuned for a layer alone; None for a kernel of a ForeignNode that was tuned as a whole."""
+    if myelin_graph(layer.name) is not None:
+        return None
+    if layer.choice is not None:
+        return choices[layer.choice]
+    return None if layer.cached is None else cached[layer.cached]

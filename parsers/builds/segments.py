@@ -74,8 +74,8 @@ def segments(events: Events, lines: int, first_source: int | None = None) -> npt
     starts = sorted({1, *begins, *chain(*further)})
     if len(starts) > 1:
         before = LinesView(events, 1, starts[1] - 1)
-        said = before.has("dialect", "banner") if first_source is None else before.has("banner", *_AT_WORK, *_CLOSING)
-        if not said:
+        begun = before.has("dialect", "banner") if first_source is None else before.has("banner", *_AT_WORK, *_CLOSING)
+        if not begun:
             del starts[1]  # no logger, or nothing but errors of this build, stands before the first beginning
     return np.array([*starts, lines + 1], np.int64)
 
@@ -120,7 +120,8 @@ def _begins_without_banner(roles: Iterable[tuple[int, str]]) -> list[int]:
 def _roles(log: LinesView, reports: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.intp]]:
     """Return all lines that have a role, sorted, and the places of their roles in ``_ROLES``."""
     lines = [np.array(log.events[kind].lines, np.int64) for kind in _ROLES]
-    lines = [own[own <= reports] if kind in _REPORTED else own for kind, own in zip(_ROLES, lines, strict=True)]
+    both = zip(_ROLES, lines, strict=True)
+    lines = [of_kind[of_kind <= reports] if kind in _REPORTED else of_kind for kind, of_kind in both]
     line, role = np.concatenate(lines), np.repeat(np.arange(len(lines)), list(map(len, lines)))
     order = line.argsort(kind="stable")
     return line[order], role[order]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from trtforensics.model.log import SourceInfo
+    from trtforensics.model.span import SourceInfo
     from trtforensics.parsers.lines.events import Events
 
     class _HasSpan(Protocol):
@@ -58,6 +58,10 @@ class LinesView:
         self._spans = events.between(first_line, last_line) if spans is None else spans
         self._tables = SortedColumns(events) if tables is None else tables
 
+    def kinds(self) -> Iterable[str]:
+        """Return the kinds that have a row."""
+        return self._spans.keys()
+
     def present(self, kinds: Iterable[str]) -> list[str]:
         """Return those kinds that have a row."""
         return list(filter(self._spans.__contains__, kinds))
@@ -70,13 +74,13 @@ class LinesView:
         columns = [rows.values(name, span) for name in names]
         return zip(rows.lines[span.start : span.stop], *columns, strict=True)
 
-    def columns(self, kinds: tuple[str, ...], *names: str) -> _Columns:
+    def columns(self, kinds: tuple[str, ...], *names: str, last: bool = False) -> _Columns:
         """Return the line numbers and some fields of all rows of some kinds, as they are stored, sorted by line.
 
         Texts are indexes. A field that a kind does not have reads as not printed. Do not change the arrays: other
-        builds share them.
+        builds share them. The ``last`` reader of large columns leaves no second copy of them.
         """
-        columns = self._tables.columns(kinds, names)
+        columns = self._tables.columns(kinds, names, last=last)
         low, high = columns[0].searchsorted((self.first_line, self.last_line + 1)) if self.has(*kinds) else (0, 0)
         return tuple([column[low:high] for column in columns])
 
@@ -97,11 +101,16 @@ class LinesView:
 
     def lines(self, *kinds: str) -> list[int]:
         """Return the lines of rows of these kinds, sorted."""
-        found: list[int] = []
+        numbers: list[int] = []
         for kind in self.present(kinds):
             span = self._spans[kind]
-            found.extend(self.events[kind].lines[span.start : span.stop])
-        return found if len(kinds) == 1 else sorted(found)
+            numbers.extend(self.events[kind].lines[span.start : span.stop])
+        return numbers if len(kinds) == 1 else sorted(numbers)
+
+    def reach(self, *kinds: str) -> tuple[int, int]:
+        """Return the first and the last line of rows of these kinds, of which there must be some."""
+        rows = [(self.events[kind].lines, self._spans[kind]) for kind in self.present(kinds)]
+        return min(lines[span.start] for lines, span in rows), max(lines[span.stop - 1] for lines, span in rows)
 
     def has(self, *kinds: str) -> bool:
         """Whether there is a row of any of these kinds."""
@@ -122,6 +131,10 @@ class Log(LinesView):
     def build_of(self, lines: Lines) -> Lines:
         """Return for each line the first line of its build."""
         return latest(self.edges, self.edges, lines)
+
+    def places(self, lines: Sequence[int] | Lines) -> list[int]:
+        """Return for each line the number of its build."""
+        return [place - 1 for place in self.edges.searchsorted(lines, side="right").tolist()]
 
     def limits(self, lines: Sequence[int] | Lines) -> npt.NDArray[np.intp]:
         """Return the position of each build's first line among some sorted lines, and last their number."""
@@ -157,9 +170,22 @@ class Log(LinesView):
     def placed(self, kind: str, *names: str) -> Iterator[tuple[Any, ...]]:
         """Give ``(build, field, field, …)`` for every row of a kind, in line order."""
         if self.has(kind):
-            places = self.edges.searchsorted(self.events[kind].lines, side="right") - 1
-            for place, (_, *values) in zip(places.tolist(), self.each(kind, *names), strict=True):
+            for place, (_, *values) in zip(self.places(self.events[kind].lines), self.each(kind, *names), strict=True):
                 yield place, *values
+
+    def metadata(self, lines: Lines, indexes: npt.NDArray[np.int32]) -> list[str]:
+        """Return texts that end in metadata, with what their logger (Polygraphy) broke off at each 0x1E of it."""
+        further = self._further_metadata
+        return [text + further.get(line, "") for line, text in zip(lines.tolist(), self.texts(indexes), strict=True)]
+
+    @cached_property
+    def _further_metadata(self) -> Mapping[int, str]:
+        behind: dict[int, str] = {}
+        head = at = 0
+        for line, text in self.each("metadata_item", "metadata"):
+            head, at = (head if line == at + 1 else line - 1), line
+            behind[head] = f"{behind.get(head, '')}\x1e{text}"
+        return behind
 
     def having(self, *kinds: str) -> npt.NDArray[np.bool_]:
         """Return by build whether it has a row of any of these kinds."""
@@ -182,8 +208,8 @@ class Log(LinesView):
                 spans[build][kind] = span
         tables = self._tables
         return [
-            LinesView(self.events, first, behind - 1, spans=own, tables=tables)
-            for (first, behind), own in zip(pairwise(self.edges.tolist()), spans, strict=True)
+            LinesView(self.events, first, behind - 1, spans=line_spans, tables=tables)
+            for (first, behind), line_spans in zip(pairwise(self.edges.tolist()), spans, strict=True)
         ]
 
 
@@ -214,22 +240,23 @@ class SortedColumns:
         self._events = events
         self._known: dict[tuple[tuple[str, ...], tuple[str, ...]], _Columns] = {}
 
-    def columns(self, kinds: tuple[str, ...], names: tuple[str, ...]) -> _Columns:
+    def columns(self, kinds: tuple[str, ...], names: tuple[str, ...], *, last: bool = False) -> _Columns:
         """Return the lines and some fields of all rows of some kinds, sorted by line."""
         key = kinds, names
         if key not in self._known:
-            self._known[key] = self._sorted(kinds, names)
+            self._known[key] = self._sorted(kinds, names, last=last)
         return self._known[key]
 
-    def _sorted(self, kinds: tuple[str, ...], names: tuple[str, ...]) -> _Columns:
-        rows = [self._events[kind] for kind in kinds]
-        rows = [each for each in rows if each.lines] or rows[:1]
-        lines = np.concatenate([each.stored_lines() for each in rows])
-        if len(rows) == 1:
-            return lines, *(rows[0].stored(name).copy() for name in names)
-        order = np.argsort(lines, kind="stable")
-        # one column after the other, so that few copies of them exist at once
-        return lines[order], *(np.concatenate([each.stored(name) for each in rows])[order] for name in names)
+    def _sorted(self, kinds: tuple[str, ...], names: tuple[str, ...], *, last: bool) -> _Columns:
+        tables = {kind: self._events[kind] for kind in kinds}
+        tables = {kind: rows for kind, rows in tables.items() if rows.lines} or {kinds[0]: tables[kinds[0]]}
+        lines = np.concatenate([rows.stored_lines() for rows in tables.values()])
+        order = np.argsort(lines, kind="stable") if len(tables) > 1 else slice(None)
+        columns = []
+        for name in names:  # one column after the other, so that few copies of them exist at once
+            parts = [self._events.take(k, name) if last else rows.stored(name) for k, rows in tables.items()]
+            columns.append(np.concatenate(parts)[order])
+        return lines[order], *columns
 
 
 def latest(lines: Lines, values: npt.NDArray[_Number], at: Lines, since: Lines | None = None) -> npt.NDArray[_Number]:
@@ -238,7 +265,7 @@ def latest(lines: Lines, values: npt.NDArray[_Number], at: Lines, since: Lines |
     Lines before ``since`` do not count.
     """
     place = lines.searchsorted(at, side="right")
-    found = np.concatenate((np.array([-1], values.dtype), values))[place]
+    latest_values = np.concatenate((np.array([-1], values.dtype), values))[place]
     if since is not None:
-        found[place <= lines.searchsorted(since)] = -1
-    return found
+        latest_values[place <= lines.searchsorted(since)] = -1
+    return latest_values

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 from trtforensics.errors import NotEngineInfoError
 from trtforensics.model.engine import Engine, EngineInfo, IoTensor
 from trtforensics.model.log import EngineLayer, EngineTensor
-from trtforensics.parsers.files.json_records import PlacedJson, PlacedValue
+from trtforensics.model.profile import LayerTime, ProfileRun
+from trtforensics.parsers.files.exported_json import ExportedJson, PlacedValue
+from trtforensics.parsers.files.layer_forms import listed_layers
 from trtforensics.parsers.lines.events import tactic_id
 from trtforensics.parsers.notation.names import onnx_nodes
 from trtforensics.parsers.notation.precision import compute_precision
@@ -40,7 +42,7 @@ def read_layer_json(document: Document) -> EngineInfo:
         NotEngineInfoError: it is no JSON, it is truncated, or it is JSON of another kind; it says where.
     """
     info = document.info
-    records = PlacedJson(document.data.decode("utf-8", "replace"), info.path)
+    records = ExportedJson(document.data.decode("utf-8", "replace"), info.path)
     engines = tuple(_engine(record) for record in records.documents(_DEPTH))
     if not engines:
         raise NotEngineInfoError(info.path, "the file is empty", _NEXT_STEP)
@@ -50,18 +52,47 @@ def read_layer_json(document: Document) -> EngineInfo:
 def _engine(record: PlacedValue) -> Engine:
     top = record.value
     layers = top.get("Layers") if isinstance(top, dict) else None
-    if layers is None or not isinstance(layers.value, list):
-        raise NotEngineInfoError(str(record.span), 'holds no list of "Layers"', _NEXT_STEP)
-    found = tuple(_layer(layer) for layer in layers.value)
+    listed = layers.value if layers is not None and isinstance(layers.value, list) else None
+    if listed is None or (listed and all(isinstance(x.value, dict) and "Name" not in x.value for x in listed)):
+        return _other_form(record)
+    engine_layers = tuple(map(_layer, listed))
     io = next((top[name] for name in _IO if name in top), None)
-    plain = [_fields(layer) for layer in layers.value if isinstance(layer.value, dict)]
+    plain = [_fields(layer) for layer in listed if isinstance(layer.value, dict)]
     return Engine(
-        layers=found,
+        layers=engine_layers,
         io=tuple(_io_tensor(tensor) for tensor in io.value) if io and isinstance(io.value, list) else (),
         detailed=bool(plain),
         split_formats="I/O Tensors" in top or any("Datatype" in tensor for tensor in _all_tensors(plain)),
         span=record.span,
     )
+
+
+def _other_form(record: PlacedValue) -> Engine:
+    """Return the engine of a document that another program wrote."""
+    listed = listed_layers(record)
+    if listed is None:
+        raise NotEngineInfoError(str(record.span), 'holds no list of "Layers", and no other list of layers', _NEXT_STEP)
+    layers = tuple(_listed_layer(fields, span) for fields, span in listed.layers)
+    whole = sum(ms for _, ms, _ in listed.times) or 1.0
+    rows = tuple(LayerTime(name, ms, ms, None, 100 * ms / whole, span) for name, ms, span in listed.times)
+    detailed = any(isinstance(fields, dict) for fields, _ in listed.layers)
+    return Engine(layers, (), detailed, False, record.span, ProfileRun(None, rows, record.span) if rows else None)  # noqa: FBT003 - its fields in order
+
+
+def _listed_layer(fields: dict[str, Any] | str, span: SourceSpan) -> EngineLayer:
+    """Return a layer with what of it has TensorRT's form; the rest stays among its fields."""
+    if isinstance(fields, str):
+        return _made(fields, {}, span)
+    own = dict(fields)
+    for side in ("Inputs", "Outputs"):
+        given = own.get(side)
+        if given is not None and not (isinstance(given, list) and all(isinstance(tensor, dict) for tensor in given)):
+            own[side.casefold()] = own.pop(side)
+    try:
+        return _made(own["Name"], own, span)
+    except NotEngineInfoError:
+        own["TacticName"] = own.get("TacticName") or _text(own.pop("TacticValue"))
+        return _made(own["Name"], own, span)
 
 
 def _layer(record: PlacedValue) -> EngineLayer:
@@ -76,7 +107,7 @@ def _layer(record: PlacedValue) -> EngineLayer:
 
 def _fields(record: PlacedValue) -> dict[str, Any]:
     """Return the members of an object without their places; none where it is no object."""
-    return {key: one.value for key, one in record.value.items()} if isinstance(record.value, dict) else {}
+    return {key: member.value for key, member in record.value.items()} if isinstance(record.value, dict) else {}
 
 
 def _made(name: str, fields: Mapping[str, Any], span: SourceSpan) -> EngineLayer:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
+from trtforensics.parsers.lines.dialects import prefix_of
+
 _PICKLE = re.compile(rb"\x80[\x02-\x05]")
 _INSPECTED = re.compile(rb"Loading tactic replay file from|^\s*Algorithm: \(Implementation: ", re.MULTILINE)
-_LOGGED = re.compile(
-    rb"^\[[^\]\n]*\]\s?(?:\[TRT\] )?\[[VIWEF]\]|^\[[VIWEF]\] |^\[TRT\] |^&&&& |^=== .* ===", re.MULTILINE
-)
+_BANNERS = (b"&&&& ", b"=== ")
+_PREFIX_WITHIN = 512
 _JSON_BEGINS = (b"{", b"[")
 _SHOW_THEM = "Replays are what `--save-tactics` writes"
 
@@ -37,33 +38,39 @@ _INSPECTED_TEXT = What(
     "is the text that `polygraphy inspect tactics` prints, no replay", "Give the file that it was made from"
 )
 
+_A_LOG = What("is a log, no replay", "`trtforensics replay convert LOG` makes one of it")
+
 
 def not_json(opening: bytes) -> What | None:
     """Name the kind of a file that is no JSON by its first bytes; None where it may be JSON."""
     text = opening.lstrip(b" \t\r\n")
-    if text.startswith(_JSON_BEGINS) and not _LOGGED.match(text):
+    if text.startswith(_JSON_BEGINS) and not _is_logged(text.partition(b"\n")[0]):
         return None
     recognised = (
         (_EMPTY.fullmatch(opening), What("the file is empty")),
         (_PICKLE.match(opening), _A_PICKLE),
         (b"\0" in opening, What("is binary, no JSON")),
         (_INSPECTED.search(opening), _INSPECTED_TEXT),
-        (_LOGGED.search(opening), What("is a log, no replay", "`trtforensics replay convert LOG` makes one of it")),
+        (any(map(_is_logged, opening.split(b"\n"))), _A_LOG),
     )
-    return next((what for found, what in recognised if found), What("is no JSON, so no replay"))
+    return next((what for is_it, what in recognised if is_it), What("is no JSON, so no replay"))
+
+
+def _is_logged(line: bytes) -> bool:
+    return line.startswith(_BANNERS) or prefix_of(line[:_PREFIX_WITHIN]) is not None
 
 
 def other_json(value: Any) -> What:  # noqa: ANN401 - any JSON value
     """Name the kind of a JSON document that has not the outline of a replay."""
     if isinstance(value, dict):
-        found = _other_object(value)
+        what = _other_object(value)
     elif isinstance(value, list):
-        found = _other_list(value)
+        what = _other_list(value)
     else:
         return What("holds a single value, no replay")
-    if found is None and _holds_arrays(value):
-        found = What("holds arrays that Polygraphy saved (inputs or outputs), no replay", _SHOW_THEM)
-    return found or What("is JSON, but no tactic replay: there is no `replay` object in it", _SHOW_THEM)
+    if what is None and _holds_arrays(value):
+        what = What("holds arrays that Polygraphy saved (inputs or outputs), no replay", _SHOW_THEM)
+    return what or What("is JSON, but no tactic replay: there is no `replay` object in it", _SHOW_THEM)
 
 
 _BY_CLASS = {
@@ -110,7 +117,7 @@ def _holds_arrays(value: object) -> bool:
     while todo:
         item = todo.pop()
         if isinstance(item, dict):
-            if item.get("polygraphy_class") in {"ndarray", "LazyNumpyArray"} or "__polygraphy_encoded_ndarray" in item:
+            if item.get("polygraphy_class") in ("ndarray", "LazyNumpyArray") or "__polygraphy_encoded_ndarray" in item:
                 return True
             todo += item.values()
         elif isinstance(item, list):

@@ -1,6 +1,10 @@
-"""Reads layer times as JSON: ``trtexec --exportProfile`` (TensorRT 7 to 10.16). A file holds a list for each run.
+"""Reads the times that trtexec exports as JSON; a file holds a list for each run.
 
-A run is ``[{"count": N}, {"name", "timeMs", "averageMs", "medianMs", "percentage"}, …]``; up to 8.0 without the median.
+``--exportProfile`` (TensorRT 7 to 10.16) has the times of layers:
+``[{"count": N}, {"name", "timeMs", "averageMs", "medianMs", "percentage"}, …]``; up to 8.0 without the median.
+``--exportTimes`` has inferences: ``[{"startEnqMs", "endEnqMs", …, "computeMs", …, "latencyMs"}, …]``. The other keys
+changed over the versions: what TensorRT 7 calls ``startInMs``, ``inMs`` and ``outMs``, later versions call
+``startH2dMs``, ``h2dMs`` and ``d2hMs``.
 """
 
 from __future__ import annotations
@@ -9,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from trtforensics.errors import NotEngineInfoError
 from trtforensics.model.engine import ProfileInfo
-from trtforensics.model.profile import LayerTime, ProfileRun
-from trtforensics.parsers.files.json_records import PlacedJson, PlacedValue
+from trtforensics.model.profile import InferenceSamples, InferenceTimes, LayerTime, ProfileRun
+from trtforensics.parsers.files.exported_json import ExportedJson, PlacedValue
 
 if TYPE_CHECKING:
     from trtforensics.parsers.text.document import Document
@@ -26,7 +30,7 @@ def read_profile_json(document: Document) -> ProfileInfo:
         NotEngineInfoError: it is no JSON, it is truncated, or it is JSON of another kind; it says where.
     """
     info = document.info
-    records = PlacedJson(document.data.decode("utf-8", "replace"), info.path)
+    records = ExportedJson(document.data.decode("utf-8", "replace"), info.path)
     runs = tuple(_run(record) for record in records.documents(_DEPTH))
     if not runs:
         raise NotEngineInfoError(info.path, "the file is empty", _NEXT_STEP)
@@ -54,3 +58,40 @@ def _layer(record: PlacedValue) -> LayerTime:
 
 def _number(value: Any) -> float | None:  # noqa: ANN401 - whatever JSON has there
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+_WHAT_TO_GIVE = "Give what `trtexec --exportTimes` wrote"
+_ENDS = ("endD2hMs", "endOutMs", "endComputeMs")
+
+
+def read_times_json(document: Document) -> InferenceTimes:
+    """Read a times file.
+
+    Raises:
+        NotEngineInfoError: it is no JSON, it is truncated, or it is JSON of another kind; it says where.
+    """
+    info = document.info
+    records = ExportedJson(document.data.decode("utf-8", "replace"), info.path).documents(0)
+    runs = tuple(_samples(record) for record in records)
+    if not runs:
+        raise NotEngineInfoError(info.path, "the file is empty", _WHAT_TO_GIVE)
+    return InferenceTimes(info, runs)
+
+
+def _samples(record: PlacedValue) -> InferenceSamples:
+    rows = record.value
+    if not isinstance(rows, list) or not rows:
+        raise NotEngineInfoError(str(record.span), "is no list of inferences", _WHAT_TO_GIVE)
+    latency = tuple(_time(row, ("latencyMs",), number, record) for number, row in enumerate(rows, 1))
+    compute = tuple(_time(row, ("computeMs",), number, record) for number, row in enumerate(rows, 1))
+    begin = _time(rows[0], ("startEnqMs",), 1, record)
+    return InferenceSamples(latency, compute, _time(rows[-1], _ENDS, len(rows), record) - begin, record.span)
+
+
+def _time(row: Any, keys: tuple[str, ...], number: int, record: PlacedValue) -> float:  # noqa: ANN401 - whatever JSON has
+    value = next((row[key] for key in keys if key in row), None) if isinstance(row, dict) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise NotEngineInfoError(
+            str(record.span), f"inference {number} of the list has no number {keys[0]}", _WHAT_TO_GIVE
+        )
+    return float(value)

@@ -1,53 +1,28 @@
 """Reads tactic replays as Polygraphy writes them: text in, :class:`~trtforensics.model.replay.Replay` out.
 
-The values come from the json module. The grammar finds places only where a field has a problem. Neither TensorRT nor
-Polygraphy is needed, and nothing is ever unpickled.
+Places inside an entry are read only where a field has a problem. Neither TensorRT nor Polygraphy is needed, and nothing
+is ever unpickled.
 """
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 from trtforensics.errors import NotAReplayError
 from trtforensics.model.replay import Problem, ProblemSeverity, Replay, ReplayForm, TextSpan
-from trtforensics.parsers.files.json_text import (
-    EntryPlaces,
-    Lines,
-    ObjectMember,
-    Places,
-    locate,
-    members,
-    skip,
-)
+from trtforensics.parsers.files.located_json import Members, plain
 from trtforensics.parsers.files.lookalikes import not_json, other_json
 from trtforensics.parsers.files.replay_fields import CLASS, LEGACY_TOP, LEGACY_VALUE, EntryReader, Flaw, check_count
+from trtforensics.parsers.files.replay_places import GIVE, ReplayJson, locate
 
 if TYPE_CHECKING:
     from trtforensics.model.replay import FieldPath
     from trtforensics.parsers.text.document import Document
 
 _TOP = "TacticReplayData"
-_GIVE = "Give the file that Polygraphy's `--save-tactics` wrote"
 _ANY_LATER = "0.30.0 and later"
 """The versions that write an empty replay, which has no tensor that shows its form."""
-
-
-class _Object(list[ObjectMember]):
-    """The members of an object that stands right below the top, repeated ones included."""
-
-    __slots__ = ()
-
-    @property
-    def value(self) -> dict[str, Any]:
-        return {member.key: member.value for member in self}
-
-
-class _Values(NamedTuple):
-    top: dict[str, Any]
-    layers: list[ObjectMember]
-    repeated: bool
-    """Whether some object has a key twice."""
 
 
 def check_opening(opening: bytes, name: str) -> None:
@@ -58,7 +33,7 @@ def check_opening(opening: bytes, name: str) -> None:
     """
     what = not_json(opening)
     if what is not None:
-        raise NotAReplayError(name, what.sentence, what.next_step or _GIVE)
+        raise NotAReplayError(name, what.sentence, what.next_step or GIVE)
 
 
 def decoded(document: Document) -> str:
@@ -74,7 +49,7 @@ def decoded(document: Document) -> str:
         column = len(document.data[line_start : error.start].decode()) + 1
         line = document.data.count(b"\n", 0, error.start) + 1
         where = str(TextSpan(document.info.path, line, line_start, column))
-        raise NotAReplayError(where, "is no UTF-8 text", _GIVE) from error
+        raise NotAReplayError(where, "is no UTF-8 text", GIVE) from error
 
 
 def read_replay(document: Document) -> Replay:
@@ -89,61 +64,33 @@ def read_replay(document: Document) -> Replay:
     info = document.info
     check_opening(document.data, info.path)
     text = decoded(document)
-    values = _values(text, info.path)
-    reader, lines = EntryReader(info.path), Lines(text, info.path)
-    every = [reader.entry(m.key, m.value, lines.place(m.at)) for m in values.layers]
+    source = _read(text, info.path)
+    top = source.top
+    layers = top.last["replay"].value if isinstance(top, Members) and "replay" in top.last else None
+    if not (isinstance(layers, Members) and top.is_object and layers.is_object):
+        raise _not_this(info.path, plain(top))
+    reader, fields = EntryReader(info.path), {str(key): member.value for key, member in top.last.items()}
+    every = [reader.entry(str(m.key), plain(m.value), source.lines.place(m.key_at)) for m in layers]
     form = reader.finish()
-    flaws = [*_storing(document), *_top_class(values.top), *reader.flaws]
+    flaws = [*_storing(document), *_top_class(fields), *reader.flaws]
     problems: tuple[Problem, ...] = ()
-    if flaws or values.repeated:
+    if flaws or source.has_repeated():
         problems = _located(flaws, locate(text, info.path), info.path)
     last = {entry.layer: entry for entry in every}
     shadowed = tuple(entry for entry in every if last[entry.layer] is not entry)
-    return Replay(info, form, _range(form, values.top), tuple(last.values()), shadowed, problems)
+    return Replay(info, form, _range(form, fields), tuple(last.values()), shadowed, problems)
 
 
-def _values(text: str, file: str) -> _Values:
-    repeated = False
-
-    def joined(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        nonlocal repeated
-        value = dict(pairs)
-        repeated = repeated or len(value) < len(pairs)
-        return value
-
-    decode = json.JSONDecoder(object_pairs_hook=joined).raw_decode
-
-    def below_top(text: str, at: int) -> tuple[Any, int]:
-        if text[at : at + 1] != "{":
-            return decode(text, at)
-        found, end = members(text, at, decode, file)
-        return _Object(found), end
-
-    begin = skip(text, 0)
-    damage = ""
-    try:
-        if text[begin] != "{":
-            raise _not_this(file, json.loads(text))
-        found, end = members(text, begin, below_top, file)
-    except ValueError as error:
-        damage = str(error)
-    except RecursionError as error:
-        raise NotAReplayError(file, "nests too deeply for a replay", _GIVE) from error
-    if damage:  # not while the error holds the values read so far
-        locate(text, file)
-        raise NotAReplayError(file, f"cannot be read as JSON: {damage}", _GIVE)
-    if skip(text, end) < len(text):
-        locate(text, file)
-    top = {m.key: m.value for m in found}
-    layers = top.get("replay")
-    if not isinstance(layers, _Object):
-        raise _not_this(file, {k: value.value if isinstance(value, _Object) else value for k, value in top.items()})
-    return _Values(top, layers, repeated or len(top) < len(found) or len(layers.value) < len(layers))
+def _read(text: str, file: str) -> ReplayJson:
+    """Read the entries; where the text is damaged, the reader of every place says it best."""
+    with suppress(NotAReplayError):
+        return ReplayJson(text, file)
+    return locate(text, file)
 
 
 def _not_this(file: str, value: Any) -> NotAReplayError:  # noqa: ANN401 - any JSON value
     what = other_json(value)
-    return NotAReplayError(file, what.sentence, what.next_step or _GIVE)
+    return NotAReplayError(file, what.sentence, what.next_step or GIVE)
 
 
 def _storing(document: Document) -> list[Flaw]:
@@ -169,8 +116,8 @@ def _top_class(top: dict[str, Any]) -> list[Flaw]:
     return [Flaw("unknown-class", ProblemSeverity.ERROR, "", (CLASS,), what, advice)]
 
 
-def _located(flaws: list[Flaw], places: Places | EntryPlaces, file: str) -> tuple[Problem, ...]:
-    repeated = places.repeated()
+def _located(flaws: list[Flaw], places: ReplayJson, file: str) -> tuple[Problem, ...]:
+    repeated = list(places.repeated())
     check_count(len(repeated) + len(flaws), file)
     problems = [_repeated(path, span, places) for path, span in repeated]
     for flaw in flaws:
@@ -179,7 +126,7 @@ def _located(flaws: list[Flaw], places: Places | EntryPlaces, file: str) -> tupl
     return tuple(sorted(problems, key=lambda problem: (problem.span.line, getattr(problem.span, "column", 0))))
 
 
-def _repeated(path: FieldPath, span: TextSpan, places: Places | EntryPlaces) -> Problem:
+def _repeated(path: FieldPath, span: TextSpan, places: ReplayJson) -> Problem:
     last = places.key(path)
     is_layer = len(path) == len(("replay", "layer")) and path[0] == "replay"
     code = "duplicate-layer" if is_layer else "duplicate-field"

@@ -161,46 +161,46 @@ class EntryReader:
     def _implementation(self, value: dict[str, Any], path: FieldPath) -> int | None:
         if self._missing(value, path, "implementation"):
             return None
-        found = value["implementation"]
+        number = value["implementation"]
         path = (*path, "implementation")
-        if not _is_integer(found):
-            what = f"the runner's id is {_shown(found)}, no integer; {_NEVER}"
+        if not _is_integer(number):
+            what = f"the runner's id is {_shown(number)}, no integer; {_NEVER}"
             self._refuse("implementation-type", path, what, "Restore the number, such as 2147483657 for 0x80000009")
             return None
-        if not -_RUNNERS // 2 <= found < _RUNNERS:
-            what = f"the runner's id {found} does not fit into 32 bits; {_NEVER}"
+        if not -_RUNNERS // 2 <= number < _RUNNERS:
+            what = f"the runner's id {number} does not fit into 32 bits; {_NEVER}"
             self._refuse("implementation-range", path, what, "Restore the number, such as 2147483657 for 0x80000009")
             return None
-        return int(found)
+        return int(number)
 
     def _tactic(self, value: dict[str, Any], path: FieldPath) -> int | None:
         if self._missing(value, path, "tactic"):
             return None
-        found = value["tactic"]
+        number = value["tactic"]
         path = (*path, "tactic")
-        if not _is_integer(found):
-            what = f"the tactic is {_shown(found)}, no integer; {_NEVER}"
-            self._refuse("tactic-type", path, what, _tactic_advice(found))
+        if not _is_integer(number):
+            what = f"the tactic is {_shown(number)}, no integer; {_NEVER}"
+            self._refuse("tactic-type", path, what, _tactic_advice(number))
             return None
-        if not -_SIGNED <= found < _UNSIGNED:
-            self._refuse("tactic-range", path, f"the tactic {found} does not fit into 64 bits; {_NEVER}", "Restore it")
+        if not -_SIGNED <= number < _UNSIGNED:
+            self._refuse("tactic-range", path, f"the tactic {number} does not fit into 64 bits; {_NEVER}", "Restore it")
             return None
-        if found >= _SIGNED:
-            what = f"the tactic {found} is spelled unsigned, TensorRT reports it signed; {_NEVER}"
-            self._refuse("tactic-unsigned", path, what, f"Write {found - _UNSIGNED}; `replay convert` does")
-        return int(found) % _UNSIGNED
+        if number >= _SIGNED:
+            what = f"the tactic {number} is spelled unsigned, TensorRT reports it signed; {_NEVER}"
+            self._refuse("tactic-unsigned", path, what, f"Write {number - _UNSIGNED}; `replay convert` does")
+        return int(number) % _UNSIGNED
 
     def _tensors(self, value: dict[str, Any], path: FieldPath, side: str, *, legacy: bool) -> tuple[ReplayTensor, ...]:
         if self._missing(value, path, side):
             return ()
-        found = value[side]
+        listed = value[side]
         path = (*path, side)
-        if not isinstance(found, list):
+        if not isinstance(listed, list):
             self._refuse(
-                "tensors-type", path, f"is {_kind(found)} where a list should be; {_REFUSED}", "Restore the list"
+                "tensors-type", path, f"is {_kind(listed)} where a list should be; {_REFUSED}", "Restore the list"
             )
             return ()
-        return tuple(self._tensor(item, (*path, index), legacy=legacy) for index, item in enumerate(found))
+        return tuple(self._tensor(item, (*path, index), legacy=legacy) for index, item in enumerate(listed))
 
     def _tensor(self, value: Any, path: FieldPath, *, legacy: bool) -> ReplayTensor:  # noqa: ANN401
         """Read an input or output; one that equals an earlier one without flaws is not read again."""

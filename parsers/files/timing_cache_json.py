@@ -9,7 +9,7 @@ from trtforensics.errors import NotATimingCacheError, NotEngineInfoError
 from trtforensics.model.log import MyelinOperation
 from trtforensics.model.timing_cache import KIND, SCHEMA, TimingCache
 from trtforensics.model.timings import Candidate
-from trtforensics.parsers.files.json_records import PlacedJson, PlacedValue
+from trtforensics.parsers.files.exported_json import ExportedJson, PlacedValue
 
 if TYPE_CHECKING:
     from trtforensics.model.span import SourceSpan
@@ -29,18 +29,18 @@ def read_timing_cache(document: Document) -> TimingCache:
             none; it says where.
     """
     info = document.info
-    records = PlacedJson(document.data.decode("utf-8", "replace"), info.path)
+    records = ExportedJson(document.data.decode("utf-8", "replace"), info.path)
     try:
-        found = list(records.documents(_DEPTH))
+        documents = list(records.documents(_DEPTH))
     except NotEngineInfoError as error:
         raise NotATimingCacheError(error.where, error.what, _NEXT_STEP) from error
-    top = found[0].value if len(found) == 1 and isinstance(found[0].value, dict) else {}
+    top = documents[0].value if len(documents) == 1 and isinstance(documents[0].value, dict) else {}
     keys = top.get("keys")
     if not {"schema", "kind"} <= set(top) or top["kind"].value != KIND or not keys or not isinstance(keys.value, list):
         raise NotATimingCacheError(info.path, "is no timing-cache export", _NEXT_STEP)
     if top["schema"].value != SCHEMA:
-        said = top["schema"].value
-        what = f"has schema {said if isinstance(said, int) else '?'}, and this version reads schema {SCHEMA}"
+        schema = top["schema"].value
+        what = f"has schema {schema if isinstance(schema, int) else '?'}, and this version reads schema {SCHEMA}"
         raise NotATimingCacheError(str(top["schema"].span), what, "Use the version of trtforensics that wrote it")
     made_from, version = (_optional_text(top, name) for name in ("made_from", "tensorrt_version"))
     return TimingCache(info, made_from or "", version, tuple(_key(record) for record in keys.value))

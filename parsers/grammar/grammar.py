@@ -5,7 +5,7 @@ that judges a whole body, the literals that open a body or must be in it, the fi
 rule's directive says. A terminal becomes an atomic group: like a lexer, it never gives back what it took.
 
 A log is read without this module and without Lark, by the tables that ``generate.py`` makes of the result.
-``reference.py`` runs the same grammars through LALR, and tests hold both equal.
+A reference executor among the tests runs the same grammars through LALR, and both are held equal.
 """
 
 from __future__ import annotations
@@ -19,7 +19,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lark.load_grammar import load_grammar
 
-from trtforensics.parsers.grammar.line_kinds import CAUSE, KERNEL, KERNEL_WORD, LINE, PREFIX, LineKind
+from trtforensics.parsers.grammar.line_kinds import (
+    ASIDE,
+    CAUSE,
+    GLUED,
+    KERNEL,
+    KERNEL_WORD,
+    LEVEL,
+    LINE,
+    PREFIX,
+    SENTENCE,
+    LineKind,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,13 +40,22 @@ if TYPE_CHECKING:
 
 BARE_FILE = "bare.lark"
 """The grammar of the lines that also come without a logger prefix."""
-_OWN_FILES = {PREFIX: "prefixes", CAUSE: "causes", KERNEL: "kernels", KERNEL_WORD: "kernel_words"}
+_OWN_FILES = {
+    PREFIX: "prefixes",
+    GLUED: "glued",
+    LEVEL: "levels",
+    CAUSE: "causes",
+    ASIDE: "asides",
+    SENTENCE: "sentences",
+    KERNEL: "kernels",
+    KERNEL_WORD: "kernel_words",
+}
 """How the names of the files begin whose rules are no kinds of line."""
 
 _RULE = r"^([a-z][a-z0-9_]*)\s*:"
 _DIRECTIVE = r"^//:(?P<words>.*)\n(?:(?P<rule>[a-z][a-z0-9_]*)\s*:)?"
 """A comment such as ``//: bulk keep layer tactic``, and the rule in the next line that it is about."""
-_BULK, _KEEP, _NOTE, _LINES = "bulk", "keep", "note", "lines"
+_BULK, _KEEP, _NOTE, _LINES, _DECIDED = "bulk", "keep", "note", "lines", "decided "
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +75,8 @@ class CompiledRule:
     alternatives: tuple[tuple[RuleTerminal, ...], ...]
     is_bulk: bool
     """Whether lines of this kind fill logs."""
+    decided_by: str
+    """A regex of what behind a prefix shows that no further byte of the line can change how the prefix is read."""
 
 
 class _Directive(NamedTuple):
@@ -64,6 +86,7 @@ class _Directive(NamedTuple):
     is_noted: bool = False
     kept: tuple[str, ...] | None = None
     """The fields to keep; those that the rule names where this is empty; None where lines are only counted."""
+    decided_by: str = "."
 
     def kept_of(self, rule: str, fields: tuple[str, ...]) -> tuple[str, ...] | None:
         """Return which of a rule's fields are kept.
@@ -119,15 +142,19 @@ def _directives(text: str) -> dict[str, _Directive]:
     Raises:
         ValueError: a directive stands above no rule, or has other words.
     """
-    found = {}
+    directives = {}
     for directive in re.finditer(_DIRECTIVE, text, re.MULTILINE):
-        words = directive["words"].split()
+        text = directive["words"].strip()
+        if directive["rule"] is not None and text.startswith(_DECIDED):
+            directives[directive["rule"]] = _Directive(decided_by=text.removeprefix(_DECIDED))
+            continue
+        words = text.split()
         is_bulk = words[:1] == [_BULK]
         use, *kept = words[is_bulk:] or [""]
         if directive["rule"] is None or use not in {_KEEP, _NOTE, *[""] * is_bulk}:
             raise ValueError(f"//:{directive['words']} is no directive, or the line below it is no rule")
-        found[directive["rule"]] = _Directive(is_bulk, use == _NOTE, tuple(kept) if use else None)
-    return found
+        directives[directive["rule"]] = _Directive(is_bulk, use == _NOTE, tuple(kept) if use else None)
+    return directives
 
 
 def compile_rules(start: str) -> Iterable[CompiledRule]:
@@ -149,7 +176,7 @@ def compile_rules(start: str) -> Iterable[CompiledRule]:
         directive = directives.get(name, _Directive())
         kind = _kind(name, sequences, terminals, directive)
         _refuse_doubles(kind, alternatives)
-        yield CompiledRule(kind, alternatives, directive.is_bulk)
+        yield CompiledRule(kind, alternatives, directive.is_bulk, directive.decided_by)
 
 
 def _refuse_doubles(kind: LineKind, alternatives: Iterable[tuple[RuleTerminal, ...]]) -> None:

@@ -111,26 +111,26 @@ def layouts(rules: Iterable[CompiledRule]) -> list[Layout]:
 
     Those with an opening literal come first, then those with a counted anchor, then those with the most anchors.
     """
-    found = []
+    derived = []
     for rule in (rule for rule in rules if rule.is_bulk):
         for alternative in rule.alternatives:
             layout = _layout(rule.kind, _merge_literals(alternative))
             if layout is not None and any(anchor.text for anchor in layout.anchors):
-                found.append(layout)
-    return sorted(found, key=lambda layout: (not layout.opener, layout.only_searched, -len(layout.anchors)))
+                derived.append(layout)
+    return sorted(derived, key=lambda layout: (not layout.opener, layout.only_searched, -len(layout.anchors)))
 
 
-def ranks(found: Iterable[Layout]) -> dict[str, int]:
+def ranks(derived: Iterable[Layout]) -> dict[str, int]:
     """Return a rank for each kind: a line that two kinds can read belongs to the kind of the lower rank.
 
     Such lines occur where programs that share a file run them into each other. An opening literal wins anyway. Among
     the other kinds those that search in every line come last, so that they search only the lines that are left. A kind
     without a layout comes behind them all.
     """
-    free = [layout for layout in found if not layout.opener]
+    free = [layout for layout in derived if not layout.opener]
     searching = {layout.kind.name for layout in free if layout.only_searched}
     free.sort(key=lambda layout: layout.kind.name in searching)
-    opened = [layout for layout in found if layout.opener]
+    opened = [layout for layout in derived if layout.opener]
     return {layout.kind.name: rank for rank, layout in reversed(list(enumerate(free + opened)))}
 
 

@@ -5,17 +5,23 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from typing import AnyStr
 
 from trtforensics.model.older_python import compiled
 
 LINE = "line"
 PREFIX = "prefix"
 CAUSE = "cause"
+ASIDE = "aside"
+SENTENCE = "sentence"
+GLUED = "glued"
+LEVEL = "level"
 KERNEL = "kernel"
 KERNEL_WORD = "kernel_word"
-GRAMMARS = (LINE, PREFIX, CAUSE, KERNEL, KERNEL_WORD)
-"""The grammars, by their start rules: of line bodies, of logger prefixes, of causes in messages, of kernel names and of
-the words in these."""
+GRAMMARS = (LINE, PREFIX, GLUED, LEVEL, CAUSE, ASIDE, SENTENCE, KERNEL, KERNEL_WORD)
+"""The grammars, by their start rules: of line bodies, of logger prefixes, of prefixes within a line, of the levels of
+other loggers, of causes in messages, of what other programs say of a run, of what an error says in its own words, of
+kernel names and of the words in these."""
 
 REGEX_FLAGS = re.ASCII | re.MULTILINE
 """ASCII: classes such as ``\\S`` mean the same for bytes and for latin-1 text. MULTILINE: ``$`` as Lark compiles it."""
@@ -49,7 +55,7 @@ class LineKind:
 
     @cached_property
     def literals(self) -> tuple[str, ...]:
-        """Literals of which every text of this kind holds one: a search for them is faster than compiling the regex."""
+        """Every text of this kind holds one of these literals; finding them is faster than compiling the regex."""
         return (self.needle,) if "" in self.openers else self.openers
 
     @cached_property
@@ -61,3 +67,14 @@ class LineKind:
         """Whether a body that starts with these bytes may be of this kind."""
         text = start.decode("latin-1")
         return any(opener.startswith(text) or text.startswith(opener) for opener in self.openers)
+
+
+def named_fields(kind: LineKind, values: tuple[AnyStr | None, ...]) -> dict[str, AnyStr | None]:
+    """Return the captured values by name; a name that occurs twice has the value of the alternative that matched."""
+    if kind.names_are_unique:
+        return dict(zip(kind.fields, values, strict=True))
+    fields: dict[str, AnyStr | None] = {}
+    for name, value in zip(kind.fields, values, strict=True):
+        if value is not None or name not in fields:
+            fields[name] = value
+    return fields

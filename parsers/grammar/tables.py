@@ -11,11 +11,14 @@ import json
 import os
 from functools import cache
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trtforensics.errors import DamagedTablesError
 from trtforensics.parsers.grammar.layouts import Anchor, Content, Layout, Segment
 from trtforensics.parsers.grammar.line_kinds import LINE, LineKind
+
+if TYPE_CHECKING:
+    from trtforensics.parsers.grammar.patterns import Neighbours
 
 PATH = os.path.join(os.path.dirname(__file__), "tables.json")  # noqa: PTH118, PTH120 - every start would pay for pathlib
 
@@ -24,12 +27,16 @@ class GrammarTables(NamedTuple):
     """The kinds of each grammar by its start rule, those of lines that also come bare, and the layouts.
 
     ``patterns`` are the messages that findings read, by kind, in words: ``<field>`` is captured, ``…`` is any text.
+    ``decided_by`` says of each kind of prefix what must follow it so that no further byte can change how it is read.
+    ``neighbours`` is what stands around a blank in each prefix at which lines are cut.
     """
 
     kinds: dict[str, tuple[LineKind, ...]]
     bare: tuple[LineKind, ...]
     layouts: tuple[Layout, ...]
     patterns: dict[str, tuple[str, ...]]
+    decided_by: dict[str, str]
+    neighbours: tuple[Neighbours, ...]
 
 
 def digest_of(data: bytes) -> str:
@@ -79,7 +86,9 @@ def tables() -> GrammarTables:
     by_name = {kind.name: kind for kind in of_start[LINE]}
     bare = tuple(by_name[name] for name in stored["bare"])
     layouts = tuple(_layout(by_name[name], *row) for name, *row in stored["layouts"])
-    return GrammarTables(of_start, bare, layouts, {kind: tuple(own) for kind, own in stored["patterns"].items()})
+    patterns = {kind: tuple(messages) for kind, messages in stored["patterns"].items()}
+    neighbours = tuple(tuple((offset, allowed) for offset, allowed in near) for near in stored["neighbours"])
+    return GrammarTables(of_start, bare, layouts, patterns, stored["decided_by"], neighbours)
 
 
 def _kind(row: list[Any]) -> LineKind:

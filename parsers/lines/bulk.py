@@ -77,60 +77,70 @@ class _LayoutRead(NamedTuple):
     refused: Positions
 
 
+class BulkRules:
+    """The layouts of some kinds by how their lines open; one serves all logs."""
+
+    def __init__(self, kinds: Iterable[LineKind], layouts: Iterable[Layout], rank: Mapping[str, int]) -> None:
+        self.openers = Openers(kinds)
+        self.rank = rank
+        self.by_opening: dict[int, list[Layout]] = {}
+        """Layouts by the first eight bytes of their opening literal, as a word."""
+        self.by_short_opening: list[Layout] = []
+        self.by_text: list[Layout] = []
+        for layout in layouts:
+            literal = layout.opener
+            if len(literal) >= WORD:
+                self.by_opening.setdefault(int.from_bytes(literal[:WORD], "little"), []).append(layout)
+            elif literal and "" not in layout.kind.openers:
+                self.by_short_opening.append(layout)
+            else:
+                self.by_text.append(layout)
+        self.words = WordTable(list(self.by_opening))
+
+
 class BulkReader:
     """Reads the bulk kinds, and remembers texts from window to window."""
 
-    def __init__(
-        self, kinds: Iterable[LineKind], found: Iterable[Layout], rank: Mapping[str, int], texts: Texts
-    ) -> None:
-        self._openers = Openers(kinds)
-        readers = [_LayoutReader(layout, rank[layout.kind.name], texts) for layout in found]
-        self._by_opening: dict[int, list[_LayoutReader]] = {}
-        """Layouts by the first eight bytes of their opening literal, as a word."""
-        self._by_short_opening: list[_LayoutReader] = []
-        self._by_text: list[_LayoutReader] = []
-        for reader in readers:
-            literal = reader.layout.opener
-            if len(literal) >= WORD:
-                self._by_opening.setdefault(int.from_bytes(literal[:WORD], "little"), []).append(reader)
-            elif literal and "" not in reader.layout.kind.openers:
-                self._by_short_opening.append(reader)
-            else:
-                self._by_text.append(reader)
-        self._words = WordTable(list(self._by_opening))
-        for same in (*self._by_opening.values(), self._by_short_opening, self._by_text):
-            same.sort(key=_LayoutReader.order)
+    def __init__(self, rules: BulkRules, texts: Texts) -> None:
+        self._rules = rules
+        self._texts = texts
+        self._readers: dict[int, list[_LayoutReader]] = {}
+        """The readers of lists of layouts, by the identity of the list; most lists are of no line of a log."""
 
     def read_opened(self, bodies: Bodies, wanted: Bools) -> Iterator[KindRows]:
         """Read those of the ``wanted`` lines that open with a literal, and unmark them."""
-        for word, opened in self._opened(bodies, np.flatnonzero(wanted)) if self._by_opening else ():
-            yield from self._read(self._by_opening[word], bodies, opened, wanted, known=WORD)
-        if self._by_short_opening:
+        rules = self._rules
+        for word, opened in self._opened(bodies, np.flatnonzero(wanted)) if rules.by_opening else ():
+            yield from self._read(rules.by_opening[word], bodies, opened, wanted, known=WORD)
+        if rules.by_short_opening:
             left = np.flatnonzero(wanted)
-            near = left[self._openers.near_short(bodies.openings[left])]
-            yield from self._read(self._by_short_opening, bodies, near, wanted)
+            near = left[rules.openers.near_short(bodies.openings[left])]
+            yield from self._read(rules.by_short_opening, bodies, near, wanted)
 
     def read_free(self, bodies: Bodies, wanted: Bools) -> Iterator[KindRows]:
         """Read those of the ``wanted`` lines that open with text, and unmark them."""
-        if self._by_text:
+        if self._rules.by_text:
             left = np.flatnonzero(wanted)
-            free = left[~self._openers.opened(bodies.index, bodies.starts[left], bodies.openings[left])]
-            yield from self._read(self._by_text, bodies, free, wanted)
+            free = left[~self._rules.openers.opened(bodies.index, bodies.starts[left], bodies.openings[left])]
+            yield from self._read(self._rules.by_text, bodies, free, wanted)
 
     def _opened(self, bodies: Bodies, lines: Positions) -> Iterator[tuple[int, Positions]]:
         """Give the lines that begin with each of the known words."""
-        words = self._words.words
-        for place, rows in grouped(self._words.places(bodies.openings[lines]), len(words)):
-            yield words[place], lines[rows]
+        table = self._rules.words
+        for place, rows in grouped(table.places(bodies.openings[lines]), len(table.words)):
+            yield table.words[place], lines[rows]
 
-    @staticmethod
     def _read(
-        readers: list[_LayoutReader], bodies: Bodies, left: Positions, wanted: Bools, *, known: int = 0
+        self, layouts: list[Layout], bodies: Bodies, left: Positions, wanted: Bools, *, known: int = 0
     ) -> Iterator[KindRows]:
-        """Try these readers in turn on the lines that are left; within a kind the most frequent layout comes first.
+        """Try these layouts in turn on the lines that are left; within a kind the most frequent one comes first.
 
         The first ``known`` bytes of their openings are already compared.
         """
+        readers = self._readers.get(id(layouts))
+        if readers is None:
+            ranked = [_LayoutReader(layout, self._rules.rank[layout.kind.name], self._texts) for layout in layouts]
+            readers = self._readers[id(layouts)] = sorted(ranked, key=_LayoutReader.order)
         rank, refused = -1, np.zeros(0, np.int64)
         for reader in readers:
             if reader.rank != rank:
@@ -251,8 +261,8 @@ class _LayoutReader:
         begins = at[before] + (len(anchors[before].text) + 1)
         ends = at[place + 1] - 1 if self._from_right else line_ends
         find = data.rfind if self._from_right else data.find
-        found = map(find, repeat(anchors[place].text), begins.tolist(), ends.tolist())
-        return np.fromiter(found, np.int64, len(line_ends))
+        places = map(find, repeat(anchors[place].text), begins.tolist(), ends.tolist())
+        return np.fromiter(places, np.int64, len(line_ends))
 
 
 def _reader(segment: Segment, kept: tuple[str, ...], texts: Texts) -> _Direct:
@@ -345,8 +355,8 @@ class _Plain(_Direct):
         self._memo = Memo()
 
     def _values(self, bodies: Bodies, spans: TextSpans) -> tuple[npt.NDArray[Any] | None, Bools]:
-        found = self._memo.values(bodies.index, spans, partial(self._numbers, bodies.index))
-        return found if self._name else None, found != _REFUSED
+        numbers = self._memo.values(bodies.index, spans, partial(self._numbers, bodies.index))
+        return numbers if self._name else None, numbers != _REFUSED
 
     def _numbers(self, index: LineIndex, spans: TextSpans) -> list[int]:
         """Return which texts stand there."""
@@ -370,18 +380,18 @@ class _Taken(_Plain):
     def _numbers(self, index: LineIndex, spans: TextSpans) -> list[int]:
         taken = self._taken(index, spans)
         if not self._name:
-            return [0 if own else _REFUSED for own in taken]
+            return [0 if is_whole else _REFUSED for is_whole in taken]
         texts = spans.texts(index.data)
         if all(taken):
             return self._texts.ids(texts)
-        return [self._texts.id(text) if own else _REFUSED for own, text in zip(taken, texts, strict=True)]
+        return [self._texts.id(text) if is_whole else _REFUSED for is_whole, text in zip(taken, texts, strict=True)]
 
     def _taken(self, index: LineIndex, spans: TextSpans) -> list[bool]:
         """Say of each text whether the terminal matches exactly it."""
         data, match = index.data, _compiled(self._regex).match
         begins, ends, limits = spans.begins.tolist(), spans.ends.tolist(), index.ends[spans.lines].tolist()
-        found = map(match, repeat(data), begins, limits)
-        return [one is not None and one.end() == end for one, end in zip(found, ends, strict=True)]
+        matches = map(match, repeat(data), begins, limits)
+        return [taken is not None and taken.end() == end for taken, end in zip(matches, ends, strict=True)]
 
 
 class _Composite(_Direct):
@@ -407,13 +417,13 @@ class _Composite(_Direct):
     def _judged(self, index: LineIndex, spans: TextSpans) -> list[int]:
         """Return the row in the columns that holds the fields of each text."""
         match, limits = _compiled(self._regex).match, index.ends[spans.lines].tolist()
-        found = map(match, repeat(index.data), spans.begins.tolist(), limits)
-        return [self._row(one, end) for one, end in zip(found, spans.ends.tolist(), strict=True)]
+        matches = map(match, repeat(index.data), spans.begins.tolist(), limits)
+        return [self._row(text, end) for text, end in zip(matches, spans.ends.tolist(), strict=True)]
 
-    def _row(self, found: re.Match[bytes] | None, end: int) -> int:
-        if found is None or found.end() != end:
+    def _row(self, text: re.Match[bytes] | None, end: int) -> int:
+        if text is None or text.end() != end:
             return _REFUSED
-        groups = found.groups()
+        groups = text.groups()
         for column, (group, read) in zip(self._columns, self._readers, strict=True):
             column.append(read(groups[group]))
         self._count += 1

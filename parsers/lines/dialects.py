@@ -12,7 +12,8 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.model.older_python import compiled
-from trtforensics.parsers.grammar import line_kinds, tables
+from trtforensics.parsers.grammar import tables
+from trtforensics.parsers.grammar.line_kinds import LEVEL, PREFIX, REGEX_FLAGS
 
 if TYPE_CHECKING:
     from trtforensics.parsers.grammar.line_kinds import LineKind
@@ -44,10 +45,12 @@ WEAK_DIALECTS = frozenset(
 )
 """Prefixes that other programs print too: alone they do not make a file a build log."""
 
-_USUAL, *_OTHERS = tables.kinds(line_kinds.PREFIX)
+_USUAL, *_OTHERS = tables.kinds(PREFIX)
 """Where two kinds can read a prefix, the first wins. That is trtexec's, the only one in many logs."""
 DIALECTS = (_USUAL.name, *(kind.name for kind in _OTHERS))
 
+_LEVEL_WITHIN = 80
+"""The first bytes of a line in which a level is looked for."""
 _OPENINGS = frozenset((b"[", b">", b"_"))
 """The bytes that open a prefix beside letters and digits; for any other line, ``&&&&`` say, no regex has to run."""
 
@@ -67,18 +70,28 @@ def may_open(first: bytes) -> bool:
 
 def prefix_of(line: bytes) -> Prefix | None:
     """Return the logger prefix that opens a line, or None."""
-    found = _USUAL.match.match(line)
-    if found is not None:
-        return _prefix(_USUAL, found.groups(), found.end())
+    match = _USUAL.match.match(line)
+    if match is not None:
+        return _prefix(_USUAL, match.groups(), match.end())
     if not may_open(line[:1]):
         return None
-    regex, kinds = _other_prefix()
-    found = regex.match(line)
-    if found is None:
+    regex, kinds = _union(PREFIX)
+    match = regex.match(line)
+    if match is None:
         return None
-    own = found.lastindex or 0  # the group of the kind: it closes behind those in it
-    kind = kinds[own]
-    return _prefix(kind, found.groups()[own : own + len(kind.fields)], found.end())
+    group = match.lastindex or 0  # that of the kind: it closes behind those in it
+    kind = kinds[group]
+    return _prefix(kind, match.groups()[group : group + len(kind.fields)], match.end())
+
+
+def severity_of(line: bytes) -> str:
+    """Return the level of a line as E, W, I or V; empty where neither a prefix nor another logger's mark tells it."""
+    prefix = prefix_of(line)
+    if prefix is not None:
+        return prefix.severity
+    regex, levels = _union(LEVEL)
+    mark = regex.search(line, 0, _LEVEL_WITHIN)
+    return levels[mark.lastindex or 0].name[0].upper() if mark else ""
 
 
 def _prefix(kind: LineKind, levels: tuple[bytes | None, ...], end: int) -> Prefix:
@@ -86,18 +99,19 @@ def _prefix(kind: LineKind, levels: tuple[bytes | None, ...], end: int) -> Prefi
 
 
 @cache
-def _other_prefix() -> tuple[re.Pattern[bytes], dict[int, LineKind]]:
-    """Return one regex for all other kinds, in their order, and the kind of each group.
+def _union(start: str) -> tuple[re.Pattern[bytes], dict[int, LineKind]]:
+    """Return one regex for all kinds of a grammar, in their order, and the kind of each group.
 
     One regex, because a line without a prefix then costs one call. Many logs do without it, and it takes milliseconds
     to compile.
     """
     kinds: dict[int, LineKind] = {}
     group = 1
-    for kind in _OTHERS:
+    for kind in tables.kinds(start):
         kinds[group] = kind
         group += 1 + len(kind.fields)
-    return compiled("|".join(f"({kind.regex})" for kind in _OTHERS).encode("latin-1"), line_kinds.REGEX_FLAGS), kinds
+    regex = "|".join(f"({kind.regex})" for kind in kinds.values())
+    return compiled(regex.encode("latin-1"), REGEX_FLAGS), kinds
 
 
 def _severity(level: bytes) -> str:

@@ -1,8 +1,13 @@
-"""The events of a log in columns: a table for each kind of line, sorted by line, and never an object a row.
+"""What was read of the lines of a log: its events in columns, and what counts of its lines.
 
-The grammar says which kinds and fields are kept (the directives of ``common.lark``); lines of every other kind are only
-counted. A field's name decides its type: 64-bit tactic ids, durations, integers, and for everything else an index into
-one pool of texts. So a name that a log prints a thousand times is stored once.
+A kind of line has a table, sorted by line, and never an object a row. The grammar says which kinds and fields are kept
+(the directives of ``common.lark``); lines of every other kind are only counted. A field's name decides its type: 64-bit
+tactic ids, durations, integers, and for everything else an index into one pool of texts. So a name that a log prints a
+thousand times is stored once.
+
+Any line feed is a safe place to cut a log, because everything that a line means for another one is worked out later,
+from columns. The exceptions are the few facts that a scanner carries from line to line, which
+:meth:`ScannedLines.join` sets right.
 """
 
 from __future__ import annotations
@@ -10,13 +15,17 @@ from __future__ import annotations
 import math
 from array import array
 from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from trtforensics.model.log import LineCounts
 from trtforensics.model.timings import NO_TACTIC
 from trtforensics.parsers.grammar import tables
+from trtforensics.parsers.lines.dialects import DIALECTS
+from trtforensics.parsers.lines.unread import ASIDES, Drift
 from trtforensics.parsers.text.numbers import LONGEST_WHOLE
 
 if TYPE_CHECKING:
@@ -36,12 +45,15 @@ _NOTED_BY_SCANNER: dict[str, tuple[str, ...]] = {
 }
 """What the scanner notes about lines of any kind, or of none."""
 
-KEPT = {kind.name: kind.kept for kind in tables.kinds() if kind.kept is not None} | _NOTED_BY_SCANNER
-"""The fields that are kept of each kind of which lines are kept."""
+KEPT = {kind.name: kind.kept for kind in tables.kinds() if kind.kept is not None} | _NOTED_BY_SCANNER | ASIDES
+"""The kept fields of each kind whose lines are kept."""
 
 TACTIC_FIELDS = frozenset({"tactic", "hash"})
 DURATION_FIELDS = frozenset(
-    {"ms", "seconds", "number", "max_ms", "mean_ms", "median_ms", "total_ms", "average_ms", "percent"}
+    {
+        *("ms", "seconds", "number", "max_ms", "mean_ms", "median_ms", "total_ms", "average_ms", "percent"),
+        *("mean_error", "max_error", "min_value", "max_value"),
+    }
 )
 INTEGER_FIELDS = frozenset({"available", "count", "hits", "requested", "splits", "strategy"})
 NUMERIC_FIELDS = TACTIC_FIELDS | DURATION_FIELDS | INTEGER_FIELDS
@@ -74,11 +86,19 @@ class Texts:
         return self._texts[index] if index < len(self._texts) else self.all()[index]
 
     def __len__(self) -> int:
-        return len(self._ids)
+        return max(len(self._ids), len(self._texts))
 
     def raw(self) -> list[bytes]:
         """The texts as they stand in the log, in the order of their indexes."""
         return list(self._ids)
+
+    def close(self) -> None:
+        """Keep the texts as they are shown alone: none comes any more."""
+        last: list[str] = []
+        while len(self._ids) > len(self._texts):
+            last.append(self._ids.popitem()[0].decode("utf-8", "replace"))  # frees the raw text
+        self._texts += reversed(last)
+        self._ids.clear()
 
     def all(self) -> list[str]:
         """The pool itself, for columns that keep indexes into it."""
@@ -128,11 +148,8 @@ class EventColumns:
         self.lines.frombytes(np.ascontiguousarray(lines, np.int64).view(np.uint8).data)
         for name, _, missing in self._readers:
             column = self.columns[name]
-            values = columns.get(name)
-            if values is None:
-                column.extend([missing] * len(lines))
-            else:
-                column.frombytes(np.ascontiguousarray(values).view(np.uint8).data)
+            values = columns[name] if name in columns else np.full(len(lines), missing, column.typecode)
+            column.frombytes(np.ascontiguousarray(values).view(np.uint8).data)
 
     def delete(self, row: int) -> None:
         """Remove a row."""
@@ -218,20 +235,39 @@ class Events:
 
     def __init__(self, texts: Texts | None = None) -> None:
         self.texts = Texts() if texts is None else texts
-        self._rows = {kind: EventColumns(kind, self.texts) for kind in KEPT}
+        self._rows: dict[str, EventColumns] = {}
+        """The tables that were asked for: a log has rows of few kinds."""
+        self._closed = False
 
     def __getitem__(self, kind: str) -> EventColumns:
-        return self._rows[kind]
+        rows = self._rows.get(kind)
+        if rows is None:
+            rows = self._rows[kind] = EventColumns(kind, self.texts)
+        return rows
+
+    def close(self) -> None:
+        """Give memory back, because no line comes any more."""
+        self._closed = True
+        self.texts.close()
+
+    def take(self, kind: str, name: str) -> npt.NDArray[Any]:
+        """Return a field of all rows of a kind, which is not asked for again."""
+        rows = self[kind]
+        values = rows.stored(name)
+        if self._closed:
+            rows.columns.pop(name, None)
+        return values
 
     def only(self, kinds: Iterable[str]) -> Events:
         """Return some tables without the others."""
         some = Events(self.texts)
-        some._rows |= {kind: self._rows[kind] for kind in kinds}
+        some._rows |= {kind: self._rows[kind] for kind in kinds if kind in self._rows}
         return some
 
     def between(self, first: int, last: int) -> dict[str, range]:
         """Return which rows are on these lines, both ends included, of each kind that has any."""
-        limits = ((kind, bisect_left(r.lines, first), bisect_right(r.lines, last)) for kind, r in self._rows.items())
+        tables = list(self._rows.items())  # at once: another thread may ask for a further table
+        limits = ((kind, bisect_left(rows.lines, first), bisect_right(rows.lines, last)) for kind, rows in tables)
         return {kind: range(low, high) for kind, low, high in limits if low < high}
 
     def __reduce__(self) -> tuple[Callable[..., Events], tuple[Any, ...]]:
@@ -242,8 +278,8 @@ class Events:
     @classmethod
     def _of_columns(cls, raw: list[bytes], columns: dict[str, tuple[array[int], dict[str, array[Any]]]]) -> Self:
         events = cls(Texts(raw))
-        for kind, own in columns.items():
-            events[kind].lines, events[kind].columns = own
+        for kind, stored in columns.items():
+            events[kind].lines, events[kind].columns = stored
         return events
 
     def extend(self, later: Events, shift: int) -> None:
@@ -252,7 +288,7 @@ class Events:
         for kind, rows in ((kind, rows) for kind, rows in later._rows.items() if rows.lines):
             values = {name: np.frombuffer(column, column.typecode) for name, column in rows.columns.items()}
             moved = {name: ids[v] if v.dtype == np.int32 else v for name, v in values.items()}
-            self._rows[kind].extend(np.frombuffer(rows.lines, np.int64) + shift, moved)
+            self[kind].extend(np.frombuffer(rows.lines, np.int64) + shift, moved)
 
     def sizes(self) -> dict[str, int]:
         """Return how many rows each kind has."""
@@ -261,5 +297,66 @@ class Events:
     def sort(self, before: Mapping[str, int]) -> None:
         """Sort the rows that were added since ``before`` by line."""
         for kind, rows in self._rows.items():
-            if len(rows.lines) > before[kind] + 1:
-                rows.sort(before[kind])
+            since = before.get(kind, 0)
+            if len(rows.lines) > since + 1:
+                rows.sort(since)
+
+
+@dataclass(slots=True)
+class ScannedLines:
+    """The lines of a log, or of a part of one whose lines are counted from 1."""
+
+    events: Events = field(default_factory=Events)
+    drift: Drift = field(default_factory=Drift)
+    """The lines that no rule reads."""
+    line_starts: array[int] = field(default_factory=lambda: array("q"))
+    """The byte where each line begins in the log."""
+    typed: int = 0
+    unprefixed: int = 0
+    blank: int = 0
+    unknown: int = 0
+    recognised: bool = False
+    """Whether any line is TensorRT's or trtexec's beyond doubt."""
+    mentioned: bool = False
+    """Whether a line that no rule reads names TensorRT or something of it."""
+    dialect: int = -1
+    """The logger of the last line that has a prefix, as its place in DIALECTS; -1 before the first."""
+    after_verdict: bool = False
+    """Whether the last banner is a verdict and no logger wrote behind it."""
+    first_said: int | None = None
+    """The first line with a prefix and text."""
+    first_own: int | None = None
+    """The first of these that no other program can have printed: its prefix is TensorRT's, or a rule reads it."""
+    first_banner: int | None = None
+
+    @property
+    def counts(self) -> LineCounts:
+        """The lines so far, each in one class."""
+        return LineCounts(self.typed, self.unprefixed, self.blank, self.unknown)
+
+    def join(self, later: ScannedLines) -> None:
+        """Take over the lines that follow, the first of which carries a prefix."""
+        shift = len(self.line_starts)
+        before = self.events.sizes()
+        self.events.extend(later.events, shift)
+        if later.first_said is not None and later.dialect >= 0 and self.dialect >= 0:
+            self._drop_same_dialect(before.get("dialect", 0))
+        resumed = later.first_own
+        if self.after_verdict and resumed is not None and (later.first_banner is None or resumed < later.first_banner):
+            self.events["resumed"].add(resumed + shift, {})
+            self.events.sort(before)
+        self.drift.join(later.drift, shift)
+        self.line_starts.extend(later.line_starts)
+        self.typed += later.typed
+        self.unprefixed += later.unprefixed
+        self.blank += later.blank
+        self.unknown += later.unknown
+        self.recognised = self.recognised or later.recognised
+        self.mentioned = self.mentioned or later.mentioned
+        self.dialect, self.after_verdict = later.dialect, later.after_verdict
+
+    def _drop_same_dialect(self, row: int) -> None:
+        """Delete a change of logger at the cut where both sides have the same logger."""
+        rows = self.events["dialect"]
+        if rows.values("dialect", range(row, row + 1)) == [DIALECTS[self.dialect]]:
+            rows.delete(row)

@@ -94,12 +94,12 @@ class Memo:
             return self._one_by_one(index, spans, read)
         lengths = np.minimum(spans.ends - spans.begins, _LONGEST)
         hashes = _hashes(index, spans.begins, lengths, self._alike)  # of a longer text, of its beginning
-        values, found = self._table.find(hashes)
+        values, known = self._table.find(hashes)
         longer = np.flatnonzero(spans.ends - spans.begins > _LONGEST)
         if len(longer):
             values[longer] = self._one_by_one(index, spans.of(longer), read)
-            found[longer] = True
-        new = np.flatnonzero(~found)
+            known[longer] = True
+        new = np.flatnonzero(~known)
         if len(new):
             self._learn(spans, hashes, new, read)
             values[new], _ = self._table.find(hashes[new])
@@ -155,15 +155,15 @@ class _HashTable:
         last = np.uint64(len(self._keys) - 1)
         slots = (hashes & last).astype(np.int64)
         keys = self._keys[slots]
-        found = keys == hashes
-        rows = np.flatnonzero(~found & (keys != _EMPTY))
+        known = keys == hashes
+        rows = np.flatnonzero(~known & (keys != _EMPTY))
         while len(rows):
             slots[rows] = (slots[rows] + 1) & int(last)
             keys = self._keys[slots[rows]]
             same = keys == hashes[rows]
-            found[rows[same]] = True
+            known[rows[same]] = True
             rows = rows[~same & (keys != _EMPTY)]
-        return self._values[slots], found
+        return self._values[slots], known
 
     def add(self, hashes: Words, values: Values) -> None:
         """Add hashes, all of them new and different."""
@@ -191,7 +191,7 @@ def _hashes(index: LineIndex, begins: Positions, lengths: Positions, alike: byte
         short = 2 * lengths <= min(longest, _BLOCK)
         if 2 * np.count_nonzero(short) > len(lengths):
             hashes = np.empty(len(lengths), np.uint64)
-            for rows in (np.flatnonzero(own) for own in (short, ~short)):
+            for rows in (np.flatnonzero(chosen) for chosen in (short, ~short)):
                 hashes[rows] = _hashes(index, begins[rows], lengths[rows], alike)
             return hashes
     words = blocks(index.data, begins, min(WORD * (-(-longest // WORD) or 1), _BLOCK))

@@ -52,7 +52,7 @@ def _slots(words: list[int], factor: int) -> list[int]:
 
 
 class Openers:
-    """The literals that open the kinds of which no alternative opens with free text.
+    """Opening literals of kinds that never begin with free text.
 
     A body is looked up by its first eight bytes, then by the byte behind the common beginning of the literals that
     share those. The few shorter literals are compared where their first two bytes fit.

@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from trtforensics.parsers.lines.dialects import DIALECTS, may_open, prefix_of
+from trtforensics.parsers.grammar import tables
+from trtforensics.parsers.lines.dialects import DIALECTS, may_open, prefix_of, severity_of
 from trtforensics.parsers.lines.interning import Memo, TextSpans
+from trtforensics.parsers.text.line_index import LineIndex
 from trtforensics.parsers.text.numbers import blocks
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from collections.abc import Iterator
 
-    from trtforensics.parsers.lines.dialects import Prefix
-    from trtforensics.parsers.text.line_index import LineIndex
+    import numpy.typing as npt
 
     Numbers = npt.NDArray[np.int32]
     Positions = npt.NDArray[np.int64]
@@ -36,14 +37,6 @@ _WHOLE = _LONGEST + 1
 """More bytes than any beginning has: the whole line decides."""
 _OPEN = -1
 """Stands for the number of a prefix that these bytes do not decide."""
-_LOOKS_FAR = "named"
-"""A prefix that counts only before certain messages."""
-_GOES_ON = dict.fromkeys(("trtexec", "bare", "tagged", "other"), re.compile(rb"[\[(]")) | {
-    "word_site": re.compile(rb"Severity\.")
-}
-"""Text behind a prefix that may belong to it, or make it another logger's."""
-_BEHIND = {"tagged": len("   [V] "), "word_site": len("Severity.")}
-"""How many bytes behind a prefix are needed to decide that, where more than one is."""
 
 
 class _PrefixCode(NamedTuple):
@@ -112,17 +105,35 @@ class PrefixReader:
         return list(map(partial(self._number, index.data, size), spans.begins.tolist(), limits))
 
     def _number(self, data: bytes, size: int, begin: int, limit: int) -> int:
-        found = self._found.get(begin)
-        if found is None:
+        known = self._found.get(begin)
+        if known is None:
             read, needed = _read(data[begin : min(limit, begin + _LONGEST)])
-            found = self._codes.setdefault(read, len(self._codes)), needed
-        number, needed = found
+            known = self._codes.setdefault(read, len(self._codes)), needed
+        number, needed = known
         if needed < _WHOLE and len(self._by_start) < _MOST_SIZES:
             self._by_start.setdefault(needed, Memo(_DIGITS))
         if needed <= size or limit - begin < size:
             return number
-        self._found[begin] = found
+        self._found[begin] = known
         return _OPEN
+
+
+class LevelMatcher:
+    """Finds the lines of some levels, whichever logger wrote them; used as a ``LineMatcher``."""
+
+    def __init__(self, levels: str) -> None:
+        self._levels = levels
+        self._prefixes = PrefixReader()
+
+    def places(self, text: bytes) -> Iterator[int]:
+        """Yield where lines of these levels begin, in lines joined by line feeds."""
+        index = LineIndex(text)
+        prefixes = self._prefixes.read(index)
+        fits = np.isin(prefixes.severity, list(self._levels.encode()))
+        for line in np.flatnonzero(prefixes.dialect < 0).tolist():
+            severity = severity_of(text[int(index.starts[line]) : int(index.ends[line])])
+            fits[line] = severity != "" and severity in self._levels
+        yield from index.starts[fits].tolist()
 
 
 @cache
@@ -149,15 +160,11 @@ def _read(text: bytes) -> tuple[_PrefixCode, int]:
         return _NONE, _WHOLE
     separators = sum(1 for byte in text[: prefix.end] if byte <= ord(" "))
     read = _PrefixCode(DIALECTS.index(prefix.dialect), ord(prefix.severity), prefix.end, separators)
-    return read, _needed(text, prefix)
+    decided = _deciding(prefix.dialect).match(text, prefix.end)
+    return read, decided.end() if decided else _WHOLE
 
 
-def _needed(text: bytes, prefix: Prefix) -> int:
-    """Return how many bytes of a line decide its prefix."""
-    dialect, end = prefix.dialect, prefix.end
-    marked = text.endswith(b" [TRT] ", 0, end) if dialect in {"trtexec", "bare"} else dialect == "python"
-    if marked and text.endswith(b" ", 0, end):
-        return end  # nothing can follow it
-    goes_on = _GOES_ON.get(dialect)
-    far = dialect == _LOOKS_FAR or (goes_on is not None and goes_on.match(text, end) is not None)
-    return _WHOLE if far else end + _BEHIND.get(dialect, 1)
+@cache
+def _deciding(dialect: str) -> re.Pattern[bytes]:
+    """Return the regex of what must follow a prefix so that no further byte of the line matters."""
+    return re.compile(tables.tables().decided_by[dialect].encode())

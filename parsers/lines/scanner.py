@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.layouts import ranks
+from trtforensics.parsers.grammar.line_kinds import named_fields
 from trtforensics.parsers.lines.bodies import Bodies
-from trtforensics.parsers.lines.bulk import BulkReader
+from trtforensics.parsers.lines.bulk import BulkReader, BulkRules
 from trtforensics.parsers.lines.dialects import DIALECTS, WEAK_DIALECTS, WRAPPED
-from trtforensics.parsers.lines.events import KEPT, NO_TEXT
+from trtforensics.parsers.lines.events import KEPT, NO_TEXT, ScannedLines
 from trtforensics.parsers.lines.glued import glued_lines
 from trtforensics.parsers.lines.interning import Memo
 from trtforensics.parsers.lines.prefixes import PrefixReader
-from trtforensics.parsers.lines.scanned import ScannedLines
-from trtforensics.parsers.lines.singly import Dispatch, SingleReader, named_fields
+from trtforensics.parsers.lines.singly import Dispatch, SingleReader
 from trtforensics.parsers.lines.unread import MOST_WRAPPED, UnreadLines, is_pasted, mention_tensorrt
 from trtforensics.parsers.text.line_index import LineIndex
 
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from trtforensics.parsers.grammar.layouts import Layout
     from trtforensics.parsers.grammar.line_kinds import LineKind
     from trtforensics.parsers.lines.bodies import KindRows
     from trtforensics.parsers.lines.events import Texts
@@ -49,6 +49,7 @@ _MOST_WRAPPED = 3
 """The most lines that were one line before somebody wrapped it."""
 _PHRASE = re.compile(r"(?=[A-Za-z ]{14})[A-Za-z]+ [A-Za-z ]+")
 """Words in a literal that make a line unmistakable."""
+_BEHIND, _RUNNING = b" &&&& ", b"RUNNING"
 _IS_MESSAGE = np.zeros(128, np.bool_)
 """Whether lines of a level are messages, by the level's letter."""
 _IS_MESSAGE[[ord("E"), ord("W")]] = True
@@ -101,15 +102,34 @@ class _Singles:
         return np.sort(np.array([*(line for line, _ in self.unknown), *self.unprefixed], np.int64))
 
 
-def _stages(
-    kinds: tuple[LineKind, ...], found: Sequence[Layout], texts: Texts, *, indented: bool, bulk: bool
-) -> Sequence[_Stage]:
-    """Return the readers for lines of some kinds; each is tried on the lines that those before it left."""
-    rank = ranks(found)
-    single = SingleReader(Dispatch(kinds, rank), texts, indented=indented)
+@cache
+def _rules(*, bare: bool) -> tuple[Dispatch, BulkRules]:
+    """Return what reads the lines of loggers, or those that also come without a prefix."""
+    kinds = tables.bare_kinds() if bare else tables.kinds()
+    names = {kind.name for kind in kinds}
+    layouts = [layout for layout in tables.layouts() if layout.kind.name in names]
+    rank = ranks(layouts)
+    return Dispatch(kinds, rank), BulkRules(kinds, layouts, rank)
+
+
+@cache
+def _banner() -> LineKind:
+    return next(kind for kind in tables.bare_kinds() if kind.name == "banner")
+
+
+@cache
+def _unmistakable() -> Dispatch:
+    """Return what finds the kind of a logger's line that lost its prefix."""
+    return Dispatch(tuple(filter(_is_unmistakable, tables.kinds())))
+
+
+def _stages(texts: Texts, *, bare: bool, bulk: bool) -> Sequence[_Stage]:
+    """Return the readers of lines; each is tried on the lines that those before it left."""
+    dispatch, rules = _rules(bare=bare)
+    single = SingleReader(dispatch, texts, indented=bare)
     if not bulk:
         return [single.read]
-    reader = BulkReader(kinds, found, rank, texts)
+    reader = BulkReader(rules, texts)
     return [reader.read_opened, reader.read_free, single.read]
 
 
@@ -132,8 +152,8 @@ def _batches(
     dialects = [DIALECTS[dialect] for dialect in prefixes.dialect[rows].tolist()]
     texts = [WRAPPED[name](text) for name, text in zip(dialects, bodies.texts(rows), strict=True)]
     unwrapped = LineIndex(b"".join([text + b"\n" for text in texts]))
-    own = Bodies(unwrapped, unwrapped.starts, np.zeros(len(rows), np.int64))
-    return [whole, _LineBatch(own, rows, lines, np.ones(len(rows), np.bool_))]
+    unwrapped_bodies = Bodies(unwrapped, unwrapped.starts, np.zeros(len(rows), np.int64))
+    return [whole, _LineBatch(unwrapped_bodies, rows, lines, np.ones(len(rows), np.bool_))]
 
 
 def _is_unmistakable(kind: LineKind) -> bool:
@@ -165,15 +185,10 @@ class Scanner:
         """The text of each level, as its index in the pool, by the level's letter."""
         for letter in np.flatnonzero(_IS_MESSAGE).tolist():
             self._severities[letter] = texts.id(bytes((letter,)))
-        found, bare_kinds = tables.layouts(), tables.bare_kinds()
-        bare = {kind.name for kind in bare_kinds}
-        without_prefix = [layout for layout in found if layout.kind.name in bare]
-        self._stages = _stages(tables.kinds(), found, texts, indented=False, bulk=bulk)
+        self._stages = _stages(texts, bare=False, bulk=bulk)
         """The readers of loggers' lines, in turn."""
-        self._bare_stages = _stages(bare_kinds, without_prefix, texts, indented=True, bulk=bulk)
+        self._bare_stages = _stages(texts, bare=True, bulk=bulk)
         """The readers of lines without a prefix, in turn."""
-        self._cut = Dispatch(tuple(kind for kind in tables.kinds() if _is_unmistakable(kind)))
-        """Finds the kind of a logger's line that lost its prefix."""
         self._may_be_excerpt = False
         """Whether the source is a text that somebody may have pasted."""
         self._names_line = -1
@@ -191,9 +206,11 @@ class Scanner:
         singles = _Singles(glued_lines(index, prefixes))
         self._note_loggers(window.first_line, prefixes.dialect, np.flatnonzero(prefixes.dialect >= 0))
         batches, blank = self._read_all(window.first_line, index, prefixes, np.arange(len(index)), singles)
-        said = prefixes.dialect >= 0
-        said[blank] = False
-        telling = self._unread.telling(index, singles.unread())
+        speaks = prefixes.dialect >= 0
+        speaks[blank] = False
+        self._read_verdicts(window.first_line, index, singles)
+        telling, asides = self._unread.told(index, singles.unread())
+        self._note_asides(window.first_line, asides)
         self._read_glued(window.first_line, singles)
         if window.first_line == 1:
             self._may_be_excerpt = is_pasted(window.data)
@@ -204,10 +221,10 @@ class Scanner:
         if self._may_be_excerpt and not (self.scanned.recognised or self.scanned.mentioned):
             self.scanned.mentioned = mention_tensorrt(index, singles.unread())
         self._note_names(window.first_line, batches[0].bodies, sorted(singles.headings), singles.unprefixed)
-        own = said.copy()
-        own[[line for line, _ in singles.unknown if not _STRONG[prefixes.dialect[line]]]] = False
-        self._note_first(window.first_line, said, own, sorted(singles.banners))
-        self._note_resumed(window.first_line, np.flatnonzero(own), sorted(singles.banners))
+        certain = speaks.copy()
+        certain[[line for line, _ in singles.unknown if not _STRONG[prefixes.dialect[line]]]] = False
+        self._note_first(window.first_line, speaks, certain, sorted(singles.banners))
+        self._note_resumed(window.first_line, np.flatnonzero(certain), sorted(singles.banners))
         self.scanned.events.sort(before)
 
     def _read_all(
@@ -236,26 +253,28 @@ class Scanner:
             return
         index = LineIndex(b"".join([part + b"\n" for parts in glued.values() for part in parts]))
         lines = np.array([line for line, parts in glued.items() for _ in parts])
-        typed, blank, own = self.scanned.typed, self.scanned.blank, _Singles()
+        typed, blank, singles_of_parts = self.scanned.typed, self.scanned.blank, _Singles()
         prefixes = self._prefixes.read(index)
-        said = prefixes.dialect[prefixes.dialect >= 0]
-        self.scanned.recognised = self.scanned.recognised or bool(_STRONG[said].any())
-        self._read_all(first_line, index, prefixes, lines, own)
-        unknown = dict(reversed(own.unknown))  # the first such part of each line
+        dialects = prefixes.dialect[prefixes.dialect >= 0]
+        self.scanned.recognised = self.scanned.recognised or bool(_STRONG[dialects].any())
+        self._read_all(first_line, index, prefixes, lines, singles_of_parts)
+        unknown = dict(reversed(singles_of_parts.unknown))  # the first such part of each line
         self.scanned.typed, self.scanned.blank = typed + len(glued) - len(unknown), blank
-        singles.headings += own.headings
-        singles.banners += own.banners
+        singles.headings += singles_of_parts.headings
+        singles.banners += singles_of_parts.banners
         self._note_unknown(first_line, sorted(unknown.items()))
-        telling = sorted(self._unread.telling(index, np.array(sorted(own.unprefixed_rows), np.int64)))
+        told = self._unread.told(index, np.array(sorted(singles_of_parts.unprefixed_rows), np.int64))
+        telling = sorted(told.causes)
+        self._note_asides(first_line, [(int(lines[row]), kind, fields) for row, kind, fields in told.asides])
         texts = Bodies(index, index.starts, np.zeros(len(index), np.int64)).texts(np.array(telling, np.int64))
-        self._keep_untyped(first_line, [*own.unknown, *zip(lines[telling].tolist(), texts, strict=True)])
+        self._keep_untyped(first_line, [*singles_of_parts.unknown, *zip(lines[telling].tolist(), texts, strict=True)])
 
     def _read_joined(self, first_line: int, lines: range, texts: Mapping[int, bytes]) -> range:
         """Read some lines as one; return them if a rule reads that, else none."""
-        found = self._cut.find(_unwrapped([texts[line] for line in lines]))
-        if found is None:
+        matched = _unmistakable().find(_unwrapped([texts[line] for line in lines]))
+        if matched is None:
             return lines[:0]
-        kind, match = found
+        kind, match = matched
         self.scanned.mentioned = True
         self.scanned.typed += len(lines)
         if kind.kept is not None:
@@ -331,6 +350,29 @@ class Scanner:
         elif kind == "engine_layers_detailed":
             singles.headings += lines.tolist()
 
+    def _read_verdicts(self, first_line: int, index: LineIndex, singles: _Singles) -> None:
+        """Read the banners that stand behind anything else in a line: stamps whose messages went elsewhere, say."""
+        if not singles.unprefixed or not index.has(_BEHIND[1:2]):  # a whole literal is searched for ten times as long
+            return
+        marks = np.flatnonzero(index.bytes == _BEHIND[1])
+        marks = marks[index.holds(marks - 1, _BEHIND)]
+        left = dict.fromkeys(singles.unprefixed)
+        for at, line in zip(marks.tolist(), index.ends.searchsorted(marks).tolist(), strict=True):
+            match = _banner().match.fullmatch(index.data, at, int(index.ends[line]))
+            if match is not None and line in left:
+                fields = named_fields(_banner(), match.groups())
+                self.scanned.events["banner"].add(first_line + line, fields)
+                self.scanned.typed += 1
+                self.scanned.recognised = True
+                singles.banners.append((line, fields["verdict"] != _RUNNING))
+                del left[line]
+        singles.unprefixed = list(left)
+
+    def _note_asides(self, first_line: int, asides: list[tuple[int, str, dict[str, bytes | None]]]) -> None:
+        """Keep what lines that no rule reads tell of a run."""
+        for line, kind, fields in asides:
+            self.scanned.events[kind].add(first_line + line, fields)
+
     def _note_unknown(self, first_line: int, unknown: list[tuple[int, bytes]]) -> None:
         """Count the lines of loggers that no rule reads."""
         self.scanned.unknown += len(unknown)
@@ -370,25 +412,25 @@ class Scanner:
     def _note_first(
         self,
         first_line: int,
-        said: npt.NDArray[np.bool_],
-        own: npt.NDArray[np.bool_],
+        speaks: npt.NDArray[np.bool_],
+        certain: npt.NDArray[np.bool_],
         banners: list[tuple[int, bool]],
     ) -> None:
-        if self.scanned.first_said is None and said.any():
-            self.scanned.first_said = first_line + int(said.argmax())
-        if self.scanned.first_own is None and own.any():
-            self.scanned.first_own = first_line + int(own.argmax())
+        if self.scanned.first_said is None and speaks.any():
+            self.scanned.first_said = first_line + int(speaks.argmax())
+        if self.scanned.first_own is None and certain.any():
+            self.scanned.first_own = first_line + int(certain.argmax())
         if self.scanned.first_banner is None and banners:
             self.scanned.first_banner = first_line + banners[0][0]
 
-    def _note_resumed(self, first_line: int, own: npt.NDArray[np.int64], banners: list[tuple[int, bool]]) -> None:
+    def _note_resumed(self, first_line: int, certain: npt.NDArray[np.int64], banners: list[tuple[int, bool]]) -> None:
         """Note the first line of TensorRT or its programs behind a verdict, unless a new run begins before it."""
         pending = self.scanned.after_verdict
         at = 0
         for line, is_verdict in [*banners, (-1, False)]:
-            limit = len(own) if line < 0 else int(own.searchsorted(line))
+            limit = len(certain) if line < 0 else int(certain.searchsorted(line))
             if pending and at < limit:
-                self.scanned.events["resumed"].add(first_line + int(own[at]), {})
+                self.scanned.events["resumed"].add(first_line + int(certain[at]), {})
                 pending = False
             if line >= 0:
                 pending = is_verdict

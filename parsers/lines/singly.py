@@ -11,10 +11,11 @@ import math
 import re
 from array import array
 from functools import partial
-from typing import TYPE_CHECKING, Any, AnyStr
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from trtforensics.parsers.grammar.line_kinds import named_fields
 from trtforensics.parsers.lines.bodies import KindRows, grouped
 from trtforensics.parsers.lines.events import EventColumns
 from trtforensics.parsers.lines.interning import Memo
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
 
     Bools = npt.NDArray[np.bool_]
     Positions = npt.NDArray[np.int64]
-    _Group = list[tuple[bytes, LineKind]]
-    _Groups = tuple[_Group, _Group, _Group]
+    _Candidates = list[tuple[bytes, LineKind]]
+    """Kinds, each with a word that every body of it holds."""
 
 _KEY_BYTES = 8
 _NO_ROW = -1
@@ -42,10 +43,10 @@ _MAX_BODIES = 1 << 16
 
 
 class Dispatch:
-    """Finds the kind of a body among some kinds.
+    """Finds the kind of a body among some kinds; one serves all logs.
 
-    Where two kinds can read a body, the kind that opens with a literal comes first, then the kind of the lower rank.
-    Kinds without a rank come last; of those the kind that matched last for the same beginning is tried first.
+    Where two kinds can read a body, the kind that opens with a literal comes first, then the kind of the lower rank,
+    then the kinds without a rank.
     """
 
     def __init__(self, kinds: tuple[LineKind, ...], rank: dict[str, int] | None = None) -> None:
@@ -55,8 +56,8 @@ class Dispatch:
         self._order = {kind.name: place for place, kind in enumerate(kinds)}
         # A kind that opens with free text may have any beginning.
         free = [(_word(kind), kind) for kind in kinds if "" in kind.openers]
-        self._ranked = [one for one in free if one[1].name in rank]
-        self._others = [one for one in free if one[1].name not in rank]
+        self._ranked = [(word, kind) for word, kind in free if kind.name in rank]
+        self._others = [(word, kind) for word, kind in free if kind.name not in rank]
         words = sorted({re.escape(word) for word, _ in self._ranked})
         self._may_be_ranked = re.compile(b"|".join(words)).search
         """Most bodies hold none of these words: one search for all is several times as fast as one for each."""
@@ -64,28 +65,21 @@ class Dispatch:
         for kind in self._literal:
             for opener in {opener.encode("latin-1")[:_KEY_BYTES] for opener in kind.openers}:
                 self._openings.setdefault(opener, []).append(kind)
-        self._by_start: dict[bytes, _Groups] = {}
+        self._by_start: dict[bytes, _Candidates] = {}
 
     def find(self, body: bytes) -> tuple[LineKind, re.Match[bytes]] | None:
         """Return the kind and the match of its regex; None where no rule reads the body."""
         key = body[:_KEY_BYTES]
-        groups = self._by_start.get(key)
-        if groups is None:
-            groups = self._candidates(key)
-        for candidates in groups:
-            if candidates is self._ranked and not self._may_be_ranked(body.lstrip(b" ")):
-                continue
-            for place, (needle, kind) in enumerate(candidates):
-                if needle in body:
-                    found = kind.match.fullmatch(body)
-                    if found:
-                        if place and candidates is groups[-1]:  # the next body that begins so may well be of this kind
-                            candidates.insert(0, candidates.pop(place))
-                        return kind, found
-        return None
+        opening = self._by_start.get(key)
+        if opening is None:
+            opening = self._opening(key)
+        matched = _first_match(opening, body)
+        if matched is None and self._may_be_ranked(body.lstrip(b" ")):
+            matched = _first_match(self._ranked, body)
+        return matched or _first_match(self._others, body)
 
-    def _candidates(self, key: bytes) -> _Groups:
-        """Return the kinds that may open so: those with a literal, those with a rank, and the rest."""
+    def _opening(self, key: bytes) -> _Candidates:
+        """Return the kinds with a literal that opens so."""
         if len(self._by_start) >= _MAX_KEYS:
             self._by_start.clear()
         if len(key) < _KEY_BYTES:
@@ -93,25 +87,22 @@ class Dispatch:
         else:
             opening = [kind for size in range(1, _KEY_BYTES + 1) for kind in self._openings.get(key[:size], ())]
             opening.sort(key=lambda kind: self._order[kind.name])
-        literal = [(_word(kind), kind) for kind in opening]
-        groups = self._by_start[key] = literal, self._ranked, self._others.copy()
-        return groups
+        candidates = self._by_start[key] = [(_word(kind), kind) for kind in opening]
+        return candidates
+
+
+def _first_match(candidates: _Candidates, body: bytes) -> tuple[LineKind, re.Match[bytes]] | None:
+    for word, kind in candidates:
+        if word in body:
+            match = kind.match.fullmatch(body)
+            if match:
+                return kind, match
+    return None
 
 
 def _word(kind: LineKind) -> bytes:
     """Return a literal of every body, to be looked for before the regex runs; without blanks, which are everywhere."""
     return max(kind.needle.encode("latin-1").split(b" "), key=len)
-
-
-def named_fields(kind: LineKind, values: tuple[AnyStr | None, ...]) -> dict[str, AnyStr | None]:
-    """Return the captured values by name; a name that occurs twice has the value of the alternative that matched."""
-    if kind.names_are_unique:
-        return dict(zip(kind.fields, values, strict=True))
-    fields: dict[str, AnyStr | None] = {}
-    for name, value in zip(kind.fields, values, strict=True):
-        if value is not None or name not in fields:
-            fields[name] = value
-    return fields
 
 
 class SingleReader:
@@ -161,10 +152,10 @@ class SingleReader:
 
     def _judge(self, body: bytes) -> int:
         """Find a body's kind and read its fields; return the body's number."""
-        found = self._dispatch.find(body.lstrip(b" ") if self._indented else body)
+        matched = self._dispatch.find(body.lstrip(b" ") if self._indented else body)
         name, row = None, _NO_ROW
-        if found is not None:
-            kind, match = found
+        if matched is not None:
+            kind, match = matched
             name = kind.name
             if kind.kept is not None:
                 row = self._keep(name, named_fields(kind, match.groups()))

@@ -1,27 +1,35 @@
-"""Lines that no rule reads: which of them name a cause or TensorRT.
+"""Lines that no rule reads: which of them name a cause or TensorRT, and how many there are of each shape.
 
-Each distinct line is looked at once, because the searches are slow and other programs repeat their lines.
+Each distinct line is looked at once, because the searches are slow and other programs repeat their lines. A shape is
+the line with its numbers, ids and quoted names blanked out. A thousand lines of a new message of TensorRT are so one
+entry, and a person sees at a glance which messages this tool does not know.
 """
 
 from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
+from trtforensics.console.secrets import masked
+from trtforensics.model.log import UnknownShape
 from trtforensics.parsers.grammar import tables
-from trtforensics.parsers.grammar.line_kinds import CAUSE
+from trtforensics.parsers.grammar.line_kinds import ASIDE, CAUSE, named_fields
 from trtforensics.parsers.lines.interning import Memo, TextSpans
 from trtforensics.parsers.text.decoding import JSON_OPENING
 
 if TYPE_CHECKING:
-    import numpy as np
+    from collections.abc import Callable, Iterator, Sequence
+
     import numpy.typing as npt
 
     from trtforensics.parsers.grammar.line_kinds import LineKind
     from trtforensics.parsers.text.line_index import LineIndex
 
     Lines = npt.NDArray[np.int64]
+    Causes = Sequence[tuple[LineKind, tuple[bytes, ...]]]
 
 MOST_WRAPPED = 2000
 """Lines up to which a text is an excerpt that somebody may have wrapped."""
@@ -34,6 +42,11 @@ _MENTION = re.compile(
     rb"|Error Code \d+:|importerUtils|OpImporters\.cpp|(?i:build(?:ing)? (?:\w+ )?engine|onnx parser)"
 )
 """What only text that has to do with TensorRT says."""
+_HINTS = (
+    *(b"trt", b"tensorrt", b"pycuda", b"nvinfer", b"nvdsinfer", b"polygraphy", b"myelin", b"create", b"error code"),
+    *(b"importer", b"build", b"onnx", b"iruntime", b"icudaengine", b"iexecutioncontext", b"inetworkdefinition"),
+)
+"""Words of which :data:`_MENTION` holds one, in small letters: they are found a hundred times as fast."""
 ANY_ERROR = "program_error"
 """The cause that only says that something failed; it counts where a message names no other."""
 ANYBODY_MAY_SAY = frozenset(
@@ -49,10 +62,24 @@ _OF_NO_PROGRAM = frozenset(
         *("program_error", "out_of_memory", "illegal_access", "launch_timeout", "numpy_alias", "arguments_refused"),
         *("crashed", "terminated", "host_killed", "library_unopened", "symbol_undefined", "forked", "linker_missing"),
         *("header_missing", "library_status", "broadcast_shapes", "dds_network", "model_unread", "resize_mode"),
-        *("nsys_report", "engine_made"),
+        "nsys_report",
     }
 )
 """Causes that texts name which have nothing to do with TensorRT."""
+
+_LONG = 1 << 17
+"""Bytes of a long text."""
+ENDINGS = ("crashed", "terminated", "host_killed", "build_failed")
+"""The causes that say how a program, or its build, ended."""
+ASIDES = {kind.name: tuple(dict.fromkeys(kind.fields)) for kind in tables.kinds(ASIDE)} | dict.fromkeys(ENDINGS, ())
+"""What lines that no rule reads tell of a run, with the fields."""
+
+
+class Told(NamedTuple):
+    """What some lines tell: those that name a cause, and what others tell of a run."""
+
+    causes: set[int]
+    asides: list[tuple[int, str, dict[str, bytes | None]]]
 
 
 class UnreadLines:
@@ -60,13 +87,36 @@ class UnreadLines:
 
     def __init__(self) -> None:
         self._memo = Memo()
+        self._asides: list[list[tuple[str, dict[str, bytes | None]]]] = [[]]
+        """What a text tells of a run, by half the text's number; an odd number names a cause."""
 
-    def telling(self, index: LineIndex, lines: Lines) -> set[int]:
-        """Return which of some lines name a cause."""
+    def told(self, index: LineIndex, lines: Lines) -> Told:
+        """Return what some lines tell."""
         if not len(lines):
-            return set()
-        tells = self._memo.values(index, _spans(index, lines), lambda new: _tells(_openings(new.texts(index.data))))
-        return set(lines[tells > 0].tolist())
+            return Told(set(), [])
+        numbers = self._memo.values(
+            index, _spans(index, lines), lambda new: self._read(_openings(new.texts(index.data)))
+        )
+        tell = np.flatnonzero(numbers > 1)
+        both = zip(lines[tell].tolist(), numbers[tell].tolist(), strict=True)
+        asides = [(line, kind, fields) for line, number in both for kind, fields in self._asides[number >> 1]]
+        return Told(set(lines[numbers % 2 > 0].tolist()), asides)
+
+    def _read(self, texts: list[bytes]) -> list[int]:
+        """Give each text a number."""
+        causes = [(kind, words) for kind, words in possible_causes(texts) if kind.name != ANY_ERROR]
+        asides = [*_possible(_asides(), texts), *(cause for cause in causes if cause[0].name in ENDINGS)]
+        return [int(any(True for _ in causes_in(text, causes))) + 2 * self._number(text, asides) for text in texts]
+
+    def _number(self, text: bytes, possible: Causes) -> int:
+        asides = [(kind.name, _fields(kind, match)) for kind, match in causes_in(text, possible)]
+        if asides:
+            self._asides.append(asides)
+        return len(self._asides) - 1 if asides else 0
+
+
+def _fields(kind: LineKind, match: re.Match[bytes]) -> dict[str, bytes | None]:
+    return named_fields(kind, match.groups()) if ASIDES[kind.name] else {}
 
 
 def is_pasted(opening: bytes) -> bool:
@@ -77,32 +127,112 @@ def is_pasted(opening: bytes) -> bool:
 def mention_tensorrt(index: LineIndex, lines: Lines) -> bool:
     """Whether any of some lines names TensorRT or something of it, or a cause of the grammar."""
     texts = _openings(_spans(index, lines).texts(index.data))
-    return any(map(_MENTION.search, texts)) or any(_names_own_cause(text) for text in texts)
+    hinted = (text for text in texts if any(map(text.lower().__contains__, _HINTS)))
+    own = [cause for cause in possible_causes(texts) if cause[0].name not in _OF_NO_PROGRAM]
+    return any(map(_MENTION.search, hinted)) or any(True for text in texts for _ in causes_in(text, own))
 
 
 def _openings(texts: list[bytes]) -> list[bytes]:
     return [text[:MOST_OF_MESSAGE] for text in texts]
 
 
-def _names_own_cause(text: bytes) -> bool:
-    """Whether a text names a cause that only programs around TensorRT have."""
-    own = ((kind, literals) for kind, literals in cause_openers() if kind.name not in _OF_NO_PROGRAM)
-    return any(any(literal in text for literal in literals) and kind.match.search(text) for kind, literals in own)
-
-
 def _spans(index: LineIndex, lines: Lines) -> TextSpans:
     return TextSpans(lines, index.starts[lines], index.ends[lines])
 
 
-def _tells(texts: list[bytes]) -> list[int]:
-    """Say of each text whether it names a cause, as 1 or 0."""
-    whole = b"\n".join(texts)
-    named = ((kind, literals) for kind, literals in cause_openers() if kind.name != ANY_ERROR)
-    causes = [(literal, kind.match) for kind, literals in named for literal in literals if literal in whole]
-    return [int(any(literal in text and match.search(text) for literal, match in causes)) for text in texts]
+def possible_causes(texts: Sequence[bytes]) -> Causes:
+    """Return the causes that the texts may name; a text that names one holds one of its literals."""
+    return _possible(_causes(), texts)
+
+
+def _possible(causes: Causes, texts: Sequence[bytes]) -> Causes:
+    """Return the causes of which some text holds a literal, each with the literals that stand there."""
+    holds = _finder(b"\n".join(texts))
+    held = ((kind, tuple(filter(holds, literals))) for kind, literals in causes)
+    return [cause for cause in held if cause[1]]
+
+
+def _finder(text: bytes) -> Callable[[bytes], bool]:
+    """Return the test whether a literal stands in a text. In a long one few literals have to be searched for.
+
+    Those are the literals all of whose runs of four bytes, as numbers, stand there too.
+    """
+    if len(text) < _LONG:
+        return text.__contains__
+    seen = np.zeros(1 << 16, np.bool_)
+    for begin in range(0, len(text), _LONG):
+        seen[_runs(text[begin : begin + _LONG + 3])] = True
+    return lambda literal: bool(seen[_runs(literal)].all()) and literal in text
+
+
+def _runs(text: bytes) -> npt.NDArray[np.uint32]:
+    """Return a number below 65,536 for each four consecutive bytes of a text."""
+    words = np.ndarray(max(len(text) - 3, 0), np.uint32, text, strides=(1,))
+    return (words * np.uint32(0x9E3779B1)) >> np.uint32(16)
+
+
+def causes_in(text: bytes, causes: Causes) -> Iterator[tuple[LineKind, re.Match[bytes]]]:
+    """Give those of some causes that a text names."""
+    for kind, literals in causes:
+        match = kind.match.search(text) if any(literal in text for literal in literals) else None
+        if match is not None:
+            yield kind, match
 
 
 @cache
-def cause_openers() -> tuple[tuple[LineKind, tuple[bytes, ...]], ...]:
-    """Return each cause with literals of which every text that names it holds one."""
-    return tuple((kind, tuple(text.encode("latin-1") for text in kind.literals)) for kind in tables.kinds(CAUSE))
+def _causes() -> Causes:
+    return _with_literals(CAUSE)
+
+
+@cache
+def _asides() -> Causes:
+    return _with_literals(ASIDE)
+
+
+def _with_literals(start: str) -> Causes:
+    return [(kind, tuple(text.encode("latin-1") for text in kind.literals)) for kind in tables.kinds(start)]
+
+
+MAX_SAMPLES = 20
+_MAX_SHAPES = 4096
+_TEXT_LIMIT = 500
+_SHAPE_LIMIT = 200
+_MARGIN = 200
+"""Bytes that are kept beyond those shown, so that a secret is masked before it is cut."""
+_VARYING = re.compile(rb"0x[0-9a-fA-F]+|[0-9]+(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?|'[^']*'|\"[^\"]*\"|\{ForeignNode\[.*?\]\}")
+
+
+class Drift:
+    """Counts the shapes of unknown lines, in bounded memory: shapes beyond 4,096 share one entry."""
+
+    def __init__(self) -> None:
+        self._shapes: dict[bytes, list[int]] = {}
+        self._texts: dict[bytes, bytes] = {}
+
+    def add(self, line: int, body: bytes) -> None:
+        """Note an unknown line."""
+        shape = _VARYING.sub(b"#", body[:_TEXT_LIMIT])[:_SHAPE_LIMIT]
+        if shape not in self._shapes and len(self._shapes) >= _MAX_SHAPES:
+            shape = b""
+        entry = self._shapes.setdefault(shape, [line, 0])
+        entry[1] += 1
+        self._texts.setdefault(shape, body[: _TEXT_LIMIT + _MARGIN])
+
+    def join(self, other: Drift, shift: int) -> None:
+        """Take over the shapes of the lines that follow, ``shift`` lines further down."""
+        for shape, (line, count) in other._shapes.items():
+            known = shape if shape in self._shapes or len(self._shapes) < _MAX_SHAPES else b""
+            entry = self._shapes.setdefault(known, [line + shift, 0])
+            entry[1] += count
+            self._texts.setdefault(known, other._texts[shape])
+
+    def __len__(self) -> int:
+        return len(self._shapes)
+
+    def samples(self) -> tuple[UnknownShape, ...]:
+        """Return the most frequent shapes, most frequent first."""
+        order = sorted(self._shapes.items(), key=lambda item: (-item[1][1], item[1][0]))
+        return tuple(
+            UnknownShape(line, masked(self._texts[shape].decode("utf-8", "replace"))[:_TEXT_LIMIT], count)
+            for shape, (line, count) in order[:MAX_SAMPLES]
+        )

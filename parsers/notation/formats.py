@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lark import Token, Tree
-
 
 LONG_STRIDED = " long-strided"
 
@@ -48,7 +48,7 @@ def parse_formats(text: str, definitions: str = "") -> tuple[Format, ...] | None
     if not text:
         return ()
     read = plain.formats(text) or plain.symbolic_formats(text, definitions)
-    return tuple(Format(*one) for one in read) if read else _nested(text, definitions)
+    return tuple(Format(*fields) for fields in read) if read else _nested(text, definitions)
 
 
 def _nested(text: str, definitions: str) -> tuple[Format, ...] | None:
@@ -98,3 +98,27 @@ def _expression(node: Tree[Token] | Token, symbols: Mapping[str, str]) -> str:
     if isinstance(node, str):  # a token
         return symbols.get(str(node), str(node))
     return f"({' '.join(_expression(child, symbols) for child in node.children)})"
+
+
+_WIDE = re.compile(r"(Two|Four|Sixteen|Thirty-two) wide channel vectorized row major", re.IGNORECASE)
+_CHANNEL_MAJOR = re.compile(r"[Cc]hannel major .*?(?:channel % (\d+) == 0)?(?: with (\d) spatial dimensions)?\Z")
+_LINEAR = re.compile(r"[Rr]ow major linear")
+_WIDTHS = {"two": 2, "four": 4, "sixteen": 16, "thirty-two": 32}
+
+
+@lru_cache(maxsize=1 << 12)
+def short_layout(format_: str, components: int = 1) -> str:
+    """Return a layout in a word; empty where the format is not printed or has no such word.
+
+    ``format_`` is the inspector's sentence (``Thirty-two wide channel vectorized row major Int8 format``: ``CHW32``)
+    or a log's short form, of which ``components`` tells the packing. The words are those of ``nvinfer1::TensorFormat``.
+    """
+    wide = _WIDE.search(format_)
+    if wide:
+        return f"CHW{_WIDTHS[wide[1].lower()]}"
+    if _LINEAR.search(format_):
+        return "linear"
+    major = _CHANNEL_MAJOR.search(format_)
+    if major:
+        return f"{'D' if major[2] == '3' else ''}HWC{major[1] or ''}"
+    return f"vec{components}" if components > 1 else ""

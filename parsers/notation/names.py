@@ -23,7 +23,6 @@ _REFORMAT = re.compile(r"(?:Reformatting CopyNode|Reformatted) (?:for )?(?:Input
 _OF_REFORMAT = "Reformat"
 _KERNEL = re.compile(r"(.*)_myl(\d{1,18})_\d+")
 _OF_MYELIN = "_myl"
-_FOREIGN_NODE = "{ForeignNode["
 _TRIED_REFORMAT = "Optimizer Reformat"
 _MYELIN_MADE = ("__myl_", "__mye", "__myln")
 _HELPER = re.compile(
@@ -36,8 +35,8 @@ _SEPARATORS = re.compile("[\x1e\x1f]|(?<=\\])(?=\\[ONNX Layer: )")
 
 def profile_of(name: str) -> int | None:
     """Return the optimisation profile in a name (`` [profile 1]``); None for the first or only profile."""
-    found = _PROFILE.search(name) if _OF_PROFILE in name else None
-    return int(found.group(1)) if found else None
+    profile = _PROFILE.search(name) if _OF_PROFILE in name else None
+    return int(profile.group(1)) if profile else None
 
 
 def without_profile(name: str) -> str:
@@ -48,11 +47,6 @@ def without_profile(name: str) -> str:
 def is_reformat(name: str) -> bool:
     """Whether TensorRT inserted a layer or tensor to change a format."""
     return name.startswith(_OF_REFORMAT) and _REFORMAT.match(name) is not None
-
-
-def is_foreign_node(name: str) -> bool:
-    """Whether a layer is a part of the network that another compiler (Myelin) compiles as a whole."""
-    return name.startswith(_FOREIGN_NODE)
 
 
 def is_helper(name: str) -> bool:
@@ -71,8 +65,8 @@ def is_tried_reformat(name: str) -> bool:
 
 def myelin_graph(name: str) -> int | None:
     """Return the number of the ForeignNode whose kernel this is (``…_myl7_1``: 7), or None."""
-    found = _KERNEL.fullmatch(without_profile(name)) if _OF_MYELIN in name else None
-    return int(found.group(2)) if found else None
+    kernel = _KERNEL.fullmatch(without_profile(name)) if _OF_MYELIN in name else None
+    return int(kernel.group(2)) if kernel else None
 
 
 @lru_cache(maxsize=1 << 16)

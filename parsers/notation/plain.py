@@ -73,7 +73,7 @@ def formats(text: str) -> list[PlainFormat] | None:
     """Read ``Float(784,28,1), Half(100352,50176:2,224,1)``: numbers alone, at most one of them packed."""
     if not _FORMATS.fullmatch(text):
         return None
-    return [_format(*found) for found in _FORMAT.findall(text)]
+    return [_format(*parts) for parts in _FORMAT.findall(text)]
 
 
 def is_formats(text: str) -> bool:
@@ -94,8 +94,8 @@ def symbolic_formats(text: str, definitions: str) -> list[PlainFormat] | None:
     """
     symbols: dict[str, str] = {}
 
-    def known(found: re.Match[str]) -> str:
-        return symbols.get(found[0], found[0])
+    def known(printed_formats: re.Match[str]) -> str:
+        return symbols.get(printed_formats[0], printed_formats[0])
 
     for source in filter(None, (definitions, text)):
         printed, where, bindings = source.partition(_WHERE)
@@ -105,10 +105,10 @@ def symbolic_formats(text: str, definitions: str) -> list[PlainFormat] | None:
             return None
         for symbol, value in re.findall(_BINDING, bindings, re.ASCII):
             symbols[symbol] = _SYMBOL.sub(known, value)
-    found = re.findall(_SYMBOLIC, text.partition(_WHERE)[0], re.ASCII)
-    if any(strides.count(":") > 1 for _, strides in found):
+    printed_formats = re.findall(_SYMBOLIC, text.partition(_WHERE)[0], re.ASCII)
+    if any(strides.count(":") > 1 for _, strides in printed_formats):
         return None
-    return [_symbolic(dtype, _SYMBOL.sub(known, strides).split(",")) for dtype, strides in found]
+    return [_symbolic(dtype, _SYMBOL.sub(known, strides).split(",")) for dtype, strides in printed_formats]
 
 
 def _symbolic(dtype: str, strides: list[str]) -> PlainFormat:
@@ -152,16 +152,16 @@ def short_tensors(text: str) -> tuple[list[Printed], list[Printed]] | None:
 
 
 def _short_list(text: str) -> list[Printed] | None:
-    found: list[Printed] = []
+    tensors: list[Printed] = []
     at = 0
     while at < len(text):
         tensor = _SHORT.match(text, at)
         if tensor is None:
             return None
         name, new, new_dims, old, old_dims = tensor.groups("")
-        found.append((name, new or old, new_dims or old_dims))
+        tensors.append((name, new or old, new_dims or old_dims))
         at = tensor.end()
-    return found
+    return tensors
 
 
 def detailed_tensors(text: str) -> list[Printed] | None:

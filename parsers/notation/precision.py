@@ -10,19 +10,13 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from trtforensics.model.precision import ComputePrecision, PrecisionSource
+from trtforensics.model.data_types import FLOATING, QUANTISED, ComputePrecision, PrecisionSource
+from trtforensics.model.layer_types import COMPUTES_NOTHING, GENERATED
 from trtforensics.parsers.notation.kernels import read_kernel
 
 if TYPE_CHECKING:
     from trtforensics.model.log import EngineLayer
 
-_COMPUTES_NOTHING = frozenset(
-    {
-        *("NoOp", "Constant", "Reformat", "MyelinReformat", "Shuffle", "Slice", "Gather", "Concat", "Padding", "Copy"),
-        *("TrainStation", "signal", "wait", "shape_call", "ShapeHostToDevice", "DeviceToShapeHost"),
-    }
-)
-"""Types of layers that copy, convert or wait."""
 _OWN_CODE = re.compile(r"Plugin|Myelin$|DLA", re.IGNORECASE)
 """Types of layers whose tensors do not tell what happens inside: plugins, ForeignNodes, DLA's loadables."""
 _PRODUCTS = re.compile(r"Conv|Gemm|Gemv|MatrixMultiply|MatMul|FullyConnected|correlation|fc\b", re.IGNORECASE)
@@ -30,16 +24,13 @@ _PRODUCTS = re.compile(r"Conv|Gemm|Gemv|MatrixMultiply|MatMul|FullyConnected|cor
 _POOLING = re.compile(r"Pool", re.IGNORECASE)
 _TYPE_WORDS = {"int8": "Int8", "fp8": "FP8", "half": "Half", "fp16": "Half", "bf16": "BFloat16"}
 _TYPE_WORD = re.compile("|".join(_TYPE_WORDS), re.IGNORECASE)
-_QUANTISED = frozenset({"Int8", "FP8", "FP4", "Int4", "UInt8"})
+_NARROW = QUANTISED | {"UInt8"}
 """Types in which only products and pooling are computed: other layers widen them first."""
-_FLOATING = frozenset({"Float", "Half", "BFloat16", "BF16"})
-_GENERATED = frozenset({"kgen", "runtime_fusion"})
-"""Types of kernels that Myelin wrote itself; inside, they may compute 16-bit values in Float."""
 
 
 def computes(layer: EngineLayer) -> bool:
     """Whether a layer computes values, rather than copies, converts or waits; a layer without a type counts."""
-    return layer.type not in _COMPUTES_NOTHING
+    return layer.type not in COMPUTES_NOTHING
 
 
 def compute_precision(layer: EngineLayer) -> ComputePrecision | None:
@@ -71,13 +62,13 @@ def _by_inputs(layer_type: str, types: tuple[str, ...], *, casts: bool) -> str |
     Beside floating-point or quantised inputs, integers are indexes. Of a product the first input counts: another one
     may be added to its result in a wider type.
     """
-    computing = [dtype for dtype in types if dtype in _FLOATING or dtype in _QUANTISED]
+    computing = [dtype for dtype in types if dtype in FLOATING or dtype in _NARROW]
     if _PRODUCTS.search(layer_type):
         return computing[0] if computing and types[0] == computing[0] else None
     kinds = set(computing or types)
     only = kinds.pop() if len(kinds) == 1 else None
-    if only in _QUANTISED and not _POOLING.search(layer_type):
+    if only in _NARROW and not _POOLING.search(layer_type):
         return None
-    if layer_type in _GENERATED and (only != "Float" or casts):
+    if layer_type in GENERATED and (only != "Float" or casts):
         return None if only not in {"Int32", "Int64", "Bool"} else only
     return only

@@ -124,8 +124,8 @@ def described(name: str, dims: str, text: str, dtype: str = "") -> EngineTensor:
     """
     sizes, components = _dims(dims)
     if not dtype:
-        found = _DTYPE_IN_TEXT.search(text)
-        dtype = _DTYPES[found.group()] if found else text
+        word = _DTYPE_IN_TEXT.search(text)
+        dtype = _DTYPES[word.group()] if word else text
     packed = _COMPONENTS_IN_TEXT.search(text)
     wide = _WIDE_IN_TEXT.search(text)
     if packed and is_whole(packed.group(1)):

@@ -59,8 +59,8 @@ def sniff(blocks: Iterator[bytes], signatures: Collection[bytes]) -> tuple[bytes
         head += block
         if not any(len(head) < len(signature) and signature.startswith(head) for signature in signatures):
             break
-    found = next((signature for signature in signatures if head.startswith(signature)), b"")
-    return found, chain((head,), blocks)
+    opening = next((signature for signature in signatures if head.startswith(signature)), b"")
+    return opening, chain((head,), blocks)
 
 
 def decompress(form: bytes, chunks: Iterator[bytes], where: str, limit: int) -> Iterator[bytes]:

@@ -79,12 +79,12 @@ class LineIndex:
         words, rest = divmod(len(literal), WORD)
         size = words + bool(rest)
         wanted = np.frombuffer(literal.ljust(size * WORD, b"\0"), np.uint64)
-        found = blocks(self.data, at, size * WORD)
+        text_words = blocks(self.data, at, size * WORD)
         if rest:
-            found[:, -1] &= np.uint64((1 << 8 * rest) - 1)
-        holds: Bools = found[:, -1] == wanted[-1]
+            text_words[:, -1] &= np.uint64((1 << 8 * rest) - 1)
+        holds: Bools = text_words[:, -1] == wanted[-1]
         for column in range(size - 1):
-            holds &= found[:, column] == wanted[column]
+            holds &= text_words[:, column] == wanted[column]
         return holds
 
 

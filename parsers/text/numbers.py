@@ -108,8 +108,8 @@ def _without_point(words: Words, carried: Words | np.uint64) -> tuple[Words, npt
     Returns the words, and how many bytes stood behind each point; -1 and the word as it was where it has no point.
     """
     marks = words ^ _DOTS
-    found = (marks - _ONES) & ~marks & _TOPS
-    in_front = ((found & (~found + np.uint64(1))) >> np.uint64(7)) - np.uint64(1)
+    points = (marks - _ONES) & ~marks & _TOPS
+    in_front = ((points & (~points + np.uint64(1))) >> np.uint64(7)) - np.uint64(1)
     places = np.int64(7) - (np.bitwise_count(in_front) >> 3).astype(np.int64)
     moved = (words & ~((in_front << _EIGHT) | np.uint64(0xFF))) | ((words & in_front) << _EIGHT) | carried
     return np.where(places < 0, words, moved), places
@@ -152,8 +152,8 @@ def hexadecimals(text: bytes, starts: Positions, ends: Positions) -> tuple[Words
     length = ends - starts - 2
     digits = blocks(text, np.maximum(ends - _SIXTEEN, 0), _SIXTEEN)
     if not (length == _SIXTEEN).all():
-        own = _LAST_BYTES.take(length, axis=0, mode="clip")
-        digits = (digits & own) | (_ZEROS & ~own)
+        mask = _LAST_BYTES.take(length, axis=0, mode="clip")
+        digits = (digits & mask) | (_ZEROS & ~mask)
     nibbles = (digits & _LOW_NIBBLES) + ((digits >> np.uint64(6)) & _ONES) * np.uint64(9)
     letters = ((nibbles + _SIXES) >> np.uint64(4)) & _ONES
     right = nibbles + _ZEROS + letters * np.uint64(ord("a") - ord("0") - 10) == digits

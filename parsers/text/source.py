@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import SourceError
-from trtforensics.model.log import SourceInfo
+from trtforensics.model.span import SourceInfo
 from trtforensics.parsers.text.decoding import COMPRESSED, decompress, is_encoded, sniff, to_utf8
 from trtforensics.parsers.text.stored import StoredBytes
 from trtforensics.parsers.text.windows import Window, WindowCutter
@@ -14,6 +15,7 @@ from trtforensics.parsers.text.wrapping import HEAD, wrapping_of
 if TYPE_CHECKING:
     from _hashlib import HASH
     from collections.abc import Callable, Iterator, Sequence
+    from concurrent.futures import Future
 
     from typing_extensions import Self
 
@@ -26,6 +28,7 @@ WINDOW_BYTES = 4 << 20
 
 _LONGEST_MARK = 4
 _LINE_SEARCH = 4 << 20
+_LINE_BEGINNING = 512
 
 
 class Source:
@@ -39,6 +42,8 @@ class Source:
         self._cutter = WindowCutter()
         self._started = False
         self._finished = False
+        self._rest: Future[None] | None = None
+        """The hashing of the bytes behind the last window."""
 
     def __enter__(self) -> Self:
         return self
@@ -65,22 +70,32 @@ class Source:
         """Stored bytes in all; None for a FIFO and standard input."""
         return self._stored.size
 
+    @property
+    def holds_its_text(self) -> bool:
+        """Whether this is a file whose bytes are its text: neither compressed nor with a byte order mark."""
+        return self.size is not None and not is_encoded(self._stored.peek(0, _LONGEST_MARK))
+
+    def peek(self, begin: int, size: int) -> bytes:
+        """Return bytes of a regular file, not counted as read."""
+        return self._stored.peek(begin, size)
+
     def while_waiting(self, on_wait: Callable[[], None]) -> None:
         """Call a function ten times a second while a pipe brings nothing; an exception from it ends the reading."""
         self._stored.on_wait = on_wait
 
-    def line_at(self, near: int) -> int | None:
-        """Return the byte where a line with a prefix begins, at or soon after ``near``.
+    def line_at(self, near: int, fits: Callable[[bytes], bool]) -> int | None:
+        """Return the byte where the first line soon after ``near`` begins whose beginning ``fits``.
 
         None where there is no such line, and where the bytes of the source are not those of its lines: it is encoded,
         or something stands around its lines.
         """
-        if self.size is None or self.size > self._max_bytes or is_encoded(self._stored.head(_LONGEST_MARK)):
+        if not self.holds_its_text or (self.size or 0) > self._max_bytes:
             return None
-        if wrapping_of(self._stored.head(HEAD)) is not None:
+        if wrapping_of(self._stored.peek(0, HEAD)) is not None:
             return None
-        found = self._stored.find(b"\n[", near, _LINE_SEARCH)
-        return found + 1 if found >= 0 else None
+        text = self.peek(near, _LINE_SEARCH)
+        ends = (end.end() for end in re.finditer(b"\n", text))
+        return next((near + end for end in ends if fits(text[end : end + _LINE_BEGINNING])), None)
 
     def windows(self, begin: int = 0, end: int | None = None) -> Iterator[Window]:
         """Yield the text as windows of whole lines, once; no window for an empty source.
@@ -100,7 +115,17 @@ class Source:
         return self._windows(begin, end)
 
     def skip_rest(self) -> None:
-        """Hash the bytes behind the last window, which another process reads; see :meth:`count_skipped`."""
+        """Begin to hash the bytes behind the last window, which another process reads; see :meth:`count_skipped`.
+
+        A thread does it while the caller goes on.
+        """
+        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - only a large file is read by two
+
+        thread = ThreadPoolExecutor(1)
+        self._rest = thread.submit(self._hash_rest)
+        thread.shutdown(wait=False)
+
+    def _hash_rest(self) -> None:
         last = b""
         for chunk in self._stored.chunks(begin=self._stored.position):
             last = chunk
@@ -115,9 +140,12 @@ class Source:
 
         Raises:
             RuntimeError: called earlier.
+            SourceError: the bytes behind the last window cannot be read.
         """
         if not self._finished:
             raise RuntimeError("a source is known only after its last window")
+        if self._rest is not None:
+            self._rest.result()
         return self.so_far()
 
     def so_far(self) -> SourceInfo:

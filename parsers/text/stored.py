@@ -8,6 +8,7 @@ import os
 import re
 import stat
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import SourceError
@@ -55,11 +56,13 @@ class StoredBytes:
         self.on_wait: Callable[[], None] = lambda: None
         self._hash = hashlib.sha256()
         self._hashes = (self._hash, *hashes)
-        try:
+        with _explained(self.path):
             self._file = _open(path)
-        except OSError as error:
-            raise _unreadable(self.path, error) from error
-        status = os.fstat(self._file.fileno())
+            try:
+                status = os.fstat(self._file.fileno())
+            except OSError:
+                self._file.close()
+                raise
         self.size = status.st_size if stat.S_ISREG(status.st_mode) and path != "-" else None
 
     @property
@@ -78,30 +81,24 @@ class StoredBytes:
             SourceError: the system cannot read on, or a regular file became shorter.
         """
         goes_on = begin == self.position  # a part from the middle has no digest of its own
-        try:
-            for chunk in self._parts(begin, end) if self.size else self._streamed():
-                self.position += len(chunk)
-                for digest in self._hashes if goes_on else ():
-                    digest.update(chunk)
-                yield chunk
-        except OSError as error:
-            raise _unreadable(self.path, error) from error
+        for chunk in self._parts(begin, end) if self.size else self._streamed():
+            self.position += len(chunk)
+            for digest in self._hashes if goes_on else ():
+                digest.update(chunk)
+            yield chunk
 
-    def head(self, size: int) -> bytes:
-        """Return the first bytes of a regular file, not counted as read."""
-        return self._peek(0, size)
+    def peek(self, begin: int, size: int) -> bytes:
+        """Return bytes of a regular file, not counted as read.
 
-    def find(self, needle: bytes, begin: int, size: int) -> int:
-        """Return where a text first stands in ``size`` bytes of a regular file from ``begin`` on; -1 for nowhere."""
-        found = self._peek(begin, size).find(needle)
-        return begin + found if found >= 0 else -1
-
-    def _peek(self, begin: int, size: int) -> bytes:
-        self._file.seek(begin)
-        try:
-            return self._file.read(size)
-        finally:
-            self._file.seek(0)
+        Raises:
+            SourceError: the system cannot read them.
+        """
+        with _explained(self.path):
+            self._file.seek(begin)
+            try:
+                return self._file.read(size)
+            finally:
+                self._file.seek(0)
 
     def _parts(self, begin: int, end: int | None) -> Iterator[bytes]:
         """Read a regular file, in whole lines as far as those are short."""
@@ -110,7 +107,7 @@ class StoredBytes:
             stop = min(start + self.chunk_bytes, limit)
             if stop < limit:
                 stop = self._line_end(start, stop)
-            chunk = self._peek(start, stop - start)
+            chunk = self.peek(start, stop - start)
             if len(chunk) < stop - start:
                 raise SourceError(self.path, "became shorter while it was read", "Copy it and read the copy")
             yield chunk
@@ -119,12 +116,13 @@ class StoredBytes:
     def _line_end(self, start: int, stop: int) -> int:
         """Return where the last line before ``stop`` ends, so that chunks hold whole lines."""
         near = max(start, stop - _LINE_SEARCH)
-        found = self._peek(near, stop - near).rfind(b"\n")
-        return near + found + 1 if found >= 0 else stop
+        line_feed = self.peek(near, stop - near).rfind(b"\n")
+        return near + line_feed + 1 if line_feed >= 0 else stop
 
     def _streamed(self) -> Iterator[bytes]:
-        while chunk := self._gather():
-            yield chunk
+        with _explained(self.path):
+            while chunk := self._gather():
+                yield chunk
 
     def _gather(self) -> bytes:
         """Wait for bytes, then gather for a moment those that follow; empty at the end of the stream."""
@@ -176,6 +174,19 @@ def _refuse_special(path: str) -> None:
         raise SourceError(path, f"is {kind}, neither a file nor a pipe", "Name a file, or pipe the log in and name `-`")
     if not (re.fullmatch(_READABLE_DEVICE, path) or re.match(_TERMINAL, path)):
         raise SourceError(path, "is a device that may never end", "Name a file, or pipe the log in and name `-`")
+
+
+@contextmanager
+def _explained(path: str) -> Iterator[None]:
+    """Turn the system's refusal of a block into a sentence about the source.
+
+    Raises:
+        SourceError: the block raised an OSError.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise _unreadable(path, error) from error
 
 
 def _unreadable(path: str, error: OSError) -> SourceError:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 import weakref
 from bisect import bisect_right
 from dataclasses import dataclass
+from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, Protocol, cast
 
 import numpy as np
 
@@ -18,8 +20,98 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from trtforensics.parsers.text.matching import LineMatcher
     from trtforensics.parsers.text.windows import Window
+
+SLICE = 1 << 20
+"""Bytes that are searched at once: between slices other threads run."""
+
+
+class Matcher(Protocol):
+    """What finds lines in a text."""
+
+    def places(self, text: bytes) -> Iterator[int]:
+        """Yield where lines begin that match, in lines joined by line feeds."""
+        ...
+
+
+@dataclass(frozen=True)
+class LineMatcher:
+    """What is searched for. Case counts only where it has a capital letter; no match goes over the end of a line."""
+
+    text: str
+    regex: bool = False
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The pattern for text.
+
+        Raises:
+            re.error: It is no regular expression.
+        """
+        return re.compile(self.text if self.regex else re.escape(self.text), self._flags)
+
+    @cached_property
+    def _bytes(self) -> re.Pattern[bytes]:
+        """The pattern for UTF-8, compiled for whole windows of lines."""
+        expression = self.text.encode() if self.regex else _literal(self.text, exact=self._exact)
+        return re.compile(expression, self._flags | re.MULTILINE)
+
+    @property
+    def _exact(self) -> bool:
+        return self._word != self._word.lower()
+
+    @property
+    def _word(self) -> str:
+        r"""The text without classes such as ``\S``, whose capital is no letter that is searched for."""
+        return re.sub(r"\\.", "", self.text) if self.regex else self.text
+
+    @property
+    def _flags(self) -> re.RegexFlag:
+        return re.RegexFlag(0) if self._exact else re.IGNORECASE
+
+    def places(self, text: bytes) -> Iterator[int]:
+        """Yield where lines begin that match, in lines joined by line feeds."""
+        start = 0
+        while start <= len(text):
+            end = text.find(b"\n", start + SLICE)
+            end = len(text) if end < 0 else end
+            yield from self._places_in(text, start, end)
+            start = end + 1
+
+    def _places_in(self, text: bytes, start: int, end: int) -> Iterator[int]:
+        if not self.regex and self.text.isascii():
+            yield from _found(text[start:end] if self._exact else text[start:end].lower(), self.text.encode(), start)
+            return
+        while start <= end:
+            match = self._bytes.search(text, start, end)
+            if match is None:
+                return
+            begin = text.rfind(b"\n", 0, match.start()) + 1
+            behind = text.find(b"\n", match.start())
+            behind = end if behind < 0 else min(behind, end)
+            if match.end() <= behind or self._bytes.search(text, begin, behind):
+                yield begin
+            start = behind + 1
+
+
+def _found(text: bytes, wanted: bytes, offset: int) -> Iterator[int]:
+    """Yield where lines begin that hold some bytes; ``offset`` is where ``text`` begins in the whole."""
+    at = text.find(wanted)
+    while at >= 0:
+        yield offset + text.rfind(b"\n", 0, at) + 1
+        behind = text.find(b"\n", at)
+        if behind < 0:
+            return
+        at = text.find(wanted, behind)
+
+
+def _literal(text: str, *, exact: bool) -> bytes:
+    """Return a pattern for a text in UTF-8; without ``exact``, letters beyond ASCII match in both cases too."""
+    if exact or text.isascii():
+        return re.escape(text).encode()
+    cases = ({letter, letter.lower(), letter.upper()} for letter in text)
+    return b"".join(b"(?:%b)" % b"|".join(re.escape(case).encode() for case in sorted(each)) for each in cases)
+
 
 MEMORY_BYTES = 16 << 20
 """Text held in memory; windows beyond it go to a temporary file."""
@@ -94,13 +186,13 @@ class LogText:
         if first < 1:
             raise IndexError(f"line {first}")
         last = min(first + count - 1, self._count)
-        found: list[str] = []
+        lines: list[str] = []
         while first <= last:
             block = self._blocks[self._block_of(first)]
             end = min(last, block.last_line)
-            found += (line.decode("utf-8", "replace") for line in self._read(block, first, end).split(b"\n"))
+            lines += (line.decode("utf-8", "replace") for line in self._read(block, first, end).split(b"\n"))
             first = end + 1
-        return found
+        return lines
 
     def find(self, needle: str, start: int, *, backwards: bool = False) -> int | None:
         """Return the number of the next line, from ``start`` (inclusive), that holds ``needle``.
@@ -116,7 +208,7 @@ class LogText:
                 return first + index
         return None
 
-    def matches(self, matcher: LineMatcher) -> Iterator[npt.NDArray[np.int64]]:
+    def matches(self, matcher: Matcher) -> Iterator[npt.NDArray[np.int64]]:
         """Yield the numbers of the lines that match, in order, as many at once as lie close together.
 
         Raises:

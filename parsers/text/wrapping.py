@@ -44,6 +44,7 @@ _FRONTS: tuple[tuple[str, bytes], ...] = (
     ("prefixes of the system's journal", _JOURNAL),
 )
 """What stands before lines, in words and as a regex."""
+_ANY_FRONT = re.compile(rb"[ \t]{0,8}(?:%b)" % b"|".join(front for _, front in _FRONTS))
 _OTHERS = _NUMBERS, _MARKS, _INDENTED, _ENTITIES = ("line numbers", "code marks", "indented", "HTML entities")
 PASTED = frozenset((*dict(_PASTED_FRONTS), *_OTHERS))
 """Names of what only people put around lines that they copy, in part often; programs store whole logs."""
@@ -93,10 +94,10 @@ def wrapping_of(head: bytes) -> Wrapping | None:
         steps.append((_ENTITY, None))
         text = _ENTITY.sub(_character, text)
     for _ in range(_LAYERS):
-        found = _outermost(text)
-        if found is None:
+        outermost = _outermost(text)
+        if outermost is None:
             break
-        name, pattern = found
+        name, pattern = outermost
         names.append(name)
         steps.append((pattern, b""))
         text = pattern.sub(b"", text)
@@ -108,7 +109,7 @@ def _outermost(text: bytes) -> tuple[str, re.Pattern[bytes]] | None:
     lines = [line for line in text.split(b"\n") if line.strip() and not line.startswith(_FENCE)]
     if not lines:
         return None
-    for name, front in _FRONTS:
+    for name, front in _FRONTS if _shared(lines, _ANY_FRONT) else ():
         indented = rb"[ \t]{0,8}" + front
         if _shared(lines, re.compile(indented)):
             return name, re.compile(b"^" + indented, re.MULTILINE)
@@ -128,10 +129,11 @@ def _shared(lines: Sequence[bytes], front: re.Pattern[bytes]) -> bool:
 def _is_numbered(lines: Sequence[bytes]) -> bool:
     """Whether the lines begin with numbers that count up; of two lines, whether a logger's prefix follows one."""
     matches = [_NUMBERED.match(line) for line in lines]
-    numbers = [int(found.group(1)) if found else None for found in matches]
+    numbers = [int(match.group(1)) if match else None for match in matches]
     steps = [later == before + 1 for before, later in pairwise(numbers) if before is not None and later is not None]
     if len(lines) == _FEWEST and steps == [True]:
-        return any(found and _PREFIXED.match(line, found.end()) for line, found in zip(lines, matches, strict=True))
+        both = zip(lines, matches, strict=True)
+        return any(match and _PREFIXED.match(line, match.end()) for line, match in both)
     return len(steps) > 1 and sum(steps) > _SHARE * (len(lines) - 1)
 
 

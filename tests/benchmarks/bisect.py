@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 
 from tests.benchmarks.bisect_oracles import Builds, NoisyBuilds, RefusingBuilds, coupled_blocks, disjoint_sets
 from tests.benchmarks.bisect_peers import PEERS, AssumptionError
-from trtforensics.bisect.search import Item, Search, Status, Verdict
+from trtforensics.bisection.search import Item, Search, Status, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from tests.benchmarks.bisect_oracles import Sets
-    from trtforensics.bisect.search import Ask
+    from trtforensics.bisection.search import Ask
 
 CELLS = {
     "one culprit": [1],
@@ -36,8 +36,8 @@ _HOT = 10
 _HOT_SHARE = 0.8
 _CONFIDENCE = 0.99
 _MAJORITY = 5
-_ENDS_AND_CERTIFICATE = 4
-"""Builds of an outlook that are no step of a search: both endpoints, the culprits alone, the rest."""
+_ENDS_AND_CERTIFICATE = 6
+"""Builds of an outlook that are no step of a search: both endpoints; the culprits alone and the rest, each twice."""
 
 
 @dataclass

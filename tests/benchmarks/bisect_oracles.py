@@ -6,12 +6,12 @@ import random
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.search import Verdict
+from trtforensics.bisection.search import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from trtforensics.bisect.search import Ask
+    from trtforensics.bisection.search import Ask
 
     Sets = tuple[frozenset[int], ...]
 
@@ -83,8 +83,8 @@ class RefusingBuilds:
     builds: int = 0
 
     def verdict(self, ask: Ask) -> Verdict:
-        """Answer a probe; a second look at a build is no build."""
-        self.builds += ask.check == 0
+        """Answer a probe; a second look is not counted."""
+        self.builds += ask.build == ask.check == 0
         mixed = 0 < len(ask.active) < self.items
         unlucky = random.Random(f"{self.seed} {hash(ask.active)}").random() < self.refused
         if mixed and (unlucky or any(0 < len(block & ask.active) < len(block) for block in self.blocks)):

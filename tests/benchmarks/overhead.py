@@ -14,11 +14,11 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.levers.items import ItemsLever
-from trtforensics.bisect.runner.options import RunOptions
-from trtforensics.bisect.search import Search
-from trtforensics.bisect.session.bisection import bisect
-from trtforensics.bisect.session.collection import CollectionLever, RepeatedBuilds, collect
+from trtforensics.bisection.levers.items import ItemsLever
+from trtforensics.bisection.runner.options import RunOptions
+from trtforensics.bisection.search import Search
+from trtforensics.bisection.session.bisection import bisect
+from trtforensics.bisection.session.collection import CollectionLever, RepeatedBuilds, collect
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,16 +74,15 @@ def main() -> None:
         backend = ItemsLever(names)
         check = f"! grep -qx 'layer {count // 3}' {{items}}"
         begin = time.perf_counter()
-        document, _ = bisect(
+        answer, _ = bisect(
             Path(scratch, "bisect"),
             backend,
             Search(backend.items),
             RunOptions(build="true", check=check),
             lambda _text: None,
         )
-        took, builds = time.perf_counter() - begin, document["builds"]
-        assert isinstance(builds, int)
-        print(f"bisect, {count} items: {builds} probes, {took / builds * 1e3:.2f} ms a probe, {document['status']}")
+        took, builds = time.perf_counter() - begin, answer.builds
+        print(f"bisect, {count} items: {builds} probes, {took / builds * 1e3:.2f} ms a probe, {answer.status}")
 
 
 if __name__ == "__main__":

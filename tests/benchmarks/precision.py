@@ -25,26 +25,27 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
+from tests.support.small_caster import narrow_tensors
 from tests.support.zoo import models
-from trtforensics.bisect.precision.casting.caster import Caster
-from trtforensics.bisect.precision.casting.preparation import graphs, prepare
-from trtforensics.bisect.precision.casting.storage import FP16, STORAGES
-from trtforensics.bisect.precision.emulation.judging import judge_for
-from trtforensics.bisect.precision.emulation.oracle import Oracle, RunError, floating_outputs
-from trtforensics.bisect.precision.emulation.rules import rules_for
-from trtforensics.bisect.precision.emulation.runtime import failures, onnxruntime
-from trtforensics.bisect.precision.emulation.twin import emulate, narrow_tensors
-from trtforensics.bisect.precision.items import atoms_of, items_of
-from trtforensics.bisect.precision.repair.search import RepairSearch
-from trtforensics.bisect.precision.rewrites.raising import raised_for
-from trtforensics.bisect.precision.tensors.ranges import tensor_ranges
-from trtforensics.bisect.search import Verdict
+from trtforensics.bisection.precision.casting.caster import Caster
+from trtforensics.bisection.precision.casting.storage import FP16, STORAGES
+from trtforensics.bisection.precision.emulation.converted import raised_for
+from trtforensics.bisection.precision.emulation.judging import judge_for, rules_for
+from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError, floating_outputs
+from trtforensics.bisection.precision.emulation.ranges import tensor_ranges
+from trtforensics.bisection.precision.emulation.twin import emulate
+from trtforensics.bisection.precision.items import atoms_of, items_of
+from trtforensics.bisection.precision.repair.smallest import RepairSearch
+from trtforensics.bisection.search import Verdict
+from trtforensics.onnx_models.graphs import graphs
+from trtforensics.onnx_models.reading import prepare
+from trtforensics.onnx_models.running import failures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from tests.support.zoo import ZooModel
-    from trtforensics.bisect.precision.emulation.judging import OutputJudge
+    from trtforensics.bisection.precision.emulation.judging import OutputJudge
 
     Convert = Callable[[Path], onnx.ModelProto]
 
@@ -142,7 +143,7 @@ def converted(tool: str, path: Path, oracle: Oracle, judge: OutputJudge) -> Mode
 
 
 def _raised() -> tuple[type[Exception], ...]:
-    return (*_RAISED, *failures(onnxruntime()), onnx.checker.ValidationError, onnx.shape_inference.InferenceError)
+    return (*_RAISED, *failures(), onnx.checker.ValidationError, onnx.shape_inference.InferenceError)
 
 
 def missing(tool: str) -> list[str]:

@@ -11,7 +11,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trtforensics.parsers.grammar import reference, tables
+from tests.support import reference_executor
+from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.lines.dialects import prefix_of
 from trtforensics.parsers.lines.scanner import Scanner
 from trtforensics.parsers.text.source import open_source
@@ -39,7 +40,7 @@ def _alone(path: Path) -> float:
 
 def _lark(path: Path) -> float:
     """Read lines with Lark's LALR parser and a contextual lexer."""
-    return _by_line(path, _LARK_LINES, reference.parse)
+    return _by_line(path, _LARK_LINES, reference_executor.parse)
 
 
 def _loop(path: Path) -> float:

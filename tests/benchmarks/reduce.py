@@ -25,10 +25,10 @@ import picire
 
 from tests.benchmarks.reduce_oracle import Oracle
 from tests.support.failing_models import CASES, PlantedCase
-from trtforensics.bisect.precision.inputs.drawing import random_samples
-from trtforensics.reduce.deriving import Deriver, UnknownValueError
+from trtforensics.onnx_models.cutting import UnknownValueError, take_apart
+from trtforensics.onnx_models.drawing import random_samples
+from trtforensics.reduce.deriving import Deriver
 from trtforensics.reduce.failure import Sameness
-from trtforensics.reduce.original import take_apart
 from trtforensics.reduce.recording import record
 
 if TYPE_CHECKING:

@@ -9,14 +9,15 @@ import threading
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from trtforensics.bisect.precision.casting.storage import STORAGES
-from trtforensics.bisect.precision.inputs.drawing import random_samples
-from trtforensics.bisect.runner.command import Ended
-from trtforensics.bisect.runner.probe import ProbeOutcome
-from trtforensics.bisect.search import Verdict
+from trtforensics.bisection.precision.casting.storage import STORAGES
+from trtforensics.bisection.runner.command import Ended
+from trtforensics.bisection.runner.probe import ProbeOutcome
+from trtforensics.bisection.search import Verdict
 from trtforensics.console.output import write_bytes
+from trtforensics.onnx_models.drawing import random_samples
 from trtforensics.reduce.emulated import judge_numbers
-from trtforensics.reduce.failure import NUMBERS, Failure, Names, failure_of
+from trtforensics.reduce.failure import NUMBERS, Failure, failure_of
+from trtforensics.reduce.names import Names
 from trtforensics.trt.build import BuildJob, build
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.cases.mutations import mutated
 from trtforensics.errors import ForensicsError
-from trtforensics.findings.engine import Inputs, judge
+from trtforensics.findings.judging import Inputs, judge
 from trtforensics.findings.suppression import Suppression
 from trtforensics.sources.quoting import read_log
 

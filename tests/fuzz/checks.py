@@ -10,12 +10,13 @@ import tempfile
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from trtforensics.engines.facts import EngineFacts
 from trtforensics.errors import ForensicsError
-from trtforensics.graph.build import build_graph
-from trtforensics.graph.drawing import Drawing, drawn
-from trtforensics.graph.export import DATA_FORMS, export, without_secrets
-from trtforensics.graph.netron import to_onnx
-from trtforensics.graph.views import View, viewed
+from trtforensics.graphs.build import build_graph
+from trtforensics.graphs.drawing import Drawing, drawn
+from trtforensics.graphs.export import DATA_FORMS, export, without_secrets
+from trtforensics.graphs.netron import to_onnx
+from trtforensics.graphs.views import View, viewed
 from trtforensics.parsers.lines.scanner import Scanner
 from trtforensics.parsers.text.source import open_source
 from trtforensics.render.log_json import to_json
@@ -29,7 +30,10 @@ if TYPE_CHECKING:
     from trtforensics.model.log import BuildLog
 
 PATIENCE_S = 10
-"""More than any input of a fuzzer takes, even on a machine that is busy with other things."""
+"""Processor seconds, more than any input of a fuzzer takes; a machine that is busy with other things adds none."""
+
+STUCK_S = 120
+"""Seconds after which an input hangs that takes no processor."""
 
 
 class HungError(AssertionError):
@@ -68,7 +72,7 @@ def _renders(log: BuildLog) -> None:
     _strict(to_json(log))
     assert not any(ord(c) < ord(" ") and c != "\n" for c in summarise(log))
     for build in log.builds:
-        graph = build_graph(build)
+        graph = build_graph(EngineFacts(build))
         for form in DATA_FORMS:
             assert b"".join(export(graph.graph, form))
         if graph.engine_layers():
@@ -100,13 +104,17 @@ def _same_without_bulk(path: str) -> None:
 
 @contextmanager
 def patience() -> Iterator[None]:
-    def give_up(_: int, __: FrameType | None) -> None:
-        raise HungError(f"not done after {PATIENCE_S} s (process {os.getpid()})")
+    def give_up(number: int, _: FrameType | None) -> None:
+        limit = f"{PATIENCE_S} processor seconds" if number == signal.SIGPROF else f"{STUCK_S} s"
+        raise HungError(f"not done after {limit} (process {os.getpid()})")
 
-    before = signal.signal(signal.SIGALRM, give_up)
-    signal.alarm(PATIENCE_S)
+    limits = (signal.SIGPROF, signal.ITIMER_PROF, PATIENCE_S), (signal.SIGALRM, signal.ITIMER_REAL, STUCK_S)
+    before = [signal.signal(number, give_up) for number, _, _ in limits]
+    for _, timer, limit in limits:
+        signal.setitimer(timer, limit)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        for (number, timer, _), handler in zip(limits, before, strict=True):
+            signal.setitimer(timer, 0)
+            signal.signal(number, handler)

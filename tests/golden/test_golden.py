@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.support.in_process import run_in_process
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -35,8 +35,7 @@ def test_the_output_is_the_golden_one_byte_for_byte(
     update_golden: bool,  # noqa: FBT001 - a fixture
 ) -> None:
     words = [word.format(log=f"testdata/logs/{log}.log", out=tmp_path / log) for word in FORMS[form]]
-    command = [sys.executable, "-m", "trtforensics", *words, "--quiet"]
-    subprocess.run(command, cwd=ROOT, check=True)
+    assert run_in_process([*words, "--quiet"], ROOT).returncode == 0
     (written,) = tmp_path.iterdir()
     golden = HERE / form / written.name
     if update_golden:
@@ -46,8 +45,7 @@ def test_the_output_is_the_golden_one_byte_for_byte(
 
 
 def test_stdout_and_a_file_get_the_same_bytes() -> None:
-    command = [sys.executable, "-m", "trtforensics", "parse", f"testdata/logs/{LOGS[0]}.log"]
-    printed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout
+    printed = run_in_process(["parse", f"testdata/logs/{LOGS[0]}.log"], ROOT).stdout
     assert printed == (HERE / "text" / f"{LOGS[0]}.txt").read_bytes()
 
 

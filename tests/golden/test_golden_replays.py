@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.support.in_process import run_in_process
 
 HERE = Path(__file__).resolve().parent / "replay"
 ROOT = HERE.parents[2]
@@ -29,8 +29,7 @@ def test_the_output_is_the_golden_one_byte_for_byte(
     update_golden: bool,  # noqa: FBT001 - a fixture
 ) -> None:
     code, *words = OUTPUTS[name]
-    command = [sys.executable, "-m", "trtforensics", "replay", *map(str, words), "--quiet"]
-    done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True)
+    done = run_in_process(["replay", *map(str, words), "--quiet"], ROOT)
     assert (done.returncode, done.stderr) == (code, b"")
     if update_golden:
         HERE.mkdir(exist_ok=True)

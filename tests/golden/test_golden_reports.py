@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.support.in_process import run_in_process
 from trtforensics.findings.forms.rendering import FORMS
 
 HERE = Path(__file__).resolve().parent / "report"
@@ -22,8 +21,7 @@ def test_the_report_is_the_golden_one_byte_for_byte(
     form: str,
     update_golden: bool,  # noqa: FBT001 - a fixture
 ) -> None:
-    command = [sys.executable, "-m", "trtforensics", "report", LOG, "--format", form, "--quiet"]
-    printed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout
+    printed = run_in_process(["report", LOG, "--format", form, "--quiet"], ROOT).stdout
     golden = HERE / NAMES[form]
     if update_golden:
         HERE.mkdir(exist_ok=True)
@@ -32,7 +30,7 @@ def test_the_report_is_the_golden_one_byte_for_byte(
 
 
 def test_each_form_for_programs_has_a_golden_file() -> None:
-    assert NAMES.keys() == FORMS.keys() - {"text", "json"}
+    assert NAMES.keys() == {*FORMS} - {"text", "json"}
 
 
 def test_each_golden_belongs_to_a_test() -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from fnmatch import fnmatch
 
-import pytest
-
+from tests.support.for_each import for_each
 from tests.support.repository import PRODUCT, ROOT, files_of
 
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -15,7 +14,7 @@ FOLDERS = (ROOT, ROOT / "parsers", ROOT / "forensics", ROOT / "tests")
 
 PACKAGES = {**PRODUCT, "tests": ROOT / "tests"}
 NAMES = {path.name for path in files_of(ROOT)}
-STANDS_FOR_ANY = "FAMILY"
+STANDS_FOR_ANY = "TOPIC"
 """A word in a path for whatever folder it is."""
 
 GENERATED = ("build/",)
@@ -56,12 +55,12 @@ def is_module(name: str) -> bool:
     return place.is_dir() or place.with_suffix(".py").is_file()
 
 
-@pytest.mark.parametrize("path", paths(CONTRIBUTING))
+@for_each("path", paths(CONTRIBUTING))
 def test_a_path_that_contributing_names_is_there(path: str) -> None:
     assert exists(path)
 
 
-@pytest.mark.parametrize("name", modules(CONTRIBUTING))
+@for_each("name", modules(CONTRIBUTING))
 def test_a_module_that_contributing_names_is_there(name: str) -> None:
     assert is_module(name)
 
@@ -74,11 +73,11 @@ def test_paths_and_modules_are_looked_for_in_spans_and_in_blocks() -> None:
     assert modules(text) == ["tests.fuzz"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "there"),
     [
         ("grammar/*.lark", True),
-        ("forensics/findings/rules/FAMILY/", True),
+        ("forensics/findings/rules/TOPIC.py", True),
         ("assembler.py", True),
         ("builds/assembler.py", True),
         ("builds/nothing.py", False),
@@ -90,7 +89,7 @@ def test_a_path_that_is_not_there_is_seen(path: str, *, there: bool) -> None:
     assert exists(path) is there
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "there"),
     [
         ("trtforensics.parsers.grammar.generate", True),

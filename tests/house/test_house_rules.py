@@ -11,8 +11,7 @@ from fnmatch import fnmatch
 from functools import cache
 from typing import TYPE_CHECKING
 
-import pytest
-
+from tests.support.for_each import for_each
 from tests.support.repository import PRODUCT, ROOT, files_of, label
 
 if TYPE_CHECKING:
@@ -26,13 +25,12 @@ CATCH_WHATEVER_COMES = {"forensics/cli.py": 1}
 MACHINE_PATH = re.compile(r"(?<![\w.~-])/(?:(?:root|work)|home/[\w.-]+)/")
 JSON_FOR_PROGRAMS = (
     "parsers/*",
-    "forensics/bisect/*",
-    "forensics/commands/searching/bisect_log.py",
+    "forensics/bisection/*",
     "forensics/trt/*",
     "forensics/replay/writing.py",
     "forensics/sources/editable_cache.py",
     "forensics/findings/explaining.py",
-    "forensics/graph/export.py",
+    "forensics/graphs/export.py",
     "forensics/render/json_text.py",
 )
 """Who may write JSON by itself: what a child process or TensorRT reads, what holds nothing of a source, what masks."""
@@ -91,12 +89,12 @@ def machine_paths(text: str) -> list[str]:
     return MACHINE_PATH.findall(text)
 
 
-@pytest.mark.parametrize("path", sources(), ids=label)
+@for_each("path", sources(), ids=label)
 def test_no_function_is_too_long_to_read_at_a_glance(path: Path) -> None:
     assert long_functions(nodes(path)) == []
 
 
-@pytest.mark.parametrize("path", [path for path in sources() if not label(path).startswith("tests/")], ids=label)
+@for_each("path", [path for path in sources() if not label(path).startswith("tests/")], ids=label)
 def test_no_module_is_too_long(path: Path) -> None:
     assert path.read_text(encoding="utf-8").count("\n") <= MAX_MODULE_LINES
 
@@ -110,7 +108,7 @@ def test_no_two_public_classes_share_a_name() -> None:
     assert {name: paths for name, paths in modules.items() if len(paths) > 1} == {}
 
 
-@pytest.mark.parametrize("path", list(files_of(UNIT)), ids=label)
+@for_each("path", list(files_of(UNIT)), ids=label)
 def test_a_unit_test_lies_where_the_product_has_the_code(path: Path) -> None:
     place = path.parent.relative_to(UNIT)
     if place.parts[:1] not in OF_TESTS_THEMSELVES and "__snapshots__" not in place.parts:
@@ -118,7 +116,7 @@ def test_a_unit_test_lies_where_the_product_has_the_code(path: Path) -> None:
         assert (root / place).is_dir()
 
 
-@pytest.mark.parametrize("path", sources(), ids=label)
+@for_each("path", sources(), ids=label)
 def test_no_handler_catches_whatever_comes(path: Path) -> None:
     assert len(broad_handlers(nodes(path))) == CATCH_WHATEVER_COMES.get(label(path), 0)
 
@@ -134,7 +132,7 @@ def test_no_text_names_a_path_of_one_machine() -> None:
     assert {path: paths for path, paths in found.items() if paths} == {}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "broad"),
     [
         ("try: f()\nexcept: pass", True),
@@ -149,12 +147,12 @@ def test_broad_handlers_are_recognised(line: str, broad: bool) -> None:  # noqa:
     assert bool(broad_handlers(tuple(ast.walk(ast.parse(line))))) is broad
 
 
-@pytest.mark.parametrize(("body_lines", "too_long"), [(59, []), (60, ["f"])])
+@for_each(("body_lines", "too_long"), [(59, []), (60, ["f"])])
 def test_the_line_of_the_def_counts_towards_a_function(body_lines: int, too_long: list[str]) -> None:
     assert long_functions(tuple(ast.walk(ast.parse("def f():\n" + "    g()\n" * body_lines)))) == too_long
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "named"),
     [
         ("'|root|x'", True),
@@ -167,7 +165,7 @@ def test_machine_paths_are_recognised(text: str, named: bool) -> None:  # noqa: 
     assert bool(machine_paths(text.replace("|", "/"))) is named
 
 
-@pytest.mark.parametrize("path", [path for path in sources() if "tests" not in path.relative_to(ROOT).parts], ids=label)
+@for_each("path", [path for path in sources() if "tests" not in path.relative_to(ROOT).parts], ids=label)
 def test_json_that_goes_out_is_rendered_where_secrets_are_masked(path: Path) -> None:
     if not any(fnmatch(label(path), pattern) for pattern in JSON_FOR_PROGRAMS):
         assert json_calls(nodes(path)) == []

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.import_graph import circles, import_graph, rings, sources_of
 from tests.support.repository import PRODUCT, ROOT, files_of, label
 
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 MAX_MODULES = 18
 MAX_MODULES_OF_ROOTS = {"forensics": 6, "parsers": 3}
-HOLD_A_MODULE_A_TOPIC = "forensics/findings/rules/"
-"""Below it a folder is a family of rules, and grows with them."""
+HOLD_A_MODULE_A_TOPIC = "forensics/findings/rules"
+"""It grows with the rules."""
 EMULATOR = (("trtexec", "tensorrt"), ("engine",), ("log",))
 """The packages of the emulator, the highest first."""
 
@@ -57,7 +58,7 @@ LATE = "def f():\n    from p.b import x"
 FOR_TYPES = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from p import b"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("sources", "found"),
     [
         pytest.param({"p": "", "p.a": "import p.b", "p.b": "import json"}, [], id="one way"),
@@ -77,7 +78,7 @@ def test_a_circle_of_modules_is_seen(sources: Mapping[str, str], found: list[lis
     assert circles(import_graph(sources)) == found
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("there", "back", "ring"),
     [
         ("from p.y.c import z", "", False),

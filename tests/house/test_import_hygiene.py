@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 import zstandard
 
+from tests.support.for_each import for_each
 from tests.support.repository import ROOT
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def test_importing_every_parser_imports_neither_textual_nor_the_tui() -> None:
     assert loaded.isdisjoint({"textual", "trtforensics.tui"})
 
 
-@pytest.mark.parametrize("path", sorted(PARSERS.rglob("*.py")), ids=lambda path: path.name)
+@for_each("path", sorted(PARSERS.rglob("*.py")), ids=lambda path: path.name)
 def test_no_parser_names_textual_or_the_tui_in_an_import(path: Path) -> None:
     tui = ("textual", "trtforensics.tui")
     assert not {name for name in imported_names(path) if f"{name}.".startswith(tuple(f"{part}." for part in tui))}
@@ -125,6 +126,7 @@ def test_the_page_names_more_than_one_command() -> None:
     assert len(TABLE.findall(PAGE.read_text(encoding="utf-8"))) > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("command", "libraries"), TABLE.findall(PAGE.read_text(encoding="utf-8")))
 def test_a_command_imports_what_its_page_says(command: str, libraries: str, tmp_path: Path) -> None:
     compressed = tmp_path / "build.log.zst"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from jsonschema import Draft202012Validator
 
+from tests.support.for_each import for_each
 from tests.support.repository import LOGS, ROOT
 from tests.support.schemas import NAMES, problems, schema
 from trtforensics.cli import main
@@ -90,7 +91,7 @@ def objects(document: Any) -> Iterator[dict[str, Any]]:
         yield from objects(value)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_every_schema_is_a_schema_and_leaves_no_field_unnamed(name: str) -> None:
     document = schema(name)
     Draft202012Validator.check_schema(document)
@@ -130,19 +131,19 @@ def test_what_a_command_prints_is_as_its_schema_says(
 
 def test_the_schema_of_tables_has_their_columns() -> None:
     tables = {name: table_of(name, ()) for name in TABLE_NAMES}
-    tables["findings"] = finding_table(cast("Report", SimpleNamespace(findings=())))
+    tables["findings"] = finding_table(cast("Report", SimpleNamespace(findings=())), frozenset())
     columns = {name: [column.name for column in table.columns] for name, table in tables.items()}
     assert {name: list(one["properties"]) for name, one in schema("table")["$defs"].items()} == columns
 
 
-@pytest.mark.parametrize("what", [*TABLE_NAMES, "findings"])
+@for_each("what", [*TABLE_NAMES, "findings"])
 def test_the_rows_of_a_table_are_as_its_schema_says(what: str, capsys: pytest.CaptureFixture[str]) -> None:
     rows = printed(capsys, "table", TUNED, "--of", what, "--json")
     assert problems(rows, "table") == []
     assert problems([{**row, "no field": 1} for row in rows] or [{"no field": 1}], "table")
 
 
-@pytest.mark.parametrize("path", GOLDEN_DOCUMENTS, ids=lambda path: f"{path.parent.name}/{path.name}")
+@for_each("path", GOLDEN_DOCUMENTS, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_every_golden_document_is_as_its_schema_says(path: Path) -> None:
     assert problems(json.loads(path.read_text(encoding="utf-8")), GOLDEN_DOCUMENTS[path]) == []
 
@@ -157,6 +158,7 @@ def test_a_pin_and_its_verification_are_as_their_schemas_say(
     assert verification["items"]
 
 
+@pytest.mark.slow
 @pytest.mark.corpus
 def test_real_files_are_printed_as_the_schemas_say(
     corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.repository import ROOT
 from trtforensics.model.version import __version__
 
@@ -52,7 +53,7 @@ def test_every_folder_with_code_is_a_listed_package_and_no_other_is_listed() -> 
     assert sorted(SETUPTOOLS["packages"]) == sorted(on_disk)
 
 
-@pytest.mark.parametrize(("package", "path"), [pytest.param(*data, id=data[1].name) for data in data_files()])
+@for_each(("package", "path"), [pytest.param(*data, id=data[1].name) for data in data_files()])
 def test_every_data_file_is_shipped(package: str, path: Path) -> None:
     found = [
         fnmatch("/".join((*package.split(".")[own.count(".") + 1 :], path.name)), pattern)

@@ -33,6 +33,7 @@ def test_the_picture_in_the_docs_is_what_the_app_looks_like_now(screenshot: Modu
     assert str(ROOT) not in made
 
 
+@pytest.mark.slow
 def test_the_picture_is_the_same_bytes_each_time(screenshot: ModuleType) -> None:
     assert screenshot.picture() == screenshot.picture()
 

@@ -20,13 +20,14 @@ import pytest
 from tests import tensorrt_stubs
 from tests.emulator.tensorrt.python_path import FOLDER, environment
 from tests.support.repository import ROOT
-from trtforensics.bisect.precision.fixes.constraints import network_script
+from trtforensics.bisection.precision.repair.fixes import network_script
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(
         not tensorrt_stubs.is_installed(),
         reason=f"{tensorrt_stubs.PACKAGE} is not installed: {tensorrt_stubs.HOW}",

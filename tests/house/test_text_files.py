@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.repository import ROOT, files_of, label
 
 if TYPE_CHECKING:
@@ -77,22 +78,22 @@ def quoted(name: str, text: str) -> set[int]:
 def measured(name: str, line: str) -> str:
     """Return the part of a line that counts.
 
-    Directives to linters stand behind the code that they are about, and a rule of a grammar is as long as the line of
-    the log that it reads.
+    Directives to linters stand behind the code that they are about. A rule of a grammar is as long as the line of the
+    log that it reads, and a row of a table as its values.
     """
     if name.endswith(".py"):
         return PRAGMA.sub("", line)
-    if name.endswith(".lark") and not line.startswith("//"):
+    if name.endswith(".tsv") or (name.endswith(".lark") and not line.startswith("//")):
         return ""
     return line
 
 
-@pytest.mark.parametrize("path", markdown(), ids=label)
+@for_each("path", markdown(), ids=label)
 def test_every_fenced_block_ends(path: Path) -> None:
     assert unclosed_fence(path.read_text(encoding="utf-8")) is None
 
 
-@pytest.mark.parametrize("path", texts(), ids=label)
+@for_each("path", texts(), ids=label)
 def test_every_line_fits_the_page(path: Path) -> None:
     if any(fnmatch(label(path), pattern) for pattern in QUOTE_WHOLE_LINES):
         return
@@ -105,7 +106,7 @@ def test_the_documents_and_the_scripts_are_looked_at() -> None:
     assert {path.suffix for path in texts()} >= ENDINGS - {".sh", ".yml"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "line"),
     [
         ("text\n```sh\ncommand\n```\nmore", None),
@@ -122,7 +123,7 @@ def test_a_fence_that_never_ends_is_seen(text: str, line: int | None) -> None:
     assert unclosed_fence(text) == line
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "line", "long"),
     [
         pytest.param("a.py", "x" + " y" * 59, False, id="119 columns"),

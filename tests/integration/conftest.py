@@ -1,4 +1,4 @@
-"""Runs the command line as a user does: a process of its own, with pipes or with a terminal."""
+"""Runs the command line: in this process, or as a user does, with pipes or with a terminal."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.in_process import run_in_process
 from tests.support.repository import LOGS
 from tests.support.schemas import problems
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
 COMMAND = (sys.executable, "-m", "trtforensics")
@@ -131,18 +132,33 @@ def answers_as_their_schema_says(request: pytest.FixtureRequest) -> Iterator[Non
 
 @pytest.fixture
 def run(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Run the command line in a folder of its own, its streams being pipes; its progress is left out of stderr."""
+    """Run the command line in a folder of its own; its progress is left out of stderr.
+
+    A launcher, and whatever ``subprocess.run`` takes besides a folder and an environment, makes it a process with
+    pipes; so does an environment that Python itself reads. The TUI is one too: refused, it leaves its source open.
+    """
     folder = tmp_path / "cwd"
     folder.mkdir()
 
     def go(*arguments: str | Path, launcher: tuple[str, ...] = (), **options: Any) -> subprocess.CompletedProcess[str]:
-        pipes: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        line = [*launcher, *COMMAND, *map(str, arguments)]
-        done = subprocess.run(line, timeout=DEADLINE, check=False, **{"cwd": folder, **pipes, **options})
+        words = [*map(str, arguments)]
+        alone = launcher or words[:1] == ["tui"] or _of_python(options.get("env")) != _of_python(None)
+        if alone or options.keys() - {"cwd", "env"}:
+            pipes: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+            line = [*launcher, *COMMAND, *words]
+            done = subprocess.run(line, timeout=DEADLINE, check=False, **{"cwd": folder, **pipes, **options})
+        else:
+            done = run_in_process(words, options.get("cwd", folder), options.get("env"))
         out, err = (stream.decode() if stream else "" for stream in (done.stdout, done.stderr))
         return subprocess.CompletedProcess(done.args, done.returncode, out, PROGRESS.sub("", err))
 
     return go
+
+
+def _of_python(environment: Mapping[str, str] | None) -> dict[str, str]:
+    """Return the variables that Python reads when it starts."""
+    variables = os.environ if environment is None else environment
+    return {name: value for name, value in variables.items() if name.startswith(("PYTHON", "LC_", "LANG"))}
 
 
 @pytest.fixture

@@ -126,7 +126,13 @@ def test_the_tui_draws_nothing_for_a_log_it_cannot_open(
     assert screen.shown.count(b"\n") == 1
 
 
-@pytest.mark.parametrize("name", ["empty.log", "random.bin", "picture.png", "cut.log.gz"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "empty.log",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("random.bin", "picture.png", "cut.log.gz")),
+    ],
+)
 def test_the_tui_gives_the_screen_back_before_it_says_what_is_wrong(
     name: str, terminal: Callable[..., Terminal], tmp_path: Path
 ) -> None:
@@ -272,6 +278,7 @@ def test_nothing_of_the_log_reaches_the_terminal_or_a_graph_as_a_control_charact
     assert controls == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["parse", "graph"])
 def test_a_log_longer_than_max_bytes_is_refused(command: str, run: Run, refuse: Refuse, log: Path) -> None:
     size = log.stat().st_size

@@ -91,6 +91,7 @@ def tactics(run: Run, replays: Path, out: Path, *more: str, form: str = "F5", **
     return run(*line, env=environment(**scenario))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("version", "form"), [("8.6.1", "F1"), ("10.13.3", "F5")])
 def test_tactics_are_found_by_builds_of_ours(run: Run, replays: Path, tmp_path: Path, version: str, form: str) -> None:
     culprit = differing(replays)[4]
@@ -106,6 +107,7 @@ def test_tactics_are_found_by_builds_of_ours(run: Run, replays: Path, tmp_path: 
     assert not any(report["lever"]["differs"] for report in reports)
 
 
+@pytest.mark.slow
 def test_a_tactic_that_is_not_offered_is_unresolved_and_the_offers_are_kept(
     run: Run, replays: Path, tmp_path: Path
 ) -> None:
@@ -127,6 +129,7 @@ def test_a_tactic_that_is_not_offered_is_unresolved_and_the_offers_are_kept(
     assert all(offer["inputs"] for offer in kept["offered"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "reason"),
     [
@@ -140,7 +143,8 @@ def test_a_build_that_dies_is_unresolved_with_its_last_lines(
     run: Run, replays: Path, tmp_path: Path, fault: str, reason: str
 ) -> None:
     out = tmp_path / "out"
-    line = ("--check", "true {engine}", "--max-builds", "1", "--timeout", "3")
+    patience = "10" if fault == "hang" else "120"
+    line = ("--check", "true {engine}", "--max-builds", "1", "--timeout", patience)
     assert tactics(run, replays, out, *line, faults=[fault]).returncode == 1
     probe = result(out)["probes"][0]
     assert probe["verdict"] == "unresolved"
@@ -151,6 +155,7 @@ def test_a_build_that_dies_is_unresolved_with_its_last_lines(
     assert len(last) == 20
 
 
+@pytest.mark.slow
 def test_what_a_version_lacks_is_said_and_nothing_is_written(
     refuse: Callable[..., str], replays: Path, tmp_path: Path
 ) -> None:
@@ -208,6 +213,7 @@ def hide(run: Run, folder: Path, hidden: Path, at: int) -> str:
     return key
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["json", "cache"])
 def test_keys_are_found_by_builds_of_ours(run: Run, caches: Path, tmp_path: Path, ending: str) -> None:
     key = hide(run, caches, tmp_path / "hidden.json", 1)
@@ -228,6 +234,7 @@ def test_keys_are_found_by_builds_of_ours(run: Run, caches: Path, tmp_path: Path
     assert int(fixed[key], 16) == int(keys(run, caches, "good")[key], 16)
 
 
+@pytest.mark.slow
 def test_a_key_that_drifts_is_pinned_where_it_comes_up(run: Run, caches: Path, tmp_path: Path) -> None:
     good = keys(run, caches, "good")
     moved, cause = list(good)[12], list(good)[9]
@@ -249,6 +256,7 @@ def test_a_key_that_drifts_is_pinned_where_it_comes_up(run: Run, caches: Path, t
     assert [culprit["key"] for culprit in result(out)["culprits"][0]] == [cause]
 
 
+@pytest.mark.slow
 def test_a_key_that_is_timed_anew_behind_the_caches_back_is_named(run: Run, caches: Path, tmp_path: Path) -> None:
     blind = list(keys(run, caches, "bad"))[9]
     out = tmp_path / "out"
@@ -258,6 +266,7 @@ def test_a_key_that_is_timed_anew_behind_the_caches_back_is_named(run: Run, cach
     assert any(f"key {blind} changed from tactic" in reason for reason in told), told
 
 
+@pytest.mark.slow
 def test_a_key_that_the_cache_misses_is_named_and_no_verdict(run: Run, caches: Path, tmp_path: Path) -> None:
     good, bad = keys(run, caches, "good"), keys(run, caches, "bad")
     moved, cause = list(good)[12], list(good)[9]
@@ -280,6 +289,7 @@ def test_a_key_that_the_cache_misses_is_named_and_no_verdict(run: Run, caches: P
     assert named[1] in (folder / "failure.txt").read_text()
 
 
+@pytest.mark.slow
 def test_a_crash_while_a_binary_side_is_read_is_one_sentence(
     refuse: Callable[..., str], caches: Path, tmp_path: Path
 ) -> None:
@@ -292,6 +302,7 @@ def test_a_crash_while_a_binary_side_is_read_is_one_sentence(
     assert not out.exists()
 
 
+@pytest.mark.slow
 def test_the_flags_of_a_replayed_cache_are_set(run: Run, caches: Path, tmp_path: Path) -> None:
     keys(run, caches, "good")
     keys(run, caches, "bad")
@@ -304,6 +315,7 @@ def test_the_flags_of_a_replayed_cache_are_set(run: Run, caches: Path, tmp_path:
         assert wanted <= set(engine["flags"])
 
 
+@pytest.mark.slow
 def test_a_key_that_the_network_does_not_have_is_named(run: Run, caches: Path, tmp_path: Path) -> None:
     keys(run, caches, "good")
     keys(run, caches, "bad")
@@ -318,6 +330,7 @@ def test_a_key_that_the_network_does_not_have_is_named(run: Run, caches: Path, t
     assert f"key {foreign} is not in the network's timing cache" in result(out)["probes"][0]["reason"]
 
 
+@pytest.mark.slow
 def test_optimisation_level_0_and_foreign_versions_are_refused(
     refuse: Callable[..., str], run: Run, caches: Path, tmp_path: Path
 ) -> None:
@@ -337,6 +350,7 @@ def test_optimisation_level_0_and_foreign_versions_are_refused(
 # ---- build routes --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "hidden", "answer"),
     [
@@ -405,6 +419,7 @@ def not_fused(folder: Path) -> str:
     return f"{shlex.quote(sys.executable)} {shlex.quote(str(folder / 'check.py'))} {{log}}"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(find_spec("tensorrt_rtx") is None, reason="tensorrt_rtx is not installed")
 @pytest.mark.rtx
 def test_collect_sorts_real_builds_by_the_layers_of_their_logs(run: Run, tmp_path: Path) -> None:
@@ -424,6 +439,7 @@ def test_collect_sorts_real_builds_by_the_layers_of_their_logs(run: Run, tmp_pat
             assert any({"/conv2", "/relu2"} <= nodes for nodes in layers) == is_fused
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(find_spec("tensorrt_rtx") is None, reason="tensorrt_rtx is not installed")
 @pytest.mark.rtx
 def test_the_fewest_outputs_that_break_a_fusion_are_found_by_real_builds(run: Run, tmp_path: Path) -> None:

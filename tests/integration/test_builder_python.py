@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.repository import ROOT
-from trtforensics.bisect.levers.recipe import pinned_entries
+from trtforensics.bisection.levers.recipe import pinned_entries
 from trtforensics.errors import UsageError
 from trtforensics.trt import interpreter
 from trtforensics.trt.build import BUILD_MODULE, NOT_ASKED
@@ -246,6 +246,7 @@ def test_doctor_speaks_of_that_python(other: str) -> None:
     assert document["tensorrt"]["tensorrt"] == "10.3.0"
 
 
+@pytest.mark.slow
 def test_a_bisection_builds_there(other: str, tmp_path: Path) -> None:
     for name, tactic in (("good", 3), ("bad", 4)):
         (tmp_path / f"{name}.json").write_text(json.dumps(tactics(tactic)))

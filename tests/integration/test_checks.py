@@ -14,7 +14,7 @@ import pytest
 
 from tests.integration import precision_nets as nets
 from tests.support.zoo.net import Net
-from trtforensics.bisect.checks import command_of
+from trtforensics.bisection.checks import command_of
 from trtforensics.errors import UsageError
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ def test_a_command_is_left_as_it_is() -> None:
     assert command_of("./check.sh {engine}", "{engine}") == "./check.sh {engine}"
 
 
+@pytest.mark.slow
 def test_a_search_by_a_built_in_check(run: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path) -> None:
     onnx.save(nets.either(), tmp_path / "model.onnx")
     done = run(

@@ -37,6 +37,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
         process.wait()
 
 
+@pytest.mark.slow
 def test_a_worker_killed_in_the_middle_of_a_probe_loses_no_verdict(cluster: Cluster) -> None:
     """The third build kills the worker that it runs on; the other worker runs that probe again."""
     for _ in range(2):
@@ -57,6 +58,7 @@ def test_a_worker_killed_in_the_middle_of_a_probe_loses_no_verdict(cluster: Clus
     assert dead in {process.pid for process in cluster.processes if process.poll() == -signal.SIGKILL}
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_probes_on_workers(cluster: Cluster) -> None:
     cluster.worker("--resources", "GPU=1")
     (cluster.folder / "items.txt").write_text("a\nb\n")
@@ -76,6 +78,7 @@ def test_ctrl_c_ends_probes_on_workers(cluster: Cluster) -> None:
     until(lambda: not cluster.commands_with(b"sleep\x00600"))
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_is_lost_is_said(cluster: Cluster) -> None:
     cluster.worker("--resources", "GPU=1")
     killer = f"kill -9 {cluster.processes[0].pid}; sleep 602"
@@ -85,6 +88,7 @@ def test_a_scheduler_that_is_lost_is_said(cluster: Cluster) -> None:
     until(lambda: not cluster.commands_with(b"sleep\x00602"))
 
 
+@pytest.mark.slow
 def test_a_cluster_that_cannot_serve_is_refused(cluster: Cluster) -> None:
     cluster.worker()
     done = cluster.bisect("--check", "true")
@@ -98,12 +102,14 @@ def test_a_cluster_that_cannot_serve_is_refused(cluster: Cluster) -> None:
     assert "no scheduler answers" in nobody.stderr
 
 
+@pytest.mark.slow
 def test_what_a_killed_bisection_left_on_a_worker_ends_for_the_next(cluster: Cluster) -> None:
     """The only worker still builds what it was given; the next run takes the ticket back, and has the worker."""
     cluster.worker("--resources", "GPU=1")
     stay = cluster.folder / "stay"
     stay.touch()
-    commands = ("--build", "if test -e stay; then touch up; sleep 603; fi", "--check", "! grep -qx item5 {items}")
+    build = "if test -e {dir}/../../../stay; then touch up; sleep 603; fi"
+    commands = ("--build", build, "--check", "! grep -qx item5 {items}")
     (cluster.folder / "items.txt").write_text("".join(f"item{n}\n" for n in range(16)))
     line = ["bisect", "items", "--items", "items.txt", "--artifacts-dir", "out", *commands]
     process = subprocess.Popen(

@@ -116,9 +116,44 @@ def differences(logs: Logs) -> list[object]:
 
 
 @pytest.mark.corpus
+@pytest.mark.slow
 def test_an_independent_count_of_every_real_log_gives_the_same(real: Logs) -> None:
     assert len(real.parsed) > 60
     assert differences(real) == []
+
+
+@pytest.mark.corpus
+def test_every_line_is_in_one_run_or_in_none_and_every_build_in_one(real: Logs, own: Logs) -> None:
+    for path, log in (real.parsed | own.parsed).items():
+        assert [run.index for run in log.runs] == [*range(len(log.runs))], path
+        assert [build for run in log.runs for build in run.builds] == [build.index for build in log.builds], path
+        behind = [*(run.first_line for run in log.runs[1:]), log.source.lines + 1]
+        for run, limit in zip(log.runs, behind, strict=True):
+            first, last = log.builds[run.builds[0]], log.builds[run.builds[-1]]
+            assert first.first_line <= run.first_line <= run.last_line <= last.last_line < limit, path
+            assert run.outcome.span is None or run.first_line <= run.outcome.span.line <= run.last_line, path
+
+
+RUNS = {
+    "hack-AdjustReduceLayer-trt8401.log": [("trtexec", "passed")] * 3,
+    "hack-ComputationInAdvance-trt8401.log": [("python", "passed"), ("trtexec", "passed")] * 2,
+    "hack-DynamicQuantize-noimpl-trt1014.log": [("python", "none")],
+    "hack-polygraphy-convert-fp16-trt8x.log": [("polygraphy", "passed")],
+    "hack-polygraphy-run-markall-trt8x.txt": [("polygraphy", "passed")],
+    "hack-surgeon-result-04.txt": [("polygraphy", "passed")] * 3,
+    "fuzzylabs-trtexec-doc-excerpts-trt10x.md": [("trtexec", "passed"), ("trtexec", "none")],
+    "jetson-googlenet-int8-caffe-trt7x.txt": [("trtexec", "passed")] * 7,
+    "lix-build-with-plugin-trt8510.log": [("trtexec", "passed")],
+    "transcribed-trt5-uff-python.log": [("python", "passed")],
+}
+"""Program and outcome of the runs, read by hand."""
+
+
+@pytest.mark.corpus
+def test_programs_and_outcomes_are_those_that_a_person_reads(real: Logs) -> None:
+    by_name = {path.name: log for path, log in real.parsed.items()}
+    told = {name: [(r.program.value, r.outcome.ending.value) for r in by_name[name].runs] for name in RUNS}
+    assert told == RUNS
 
 
 def test_an_independent_count_of_every_log_of_ours_gives_the_same(own: Logs) -> None:
@@ -137,13 +172,13 @@ def test_only_files_without_a_logger_prefix_are_refused(real: Logs, corpus: Path
 
 @pytest.mark.corpus
 def test_hardly_a_line_of_the_real_logs_is_unknown(real: Logs) -> None:
-    prefixed = sum(log.prefixed_lines for log in real.parsed.values())
+    prefixed = {file: log.lines.typed + log.lines.unknown for file, log in real.parsed.items()}
     unknown = sum(log.lines.unknown for log in real.parsed.values())
-    assert prefixed > 150_000
-    assert unknown <= UNKNOWN_SHARE * prefixed
+    assert sum(prefixed.values()) > 150_000
+    assert unknown <= UNKNOWN_SHARE * sum(prefixed.values())
     for file, log in real.parsed.items():
-        if log.prefixed_lines >= LONG_ENOUGH:
-            assert log.lines.unknown <= UNKNOWN_SHARE_OF_ONE * log.prefixed_lines, file.name
+        if prefixed[file] >= LONG_ENOUGH:
+            assert log.lines.unknown <= UNKNOWN_SHARE_OF_ONE * prefixed[file], file.name
 
 
 def holds_together(logs: Logs) -> None:

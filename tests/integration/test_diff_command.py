@@ -152,6 +152,7 @@ def test_one_good_and_one_bad_file_list_exactly_what_the_peer_lists(run: Run, fo
     assert {"conv3 + relu3", "conv4 + relu4", "conv11 + relu11", "new"} <= ours
 
 
+@pytest.mark.slow
 @needs_peer
 def test_the_peer_loses_an_interacting_pair_and_it_is_ranked_first_here(run: Run, folder: Path) -> None:
     culprits = interacting_pair(folder / "arts", layers=300, builds=40, seed=4)

@@ -11,7 +11,7 @@ QUOTED = """> [11/21/2026-07:52:04] [E] 1: Serialization (Size specified in head
 
 
 def report(text: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "trtforensics", "report", "-"]
+    command = [sys.executable, "-m", "trtforensics", "report", "-v", "-"]
     return subprocess.run(command, input=text, capture_output=True, text=True, check=False)
 
 

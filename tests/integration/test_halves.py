@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.documents import document
 from tests.support.repository import LOGS
-from trtforensics.parsers.lines import halves
+from trtforensics.parsers.lines import processes
 from trtforensics.parsers.text.source import open_source
 from trtforensics.sources.build_log import load_build_log, read_build_log
 
@@ -25,8 +25,8 @@ SAMPLES = sorted(LOGS.glob("*.log"))
 
 @pytest.fixture
 def everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(halves, "LEAST_BYTES", 1)
-    monkeypatch.setattr(halves, "_processors", lambda: 2)
+    monkeypatch.setattr(processes, "LEAST_BYTES", 1)
+    monkeypatch.setattr(processes, "_processors", lambda: 2)
 
 
 def _in_one_go(path: Path) -> BuildLog:
@@ -35,7 +35,7 @@ def _in_one_go(path: Path) -> BuildLog:
 
 def _middle(path: Path) -> int | None:
     with open_source(str(path)) as source:
-        return halves.middle_of(source)
+        return processes.middle_of(source)
 
 
 def _assert_same(path: Path) -> None:
@@ -66,19 +66,19 @@ def test_wherever_the_cut_falls_the_builds_are_the_same(tmp_path: Path, monkeypa
     path.write_bytes(b"".join(log.read_bytes() + verdict + unknown for log in SAMPLES[:3]) + b"no line feed at the end")
     one = document(_in_one_go(path))
     for share in random.Random(5).sample(range(1, 100), 6):
-        monkeypatch.setattr(halves, "_FIRST_SHARE", share / 100)
+        monkeypatch.setattr(processes, "_FIRST_SHARE", share / 100)
         assert document(load_build_log([str(path)])) == one
 
 
 @pytest.mark.usefixtures("everything_is_large")
 def test_a_fresh_interpreter_reads_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(halves, "_may_fork", lambda: False)
+    monkeypatch.setattr(processes, "_may_fork", lambda: False)
     _assert_same(SAMPLES[0])
 
 
 @pytest.mark.usefixtures("everything_is_large")
 def test_an_interpreter_that_dies_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(halves, "_may_fork", lambda: False)
+    monkeypatch.setattr(processes, "_may_fork", lambda: False)
     monkeypatch.setattr("sys.executable", "/bin/false")
     assert document(load_build_log([str(SAMPLES[0])])) == document(_in_one_go(SAMPLES[0]))
 
@@ -86,15 +86,15 @@ def test_an_interpreter_that_dies_is_replaced(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.skipif(sys.platform != "linux", reason="forks on Linux only")
 @pytest.mark.usefixtures("everything_is_large")
 def test_a_fork_that_dies_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(halves, "_may_fork", lambda: True)
-    monkeypatch.setattr(halves, "_send", lambda *_: os._exit(1))
+    monkeypatch.setattr(processes, "_may_fork", lambda: True)
+    monkeypatch.setattr(processes, "_send", lambda *_: os._exit(1))
     assert document(load_build_log([str(SAMPLES[0])])) == document(_in_one_go(SAMPLES[0]))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="forks on Linux only")
 @pytest.mark.usefixtures("everything_is_large")
 def test_a_fork_reads_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(halves, "_may_fork", lambda: True)
+    monkeypatch.setattr(processes, "_may_fork", lambda: True)
     _assert_same(SAMPLES[0])
 
 

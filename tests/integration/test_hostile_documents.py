@@ -77,6 +77,7 @@ def refused(*arguments: str) -> str:
     return done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_it_is_refused_in_one_sentence_and_little_memory(name: str, tmp_path: Path) -> None:
     path = tmp_path / "hostile.json"
@@ -100,6 +101,7 @@ MOST_CPU_S = 20
 """Processor time that no command takes for 8 MB, on a busy machine too; time that grows with the square is hours."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LONG_NAMES)
 @pytest.mark.parametrize(
     ("form", "command"),
@@ -127,6 +129,7 @@ def test_a_name_of_megabytes_is_borne(form: str, command: str, name: str, tmp_pa
     assert cpu_s < MOST_CPU_S
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compressed", [False, True])
 def test_a_document_is_bounded_and_the_bound_can_be_raised(tmp_path: Path, *, compressed: bool) -> None:
     path = tmp_path / "large.json"
@@ -139,6 +142,7 @@ def test_a_document_is_bounded_and_the_bound_can_be_raised(tmp_path: Path, *, co
     assert "more than 1048576 bytes" in refused("parse", str(path), "--max-bytes", "1M")
 
 
+@pytest.mark.slow
 def test_a_large_replay_with_a_repeated_layer_names_its_line(tmp_path: Path) -> None:
     path = tmp_path / "large.json"
     text = replay_text({f"layer {number}": number + 1 for number in range(6000)})

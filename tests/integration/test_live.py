@@ -7,6 +7,8 @@ import shlex
 import sys
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -29,6 +31,7 @@ except BrokenPipeError:
 """
 
 
+@pytest.mark.slow
 def test_the_tui_shows_a_build_that_still_runs_and_q_ends_both(
     terminal: Callable[..., Terminal], log: Path, tmp_path: Path
 ) -> None:

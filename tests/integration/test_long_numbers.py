@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.repository import LOGS
-from trtforensics.findings.engine import Inputs, judge
+from trtforensics.findings.judging import Inputs, judge
 from trtforensics.findings.suppression import Suppression
 from trtforensics.render.log_json import in_pieces
 from trtforensics.sources.quoting import read_log
@@ -50,7 +50,9 @@ def _read(text: bytes, folder: Path) -> BuildLog:
     return read.log
 
 
-@pytest.mark.parametrize("log", _LOGS, ids=lambda log: log.stem)
+@pytest.mark.parametrize(
+    "log", [_LOGS[0], *(pytest.param(log, marks=pytest.mark.slow) for log in _LOGS[1:])], ids=lambda log: log.stem
+)
 def test_a_number_that_is_too_long_is_no_number(log: Path, tmp_path: Path) -> None:
     damaged = [*_damaged(log.read_bytes())]
     assert damaged

@@ -13,7 +13,7 @@ import pytest
 from tests.support.documents import document
 from tests.support.repository import LOGS
 from trtforensics.model.log import Outcome
-from trtforensics.parsers.lines import halves
+from trtforensics.parsers.lines import processes
 from trtforensics.render.log_text import summarise
 from trtforensics.sources.build_log import load_build_log
 
@@ -72,7 +72,7 @@ def test_a_log_in_two_files_says_what_it_says_in_one(log: Path, tmp_path: Path) 
 @pytest.mark.parametrize("large", [False, True])
 def test_errors_of_stderr_are_the_builds(both: list[str], large: bool, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: FBT001
     if large:
-        monkeypatch.setattr(halves, "LEAST_BYTES", 1)
+        monkeypatch.setattr(processes, "LEAST_BYTES", 1)
         monkeypatch.setattr("os.cpu_count", lambda: 2)
     log = load_build_log(both)
     (build,) = log.builds

@@ -18,7 +18,9 @@ from onnx import TensorProto, helper
 from tests.emulator.tensorrt.python_path import environment
 from tests.emulator.trtexec import cli as trtexec_cli
 from tests.emulator.trtexec.bench import QUICK
-from trtforensics.bisect.levers.recipe import pinned_entries
+from tests.support.pin_logs import V, layer_log
+from tests.support.repository import LOGS
+from trtforensics.bisection.levers.recipe import pinned_entries
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -133,6 +135,7 @@ def checked(engine: Path, hidden: Path) -> int:
 CASES = [("8.6.1", "tactics", convolutions), ("10.13.3", "cache", products), ("11.4.0", "cache", products)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("version", "mode", "make"), CASES, ids=[case[0] for case in CASES])
 def test_from_a_bad_build_to_a_proved_pin(
     run: Run, tmp_path: Path, version: str, mode: str, make: Callable[[Path], None]
@@ -168,7 +171,8 @@ def test_from_a_bad_build_to_a_proved_pin(
         assert members[0]["cost_ms"] == pytest.approx(members[0]["good"]["time_ms"] - members[0]["bad"]["time_ms"])
     assert "taking them from good costs" in done.stdout
     sets, items = len(planted), document["items"]
-    assert document["builds"] <= 2 + sets + sets * (math.ceil(math.log2(items)) + 1)
+    # The search, and second builds of what decides: each set alone, and everything but the culprits.
+    assert document["builds"] <= 2 + sets + sets * (math.ceil(math.log2(items)) + 1) + (sets + 1)
 
     expression = "|".join(f"^{re.escape(row['layer'])}$" for row in planted)
     kept = plan(run, bad, pinned, "--accumulate", "fp32", "--layers", expression)
@@ -216,6 +220,7 @@ def rebuilt(run: Run, folder: Path, model: Path, version: str, mode: str, **scen
     return [log, folder / "rebuilt.json"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", ["10.13.3", "11.4.0"])
 def test_a_forced_tactic_that_is_measured_again_is_named(run: Run, tmp_path: Path, version: str) -> None:
     model = tmp_path / "model.onnx"
@@ -268,6 +273,101 @@ def test_pinned_rebuilds_are_equal_and_near_ties_cover_what_noise_flips(run: Run
         assert same_formats & pinned <= ties
     held = [rebuild(100 + number, "--replay", str(tmp_path / "pinned.json")) for number in range(30)]
     assert all({name: build[name] for name in pinned} == {name: first[name] for name in pinned} for build in held)
+
+
+OTHER_NETWORK = layer_log().replace("conv", "another")
+SYMBOLIC = layer_log().replace("(8,4,2,1)", "((* E0 8),4,2,1)")
+RTX = LOGS / "rtx-convnet.log"
+
+
+def test_a_log_that_shows_nothing_proves_nothing(run: Run, tmp_path: Path) -> None:
+    logs = {"same": layer_log(), "other": OTHER_NETWORK, "silent": f"{V}Original: 1 layers\n", "rtx": RTX.read_text()}
+    for name, text in logs.items():
+        (tmp_path / name).write_text(text)
+    pinned = tmp_path / "pinned.json"
+    assert run("pin", tmp_path / "same", "-o", pinned).returncode == 0
+    assert run("pin", "--verify", pinned, tmp_path / "same").returncode == 0
+    for name in ("other", "silent", "rtx"):
+        done = run("pin", "--verify", pinned, tmp_path / name)
+        assert done.returncode == 1
+        assert "0 used, 0 not used, 1 unknown\nnothing could be shown: " in done.stdout
+        document = json.loads(run("pin", "--verify", pinned, tmp_path / name, "--json").stdout)
+        assert document["without_proof"] in done.stdout
+
+
+def test_most_layers_of_another_network_are_no_proof(run: Run, tmp_path: Path) -> None:
+    whole, part = tmp_path / "whole.log", tmp_path / "part.log"
+    whole.write_text(_of_layers(["conv", "b", "c"]))
+    part.write_text(layer_log())
+    pinned = tmp_path / "pinned.json"
+    assert run("pin", whole, "-o", pinned).returncode == 0
+    done = run("pin", "--verify", pinned, part)
+    assert "of 3 pinned, 1 used, 0 not used, 2 unknown\nthis seems to be another network" in done.stdout
+    assert done.returncode == 1
+
+
+def _of_layers(names: list[str]) -> str:
+    """Return the log of one build of several layers."""
+    every = [layer_log().replace("conv", name).splitlines(keepends=True) for name in names]
+    return (
+        "".join(line for lines in every for line in lines[:-2]) + every[0][-2] + "".join(lines[-1] for lines in every)
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "what"),
+    [
+        (RTX.read_text(), (), "TensorRT-RTX has no algorithm selector"),
+        (RTX.read_text(), ("--as", "cache"), "TensorRT-RTX times no tactics"),
+        (layer_log().replace(V, f"{V}[MemUsageChange] x\n{V}TensorRT version: 11.1.0\n{V}", 1), (), "selector"),
+        (SYMBOLIC, (), "nothing that can be pinned: its strides are symbolic"),
+        (layer_log(), ("--accumulate", "fp32", "--layers", "typo"), "'typo' matches no layer"),
+    ],
+    ids=["rtx", "rtx keys", "11", "no layer", "no such layer"],
+)
+def test_a_pin_of_nothing_is_refused(run: Run, tmp_path: Path, text: str, options: tuple[str, ...], what: str) -> None:
+    log, pinned = tmp_path / "build.log", tmp_path / "pinned.json"
+    log.write_text(text)
+    done = run("pin", log, *options, "-o", pinned)
+    assert done.returncode == 2, done.stdout
+    assert what in done.stderr
+    assert not pinned.exists()
+
+
+def test_a_replay_of_nothing_is_not_verified(run: Run, tmp_path: Path) -> None:
+    empty, log = tmp_path / "empty.json", tmp_path / "build.log"
+    empty.write_text('{"replay": {}, "polygraphy_class": "TacticReplayData"}')
+    log.write_text(layer_log())
+    done = run("pin", "--verify", empty, log)
+    assert (done.returncode, "pins nothing" in done.stderr) == (2, True)
+
+
+def test_what_pin_and_convert_write_of_a_log_its_own_lint_accepts(run: Run, tmp_path: Path) -> None:
+    """Of every log of ours: a file is written only where `replay lint` finds no error in it."""
+    written = 0
+    for log in sorted(LOGS.glob("*.log")):
+        for command in (("pin", log, "--as", "replay"), ("replay", "convert", log)):
+            out = tmp_path / "out.json"
+            done = run(*command, "-o", out, "--quiet")
+            assert (done.returncode == 0) is out.exists()
+            if out.exists():
+                lint = run("replay", "lint", out, "--log", log)
+                assert lint.returncode == 0, lint.stdout
+                out.unlink()
+                written += 1
+    assert written
+
+
+def test_names_are_the_logs_own(run: Run, tmp_path: Path) -> None:
+    """Blanks, combining marks and letters of other scripts stay: a replay with another name has no effect."""
+    names = ["conv  two", "cafe\u0301", "caf\u00e9", "\ufb01n", "\u5377\u7a4d", "a\u00a0b", "/x/conv (1)", "PWN(a, b)"]
+    log, pinned = tmp_path / "build.log", tmp_path / "pinned.json"
+    log.write_text(_of_layers(names), encoding="utf-8")
+    done = run("pin", log, "-o", pinned, "--json")
+    assert [row["layer"] for row in json.loads(done.stdout)["pinned"]] == names
+    assert list(json.loads(pinned.read_text(encoding="utf-8"))["replay"]) == names
+    items = json.loads(run("pin", "--verify", pinned, log, "--json").stdout)["items"]
+    assert [(item["item"], item["use"]) for item in items] == [(name, "used") for name in names]
 
 
 def sides(entry: dict[str, Any]) -> tuple[Any, Any]:

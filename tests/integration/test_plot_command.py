@@ -51,7 +51,7 @@ def test_times_of_inferences_are_drawn_by_themselves_and_beside_an_engine(
     assert done.stderr == "y.html: waterfall, compare, layers, types, memory, inferences, spread\n"
     what = "times.json: does not give the figure layers. It needs times of layers"
     assert what in refuse("plot", "times.json", "-o", "z.html", "--of", "layers")
-    assert "times.json: has no build 1" in refuse("plot", "times.json", "-o", "z.html", "--build", "1")
+    assert "times.json: it has no build 1" in refuse("plot", "times.json", "-o", "z.html", "--build", "1")
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def test_what_conversion_costs_is_measured_against_the_original(
     assert document["converted"]["passes"] is False
     assert document["converted"]["scores"]["y"] > 0.1
     assert said.startswith(f"{tmp_path / 'half.onnx'}, as it was converted, fails against it: y: max-rel")
-    assert {each["item"] for each in document["culprits"][0]} == {"/up", "/down"}
+    assert {"/up", "/down"} <= set(document["safe"]["nodes"])
 
 
 def test_a_good_conversion_passes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

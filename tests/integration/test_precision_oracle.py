@@ -11,18 +11,18 @@ import onnx
 import pytest
 
 from tests.integration import precision_nets as nets
-from trtforensics.bisect.levers.recipe import FAILURE
-from trtforensics.bisect.precision.casting.caster import Caster
-from trtforensics.bisect.precision.casting.preparation import prepare
-from trtforensics.bisect.precision.casting.storage import FP16
-from trtforensics.bisect.precision.emulation.oracle import Oracle
-from trtforensics.bisect.precision.emulation.rules import rules_for
-from trtforensics.bisect.precision.emulation.twin import emulate
-from trtforensics.bisect.precision.inputs.drawing import random_samples
-from trtforensics.bisect.precision.lever import PrecisionLever, Target
-from trtforensics.bisect.runner.executors import LocalExecutor
-from trtforensics.bisect.runner.probe import ProbeOutcome, ProbeSpec
-from trtforensics.bisect.search import Verdict
+from trtforensics.bisection.levers.recipe import FAILURE
+from trtforensics.bisection.precision.casting.caster import Caster
+from trtforensics.bisection.precision.casting.storage import FP16
+from trtforensics.bisection.precision.emulation.judging import rules_for
+from trtforensics.bisection.precision.emulation.oracle import Oracle
+from trtforensics.bisection.precision.emulation.twin import emulate
+from trtforensics.bisection.precision.nodes import PrecisionLever, Target
+from trtforensics.bisection.runner.executors import LocalExecutor
+from trtforensics.bisection.runner.probe import ProbeOutcome, ProbeSpec
+from trtforensics.bisection.search import Verdict
+from trtforensics.onnx_models.drawing import random_samples
+from trtforensics.onnx_models.reading import prepare
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -129,6 +129,7 @@ def build(
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FAILURES)
 def test_a_build_that_goes_wrong_is_unresolved_with_its_last_lines(
     build: Callable[[str], tuple[ProbeOutcome, Path]], kind: str

@@ -170,6 +170,7 @@ def real(version: str, folder: Path) -> dict[str, str]:
     return {**environment(), "PYTHONPATH": f"{place}:{ROOT}", "LD_LIBRARY_PATH": place}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_emulator_has_the_names_and_values_of_the_bindings(version: str, folder: Path) -> None:
     there = ask(USED, real(version, folder), "tensorrt_bindings")
@@ -181,6 +182,7 @@ def test_the_emulator_has_the_names_and_values_of_the_bindings(version: str, fol
         assert ours[group] == wanted, group
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", VERSIONS)
 def test_what_the_levers_use_is_there(version: str, folder: Path) -> None:
     found = ask(VALUES, real(version, folder))
@@ -234,6 +236,7 @@ def built(folder: Path, env: dict[str, str], **lever: object) -> tuple[int, dict
     return done.returncode, json.loads((folder / "report.json").read_text())
 
 
+@pytest.mark.slow
 @pytest.mark.rtx
 def test_the_bindings_of_11_build_through_our_code(tmp_path: Path, over_rtx: dict[str, str]) -> None:
     marked = "/blocks.0/Add_output_0"

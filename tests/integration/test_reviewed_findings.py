@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from trtforensics.errors import NotABuildLogError
-from trtforensics.findings.engine import Inputs, judge
+from trtforensics.findings.judging import Inputs, judge
 from trtforensics.findings.suppression import Suppression
 from trtforensics.sources.quoting import LONGEST_QUOTE, read_log
 
@@ -48,6 +48,7 @@ def _root(finding: Finding, findings: Sequence[Finding]) -> str:
     return "" if finding.consequence_of is None else f"<{findings[finding.consequence_of].code}"
 
 
+@pytest.mark.slow
 @pytest.mark.corpus
 @pytest.mark.parametrize(("name", "expected"), ROWS, ids=[name for name, _ in ROWS])
 def test_the_findings_are_those_that_were_reviewed(name: str, expected: str, corpus: Path) -> None:

@@ -191,6 +191,7 @@ def slow_log(log: Path, tmp_path: Path) -> Iterator[Path]:
     writer.join()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", FORMS)
 def test_progress_is_drawn_on_a_terminal_and_wiped_again(
     command: str, terminal: Callable[..., Terminal], slow_log: Path
@@ -204,6 +205,7 @@ def test_progress_is_drawn_on_a_terminal_and_wiped_again(
     assert b"reading" not in wiped
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", FORMS)
 def test_quiet_silences_everything_but_errors(
     command: str, terminal: Callable[..., Terminal], slow_log: Path, tmp_path: Path

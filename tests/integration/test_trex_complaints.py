@@ -70,6 +70,7 @@ def rows_of(run: Run, *sources: str, of: str = "layers") -> list[dict[str, Any]]
     return rows
 
 
+@pytest.mark.slow
 def test_4562_a_large_engine_is_drawn_whole_or_in_part(run: Run, engine: Any, tmp_path: Path) -> None:
     count = 1500
     path = engine(*(layer(f"l{n}", [f"t{n}"], [f"t{n + 1}"]) for n in range(count)))
@@ -78,6 +79,7 @@ def test_4562_a_large_engine_is_drawn_whole_or_in_part(run: Run, engine: Any, tm
     assert [f"l{n}" for n in range(690, 710) if re.search(rf"\bl{n}\b", part)] == [f"l{n}" for n in range(698, 703)]
 
 
+@pytest.mark.slow
 def test_4724_graphviz_reads_names_and_metadata_of_any_length(run: Run, engine: Any, tmp_path: Path) -> None:
     told = "\x1e".join(f"[ONNX Layer: /decoder/block.{n}/attention/MatMul]" for n in range(400))
     names = [f"/{letter * 20_000}" for letter in "aé層"]

@@ -52,6 +52,7 @@ def test_both_read_the_same_from_our_own_logs(log: Path) -> None:
 
 
 @pytest.mark.corpus
+@pytest.mark.slow
 def test_both_read_the_same_from_every_corpus_log(corpus: Path) -> None:
     for log in sorted((corpus / "buildlog").iterdir()):
         _assert_equal(log.read_bytes())

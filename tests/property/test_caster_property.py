@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
 from tests.support.property_settings import examples
-from trtforensics.bisect.precision.casting.caster import Caster
-from trtforensics.bisect.precision.casting.preparation import prepare
-from trtforensics.bisect.precision.casting.storage import BF16, FP16
-from trtforensics.bisect.precision.emulation.twin import emulate, narrow_tensors
+from tests.support.small_caster import narrow_tensors
+from trtforensics.bisection.precision.casting.caster import Caster
+from trtforensics.bisection.precision.casting.storage import BF16, FP16
+from trtforensics.bisection.precision.emulation.twin import emulate
+from trtforensics.onnx_models.reading import prepare
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -230,5 +231,5 @@ def test_casting_is_right(path: Path, model: onnx.ModelProto, data: st.DataObjec
             twin = emulate(typed)
             onnx.checker.check_model(twin, full_check=True)
             arithmetic = [node for node in twin.graph.node if node.op_type != "Cast"]
-            assert not {name for node in arithmetic for name in node.input} & narrow_tensors(twin).keys()
+            assert not {name for node in arithmetic for name in node.input} & narrow_tensors(twin)
             assert [o.shape for o in run(twin)] == [b.shape for b in before]

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.property_settings import examples
-from trtforensics.diff.builds.alignment import align
-from trtforensics.diff.builds.views import BuildView, LayerTensors, LayerView
-from trtforensics.diff.compare import compare
-from trtforensics.diff.differences import DifferenceType
-from trtforensics.diff.loading import ComparedSide
+from trtforensics.comparison.alignment import align
+from trtforensics.comparison.compare import compare
+from trtforensics.comparison.differences import DifferenceType
+from trtforensics.comparison.loading import ComparedSide
+from trtforensics.comparison.views import BuildView, LayerTensors, LayerView
 from trtforensics.model.span import SourceSpan
 from trtforensics.sources.kinds import Kind
 

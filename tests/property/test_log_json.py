@@ -137,7 +137,7 @@ def test_a_record_is_a_line_as_json_dumps_prints_it(drawn: list[tuple[str, int |
             for name, number, ms in drawn
         ],
         engine_layers=[
-            replace(build.engine_layers[0], name=name, tactic=number, tactic_name=name, origin=name)
+            replace(build.engine_layers[0], name=name, tactic=number, tactic_name=name, origin=name, choice=None)
             for name, number, _ in drawn
         ],
         myelin_operations=[

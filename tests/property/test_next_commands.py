@@ -10,20 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.emulator.engine.foreign import Transformer
-from tests.support.command_lines import Proposal, proposals, workspace_of
+from tests.support.command_lines import Proposal, harms_of, proposals, workspace_of
+from tests.support.for_each import for_each
 from tests.support.marked_logs import marked
 from tests.support.repository import ROOT
 from tests.unit.findings.rules.examples import EXAMPLES
 from trtforensics.errors import NotABuildLogError
-from trtforensics.findings.engine import Inputs, judge
+from trtforensics.findings.judging import Inputs, judge
 from trtforensics.findings.suppression import Suppression
 from trtforensics.sources.quoting import read_log
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-SMALL = 500_000
-"""Bytes up to which a log of the corpus is read here."""
 
 VERSIONS = ("10.16.1", "10.12.0", "11.1.0", "8.6.1", "8.0.3")
 OPTIONS = (
@@ -42,6 +40,9 @@ OPTIONS = (
     "--minShapes=x:1x3 --optShapes=x:2x3 --maxShapes=x:4x3",
     "--layerPrecisions=a:fp16 --precisionConstraints=obey",
     "--saveEngine=a b.plan",
+    "--saveEngine=again.plan --exportTimes=times.json --exportProfile=/dev/null",
+    "--stripWeights",
+    "--shapes=x:2x3",
     "--useCudaGraph",
     "--builderOptimizationLevel=0",
 )
@@ -64,7 +65,8 @@ def check(path: Path) -> int:
     """Assert that each proposed command on a log can be typed; return how many there are."""
     log = read_log(str(path), max_bytes=1 << 30, on_progress=lambda _: None)
     report = judge(Inputs([log]), Suppression())
-    found = [one for finding in report.findings for one in proposals(finding, log.log)]
+    assert harms_of(report, [log.log]) == {}
+    found = [one for finding in report.findings for one in proposals(finding, log.log) if one.command]
     assert [problem for one in found for problem in one.problems()] == []
     assert all(len(sizes) <= 1 for sizes in _workspaces(found).values()), "several workspaces for one build"
     return len(found)
@@ -80,14 +82,16 @@ def _workspaces(found: list[Proposal]) -> dict[int, set[int]]:
     return sizes
 
 
+@pytest.mark.slow
 @pytest.mark.corpus
 def test_on_the_corpus(corpus: Path) -> None:
+    others = corpus.parent / "cases", corpus.parent / "rounds" / "0" / "logs", corpus.parent / "rounds" / "0" / "cases"
     made = 0
-    for path in sorted((corpus / "buildlog").iterdir()):
-        if path.stat().st_size <= SMALL:
+    for path in sorted([*(corpus / "buildlog").iterdir(), *(path for folder in others for path in folder.iterdir())]):
+        if path.suffix != ".json":
             with suppress(NotABuildLogError):
                 made += check(path)
-    assert made > 30
+    assert made > 100
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "testdata" / "logs").glob("*.log")), ids=lambda path: path.name)
@@ -95,7 +99,7 @@ def test_on_the_logs_of_the_project(path: Path) -> None:
     check(path)
 
 
-@pytest.mark.parametrize("code", sorted(EXAMPLES))
+@for_each("code", sorted(EXAMPLES))
 def test_on_the_example_of_each_rule(code: str, tmp_path: Path) -> None:
     example = EXAMPLES[code].fires
     text = marked(example).text if isinstance(example, str) else example.log().text()
@@ -116,12 +120,14 @@ def test_on_emulated_transformers(detailed: bool, constraints: str, tmp_path: Pa
     options=st.lists(st.sampled_from(OPTIONS), unique=True, max_size=5),
     device=st.sampled_from(DEVICES),
     lines=st.lists(st.sampled_from(LINES), max_size=12),
+    verdict=st.sampled_from(("&&.", "&&!")),
 )
-def test_on_generated_logs(
+def test_on_generated_logs(  # noqa: PLR0913, PLR0917 - what is drawn
     version: str,
     options: list[str],
     device: tuple[str, str, str, str],
     lines: list[str],
+    verdict: str,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     name, capability, memory, clock = device
@@ -132,7 +138,7 @@ def test_on_generated_logs(
         f"i Device Global Memory: {memory}",
         f"i Compute Clock Rate: {clock}",
     )
-    notation = "\n".join((f"&& {version} {' '.join(options)}", *facts, *lines, "&&!"))
+    notation = "\n".join((f"&& {version} {' '.join(options)}", *facts, *lines, verdict))
     path = tmp_path_factory.mktemp("generated") / "build.log"
     path.write_text(marked(notation).text, encoding="utf-8", newline="\n")
     check(path)

@@ -147,6 +147,7 @@ def test_a_clock_that_ticks_costs_no_reading_of_its_own(monkeypatch: pytest.Monk
 
 
 @pytest.mark.corpus
+@pytest.mark.slow
 def test_every_corpus_line_is_read_as_by_itself(corpus: Path) -> None:
     chance = random.Random(1)  # noqa: S311 - nothing secret
     reader = PrefixReader()

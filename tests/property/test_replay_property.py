@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from tests.support.property_settings import examples
 from tests.support.replays import ENTRIES, NOWHERE, of_form
 from trtforensics.errors import NotAReplayError
-from trtforensics.model.log import SourceInfo
 from trtforensics.model.replay import FieldPath, ReplayEntry, ReplayForm, ReplayTensor
-from trtforensics.parsers.files.json_text import Lines, Places, locate, members
+from trtforensics.model.span import SourceInfo
+from trtforensics.parsers.files.located_json import Lines, plain
 from trtforensics.parsers.files.replay import read_replay
 from trtforensics.parsers.files.replay_fields import DTYPES, FORMATS
+from trtforensics.parsers.files.replay_places import ReplayJson, locate
 from trtforensics.parsers.text.document import Document
 from trtforensics.replay.writing import to_text
 
@@ -55,13 +56,6 @@ LISTS_OF_ENTRIES = st.lists(
 )
 
 
-def places_of(text: str) -> Places:
-    """Read a small document with the grammar."""
-    found = locate(text, "made")
-    assert isinstance(found, Places)
-    return found
-
-
 def leaves(value: Any) -> dict[FieldPath, Any]:
     """Return the scalars of a JSON value, and its empty objects and lists, by path."""
     if isinstance(value, dict | list) and value:
@@ -83,9 +77,9 @@ def document(text: str) -> Document:
 @example(
     value=[math.nan, math.inf, -math.inf, -0.0, 1e300, "\\u0000\x7f", [1, 2], [-0], [], {}], indent=2, ascii_only=True
 )
-def test_the_grammar_reads_what_json_reads(value: Any, indent: int | None, ascii_only: bool) -> None:  # noqa: FBT001
+def test_the_reader_of_places_reads_what_json_reads(value: Any, indent: int | None, ascii_only: bool) -> None:  # noqa: FBT001
     text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
-    assert spelled(places_of(text).leaves()) == spelled(leaves(json.loads(text)))
+    assert spelled(leaves(plain(locate(text, "made").top))) == spelled(leaves(json.loads(text)))
 
 
 @given(st.sampled_from(ReplayForm), st.data())
@@ -104,7 +98,7 @@ def test_both_readers_refuse_the_same_damaged_texts(form: ReplayForm, data: st.D
     except ValueError:
         expected = None
     try:
-        found = spelled(places_of(text).leaves())
+        found = spelled(leaves(plain(locate(text, "made").top)))
     except NotAReplayError:
         found = None
     assert found == expected
@@ -113,12 +107,11 @@ def test_both_readers_refuse_the_same_damaged_texts(form: ReplayForm, data: st.D
 @given(VALUES.filter(lambda value: isinstance(value, dict)), st.sampled_from([None, 3]))
 def test_walking_an_object_gives_what_json_gives_in_its_order(value: Any, indent: int | None) -> None:
     text = json.dumps(value, indent=indent)
-    found, end = members(text, 0, json.JSONDecoder().raw_decode, "replay.json")
-    assert end == len(text)
-    assert [(member.key, repr(member.value)) for member in found] == [
+    members = ReplayJson(text, "replay.json").top
+    assert [(member.key, repr(plain(member.value))) for member in members] == [
         (key, repr(inner)) for key, inner in value.items()
     ]
-    assert all(text[member.at] == '"' for member in found)
+    assert all(text[member.key_at] == '"' for member in members)
 
 
 @given(st.text(alphabet="aé\n\U0001f600", max_size=30))

@@ -9,20 +9,21 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from tests.support.journals import made
-from trtforensics.bisect.runner.options import RunOptions
-from trtforensics.bisect.session import index_sets
-from trtforensics.bisect.session.history import folder_name
-from trtforensics.bisect.session.job import Job, write_job
-from trtforensics.bisect.session.journal import Journal
-from trtforensics.bisect.session.lock import NAME
-from trtforensics.bisect.session.view import view_directory
+from trtforensics.bisection.runner.options import RunOptions
+from trtforensics.bisection.session.history import folder_name, indexes_of
+from trtforensics.bisection.session.job import Job, write_job
+from trtforensics.bisection.session.journal import Journal
+from trtforensics.bisection.session.lock import NAME
+from trtforensics.bisection.session.view import view_directory
+from trtforensics.parsers.text.source import MAX_BYTES
 from trtforensics.tui.live_text import LiveText
+from trtforensics.tui.sessions import DiffSession, LogSession, open_log
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from trtforensics.bisect.search import Verdict
-    from trtforensics.bisect.session.view import DirectoryView
+    from trtforensics.bisection.search import Verdict
+    from trtforensics.bisection.session.view import DirectoryView
 
 
 class Directory:
@@ -42,7 +43,7 @@ class Directory:
     def start(self, active: str, suspects: str) -> Path:
         """Begin a probe with a log."""
         number = len(self.names) + 1
-        name = folder_name(number, index_sets.from_text(active, 8), 0)
+        name = folder_name(number, indexes_of(active, 8), 0)
         self.names.append(name)
         folder = self.path / "probes" / name
         folder.mkdir(parents=True)
@@ -79,6 +80,14 @@ class Directory:
     def log(self, path: Path) -> LiveText:
         """Return a log."""
         return LiveText(path)
+
+    def build_log(self, path: Path) -> LogSession:
+        """Open a build log."""
+        return open_log(str(path), MAX_BYTES)
+
+    def comparison(self, good: Path, bad: Path) -> DiffSession:
+        """Return the comparison of two build logs."""
+        return DiffSession(str(good), str(bad), kind=None, max_bytes=MAX_BYTES)
 
     def now(self) -> datetime:
         """Return a moment 25 s after the first probe began."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from trtforensics.diff.builds.views import BuildView, LayerTensors, LayerView
-from trtforensics.diff.compare import compare
-from trtforensics.diff.loading import ComparedSide
+from trtforensics.comparison.compare import compare
+from trtforensics.comparison.loading import ComparedSide
+from trtforensics.comparison.views import BuildView, LayerTensors, LayerView
 from trtforensics.model.span import SourceSpan
 from trtforensics.sources.kinds import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.diff.differences import Comparison
+    from trtforensics.comparison.differences import Comparison
 
 
 def build(*layers: LayerView, kind: Kind = Kind.BUILD_LOG) -> BuildView:

@@ -9,19 +9,23 @@ from __future__ import annotations
 import re
 import shlex
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from trtforensics.cli import build_parser
+from trtforensics.console.secrets import masked
+from trtforensics.errors import ForensicsError
 from trtforensics.findings.case import Case
 from trtforensics.findings.steps.trtexec_flags import flags, has_flag
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from trtforensics.findings.finding import Finding
+    from trtforensics.findings.finding import Finding, Report
     from trtforensics.model.log import Build, BuildLog
 
 _PLACEHOLDER = re.compile(r"…|[<>{}]|\b(?:NAME|PLAN|TENSOR|MHZ|INPUT|MODEL|LIB|FILE)\b")
-_TO_FILE = " > again.log 2>&1"
+_TO_FILE = re.compile(r" > (\S+) 2>&1$")
 _WEAK = {"--fp16", "--bf16", "--int8", "--fp8", "--int4", "--best", "--layerPrecisions", "--layerOutputTypes"}
 _KEPT = {
     *_WEAK,
@@ -41,8 +45,14 @@ _REMOVES = {
     "TF418": _KEPT,
 }
 """What a finding's step may leave out of the log's command: what it is about."""
-_MADE = {"mixed.onnx", "{model}"}
+_MADE = re.compile(r"mixed(\.\d+)?(\.again)*\.onnx|\{model\}")
 """Models that an earlier command of the same finding writes, or the one around it."""
+_TRTEXEC_WRITES = {
+    *("--saveEngine", "--timingCacheFile", "--exportTimes", "--exportProfile", "--exportOutput", "--exportLayerInfo"),
+}
+_OTHERS_WRITE = {"--output_path", "-o", "--save-engine", "--save-timing-cache", "--save-tactics", "--save-inputs"}
+"""Options of the other programs that name a file to write."""
+_TAKE_MORE_TO_LOAD = {"--profile", "--stripWeights", "--safe", "--buildDLAStandalone"}
 _POLYGRAPHY = {
     "run": {
         *("--trt", "--onnxrt", "--fp16", "--int8", "--bf16", "--fp8", "--trt-outputs", "--onnx-outputs", "--atol"),
@@ -59,15 +69,74 @@ class Proposal:
     """A command that a finding proposes for a build."""
 
     finding: Finding
+    what: str
     command: str
     build: Build
     log: BuildLog
 
+    def harms(self) -> Iterator[str]:
+        """Give the kinds of harm that the step does: what the user would not want."""
+        own = self.build.command or ""
+        given = {word.partition("=")[0] for word in _words(self.build)[1:]}
+        named = {*re.findall(r"with (--\w+)", self.what)} | ({"--verbose"} if "verbose" in self.what else set())
+        yield from _unless(not named & given, "advises what the log shows done")
+        yield from _unless(not self._builds_though_loaded(given), "builds though the log loads an engine")
+        if not self.command:
+            return
+        problems = [*self.problems()]
+        of_the_user = {*re.split(r"[ =]+", own), self.log.source.path}
+        rights = "sudo" in self.command or "--lock-gpu-clocks" in self.command
+        kinds = {
+            "writes over a file of the user": any(
+                path in of_the_user for path in self._written() if path[:5] != "/dev/"
+            ),
+            "takes rights without saying so": rights and "root" not in self.what,
+            "repeats a secret": masked(self.command) != self.command or "[secret]" in self.command,
+            "advises what the log shows done": sorted(self.command.split()) == sorted(own.split()),
+            "builds where loading answers": self._builds_though_loading_answers(given),
+            "belongs to another build": any("is not in the log" in problem for problem in problems),
+            "has an option that does not exist": any("no option of" in problem for problem in problems),
+        }
+        yield from (kind for kind, done in kinds.items() if done)
+
+    def _builds_though_loaded(self, given: set[str]) -> bool:
+        """Whether advice to build is given for a run that loads an engine, and does not say that it is of the build."""
+        if "--loadEngine" not in given:
+            return False
+        texts = [re.sub(r" \(builds? [^)]*\)$", "", self.what), *self.finding.fixes]
+        building = re.compile(r"(?i)\bbuild(ing|er)?\b(?!\.log)")
+        loose = [text for text in texts if building.search(text) and "is built" not in text]
+        another = self.command.startswith(_own_words(self.build)[0]) and "--loadEngine" not in self.command
+        return bool(loose) or another
+
+    def _written(self) -> set[str]:
+        """Return the paths that the command writes to."""
+        to_file = _TO_FILE.search(self.command)
+        words = _split(_TO_FILE.sub("", self.command))
+        pairs = [word.partition("=")[::2] for word in words] + [*pairwise(words)]
+        paths = {value for name, value in pairs if name in _TRTEXEC_WRITES | _OTHERS_WRITE and value}
+        return paths | ({to_file.group(1)} if to_file else set())
+
+    def _builds_though_loading_answers(self, given: set[str]) -> bool:
+        """Whether the log's build saved an engine, and the command differs in options of the run alone."""
+        own = _own_words(self.build)
+        saves = [word for word in own if word.startswith("--saveEngine=")]
+        later = self.log.builds[self.build.index + 1 :]
+        replaced = any(word in (build.command or "").split() for word in saves for build in later)
+        if not saves or replaced or self.build.outcome != "passed" or given & _TAKE_MORE_TO_LOAD:
+            return False
+        words = _words_of(_TO_FILE.sub("", self.command))
+        if words[0] != own[0] or any(word.startswith("--loadEngine=") for word in words):
+            return False
+        kept = [word for word in own if word.partition("=")[0] not in _TRTEXEC_WRITES]
+        changed = {word.partition("=")[0] for word in {*kept} ^ {*words}} - _TRTEXEC_WRITES
+        return bool(changed) and all(flag in flags() and flags()[flag].when == "run" for flag in changed)
+
     def problems(self) -> Iterator[str]:
         """Give what is wrong with the command; nothing for one that can be typed as it stands."""
-        words = shlex.split(self.command.removesuffix(_TO_FILE))
+        typed = _TO_FILE.sub("", self.command)
+        words = _split(typed)
         own = _own_words(self.build)
-        typed = self.command.removesuffix(_TO_FILE)
         added = " ".join(word for word in words if word not in (self.build.command or ""))
         if _PLACEHOLDER.search(added.replace("{model}", "") if words[1:2] == ["reduce"] else added):
             yield f"a placeholder: {typed}"
@@ -80,15 +149,16 @@ class Proposal:
                 yield f"clocks that this GPU cannot lock: {typed}"
         elif words[:3] == ["python", "-m", "modelopt.onnx.autocast"]:
             yield from _unless(words[4] in _names(self.build), f"a model that the log does not name: {words[4]}")
-        elif words[:2] == ["trtforensics", "reduce"]:
-            yield from self._reduce(words)
-        elif words[0] not in {"sudo", "head", "trtforensics"}:
+        elif words[0] == "trtforensics":
+            yield from self._ours(words)
+        elif words[0] not in {"sudo", "head"} and words != ["nvidia-smi"]:
             yield f"an unknown program: {typed}"
 
     def _trtexec(self, given: list[str]) -> Iterator[str]:
         case = Case(self.build, self.log)
         own, names = _own_words(self.build)[1:], {word.partition("=")[0] for word in given}
-        added = {word.partition("=")[0] for word in given if word not in own}
+        same_names = {word.partition("=")[0] for word in own} & _TRTEXEC_WRITES
+        added = {word.partition("=")[0] for word in given if word not in own} - same_names
         for word in given:
             name, equals, value = word.partition("=")
             known = flags().get(name)
@@ -96,13 +166,15 @@ class Proposal:
                 yield f"{name} is no option of {case.version}"
             if known is not None and known.takes_value != bool(equals and value) and word not in own:
                 yield f"{word} with or without a value"
-            if name in {"--onnx", "--loadEngine"} and value not in {*_names(self.build), *_MADE}:
+            if name in {"--onnx", "--loadEngine"} and value not in _names(self.build) and not _MADE.fullmatch(value):
                 yield f"{value} is not in the log"
-        if sorted(given) == sorted(own) and not self.command.endswith(_TO_FILE):
+        if sorted(given) == sorted(own) and not _TO_FILE.search(self.command):
             yield "the log's own command"
         if "--stronglyTyped" in names and names & _WEAK:
             yield "precisions of a strongly typed network"
         lost = {word.partition("=")[0] for word in own} & _KEPT - names
+        loads = "--loadEngine" in names and not any(word.startswith("--loadEngine=") for word in own)
+        lost -= {"--minShapes", "--optShapes", "--maxShapes", *_WEAK} if loads else set()
         lost -= _REMOVES.get(self.finding.code, set()) | (_WEAK if "--stronglyTyped" in names else set())
         lost = {name for name in lost if has_flag(case.version, name)}
         yield from _unless(not lost, f"it loses {sorted(lost)}")
@@ -118,22 +190,36 @@ class Proposal:
         if not verb:
             yield f"an unknown subcommand: {words[:2]}"
             return
-        own = (self.build.command or "").split()
-        options = [word.partition("=")[0] for word in words if word.startswith("-") and word not in own]
-        yield from (f"{option} of polygraphy {verb}" for option in options if option not in _POLYGRAPHY[verb])
+        own = {word.partition("=")[0] for word in (self.build.command or "").split()}
+        options = [word.partition("=")[0] for word in words if word.startswith("-")]
+        for option in options:
+            yield from _unless(option in own | _POLYGRAPHY[verb], f"{option} is no option of polygraphy {verb}")
         models = {word for word in words if word.endswith(".onnx")} - {"folded.onnx"}
         yield from (f"{model} is not in the log" for model in models if model not in _names(self.build))
+
+    def _ours(self, words: list[str]) -> Iterator[str]:
+        try:
+            build_parser(words[1]).parse_args(words[1:])
+        except (SystemExit, ForensicsError):
+            yield f"no option of trtforensics: {words}"
+        if words[1] == "reduce":
+            yield from self._reduce(words)
 
     def _reduce(self, words: list[str]) -> Iterator[str]:
         if words[3:4] + words[5:] != ["--build", "--artifacts-dir", "reduced"]:
             yield f"not how reduce is called: {words}"
             return
         yield from _unless(words[2] in _names(self.build), f"a model that the log does not name: {words[2]}")
-        build = shlex.split(words[4])
+        build = _split(words[4])
         if build[0] == "polygraphy":
             yield from _unless("{model}" in build, f"a build that is always the same: {words[4]}")
         else:
             yield from self._trtexec(build[1:])
+
+
+def _split(command: str) -> list[str]:
+    """Return the words of a command; a backslash is a part of a path."""
+    return shlex.split(command.replace("\\", "\\\\"))
 
 
 def workspace_of(command: str) -> int:
@@ -145,8 +231,22 @@ def workspace_of(command: str) -> int:
 def proposals(finding: Finding, log: BuildLog) -> Iterator[Proposal]:
     """Give the commands of a finding."""
     for step in finding.next_steps:
-        if step.command:
-            yield Proposal(finding, step.command, log.builds[finding.build], log)
+        for build in step.builds or finding.builds:
+            yield Proposal(finding, step.what, step.command, log.builds[build], log)
+
+
+def harms_of(report: Report, logs: Sequence[BuildLog]) -> dict[str, list[str]]:
+    """Return what the steps of a report do that the user would not want, by kinds of harm."""
+    harms: dict[str, list[str]] = {}
+    shown: set[tuple[str, str, int]] = set()
+    for finding in report.findings:
+        for proposal in proposals(finding, logs[finding.source]):
+            key = proposal.log.source.path, proposal.command, proposal.build.index
+            kinds = [*proposal.harms(), *(["stands there already"] if proposal.command and key in shown else [])]
+            for kind in kinds:
+                harms.setdefault(kind, []).append(f"{key[0]} {finding.code}: {proposal.what}: {proposal.command}")
+            shown.add(key)
+    return harms
 
 
 def _unless(fine: bool, problem: str) -> Iterator[str]:  # noqa: FBT001 - what is tested, and what to say of it
@@ -160,9 +260,11 @@ def _own_words(build: Build) -> list[str]:
 
 
 def _words(build: Build) -> list[str]:
-    if not build.command:
-        return []
-    return [word.strip() for word in re.split(r" (?=--?[A-Za-z])", build.command.strip())]
+    return _words_of(build.command) if build.command else []
+
+
+def _words_of(command: str) -> list[str]:
+    return [word.strip() for word in re.split(r" (?=--?[A-Za-z])", command.strip())]
 
 
 def _names(build: Build) -> set[str]:

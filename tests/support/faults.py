@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import builtins
 import errno
 import io
 import os
+import subprocess
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
     import pytest
 
@@ -99,6 +102,81 @@ class Faults:
             return self._io_open(file, mode, *arguments, **options)
         self.happen("open")
         return io.BufferedWriter(_FailingFile(file, self))
+
+
+_LOOKS = (
+    *("stat", "lstat", "fstat", "scandir", "listdir", "readlink", "chmod", "link", "getcwd", "statvfs"),
+    *("read", "pread", "pipe", "dup", "utime", "remove", "lseek", "truncate"),
+)
+
+
+class Refusals(Faults):
+    """Faults of every call that asks the system for something about files: reading and starting programs too."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        super().__init__(monkeypatch)
+        self.refused = ""
+        """The call that was refused last."""
+        for name in _LOOKS:
+            monkeypatch.setattr(os, name, self._failing(name, getattr(os, name)))
+        monkeypatch.setattr(builtins, "open", self._io_opened)
+        start: Any = vars(subprocess)["_fork_exec"]
+        monkeypatch.setattr(subprocess, "_fork_exec", self._failing("fork_exec", start))
+        self._file = type("File", (_RefusedFile,), {"faults": self})
+        monkeypatch.setattr(io, "FileIO", self._file)
+
+    def refuse(self, number: int, error: int) -> AbstractContextManager[None]:
+        """Have one call fail with an error; 0 for none."""
+        self._error = error
+        return self.armed(number)
+
+    def happen(self, name: str) -> None:
+        """Count a call, and refuse it in the system's own words."""
+        try:
+            super().happen(name)
+        except OSError as error:
+            self.refused = name
+            raise OSError(self._error, os.strerror(self._error)) from error
+
+    def _opened(self, path: Any, flags: int, *arguments: Any, **options: Any) -> int:
+        self.happen("open")
+        return self._open(path, flags, *arguments, **options)
+
+    def _io_opened(self, file: Any, mode: str = "r", *arguments: Any, **options: Any) -> Any:
+        if self._off or arguments[:1] == (0,):
+            return self._io_open(file, mode, *arguments, **options)
+        raw = self._file(file, mode.replace("b", "").replace("t", ""), options.pop("closefd", True))
+        options.pop("buffering", None)
+        buffer: Any = io.BufferedRandom if "+" in mode else io.BufferedReader if "r" in mode else io.BufferedWriter
+        return buffer(raw) if "b" in mode else io.TextIOWrapper(buffer(raw), *arguments[1:], **options)
+
+
+class _RefusedFile(io.FileIO):
+    faults: Refusals
+
+    def __init__(self, file: Any, *arguments: Any) -> None:
+        self.faults.happen("open")
+        super().__init__(file, *arguments)
+
+    def read(self, *arguments: Any) -> Any:
+        self.faults.happen("read")
+        return super().read(*arguments)
+
+    def readall(self) -> Any:
+        self.faults.happen("read")
+        return super().readall()
+
+    def readinto(self, buffer: Any) -> Any:
+        self.faults.happen("read")
+        return super().readinto(buffer)
+
+    def seek(self, *arguments: Any) -> int:
+        self.faults.happen("seek")
+        return super().seek(*arguments)
+
+    def write(self, data: Any) -> int:
+        self.faults.happen("write")
+        return super().write(data) or 0
 
 
 class _FailingFile(io.FileIO):

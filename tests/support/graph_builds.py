@@ -21,11 +21,10 @@ from trtforensics.model.log import (
     OnnxNode,
     Outcome,
     ReformatLayer,
-    SourceInfo,
     Tool,
 )
 from trtforensics.model.profile import TimeSource
-from trtforensics.model.span import SourceSpan
+from trtforensics.model.span import SourceInfo, SourceSpan
 from trtforensics.model.timings import TacticTimings
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.search import Ask
-from trtforensics.bisect.session.job import JobKey
+from trtforensics.bisection.search import Ask
+from trtforensics.bisection.session.history import JobKey
 
 if TYPE_CHECKING:
-    from trtforensics.bisect.session.journal import Journal
+    from trtforensics.bisection.session.journal import Journal
 
 ASK = Ask(frozenset({1, 2, 5}))
 KEY = JobKey("0123456789abcdef", 8)

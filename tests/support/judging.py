@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.parsers.lines.singly import named_fields
+from trtforensics.parsers.grammar.line_kinds import named_fields
 
 if TYPE_CHECKING:
     from trtforensics.parsers.lines.singly import Dispatch

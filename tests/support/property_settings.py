@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import settings
 
 _USUAL = 100
-"""The examples of a test that names no number, in the profile that looks no further."""
+"""The examples of a test that names no number, in the profile ``full``."""
 
 
 def examples(count: int) -> settings:
-    """Return the settings of a test that draws ``count`` examples, and more where the profile looks further."""
-    return settings(max_examples=count * settings().max_examples // _USUAL)
+    """Return the settings of a test that draws ``count`` examples in the profile ``full``, more or fewer in others."""
+    return settings(max_examples=max(1, count * settings().max_examples // _USUAL))

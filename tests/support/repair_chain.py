@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.precision.items import PrecisionItem
-from trtforensics.bisect.search import Ask, Verdict
+from trtforensics.bisection.precision.items import PrecisionItem
+from trtforensics.bisection.search import Ask, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from trtforensics.bisect.session.plan import SetSearch
+    from trtforensics.bisection.session.session import SetSearch
 
     Passes = Callable[[frozenset[str]], bool | None]
 

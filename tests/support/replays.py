@@ -12,10 +12,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from tests.support.repository import LOGS
-from trtforensics.graph.build import select_build
-from trtforensics.model.log import SourceInfo
+from trtforensics.engines.joining import select_build
 from trtforensics.model.replay import Replay, ReplayEntry, ReplayForm, ReplayTensor
-from trtforensics.model.span import SourceSpan
+from trtforensics.model.span import SourceInfo, SourceSpan
 from trtforensics.replay.from_log import LogReplay, replay_of
 from trtforensics.replay.writing import to_text
 from trtforensics.sources.build_log import load_build_log

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trtforensics.engines.empty import empty_build
+from trtforensics.engines.joining import empty_build
 from trtforensics.errors import ForensicsError
 from trtforensics.findings.finding import Confidence, Evidence, Finding, Report, Severity, Step
 from trtforensics.model.log import (
@@ -29,14 +29,13 @@ from trtforensics.model.log import (
     MyelinOperation,
     OnnxNode,
     Outcome,
-    RunResult,
-    SourceInfo,
     Stage,
     Tool,
     UnknownShape,
 )
 from trtforensics.model.profile import TimeSource
-from trtforensics.model.span import SourceSpan
+from trtforensics.model.run import RunResult
+from trtforensics.model.span import SourceInfo, SourceSpan
 from trtforensics.model.timings import NO_TACTIC, Candidate, TacticTimings
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
 
     from trtforensics.console.progress import Progress
     from trtforensics.engines.numbering import NumberedFile
-    from trtforensics.parsers.text.matching import LineMatcher
+    from trtforensics.parsers.text.text import Matcher
 
 PREFIX = "[08/17/2022-07:50:54] [V] [TRT] "
 PATIENCE = 120.0
@@ -74,9 +73,9 @@ class ReplayedText:
         numbers = range(start, 0, -1) if backwards else range(start, len(self) + 1)
         return next((number for number in numbers if needle in fold(self.line(number))), None)
 
-    def matches(self, matcher: LineMatcher) -> list[list[int]]:
+    def matches(self, matcher: Matcher) -> list[list[int]]:
         """Return the lines that match, a line at once."""
-        return [[number] for number in range(1, len(self) + 1) if matcher.pattern.search(self.line(number))]
+        return [[number] for number in range(1, len(self) + 1) if [*matcher.places(self.line(number).encode())]]
 
 
 @dataclass

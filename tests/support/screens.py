@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import pytest
+
+from trtforensics.tui.app import TerminalApp
+from trtforensics.tui.log.screen import LogScreen
+from trtforensics.tui.screen import SourceScreen
 
 if TYPE_CHECKING:
     from textual.app import App
     from textual.pilot import Pilot
 
-    from trtforensics.tui.log.app import LogApp
     from trtforensics.tui.log.panes import Panes
     from trtforensics.tui.rows.pieces import Line
 
@@ -21,8 +24,27 @@ Until = Callable[["Pilot[Any]", Callable[[], bool]], Awaitable[None]]
 SIZE = (120, 36)
 
 
+Shown = TypeVar("Shown", bound=SourceScreen)
+
+
+class AppOn(TerminalApp, Generic[Shown]):
+    """The app on the screen of a source, which tests look into."""
+
+    def __init__(self, first: Shown) -> None:
+        super().__init__(first)
+        self.first = first
+
+
+LogApp = AppOn[LogScreen]
+
+
+def log_app(session: Any) -> LogApp:
+    """Return the app on a build log."""
+    return AppOn(LogScreen(session))
+
+
 def panes_of(app: LogApp) -> Panes:
-    return app._panes
+    return app.first._panes
 
 
 def log_line(app: LogApp) -> int:
@@ -39,5 +61,8 @@ def text_of(line: Line) -> str:
     return "".join(piece.text for piece in line)
 
 
-SIZES = [pytest.param((columns, rows), id=f"{columns}x{rows}") for columns, rows in ((80, 24), (120, 40), (200, 60))]
-"""The sizes of the pictures of each screen: the smallest terminal, a usual one, a large one."""
+PICTURES = [
+    pytest.param((columns, rows), theme, id=f"{columns}x{rows}-{theme}")
+    for columns, rows, theme in ((80, 24, "dark"), (120, 40, "light"))
+]
+"""The size and the theme of each picture of a screen: the smallest terminal, and a usual one."""

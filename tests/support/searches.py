@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.search import Item, Verdict
+from trtforensics.bisection.search import Item, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from trtforensics.bisect.search import Ask, Search
+    from trtforensics.bisection.search import Ask, Search
 
 
 def items(count: int) -> list[Item]:
@@ -32,8 +32,8 @@ def answered(search: Search, verdict: Callable[[Ask], Verdict], room: int = 1) -
 
 
 def builds(asked: Collection[Ask]) -> int:
-    """Count the builds among probes: a further check is none."""
-    return sum(ask.check == 0 for ask in asked)
+    """Count the builds that search among probes: second looks are none."""
+    return sum(ask.check == ask.build == 0 for ask in asked)
 
 
 def bad_with(*sets: Collection[int]) -> Callable[[Ask], Verdict]:

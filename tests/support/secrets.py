@@ -39,6 +39,9 @@ SECRETS = {
     "lone-bearer": ("sent Bearer abcdefghijk", "abcdefghijk"),
     "cookie": ("Set-Cookie: sid=38afes7a8; Path=/", "38afes7a8"),
     "jwt": ("got eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl", "eyJzdWIiOiIxMjM0In0"),
+    "certificate": (f"-----BEGIN CERTIFICATE-----\\n{_long(40)}\\n-----END CERTIFICATE-----", _long(40)),
+    "ssh-key": (f"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5{_long(40)} me", _long(40)),
+    "fingerprint": (f"RSA SHA256:{_long(43)}", _long(43)),
     "line-of-key": (_long(64), _long(64)),
 }
 """A line with each, and what of it is secret."""

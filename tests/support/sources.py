@@ -16,7 +16,7 @@ from trtforensics.parsers.text.source import open_source
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from trtforensics.model.log import SourceInfo
+    from trtforensics.model.span import SourceInfo
     from trtforensics.parsers.text.source import Window
 
 posix = pytest.mark.skipif(os.name != "posix", reason="FIFOs, terminals and devices are POSIX")

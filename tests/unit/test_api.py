@@ -13,6 +13,7 @@ import trtforensics as tf
 from tests.support.engine_files import DETAILED, PROFILE
 from tests.support.repository import LOGS
 from trtforensics import api
+from trtforensics.engines.facts import EngineFacts
 
 SIGNATURES = Path(__file__).with_name("public_api.txt")
 LOG = LOGS / "emulated-trtexec-8.6.log"
@@ -62,9 +63,9 @@ def test_a_log_is_loaded_with_its_layers_choices_and_candidates() -> None:
 def test_packages_that_are_functions_are_both() -> None:
     build = tf.load(LOG).builds[-1]
     graph = tf.graph(build)
-    from trtforensics.graph.build import build_graph  # noqa: PLC0415 - the import binds the package's name anew
+    from trtforensics.graphs.build import build_graph  # noqa: PLC0415 - the import binds the package's name anew
 
-    assert set(tf.graph(build)) == set(graph) == set(build_graph(build.raw).graph)
+    assert set(tf.graph(build)) == set(graph) == set(build_graph(EngineFacts(build.raw)).graph)
     assert not tf.diff(LOG, tf.load(LOG)).differences
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         tf.nothing  # noqa: B018 - the access is the test

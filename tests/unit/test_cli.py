@@ -61,7 +61,6 @@ def test_an_error_of_the_input_is_one_sentence_and_exit_code_2(ending: Callable[
         (ValueError("two\nlines."), "ValueError: two␊lines"),
         (AssertionError(), "AssertionError"),
         (MemoryError(), "MemoryError"),
-        (OSError(5, "Input/output error"), "OSError: [Errno 5] Input/output error"),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -72,6 +71,13 @@ def test_a_bug_of_ours_is_one_sentence_and_exit_code_70(
     assert (code, out) == (ExitCode.BUG, "") == (70, "")
     advice = "This is a bug of trtforensics: `--debug` shows the traceback, please report it with that."
     assert err == f"trtforensics: error: {what}. {advice}\n"
+
+
+def test_a_refusal_of_the_system_is_one_sentence_and_exit_code_2(ending: Callable[..., Outcome]) -> None:
+    code, out, err = ending(OSError(5, "Input/output error", "x.log"))
+    assert (code, out) == (ExitCode.USAGE, "")
+    assert err.startswith("trtforensics: error: x.log: ")
+    assert err.count("\n") == 1
 
 
 @pytest.mark.parametrize("end", [KeyError("layer"), SourceError("x.log", "is odd")], ids=["bug", "bad input"])

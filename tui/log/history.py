@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from trtforensics.tui.rows.layers.entries import LayerEntry
+    from trtforensics.engines.facts import LayerFacts
 
 MOST = 100
 """Places that are kept."""
@@ -18,7 +18,7 @@ class Place:
 
     build: int
     pane: str
-    entry: LayerEntry | None
+    entry: LayerFacts | None
     cursor: int
     line: int
 

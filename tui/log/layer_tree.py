@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding
 
 from trtforensics.model.timings import NEAR_TIE_RATIO
+from trtforensics.tables.layers import LAYER_FIELDS
 from trtforensics.tui.rows.filtering import NO_FILTER
 from trtforensics.tui.rows.layers.columns import ORDERS, ColumnLayout, heading
-from trtforensics.tui.rows.layers.fields import LAYER_FIELDS
 from trtforensics.tui.rows.layers.index import LayerIndex, RowKind, TreeRow
-from trtforensics.tui.rows.layers.question_bar import question_at, question_lines, why_lines
+from trtforensics.tui.rows.layers.questions import question_at, question_lines, why_lines
 from trtforensics.tui.rows.layers.rows import row_pieces
 from trtforensics.tui.rows.pieces import Line, Piece, Role
 from trtforensics.tui.widgets.virtual_list import VirtualList
@@ -21,12 +21,15 @@ if TYPE_CHECKING:
 
     from textual.binding import BindingType
 
+    from trtforensics.engines.facts import LayerFacts
     from trtforensics.model.log import CachedResult, Choice
     from trtforensics.tables.filtering import FilterField
-    from trtforensics.tui.rows.layers.entries import LayerEntry
     from trtforensics.tui.rows.layers.questions import Question
 
 ARROW_WIDTH = 3
+
+_CHILDREN = {RowKind.DETAIL, RowKind.COMBINATION, RowKind.INNER}
+"""The rows below an opened layer."""
 
 TALL = 14
 """Height of the pane in cells from which the reasons have two lines."""
@@ -44,7 +47,7 @@ class LayerTree(VirtualList):
         Binding("A", "question(-1)", "Ask back", show=False),
     ]
 
-    fields: ClassVar[Sequence[FilterField]] = LAYER_FIELDS
+    fields: Sequence[FilterField] = LAYER_FIELDS
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
@@ -85,7 +88,7 @@ class LayerTree(VirtualList):
         keys: list[tuple[object, ...]] = []
         owner = ""
         for row in self._rows:
-            child = row.kind in {RowKind.DETAIL, RowKind.COMBINATION}
+            child = row.kind in _CHILDREN
             owner = owner if child else row.text
             place = row.line if row.kind is RowKind.COMBINATION else row.label if child else None
             keys.append((owner, row.kind, row.text, place))
@@ -112,7 +115,7 @@ class LayerTree(VirtualList):
             self.refill()
             self.go_to(self.cursor)
 
-    def reveal(self, entry: LayerEntry, result: Choice | CachedResult | None = None, *, announce: bool = True) -> None:
+    def reveal(self, entry: LayerFacts, result: Choice | CachedResult | None = None, *, announce: bool = True) -> None:
         """Move to a layer, or to its combination ``result`` if given. A filter that hides the layer is dropped."""
         if not any(row.entry is entry for row in self._rows):
             self.kept_by, self._asked = NO_FILTER, ""
@@ -144,7 +147,7 @@ class LayerTree(VirtualList):
     @property
     def count_text(self) -> str:
         """How many layers of the engine are listed, and how many others."""
-        engine = sum(row.entry is not None and row.entry.layer is not None for row in self._rows)
+        engine = sum(row.entry is not None and row.entry.in_engine for row in self._rows)
         others = self.shown_layers - engine
         return f"{engine:,}+{others:,}" if engine and others else f"{engine or others:,}"
 
@@ -173,7 +176,7 @@ class LayerTree(VirtualList):
         if self._index is None:
             return ()
         entry = self.current_entry
-        reasons = self._index.why(entry, self._tie) if entry else ()
+        reasons = entry.why(self._tie) if entry else ()
         return why_lines(reasons, width, 2 if self.scrollable_content_region.height >= TALL else 1)
 
     def header_clicked(self, line: int, column: int) -> None:
@@ -214,7 +217,7 @@ class LayerTree(VirtualList):
     def action_close(self) -> None:
         """Close the layer under the cursor, or the layer that the row belongs to."""
         start = self.cursor
-        while start > 0 and self._rows[start].kind in {RowKind.DETAIL, RowKind.COMBINATION}:
+        while start > 0 and self._rows[start].kind in _CHILDREN:
             start -= 1
         entry = self._entry_at(start)
         if entry is not None and id(entry) in self._open:
@@ -242,24 +245,25 @@ class LayerTree(VirtualList):
         self.ask(titles[(place + by) % len(titles)])
 
     @property
-    def current_entry(self) -> LayerEntry | None:
+    def current_entry(self) -> LayerFacts | None:
         """The layer under the cursor, or the one that the row under the cursor belongs to."""
-        return next((row.entry for row in reversed(self._rows[: self.cursor + 1]) if row.entry), None)
+        rows = reversed(self._rows[: self.cursor + 1])
+        return next((row.entry for row in rows if row.entry or row.kind not in _CHILDREN), None)
 
-    def _entry_at(self, index: int) -> LayerEntry | None:
+    def _entry_at(self, index: int) -> LayerFacts | None:
         return self._rows[index].entry if self._rows else None
 
-    def _expand(self, position: int, entry: LayerEntry) -> None:
+    def _expand(self, position: int, entry: LayerFacts) -> None:
         """Insert the children of the layer at a row."""
         if self._index is not None:
             self._open.add(id(entry))
             self._rows[position + 1 : position + 1] = self._index.children(entry)
             self.rows_changed()
 
-    def _collapse(self, start: int, entry: LayerEntry) -> None:
+    def _collapse(self, start: int, entry: LayerFacts) -> None:
         """Remove the children of a layer."""
         end = start + 1
-        while end < len(self._rows) and self._rows[end].kind in {RowKind.DETAIL, RowKind.COMBINATION}:
+        while end < len(self._rows) and self._rows[end].kind in _CHILDREN:
             end += 1
         self._open.discard(id(entry))
         del self._rows[start + 1 : end]
@@ -275,20 +279,18 @@ class LayerTree(VirtualList):
         self.scroll_to(y=0, animate=False, immediate=True)
 
     def _listed(self) -> list[TreeRow]:
-        question = next((one for one in self._questions if one.title == self._asked), None)
+        question = next((each for each in self._questions if each.title == self._asked), None)
         order, kept = ORDERS[self._order], self.kept_by
-        if self._index is None:
+        index = self._index
+        if index is None:
             return []
         if question is None and not kept:
-            return self._index.rows(order=order)
-        return self._index.rows(
-            lambda entry: (question is None or question.keeps(entry)) and self._keeps(entry),
-            (lambda name: kept.keeps({"name": name})) if question is None else None,
+            return index.rows(order=order)
+        return index.rows(
+            lambda entry: (question is None or question.keeps(entry)) and kept.keeps(entry),
+            (lambda name: kept.keeps(index.bare(name))) if question is None else None,
             order,
         )
-
-    def _keeps(self, entry: LayerEntry) -> bool:
-        return not self.kept_by or (self._index is not None and self.kept_by.keeps(self._index.fields(entry)))
 
     def _empty(self) -> str:
         if self._index is None:

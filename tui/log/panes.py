@@ -5,27 +5,36 @@ How they stand follows the width: side by side, one above the other, or one pane
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual.containers import Container, Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import ContentSwitcher
 
+from trtforensics.engines.onnx_nodes import fates
 from trtforensics.tui.log.findings import FindingList
 from trtforensics.tui.log.layer_tree import LayerTree
-from trtforensics.tui.log.nodes import NodeList
-from trtforensics.tui.log.overview import MessageList, Overview
 from trtforensics.tui.rows.layers.candidates import NOTHING_SELECTED
+from trtforensics.tui.rows.layers.nodes import NODES
+from trtforensics.tui.rows.messages import messages
+from trtforensics.tui.rows.overview_rows import overview
 from trtforensics.tui.rows.pieces import Piece, Role, width_of
 from trtforensics.tui.widgets.candidates import CandidateList
 from trtforensics.tui.widgets.log_view import LogView
+from trtforensics.tui.widgets.row_list import RowList, WrappedList
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from textual.app import ComposeResult
 
+    from trtforensics.model.log import Build
+    from trtforensics.model.log import Message as LogMessage
     from trtforensics.tui.rows.layers.candidates import CandidateTable
-    from trtforensics.tui.widgets.numbered_lines import NumberedLines
+    from trtforensics.tui.rows.overview_rows import OverviewRow
+    from trtforensics.tui.widgets.log_view import NumberedLines
 
 TABS = {
     "overview": ("1", "Overview"),
@@ -49,15 +58,18 @@ ZOOMED = ("left", "candidates-pane", "log-pane")
 """The panes that can fill the screen."""
 
 
+NO_MESSAGES = "no warnings and no errors"
+NO_NODES = "the log names no ONNX nodes; a verbose one does"
+
+
 class Tab(LineBar):
     """The title of one of the lists at the left; a click opens it."""
 
+    @dataclass(eq=False, repr=False)
     class Clicked(Message):
         """A tab was clicked."""
 
-        def __init__(self, pane: str) -> None:
-            super().__init__()
-            self.pane = pane
+        pane: str
 
     def __init__(self, pane: str) -> None:
         super().__init__(id=f"tab-{pane}")
@@ -93,12 +105,14 @@ class Panes(Container):
 
     def __init__(self, text: NumberedLines) -> None:
         super().__init__(id="panes")
-        self.overview = Overview(id="overview")
+        self.overview = WrappedList(overview(()), id="overview")
         self.layer_tree = LayerTree(id="layers")
         self.findings = FindingList(id="findings")
-        self.messages = MessageList(id="messages")
+        self.messages = RowList(messages(()), id="messages")
         self.candidates = CandidateList(id="candidates")
-        self.nodes = NodeList(id="nodes")
+        self.nodes = RowList(NODES, id="nodes")
+        self._nodes_due: tuple[Build, bool] | None = None
+        """The build whose nodes are looked up when their pane comes into view, and whether the cursor stays."""
         self.log_view = LogView(text, id="log")
         lists = (
             self.overview,
@@ -135,6 +149,9 @@ class Panes(Container):
 
     def on_mount(self) -> None:
         """Start at the overview."""
+        self.findings.show((), "findings come when the log is read")
+        self.messages.show((), NO_MESSAGES)
+        self.nodes.show((), NO_NODES)
         self.open("overview")
         self.show_candidates(NOTHING_SELECTED)
 
@@ -151,6 +168,28 @@ class Panes(Container):
     def narrow(self) -> bool:
         """Whether only one pane has room."""
         return self.size.width < STACKED
+
+    def show_overview(self, rows: Sequence[OverviewRow], *, keep: bool = False) -> None:
+        """Show a build as labelled values. With ``keep`` the cursor stays on the value of its label."""
+        self.overview.show(rows, presentation=overview(rows), keep=keep)
+
+    def show_messages(self, rows: Sequence[LogMessage], *, keep: bool = False) -> None:
+        """Show warnings and errors, and how many there are. With ``keep`` they were only added to."""
+        self.messages.show(rows, NO_MESSAGES, presentation=messages(rows), keep=keep)
+        self.tabs["messages"].count_up(f"{len(rows):,}")
+
+    def show_nodes(self, build: Build, *, keep: bool = False) -> None:
+        """Show what became of the ONNX nodes of a build, once their pane is in view."""
+        self._nodes_due = build, keep
+        if self.tab == "nodes":
+            self.look_up_nodes()
+
+    def look_up_nodes(self) -> None:
+        """Look up what became of the nodes, if it is not known yet."""
+        if self._nodes_due is not None:
+            build, keep = self._nodes_due
+            self._nodes_due = None
+            self.nodes.show(fates(build), NO_NODES, keep=keep)
 
     def show_candidates(self, table: CandidateTable, *, keep: bool = False) -> None:
         """Show a layer's candidates and their number. With ``keep`` the layer is the same and the cursor stays."""
@@ -171,6 +210,8 @@ class Panes(Container):
         """
         if name == "candidates" and self.tab != "layers":
             self.open("layers")
+        if name == "nodes":
+            self.look_up_nodes()
         if name in TABS:
             self._switcher.current = name
             self.set_class(name == "layers", "with-candidates")

@@ -1,203 +1,170 @@
-"""The base of the build log's screen: it reads and judges the log in threads, and hands over what comes."""
+"""Reads a log, judges it, and reads it again when its file changes: in threads, which post what they have as messages.
+
+The screen shows the lines of the log meanwhile.
+"""
 
 from __future__ import annotations
 
+import time
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.message import Message
 from textual.worker import get_current_worker
 
-from trtforensics.console.counting import counted
 from trtforensics.errors import ForensicsError
-from trtforensics.tui.copying import CopyingApp
-from trtforensics.tui.log.following import Follower, Reparsed
-from trtforensics.tui.terminal_app import BAD_INPUT
+from trtforensics.tui.screen import Failed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from trtforensics.console.progress import Progress
     from trtforensics.findings.finding import Report
     from trtforensics.model.log import BuildLog
+    from trtforensics.tui.screen import SourceScreen
     from trtforensics.tui.sessions import LogSession
 
+PERIOD_S = 1.0
+"""Seconds between two looks at the file."""
 
-PROGRESS_S = 0.2
-"""Least seconds between two looks at the progress: a fast parse reports more often, and each look paints the log."""
+_PAUSE = 4
+"""A growing file is parsed again after so many times as long as the last parse took, so that keys stay fast."""
 
 
+@dataclass(eq=False, repr=False)
 class Parsed(Message):
     """The whole log is parsed."""
 
-    def __init__(self, log: BuildLog) -> None:
-        super().__init__()
-        self.log = log
+    log: BuildLog
 
 
+@dataclass(eq=False, repr=False)
 class Arrived(Message):
     """The log is still being written; its part so far is parsed."""
 
-    def __init__(self, log: BuildLog) -> None:
-        super().__init__()
-        self.log = log
+    log: BuildLog
 
 
-class ParseFailed(Message):
-    """The source cannot be parsed."""
-
-    def __init__(self, error: ForensicsError) -> None:
-        super().__init__()
-        self.error = error
-
-
+@dataclass(eq=False, repr=False)
 class Judged(Message):
     """The rules have run. ``report`` is None if they could not run; ``problem`` says why."""
 
-    def __init__(self, report: Report | None, problem: str = "") -> None:
-        super().__init__()
-        self.report = report
-        self.problem = problem
+    report: Report | None
+    problem: str = ""
 
 
+@dataclass(eq=False, repr=False)
 class Progressed(Message):
     """The parse has read more."""
 
-    def __init__(self, progress: Progress) -> None:
-        super().__init__()
-        self.progress = progress
+    progress: Progress
 
     def can_replace(self, message: Message) -> bool:
         """Let the newest message replace older ones, so that a fast parse does not queue work for the screen."""
         return isinstance(message, Progressed)
 
 
-class ReadingApp(CopyingApp):
-    """An app that parses a log while its lines are on the screen. A subclass shows what comes."""
+@dataclass(eq=False, repr=False)
+class Reparsed(Message):
+    """The file was parsed again; ``log`` is None if it is no build log any more, and ``problem`` says why."""
 
-    def __init__(self, session: LogSession) -> None:
-        super().__init__()
+    session: LogSession
+    log: BuildLog | None
+    problem: str = ""
+
+
+class LogReader:
+    """Reads a session for a screen; ``prepare`` is called with the parsed log in the thread that parses."""
+
+    def __init__(self, screen: SourceScreen, session: LogSession, prepare: Callable[[BuildLog], None]) -> None:
         self.session = session
-        self.progress: Progress | None = None
-        """The progress of the parse; None before it begins, and after it."""
-        self._progress_due = False
-        """Whether a later progress waits to be shown."""
-        self.reading = True
-        """Whether the log may still get lines."""
-        self.judgement: Report | None = None
-        """The findings; None before the rules have run, and where they could not."""
-        self._follower = Follower(self, self.say)
-
-    def say(self, note: str) -> None:
-        """Show a note until the next event."""
-        raise NotImplementedError
-
-    def text_replaced(self) -> None:
-        """Show the lines of the session, which was read anew."""
-        raise NotImplementedError
-
-    def take(self, log: BuildLog) -> None:
-        """Show the builds of the log so far, or of the whole log."""
-        raise NotImplementedError
-
-    def prepare(self, log: BuildLog) -> None:
-        """Work out what :meth:`take` will show; called in the thread that parses, so that keys are answered."""
-        raise NotImplementedError
-
-    def lines_arrived(self) -> None:
-        """Show the lines read so far, and the progress."""
-        raise NotImplementedError
-
-    def show_judgement(self, problem: str) -> None:
-        """Show the findings, or the problem for which the rules could not run."""
-        raise NotImplementedError
+        self._screen = screen
+        self._prepare = prepare
+        self._follows = False
+        self._busy = True
+        self._due = 0.0
 
     def start(self) -> None:
         """Start the parse."""
-        self.run_worker(self._parse, name="parse", group="parse", thread=True)
+        self._screen.run_worker(self._parse, name="parse", group="parse", thread=True)
 
     def _parse(self) -> None:
-        """Parse, in a thread; post the outcome as a message."""
+        """Parse, in a thread."""
         worker = get_current_worker()
         try:
             log = self.session.parse(self._report, self._arrive, lambda: worker.is_cancelled)
         except ForensicsError as error:
-            self.post_message(ParseFailed(error))
+            self._screen.post_message(Failed(error))
         else:
             if log is not None:
-                self.prepare(log)
-                self.post_message(Parsed(log))
+                self._prepare(log)
+                self._screen.post_message(Parsed(log))
 
     def _report(self, progress: Progress) -> None:
-        self.post_message(Progressed(progress))
+        self._screen.post_message(Progressed(progress))
 
     def _arrive(self, log: BuildLog) -> None:
-        self.post_message(Arrived(log))
+        self._screen.post_message(Arrived(log))
 
-    def on_progressed(self, event: Progressed) -> None:
-        """Keep the progress of the parse; show the first at once, and others when they are due."""
-        first, self.progress = self.progress is None, event.progress
-        if first:
-            self.lines_arrived()
-        elif not self._progress_due:
-            self._show_progress_soon()
-
-    def _show_progress_soon(self) -> None:
-        self._progress_due = True
-        self.set_timer(PROGRESS_S, self._show_progress)
-
-    def _show_progress(self) -> None:
-        """Show the progress, but not behind another screen, such as the help, which would be painted anew each time."""
-        self._progress_due = False
-        if self.progress is not None and len(self.screen_stack) > 1:
-            self._show_progress_soon()
-        elif self.progress is not None:
-            self.lines_arrived()
-
-    def on_parse_failed(self, event: ParseFailed) -> None:
-        """Exit with the error; the command prints it."""
-        self.exit(event.error, return_code=BAD_INPUT)
-
-    def on_arrived(self, event: Arrived) -> None:
-        """Hand over the builds of the log so far."""
-        self.take(event.log)
-
-    def on_parsed(self, event: Parsed) -> None:
-        """Hand over the builds of the whole log, and start the rules."""
-        self.progress = None
-        self.reading = False
-        self.take(event.log)
-        self._follower.follow(self.session)
-        self._start_judging(event.log)
-
-    def on_reparsed(self, event: Reparsed) -> None:
-        """Hand over what the file holds by now."""
-        if not self.is_running:  # it ended after the screen was taken down
-            return
-        self._follower.ended(event)
-        if event.log is None:
-            self.say(event.problem)
-            return
-        self.session = event.session
-        self.text_replaced()
-        self.take(event.log)
-        self.say(f"the file has {counted(len(event.session.text), 'line')} now")
-        self._start_judging(event.log)
-
-    def action_reload(self) -> None:
-        """Read the file again; one that grows is followed anyway."""
-        self._follower.reload()
-
-    def _start_judging(self, log: BuildLog) -> None:
+    def judge(self, log: BuildLog) -> None:
         """Start the rules. Without a description, Textual would write out the whole log as one."""
-        self.run_worker(partial(self._judge, log), name="judge", group="judge", description="rules", thread=True)
+        judge = partial(self._judge, log)
+        self._screen.run_worker(judge, name="judge", group="judge", description="rules", thread=True)
 
     def _judge(self, log: BuildLog) -> None:
-        """Run the rules, in a thread; post the outcome as a message."""
+        """Run the rules, in a thread."""
         try:
-            self.post_message(Judged(self.session.judge(log)))
+            self._screen.post_message(Judged(self.session.judge(log)))
         except ForensicsError as error:
-            self.post_message(Judged(None, str(error)))
+            self._screen.post_message(Judged(None, str(error)))
 
-    def on_judged(self, event: Judged) -> None:
-        """Keep the findings."""
-        self.judgement = event.report
-        self.show_judgement(event.problem)
+    def follow(self) -> None:
+        """Look at the file from now on, and parse it again when it changed."""
+        if not self._follows:
+            self._screen.set_interval(PERIOD_S, self._look)
+        self._follows = True
+        self._busy = False
+
+    def reload(self) -> None:
+        """Parse the file again now."""
+        if self._busy:
+            self._screen.say("the log is still being read")
+        elif not self.session.is_file:
+            self._screen.say("standard input cannot be read again")
+        else:
+            self._begin()
+
+    def _look(self) -> None:
+        if self._busy or not self.session.is_file or time.monotonic() < self._due:
+            return
+        change = self.session.change()
+        if change == "gone":
+            self._screen.say("the file is gone; these are its last lines")
+        elif change:
+            self._begin()
+
+    def _begin(self) -> None:
+        self._busy = True
+        self._screen.run_worker(self._reparse, name="reparse", group="parse", thread=True)
+
+    def _reparse(self) -> None:
+        """Parse again, in a thread."""
+        began = time.monotonic()
+        try:
+            newer = self.session.again()
+            log = newer.parse(lambda _: None, lambda _: None, lambda: not self._screen.is_running)
+        except ForensicsError as error:
+            self._screen.post_message(Reparsed(self.session, None, f"not read again: {error}"))
+        else:
+            if log is not None:
+                self._screen.post_message(Reparsed(newer, log))
+        now = time.monotonic()
+        self._due = now + _PAUSE * (now - began)
+
+    def reparsed(self, event: Reparsed) -> None:
+        """Take what the file holds by now; a file that could not be read is asked only once it changes."""
+        if event.log is None:
+            event.session.note_change()
+        self.session = event.session
+        self.follow()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,40 +13,36 @@ from textual.message import Message
 from textual.worker import get_current_worker
 
 from trtforensics.console.counting import counted
-from trtforensics.parsers.text.matching import LineMatcher
+from trtforensics.parsers.lines.prefixes import LevelMatcher
+from trtforensics.parsers.text.text import LineMatcher
 from trtforensics.tui.widgets.search import find_around
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from trtforensics.parsers.text.text import Matcher
     from trtforensics.tui.widgets.log_view import LogView
 
-SEVERITIES = (
-    ("errors", r"^.{0,80}?(?:\[[EF][\]:]|\b(?:ERROR|FATAL|CRITICAL)\b)"),
-    ("errors and warnings", r"^.{0,80}?(?:\[[EFW][\]:]|\b(?:ERROR|FATAL|CRITICAL|WARNING)\b)"),
-    ("lines above verbose", r"^.{0,80}?(?:\[[EFWI][\]:]|\b(?:ERROR|FATAL|CRITICAL|WARNING|INFO)\b)"),
-)
-"""What ``v`` goes through: the lines whose logger says so near their start, as loggers write their levels."""
+SEVERITIES = (("errors", "E"), ("errors and warnings", "EW"), ("lines above verbose", "EWI"))
+"""What ``v`` goes through: the lines of these levels."""
 
 
+@dataclass(eq=False, repr=False)
 class SearchEnded(Message):
     """A search ended; ``line`` is None without a match."""
 
-    def __init__(self, matcher: LineMatcher, line: int | None, *, wrapped: bool) -> None:
-        super().__init__()
-        self.matcher = matcher
-        self.line = line
-        self.wrapped = wrapped
+    matcher: LineMatcher
+    line: int | None
+    wrapped: bool
 
 
+@dataclass(eq=False, repr=False)
 class MatchesKnown(Message):
     """All lines that match are known. ``label`` is set where only these lines are to be shown."""
 
-    def __init__(self, matcher: LineMatcher, lines: Sequence[int], label: str = "") -> None:
-        super().__init__()
-        self.matcher = matcher
-        self.lines = lines
-        self.label = label
+    matcher: Matcher
+    lines: Sequence[int]
+    label: str = ""
 
 
 class LogSearch:
@@ -93,7 +90,16 @@ class LogSearch:
     def keep(self, text: str, *, regex: bool) -> None:
         """Show only the lines that hold a text or match a regular expression; an empty text shows all."""
         self._severity = len(SEVERITIES)
-        self._keep(LineMatcher(text, regex) if text else None, repr(text))
+        if not text:
+            self.show_all()
+            return
+        matcher = LineMatcher(text, regex)
+        try:
+            _ = matcher.pattern
+        except re.error as error:
+            self._say(_no_regex(text, error))
+            return
+        self._collect(matcher, repr(text))
 
     def next_severity(self) -> None:
         """Show only errors, then warnings too, then all but verbose lines, then all lines."""
@@ -101,8 +107,8 @@ class LogSearch:
         if self._severity == len(SEVERITIES):
             self.show_all()
         else:
-            label, pattern = SEVERITIES[self._severity]
-            self._keep(LineMatcher(pattern, regex=True), label)
+            label, levels = SEVERITIES[self._severity]
+            self._collect(LevelMatcher(levels), label)
 
     def show_all(self) -> bool:
         """Show all lines again, and return whether some were hidden."""
@@ -157,29 +163,18 @@ class LogSearch:
             return text
         return f"{text} {bisect_left(self._lines, line) + 1:,}/{len(self._lines):,}"
 
-    def _keep(self, matcher: LineMatcher | None, label: str) -> None:
-        if matcher is None:
-            self.show_all()
-            return
-        try:
-            _ = matcher.pattern
-        except re.error as error:
-            self._say(_no_regex(matcher.text, error))
-            return
-        self._collect(matcher, label)
-
-    def _collect(self, matcher: LineMatcher, label: str = "") -> None:
+    def _collect(self, matcher: Matcher, label: str = "") -> None:
         self._run(partial(self._match, matcher, label), "keep" if label else "count")
 
     def _run(self, work: Callable[[], None], group: str) -> None:
-        self._view.app.run_worker(work, group=group, thread=True, exclusive=True)
+        self._view.screen.run_worker(work, group=group, thread=True, exclusive=True)
 
     def _find(self, matcher: LineMatcher, search: Callable[[], tuple[int | None, bool]]) -> None:
         """Search for one match, in a thread."""
         line, wrapped = search()
         self._view.post_message(SearchEnded(matcher, line, wrapped=wrapped))
 
-    def _match(self, matcher: LineMatcher, label: str) -> None:
+    def _match(self, matcher: Matcher, label: str) -> None:
         """Collect all matches, in a thread."""
         worker = get_current_worker()
         lines = array("q")

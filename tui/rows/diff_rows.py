@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from trtforensics.diff.builds.runs import TOTALS
-from trtforensics.diff.differences import Difference, DifferenceType, PairHalf, SideValue, SuspiciousPair
-from trtforensics.tui.rows.pieces import Line, Piece, Role, fit, fit_right, milliseconds
+from trtforensics.comparison.differences import Difference, DifferenceType, PairHalf, SideValue, SuspiciousPair
+from trtforensics.comparison.runs import TOTALS
+from trtforensics.console.counting import milliseconds
+from trtforensics.tui.rows.pieces import Line, Piece, Role, fit, fit_right
+from trtforensics.tui.rows.presentation import Presentation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.diff.builds.views import LayerView
-    from trtforensics.diff.differences import Comparison
-    from trtforensics.diff.times.comparing import OtherCircumstance
-    from trtforensics.diff.times.deltas import LayerDelta, LayerTimes
+    from trtforensics.comparison.differences import Comparison
+    from trtforensics.comparison.times import LayerDelta, LayerTimes, OtherCircumstance
+    from trtforensics.comparison.views import LayerView
     from trtforensics.model.profile import TimeSource
     from trtforensics.model.span import SourceSpan
 
@@ -114,8 +116,8 @@ class _TimedLayers:
         """Return a difference with the times of its layers, unless its layers are timed in several rows or none."""
         sides = ((True, difference.good), (False, difference.bad))
         names = [(good, name) for good, values in sides for value in values for name in _layers(value)]
-        found = {id(delta): delta for name in names if (delta := self._of.get(name)) is not None}
-        times = next(iter(found.values())) if len(found) == 1 else None
+        deltas = {id(delta): delta for name in names if (delta := self._of.get(name)) is not None}
+        times = next(iter(deltas.values())) if len(deltas) == 1 else None
         return DiffRow(difference, depth, times, self._time_is if times is not None else None)
 
 
@@ -202,8 +204,8 @@ def row_pieces(row: DiffRow, width: int, *, scored: bool) -> Line:
     score = Piece(f"{subject.suspicion:5.2f} " if scored else "", Role.DIM)
     if isinstance(subject, SuspiciousPair):
         counts = subject.counts
-        seen = f"together in {counts.bad} of {counts.of_bad} bad builds, no good one"
-        return (score, Piece(fit(" pair", _TYPE), Role.ERROR), Piece(fit(row.layer, name)), Piece(f"│ {seen}"))
+        text = f"together in {counts.bad} of {counts.of_bad} bad builds, no good one"
+        return (score, Piece(fit(" pair", _TYPE), Role.ERROR), Piece(fit(row.layer, name)), Piece(f"│ {text}"))
     label = Piece(fit(f"{' └' if row.depth else ' '}{subject.type}", _TYPE), ROLES[subject.type])
     tied = subject.type is DifferenceType.TACTIC
     good, bad = (_values(entries, tied=tied) for entries in (subject.good, subject.bad))
@@ -236,19 +238,19 @@ def _slower(delta: float) -> Role:
 
 def _differing(good: str, bad: str) -> tuple[str, str]:
     """Leave out the words at both ends that the two values share, where some are left of each."""
-    one, other = good.split(" "), bad.split(" ")
+    ours, theirs = good.split(" "), bad.split(" ")
     if good == bad:
         return good, bad
-    least = min(len(one), len(other)) - 1
-    start = next((i for i in range(least) if one[i] != other[i]), least)
-    rest = min(len(one), len(other)) - start - 1
-    end = next((i for i in range(rest) if one[-1 - i] != other[-1 - i]), rest)
+    least = min(len(ours), len(theirs)) - 1
+    start = next((i for i in range(least) if ours[i] != theirs[i]), least)
+    rest = min(len(ours), len(theirs)) - start - 1
+    end = next((i for i in range(rest) if ours[-1 - i] != theirs[-1 - i]), rest)
 
     def kept(words: list[str]) -> str:
         middle = words[start : len(words) - end]
         return " ".join([*([_COMMON] if start else []), *middle, *([_COMMON] if end else [])])
 
-    return kept(one), kept(other)
+    return kept(ours), kept(theirs)
 
 
 def _widths(width: int, *, scored: bool) -> tuple[int, int]:
@@ -306,3 +308,20 @@ def place_pieces(place: DiffPlace) -> Line:
     side = {True: Piece(" good ", Role.GOOD), False: Piece(" bad  ", Role.ERROR), None: Piece("      ")}[place.good]
     where = Piece(f"{place.span.file}:{place.span.line}  " if place.span else "", Role.DIM)
     return (side, where, Piece(place.text))
+
+
+def differences(*, scored: bool, by_delta: bool = False) -> Presentation[DiffRow]:
+    """Return how rows look in a list: with their suspicion (``scored``), and sorted by time (``by_delta``)."""
+    return Presentation(
+        pieces=partial(row_pieces, scored=scored),
+        heading=lambda _, width: (header(width, scored=scored, by_delta=by_delta),),
+        columns=("type", "layer", "good", "bad", "delta_ms", "suspicion"),
+        cells=values_of,
+    )
+
+
+PLACES: Presentation[DiffPlace] = Presentation(
+    pieces=lambda place, _: place_pieces(place),
+    line=lambda place: place.span.line if place.span is not None else None,
+    scrolls=True,
+)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+from trtforensics.tables.columns import TYPE_VALUES
 from trtforensics.tables.filtering import FieldKind, FilterField, RowFilterExpression, parse_filter
 
 if TYPE_CHECKING:
@@ -22,14 +23,14 @@ class NamedFields(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RowFilter:
-    """A filter as it was typed, for rows given as named fields; an empty one keeps every row."""
+    """A filter as it was typed; an empty one keeps every row."""
 
     text: str = ""
     expression: RowFilterExpression | None = None
 
-    def keeps(self, fields: NamedFields) -> bool:
-        """Whether a row stays."""
-        return self.expression is None or self.expression.keeps(fields)
+    def keeps(self, row: object) -> bool:
+        """Whether a row stays; the fields read it."""
+        return self.expression is None or self.expression.keeps(row)
 
     def __bool__(self) -> bool:
         """Whether it may leave rows out."""
@@ -55,8 +56,9 @@ def texts(*names: str, plain: bool = True) -> tuple[FilterField, ...]:
 
 def types(*names: str) -> tuple[FilterField, ...]:
     """Return fields of types, which have several spellings."""
-    values = ("half", "float", "int8", "bfloat16", "fp8")
-    return tuple(FilterField(name, partial(_field, name), FieldKind.TYPE, plain=False, values=values) for name in names)
+    return tuple(
+        FilterField(name, partial(_field, name), FieldKind.TYPE, plain=False, values=TYPE_VALUES) for name in names
+    )
 
 
 def numbers(unit: str, *names: str, aliases: tuple[str, ...] = ()) -> tuple[FilterField, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from trtforensics.findings.finding import Confidence, Severity
 from trtforensics.tui.rows.filtering import texts
 from trtforensics.tui.rows.log_lines import log_pieces
 from trtforensics.tui.rows.pieces import Line, Piece, Role
+from trtforensics.tui.rows.presentation import CitingLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,16 +24,6 @@ _HEAD = 12
 _INDENT = 5
 _LEAST = 16
 """Fewest cells that a text is wrapped to."""
-
-
-@dataclass(frozen=True, slots=True)
-class FindingRow:
-    """A headline or a detail of a finding; ``line`` is the line of the log that the row cites."""
-
-    finding: Finding
-    pieces: Line
-    line: int | None
-    headline: bool = False
 
 
 FINDING_FIELDS = texts("code", "severity", "title", "cause", "layers")
@@ -55,7 +45,7 @@ def line_in_view(span: SourceSpan, log: str) -> int | None:
     return span.line if span.file == log or span.before else None
 
 
-def rows_of(finding: Finding, log: str, width: int, *, expanded: bool) -> list[FindingRow]:
+def rows_of(finding: Finding, log: str, width: int, *, expanded: bool) -> list[CitingLine]:
     """Lay a finding out in ``width`` cells; ``log`` is the file in view, whose lines can be shown."""
     first = next(filter(None, (line_in_view(cited.span, log) for cited in finding.evidence)), None)
     arrow = (" ▾ " if expanded else " ▸ ") if finding.consequence_of is None else ("  ▾" if expanded else "  ▸")
@@ -69,45 +59,45 @@ def rows_of(finding: Finding, log: str, width: int, *, expanded: bool) -> list[F
     title, *more = _wrapped(finding.title + sure + discarded, width - _HEAD)
     role = Role.DIM if finding.pass_discarded else Role.PLAIN
     head = tuple(Piece(piece.text, Role.DIM) for piece in head) if finding.pass_discarded else head
-    rows = [FindingRow(finding, (*head, Piece(title, role)), first, headline=True)]
-    rows += [FindingRow(finding, (Piece(" " * _HEAD + text, role),), first, headline=True) for text in more]
+    rows = [CitingLine((*head, Piece(title, role)), first, headline=True)]
+    rows += [CitingLine((Piece(" " * _HEAD + text, role),), first, headline=True) for text in more]
     if expanded:
         rows += _details(finding, log, width)
     return rows
 
 
-def _details(finding: Finding, log: str, width: int) -> Iterator[FindingRow]:
-    yield from _labelled(finding, "why", finding.cause, width)
+def _details(finding: Finding, log: str, width: int) -> Iterator[CitingLine]:
+    yield from _labelled("why", finding.cause, width)
     if finding.settle:
-        yield from _labelled(finding, "to settle", finding.settle, width)
+        yield from _labelled("to settle", finding.settle, width)
     yield from _evidence(finding, log)
     for step in finding.next_steps:
-        yield from _labelled(finding, "next", step.what, width)
+        yield from _labelled("next", step.what, width)
         for text in _wrapped(step.command, width - _INDENT - 2):
-            yield FindingRow(finding, (Piece(" " * (_INDENT + 2)), Piece(text, Role.ACCENT)), None)
+            yield CitingLine((Piece(" " * (_INDENT + 2)), Piece(text, Role.ACCENT)), None)
     for fix in finding.fixes:
-        yield from _labelled(finding, "fix", fix, width)
+        yield from _labelled("fix", fix, width)
 
 
-def _labelled(finding: Finding, label: str, text: str, width: int) -> Iterator[FindingRow]:
+def _labelled(label: str, text: str, width: int) -> Iterator[CitingLine]:
     """Yield a text behind its label; wrapped lines are indented to the text."""
     margin = _INDENT + len(label) + 1
     for index, line in enumerate(_wrapped(text, width - margin)):
         head = f"{'':{_INDENT}}{label} " if index == 0 else " " * margin
-        yield FindingRow(finding, (Piece(head, Role.DIM), Piece(line)), None)
+        yield CitingLine((Piece(head, Role.DIM), Piece(line)), None)
 
 
-def _evidence(finding: Finding, log: str) -> Iterator[FindingRow]:
+def _evidence(finding: Finding, log: str) -> Iterator[CitingLine]:
     gutter = max(len(str(cited.span.line)) for cited in finding.evidence)
     for cited in finding.evidence:
         span = cited.span
         place = "" if span.file == log else f"{span.file} "
         number = Piece(f"{'':{_INDENT}}{place}{span.line_in_file:>{gutter}} ", Role.DIM)
         row = (number, *log_pieces(cited.text, prefixes=False))
-        yield FindingRow(finding, row, line_in_view(span, log))
+        yield CitingLine(row, line_in_view(span, log))
     if finding.evidence_total > len(finding.evidence):
         more = f"{'':{_INDENT}}and {finding.evidence_total - len(finding.evidence):,} more lines"
-        yield FindingRow(finding, (Piece(more, Role.DIM),), None)
+        yield CitingLine((Piece(more, Role.DIM),), None)
 
 
 def _wrapped(text: str, width: int) -> list[str]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-import re
+from typing import TYPE_CHECKING
 
 from trtforensics.console.terminal import visible
+from trtforensics.parsers.lines.dialects import prefix_of, severity_of
 from trtforensics.tui.rows.pieces import Line, Piece, Role
+
+if TYPE_CHECKING:
+    import re
 
 LONGEST = 20_000
 """Characters of a line that are shown; a line may be as long as the file."""
@@ -16,23 +20,9 @@ _MARGIN = 1_000
 _AROUND = 60
 """Characters that are shown on either side of a match beyond the longest line."""
 
-_PREFIX = re.compile(r"(?:\[[^][]{1,60}\] ?){1,5}")
-_SEVERITY = re.compile(r"\[([EFIVW])[\]:]|\b(ERROR|FATAL|CRITICAL|WARNING)\b")
-_ROLES = {
-    "E": Role.ERROR,
-    "F": Role.ERROR,
-    "W": Role.WARNING,
-    "WARNING": Role.WARNING,
-    "I": Role.PLAIN,
-    "V": Role.PLAIN,
-}
-_HEAD = 80
-
-
-def severity_role(text: str) -> Role:
-    """Return the role of a line by the severity that TensorRT's loggers write near its start."""
-    match = _SEVERITY.search(text, 0, _HEAD)
-    return _ROLES.get(match[1] or match[2], Role.ERROR) if match else Role.PLAIN
+_ROLES = {"E": Role.ERROR, "W": Role.WARNING}
+_HEAD = 512
+"""Characters of a line that may be its prefix."""
 
 
 def log_pieces(text: str, sought: re.Pattern[str] | None = None, *, prefixes: bool = True) -> Line:
@@ -42,9 +32,10 @@ def log_pieces(text: str, sought: re.Pattern[str] | None = None, *, prefixes: bo
     """
     shown = visible(text[: LONGEST + _MARGIN])[:LONGEST]
     rest = len(text) - LONGEST
-    role = severity_role(shown)
-    prefix = _PREFIX.match(shown)
-    start = prefix.end() if prefix else 0
+    head = shown[:_HEAD].encode("utf-8", "replace")
+    role = _ROLES.get(severity_of(head), Role.PLAIN)
+    prefix = prefix_of(head)
+    start = len(head[: prefix.end].decode("utf-8", "replace")) if prefix else 0
     pieces = [Piece(shown[:start], Role.DIM)] if start and prefixes else []
     pieces += _marked(shown[start:], role, sought)
     if rest > 0:

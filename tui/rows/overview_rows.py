@@ -8,44 +8,38 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
-from trtforensics.console.counting import counted
+from trtforensics.console.counting import counted, milliseconds
 from trtforensics.console.terminal import visible
 from trtforensics.engines.requests import REDUCED, allows
 from trtforensics.findings.coverage import in_words
 from trtforensics.findings.finding import Severity
+from trtforensics.model.data_types import FULL
+from trtforensics.model.ledger import ledger_of
 from trtforensics.model.log import Outcome
 from trtforensics.model.profile import TimeSource
-from trtforensics.model.times import slowest_layers, timed_note
+from trtforensics.model.run import Ending
 from trtforensics.parsers.notation.precision import computes
+from trtforensics.render.headline import SEPARATOR, headline_of, with_root
 from trtforensics.render.results import result_name, result_text
-from trtforensics.tui.rows.filtering import numbers, texts
+from trtforensics.render.time_rows import time_rows
 from trtforensics.tui.rows.finding_rows import line_in_view
 from trtforensics.tui.rows.layers.index import UNNAMED
-from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, fit, fit_right, milliseconds, size
+from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, fit, fit_right, line_digits, size
+from trtforensics.tui.rows.presentation import CitingLine, Presentation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from trtforensics.engines.numbering import NumberedFile
     from trtforensics.findings.finding import Finding
-
-from trtforensics.model.log import (
-    BackendPass,
-    Build,
-    BuildLog,
-    CachedResult,
-    Choice,
-    Fact,
-    Message,
-    RunResult,
-    Stage,
-)
+    from trtforensics.model.log import BackendPass, Build, BuildLog, CachedResult, Choice, Fact, Stage
+    from trtforensics.model.run import RunResult
+    from trtforensics.render.headline import Headline
+    from trtforensics.render.time_rows import TimeRow
 
 LABEL_WIDTH = 24
 LEAST_VALUE = 16
 BAR_WIDTH = 10
-SLOWEST = 3
-"""Layers listed at the top."""
 TOP = 5
 """Most rows listed of the slowest layers, the near ties, the messages and the unknown line shapes."""
 
@@ -72,7 +66,7 @@ TELLING_OPTIONS = (
 AS_USUAL = {"", "Disabled", "-1", "Using default tactic sources", "Use default preview flags."}
 """Values of options that were not set."""
 
-OUTCOME_ROLES = {Outcome.PASSED: Role.GOOD, Outcome.FAILED: Role.ERROR, Outcome.TRUNCATED: Role.WARNING}
+ENDING_ROLES = {Ending.PASSED: Role.GOOD, Ending.FAILED: Role.ERROR, Ending.CRASHED: Role.ERROR, None: Role.DIM}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +94,11 @@ class OverviewRow:
         ]
 
 
-def outcome_piece(build: Build, *, reading: bool = False) -> Piece:
-    """Return how a build ended, or that its log is still being read."""
-    if reading and build.outcome in {Outcome.TRUNCATED, Outcome.UNKNOWN}:
+def outcome_piece(headline: Headline, *, reading: bool = False) -> Piece:
+    """Return how a run ended, or that its log is still being read."""
+    if reading and headline.ending in {Ending.NONE, None}:
         return Piece("reading", Role.WARNING)
-    return Piece(build.outcome.value, OUTCOME_ROLES.get(build.outcome, Role.DIM))
+    return Piece(visible(headline.outcome), ENDING_ROLES.get(headline.ending, Role.WARNING))
 
 
 def overview_rows(
@@ -123,7 +117,8 @@ def overview_rows(
     counts = build.message_counts
     message_totals = f"{counted(counts.error, 'error')}, {counted(counts.warning, 'warning')}"
     sections: Iterable[tuple[str, Iterable[OverviewRow]]] = (
-        ("Verdict", _verdict_rows(log, build, outcome_piece(build, reading=reading), findings)),
+        ("Verdict", _verdict_rows(log, build, findings, reading=reading)),
+        ("Where the time goes", map(_time_row, time_rows(log, build))),
         ("Files of this engine", _file_rows(files)),
         ("Build", _build_rows(build)),
         ("Options that matter", _telling_rows(build)),
@@ -146,20 +141,15 @@ def overview_rows(
     return rows[:-1]
 
 
-def message_pieces(message: Message, gutter: int) -> Line:
-    """Lay out a warning or an error behind its line number, ``gutter`` digits wide."""
-    role = Role.WARNING if message.severity == "W" else Role.ERROR
-    number = Piece(f"{message.span.line:>{gutter}} ", Role.DIM)
-    return (number, Piece(f" {message.severity}  ", role), Piece(message.text))
-
-
-MESSAGE_FIELDS = (*texts("text", "severity"), *numbers("", "line"))
-
-
-def message_fields(message: Message) -> dict[str, object]:
-    """Return what a filter can ask of a warning or an error; its severity is a word."""
-    severity = {"W": "warning", "E": "error"}.get(message.severity, message.severity)
-    return {"text": message.text, "severity": severity, "line": message.span.line}
+def overview(rows: Sequence[OverviewRow]) -> Presentation[OverviewRow]:
+    """Return how the values of a build look in a list."""
+    gutter = line_digits(row.line for row in rows)
+    return Presentation(
+        wrapped=lambda row, width: (CitingLine(line, row.line) for line in row.lines(gutter, width)),
+        key=lambda row: row.label,
+        noun="value",
+        values=lambda row: {"text": f"{row.label} {row.value}"},
+    )
 
 
 def waiting_rows(name: str) -> list[OverviewRow]:
@@ -173,20 +163,24 @@ def waiting_rows(name: str) -> list[OverviewRow]:
 
 
 def _verdict_rows(
-    log: BuildLog, build: Build, outcome: Piece, findings: Sequence[Finding] | None
+    log: BuildLog, build: Build, findings: Sequence[Finding] | None, *, reading: bool
 ) -> Iterator[OverviewRow]:
-    """Yield what one looks for first: the outcome, what the log tells, what is wrong, what is slow, what is FP32."""
-    truncated = ": the log stops before it tells how this build ended" if outcome.text == Outcome.TRUNCATED else ""
-    yield OverviewRow("outcome", f"{outcome.text}{truncated}", build.last_line, outcome.role)
+    """Yield what one looks for first: the headline, what the log tells, what is wrong, what is FP32."""
+    headline = headline_of(log, build)
+    root = next((finding for finding in findings or () if finding.severity is Severity.ERROR), None)
+    headline = headline if root is None else with_root(headline, f"{root.code} in line {root.line}")
+    outcome = outcome_piece(headline, reading=reading)
+    text = SEPARATOR.join((outcome.text, *headline.parts))
+    yield OverviewRow("run", text, headline.line or build.last_line, outcome.role)
+    if build.outcome is Outcome.TRUNCATED and not reading:
+        yield OverviewRow("truncated", "the log stops before it tells how this build ended", role=Role.WARNING)
     yield OverviewRow("coverage", in_words(build.coverage), build.first_line)
     yield _worst_row(findings, log.source.path)
-    slow = slowest_layers(build)
-    for place, layer in enumerate(slow[:SLOWEST]):
-        text = f"{milliseconds(layer.time_ms)} ms {layer.time_is}, {layer.share:.1%}  {layer.name or UNNAMED}"
-        yield OverviewRow("slowest" if place == 0 else "", text, layer.span.line)
-    if not slow:
-        yield OverviewRow("slowest", "no layer has a time in this log", role=Role.DIM)
     yield from _full_precision_rows(build)
+
+
+def _time_row(row: TimeRow) -> OverviewRow:
+    return OverviewRow(row.label, row.cited, row.spans[0].line if row.spans else None)
 
 
 def _worst_row(findings: Sequence[Finding] | None, log: str) -> OverviewRow:
@@ -207,7 +201,7 @@ def _full_precision_rows(build: Build) -> Iterator[OverviewRow]:
     if not layers:
         return
     known = [layer.compute_precision.type for layer in layers if layer.compute_precision is not None]
-    full = sum(kind in {"Float", "FP32", "TF32"} for kind in known)
+    full = sum(kind in FULL for kind in known)
     asked = [word for word in REDUCED if allows(build, word)]
     wanted = f", though {', '.join(asked)} was asked for" if asked and full else ""
     silent = sum(layer.compute_precision is None and computes(layer) for layer in layers)
@@ -259,6 +253,8 @@ def _device_row(build: Build) -> OverviewRow:
 
 def _telling_rows(build: Build) -> Iterator[OverviewRow]:
     for block, name in TELLING_OPTIONS:
+        if block == "build" and build.loads_engine:
+            continue
         for fact in build.options.get(block, ()):
             value = fact.value.strip()
             if name == "Memory Pools":
@@ -289,14 +285,9 @@ def _pass_row(number: int, backend_pass: BackendPass) -> OverviewRow:
     )
 
 
-def _is_engines(build: Build, index: int | None) -> bool:
-    """Whether facts of a pass hold, or may hold, for the engine."""
-    return index is None or build.passes[index].chosen is not False
-
-
 def _stage_rows(build: Build) -> Iterator[OverviewRow]:
     """Yield the number of layers after each stage; stages without a change are only counted."""
-    stages = [stage for stage in build.stages if _is_engines(build, stage.pass_index)]
+    stages = [stage for stage in build.stages if build.may_be_in_engine(stage.pass_index)]
     if not stages:
         return
     yield _stage_row(stages[0], 0)
@@ -317,11 +308,11 @@ def _stage_row(stage: Stage, change: int) -> OverviewRow:
 
 def _engine_rows(build: Build) -> Iterator[OverviewRow]:
     """Yield the fusions, the reformat layers and the engine's layers."""
-    fusions = [fusion for fusion in build.fusions if _is_engines(build, fusion.pass_index)]
+    fusions = [fusion for fusion in build.fusions if build.may_be_in_engine(fusion.pass_index)]
     if fusions:
         kinds = _tally(fusion.kind for fusion in fusions)
         yield OverviewRow("fusions", f"{len(fusions):,}: {kinds}", fusions[0].span.line)
-    reformats = [reformat for reformat in build.reformats if _is_engines(build, reformat.pass_index)]
+    reformats = [reformat for reformat in build.reformats if build.may_be_in_engine(reformat.pass_index)]
     if reformats:
         added = f"{counted(len(reformats), 'reformat layer')} added"
         yield OverviewRow("reformats", added, reformats[0].span.line)
@@ -342,7 +333,7 @@ def _engine_rows(build: Build) -> Iterator[OverviewRow]:
             yield OverviewRow("", text, others[0].span.line)
     elif build.layer_names:
         layers = counted(len(build.layer_names), "layer")
-        yield OverviewRow("engine", f"{layers}, of which the log prints the names only")
+        yield OverviewRow("engine", f"{layers}; the log prints their names only")
     elif build.stages or build.choices:
         yield OverviewRow("engine", "layers unknown: the log does not list them", role=Role.DIM)
 
@@ -387,12 +378,13 @@ def _margin(choice: Choice) -> float:
 
 def _slowest_rows(build: Build) -> Iterator[OverviewRow]:
     """Yield the slowest layers of the engine, and how many of its layers have a time."""
-    layers = slowest_layers(build)
+    ledger = ledger_of(build)
+    layers = ledger.slowest
     for layer in layers[:TOP]:
         label = _barred(f"{milliseconds(layer.time_ms)} ms", layer.time_ms, layers[0].time_ms)
         yield OverviewRow(label, f"{layer.share:.1%}  {layer.name or UNNAMED}  {layer.what}", layer.span.line)
     if layers and build.engine_layers:
-        yield OverviewRow("", timed_note(build), role=Role.DIM)
+        yield OverviewRow("", ledger.note, role=Role.DIM)
 
 
 def _tuning_time_rows(build: Build) -> Iterator[OverviewRow]:
@@ -438,9 +430,9 @@ def _log_rows(log: BuildLog) -> Iterator[OverviewRow]:
     yield OverviewRow("file", f"{held}: [ and ] switch" if len(log.builds) > 1 else held)
     unknown = log.lines.unknown
     if not unknown:
-        own, others = (sum(each) for each in zip(*_own_and_other_lines(log), strict=True))
+        ours, others = (sum(each) for each in zip(*_own_and_other_lines(log), strict=True))
         foreign = f"; {counted(others, 'line')} of other programs" if others else ""
-        yield OverviewRow("not understood", f"none of {counted(own, 'line')} of TensorRT and its tools{foreign}")
+        yield OverviewRow("not understood", f"none of {counted(ours, 'line')} of TensorRT and its tools{foreign}")
     else:
         lines = f"{counted(unknown, 'line')} of {counted(log.unknown_shapes, 'shape')}, most often:"
         yield OverviewRow("not understood", lines, log.unknown_samples[0].line, Role.WARNING)

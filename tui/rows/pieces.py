@@ -7,20 +7,22 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
 
 from trtforensics.console.secrets import masked
 from trtforensics.model.older_python import StrEnum
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 EIGHTHS = " ▏▎▍▌▋▊▉"
 KIBI = 1024
 
+_FEWEST_DIGITS = 3
 _INDENT = " " * 3
 _WORDS = re.compile(r"\s*\S+|\s+$")
-
-_DECIMALS = ((0.01, 6), (0.1, 5), (1, 4), (10, 3), (100, 2))
-"""Decimal places of a duration below each limit, in ms."""
 
 
 class Role(StrEnum):
@@ -95,6 +97,11 @@ def fit_right(text: str, width: int) -> str:
     return " " * (width - cell_len(clipped)) + clipped
 
 
+def line_digits(lines: Iterable[int | None]) -> int:
+    """Return the width of a column of line numbers."""
+    return max(_FEWEST_DIGITS, *(len(str(line or "")) for line in lines), _FEWEST_DIGITS)
+
+
 def bar(fraction: float, width: int) -> str:
     """Draw a horizontal bar of ``width`` cells, filled to ``fraction`` in steps of an eighth of a cell.
 
@@ -104,14 +111,6 @@ def bar(fraction: float, width: int) -> str:
     steps = max(steps, 1) if fraction > 0 else 0
     whole, rest = divmod(steps, 8)
     return ("█" * whole + (EIGHTHS[rest] if rest else "")).ljust(width)
-
-
-def milliseconds(value: float | None) -> str:
-    """Spell a duration in ms with about four significant digits; ``-`` where the log has none."""
-    if value is None:
-        return "-"
-    digits = next((digits for limit, digits in _DECIMALS if abs(value) < limit), 1)
-    return f"{value:.{digits}f}"
 
 
 def size(count: int) -> str:

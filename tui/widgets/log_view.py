@@ -4,28 +4,76 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import OrderedDict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from trtforensics.console.terminal import visible
-from trtforensics.parsers.text.matching import LineMatcher
+from trtforensics.parsers.text.text import LineMatcher
 from trtforensics.tui.rows.log_lines import log_pieces
 from trtforensics.tui.rows.pieces import Line, Piece, Role, width_of
 from trtforensics.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import numpy as np
     import numpy.typing as npt
 
-    from trtforensics.tui.widgets.numbered_lines import NumberedLines
+    from trtforensics.parsers.text.text import Matcher
+
 
 PREFIXES_FROM = 84
 """Width in cells from which the loggers' prefixes are shown at first."""
 
 REMEMBERED = 1_000
 """Number of lines kept as pieces: several screens, so that scrolling back and forth is fast."""
+
+
+class NumberedLines(Protocol):
+    """Lines of text, counted from 1. Another thread may append lines meanwhile.
+
+    Real texts are :class:`~trtforensics.parsers.text.text.LogText`. The interface keeps NumPy, which that class needs,
+    out of the imports before the first picture.
+    """
+
+    def __len__(self) -> int:
+        """Return how many lines can be shown now."""
+        ...
+
+    def line(self, number: int) -> str:
+        """Return a line without its ending, control characters included."""
+        ...
+
+    def find(self, needle: str, start: int, *, backwards: bool = False) -> int | None:
+        """Return the first line from ``start`` on (included) that holds ``needle``, or None; it never wraps.
+
+        Case counts only where the needle has a capital letter. Called in a thread.
+        """
+        ...
+
+    def matches(self, matcher: Matcher) -> Iterable[Sequence[int] | npt.NDArray[np.int64]]:
+        """Yield the numbers of the lines that match, in order, some at once. Called in a thread."""
+        ...
+
+
+class NoLines:
+    """An empty text, shown before a file is opened."""
+
+    def __len__(self) -> int:
+        """Return 0."""
+        return 0
+
+    def line(self, number: int) -> str:
+        """Raise IndexError: there is no line."""
+        raise IndexError(number)
+
+    def find(self, needle: str, start: int, *, backwards: bool = False) -> int | None:  # noqa: ARG002 - as in NumberedLines
+        """Return None: no line holds the needle."""
+        return None
+
+    def matches(self, matcher: Matcher) -> Iterable[Sequence[int]]:  # noqa: ARG002 - as in NumberedLines
+        """Return nothing: there is no line."""
+        return ()
 
 
 class LogView(VirtualList):

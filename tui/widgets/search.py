@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, ClassVar
 
@@ -13,15 +14,12 @@ from textual.widgets import Input
 from trtforensics.tables.filtering import completions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from textual.binding import BindingType
 
     from trtforensics.tables.filtering import FilterField
-    from trtforensics.tui.widgets.log_view import LogView
-    from trtforensics.tui.widgets.numbered_lines import NumberedLines
-
-    Search = Callable[[], tuple[int | None, bool]]
+    from trtforensics.tui.widgets.log_view import LogView, NumberedLines
 
 
 def find_around(text: NumberedLines, needle: str, line: int, *, backwards: bool, here: bool) -> tuple[int | None, bool]:
@@ -36,33 +34,24 @@ def find_around(text: NumberedLines, needle: str, line: int, *, backwards: bool,
     return text.find(needle, len(text) if backwards else 1, backwards=backwards), True
 
 
+@dataclass(eq=False, repr=False)
 class Match(Message):
     """A search in the text of a view ended; ``line`` is None without a match."""
 
-    def __init__(self, view: LogView, needle: str, line: int | None) -> None:
-        super().__init__()
-        self.view = view
-        self.needle = needle
-        self.line = line
-
-    def show(self, say: Callable[[str], None], where: str) -> None:
-        """Go to the match and report its line through ``say``; ``where`` names the searched text."""
-        if self.line is None:
-            say(f"{self.needle!r} is nowhere in this {where}")
-        else:
-            self.view.show_match(self.line)
-            say(f"{self.needle!r} at line {self.line:,}")
+    view: LogView
+    needle: str
+    line: int | None
 
 
-def search_view(view: LogView, text: NumberedLines, needle: str, *, backwards: bool, here: bool) -> None:
-    """Search a text from its view's cursor, in a thread; post a :class:`Match` to the app."""
-    app, line = view.app, view.current_line
+def search_view(view: LogView, needle: str, *, backwards: bool, here: bool) -> None:
+    """Search a text from its view's cursor, in a thread; post a :class:`Match` to the screen."""
+    screen, text, line = view.screen, view.text, view.current_line
 
     def find() -> None:
         match, _ = find_around(text, needle, line, backwards=backwards, here=here)
-        app.post_message(Match(view, needle, match))
+        screen.post_message(Match(view, needle, match))
 
-    app.run_worker(find, group="search", thread=True, exclusive=True)
+    screen.run_worker(find, group="search", thread=True, exclusive=True)
 
 
 class Purpose(Enum):
@@ -87,8 +76,8 @@ class FieldSuggester(Suggester):
     async def get_suggestion(self, value: str) -> str | None:
         """Return the text with its last word completed."""
         word = value.rpartition(" ")[2].removeprefix("-")
-        found = completions(value, len(value) + 1, self._fields) if word else ()
-        first = next((one for one in found if one.startswith(word) and one != word), None)
+        names = completions(value, len(value) + 1, self._fields) if word else ()
+        first = next((name for name in names if name.startswith(word) and name != word), None)
         return None if first is None else value + first[len(word) :]
 
 
@@ -100,25 +89,23 @@ class Prompt(Input):
         Binding("ctrl+r", "regex", "Regular expression", show=False),
     ]
 
+    @dataclass(eq=False, repr=False)
     class Answered(Message):
         """The prompt was answered. A filter also posts this while the user types (``done`` False).
 
         ``regex``: the text is a regular expression.
         """
 
-        def __init__(self, purpose: Purpose, text: str, *, done: bool, regex: bool = False) -> None:
-            super().__init__()
-            self.purpose = purpose
-            self.text = text
-            self.done = done
-            self.regex = regex
+        purpose: Purpose
+        text: str
+        done: bool
+        regex: bool = False
 
+    @dataclass(eq=False, repr=False)
     class Dismissed(Message):
         """The prompt was left by Escape."""
 
-        def __init__(self, purpose: Purpose) -> None:
-            super().__init__()
-            self.purpose = purpose
+        purpose: Purpose
 
     def __init__(self) -> None:
         super().__init__(id="prompt", compact=True, select_on_focus=True)

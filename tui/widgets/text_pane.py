@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual.containers import Vertical
@@ -10,8 +11,7 @@ from textual.worker import get_current_worker
 
 from trtforensics.errors import ForensicsError
 from trtforensics.tui.rows.pieces import Piece, Role, clip
-from trtforensics.tui.widgets.log_view import LogView
-from trtforensics.tui.widgets.numbered_lines import NoLines
+from trtforensics.tui.widgets.log_view import LogView, NoLines
 from trtforensics.tui.widgets.virtual_list import LineBar
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from trtforensics.model.span import SourceSpan
-    from trtforensics.tui.widgets.numbered_lines import NumberedLines
+    from trtforensics.tui.widgets.log_view import NumberedLines
 
 REMEMBERED = 8
 """Number of files whose text is kept, so that going back and forth does not read them again."""
@@ -29,15 +29,14 @@ REMEMBERED = 8
 class TextPane(Vertical):
     """Shows one file at a time. ``read`` returns the lines of a path and is called in a thread."""
 
+    @dataclass(eq=False, repr=False)
     class Loaded(Message):
         """A file was read, or could not be (``text`` None)."""
 
-        def __init__(self, pane: TextPane, path: str, text: NumberedLines | None, problem: str = "") -> None:
-            super().__init__()
-            self.pane = pane
-            self.path = path
-            self.text = text
-            self.problem = problem
+        pane: TextPane
+        path: str
+        text: NumberedLines | None
+        problem: str = ""
 
     def __init__(
         self,

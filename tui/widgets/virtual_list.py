@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
@@ -92,37 +93,25 @@ class VirtualList(ScrollView, can_focus=True):
         Binding("enter", "choose", "Show line", show=False),
     ]
 
+    @dataclass(eq=False, repr=False)
     class Highlighted(Message):
         """The cursor moved to a row."""
 
-        def __init__(self, source: VirtualList, index: int) -> None:
-            super().__init__()
-            self.source = source
-            self.index = index
-
-        @property
-        def control(self) -> VirtualList:
-            """The list, for ``on`` selectors."""
-            return self.source
+        source: VirtualList
+        index: int
 
         def can_replace(self, message: Message) -> bool:
             """Let the newest move replace older moves, so that a held-down key does not queue work."""
             return isinstance(message, VirtualList.Highlighted) and message.source is self.source
 
+    @dataclass(eq=False, repr=False)
     class Chosen(Message):
         """Enter was pressed, or a row clicked."""
 
-        def __init__(self, source: VirtualList, index: int) -> None:
-            super().__init__()
-            self.source = source
-            self.index = index
+        source: VirtualList
+        index: int
 
-        @property
-        def control(self) -> VirtualList:
-            """The list, for ``on`` selectors."""
-            return self.source
-
-    fields: ClassVar[Sequence[FilterField]] = ANY_TEXT
+    fields: Sequence[FilterField] = ANY_TEXT
     """What a filter can ask of the rows."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from trtforensics.console.terminal import visible
-from trtforensics.findings.coverage import in_words
-from trtforensics.findings.finding import Confidence, Severity
-from trtforensics.findings.forms.text import builds_of
+from trtforensics.findings.finding import Confidence, Severity, builds_in_words
 from trtforensics.model.version import __version__
 from trtforensics.plots import page as plots
+from trtforensics.render.headline import first_line, run_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -84,12 +83,19 @@ def _body(report: Report, figures: Sequence[Figure]) -> Iterator[ET.Element]:
             "section", *_source(source), *(shown or [_tag("p", "Nothing found in what the log tells.", cls="calm")])
         )
     if report.unreadable:
-        rows = [_tag("li", _tag("b", one.path), f": {one.why}") for one in report.unreadable]
+        rows = [_tag("li", _tag("b", source.path), f": {source.why}") for source in report.unreadable]
         yield _tag("section", _tag("h2", "Not read"), _tag("ul", *rows, cls="plain"))
     if report.common:
         rows = [
-            _tag("li", _badge(one.severity), " ", _tag("b", one.code), f" {one.title}: ", _shared(report, one.sources))
-            for one in report.common
+            _tag(
+                "li",
+                _badge(shared.severity),
+                " ",
+                _tag("b", shared.code),
+                f" {shared.title}: ",
+                _shared(report, shared.sources),
+            )
+            for shared in report.common
         ]
         yield _tag("section", _tag("h2", "In several logs"), _tag("ul", *rows, cls="plain"))
     yield from _rest(report)
@@ -111,31 +117,40 @@ def _tally(report: Report) -> ET.Element:
 def _contents(report: Report, numbers: Mapping[int, int], *, several: bool) -> ET.Element:
     """Return the list of roots, worst first, with what follows from each, and a link to each one's place."""
 
-    def row(one: Finding) -> ET.Element:
-        name = PurePath(report.sources[one.source].path).name
-        where = f"{name}:{one.line}" if several else f"line {one.line:,}"
-        title = _tag("a", one.title, href=f"#f{numbers[id(one)]}")
-        below = [row(each) for each in report.consequences(one)]
+    def row(finding: Finding) -> ET.Element:
+        name = PurePath(report.sources[finding.source].path).name
+        where = f"{name}:{finding.line}" if several else finding.place
+        title = _tag("a", finding.title, href=f"#f{numbers[id(finding)]}")
+        below = [row(each) for each in report.consequences(finding)]
         rest = [_tag("ul", *below)] if below else []
-        return _tag("li", _badge(one.severity), _tag("b", one.code), title, _tag("span", where, cls="where"), *rest)
+        return _tag(
+            "li", _badge(finding.severity), _tag("b", finding.code), title, _tag("span", where, cls="where"), *rest
+        )
 
-    roots = [one for one in report.findings if one.consequence_of is None]
+    roots = [finding for finding in report.findings if finding.consequence_of is None]
     return _tag("nav", _tag("ol", *map(row, roots)), **{"aria-label": "Findings"})
 
 
 def _source(source: ReportSource) -> Iterator[ET.Element]:
     builds = "" if source.builds == 1 else f", {source.builds:,} builds"
+    if source.headlines:
+        yield _tag("p", _tag("strong", first_line(source.headlines)), cls="headline")
     yield _tag("h2", source.path)
+    if len(source.headlines) > 1:
+        yield _tag("ul", *(_tag("li", line) for line in run_lines(source.headlines)), cls="plain")
+    if source.times:
+        rows = [_tag("tr", _tag("th", row.label, scope="row"), _tag("td", row.cited)) for row in source.times]
+        yield _tag("table", *rows, cls="times")
     facts = f"{source.lines:,} lines, {source.bytes:,} bytes{builds}, SHA-256 "
     yield _tag("p", facts, _tag("code", source.sha256), cls="facts")
-    words = in_words(source.coverage, source.builds)
+    words = source.words
     yield _tag("p", f"{words[0].upper()}{words[1:]}.")
 
 
 def _tree(report: Report, root: Finding, numbers: Mapping[int, int], *, builds: int) -> ET.Element:
     """Return a root; what follows from it stands inside, at its end."""
     article = _finding(root, numbers[id(root)], builds=builds)
-    below = [_finding(one, numbers[id(one)], builds=builds) for one in report.consequences(root)]
+    below = [_finding(finding, numbers[id(finding)], builds=builds) for finding in report.consequences(root)]
     if below:
         article.append(_tag("section", _tag("h4", "It follows"), *below, cls="follows"))
     return article
@@ -143,10 +158,8 @@ def _tree(report: Report, root: Finding, numbers: Mapping[int, int], *, builds: 
 
 def _finding(finding: Finding, number: int, *, builds: int) -> ET.Element:
     sure = "" if finding.confidence is Confidence.CERTAIN else f", {finding.confidence}"
-    build = f", {builds_of(finding)}" if builds > 1 else ""
-    facts = _tag(
-        "p", _badge(finding.severity), _tag("b", finding.code), f"line {finding.line:,}{build}{sure}", cls="id"
-    )
+    build = f", {builds_in_words(finding.builds)}" if builds > 1 else ""
+    facts = _tag("p", _badge(finding.severity), _tag("b", finding.code), f"{finding.place}{build}{sure}", cls="id")
     article = _tag("article", facts, _tag("h3", finding.title), _tag("p", finding.cause), cls=finding.severity.word)
     article.set("id", f"f{number}")
     article.extend(_advice(finding))
@@ -193,8 +206,8 @@ def _names(title: str, names: Sequence[str]) -> Iterator[ET.Element]:
 def _evidence(finding: Finding) -> ET.Element:
     total = finding.evidence_total
     summary = _tag("summary", "Evidence: 1 line" if total == 1 else f"Evidence: {total:,} lines")
-    own = finding.evidence[0].span.file
-    rows = [_line(one, own) for one in finding.evidence]
+    first_file = finding.evidence[0].span.file
+    rows = [_line(evidence, first_file) for evidence in finding.evidence]
     more = total - len(finding.evidence)
     rest = [_tag("p", f"and {more:,} more", cls="where")] if more else []
     details = _tag("details", summary, _tag("table", *rows, cls="lines"), *rest)
@@ -203,10 +216,10 @@ def _evidence(finding: Finding) -> ET.Element:
     return details
 
 
-def _line(evidence: Evidence, own: str) -> ET.Element:
+def _line(evidence: Evidence, first_file: str) -> ET.Element:
     """Return a row: the number of the line, its text, and its file where that differs from the first line's."""
     span = evidence.span
-    place = [] if span.file == own else [_tag("span", span.file, cls="where"), ET.Element("br")]
+    place = [] if span.file == first_file else [_tag("span", span.file, cls="where"), ET.Element("br")]
     return _tag("tr", _tag("th", str(span.line), scope="row"), _tag("td", *place, _tag("code", evidence.text)))
 
 
@@ -221,14 +234,17 @@ def _shared(report: Report, sources: Sequence[int]) -> str:
 def _rest(report: Report) -> Iterator[ET.Element]:
     """Give the suppressed findings and the rules that did not run."""
     if report.suppressed:
-        rows = [_tag("li", _tag("b", one.code), f" {one.title}, line {one.line:,}") for one in report.suppressed]
+        rows = [
+            _tag("li", _tag("b", finding.code), f" {finding.title}, {finding.place}") for finding in report.suppressed
+        ]
         summary = _tag(
             "summary", f"Suppressed: {len(rows):,}" + (f", some by {report.settings}" if report.settings else "")
         )
         yield _tag("section", _tag("details", summary, _tag("ul", *rows, cls="plain")))
     if report.not_judged:
         rows = [
-            _tag("li", _tag("b", one.code), f" {one.title} (needs {', '.join(one.needs)})") for one in report.not_judged
+            _tag("li", _tag("b", rule.code), f" {rule.title} (needs {', '.join(rule.needs)})")
+            for rule in report.not_judged
         ]
-        summary = _tag("summary", f"Rules that were not asked: {len(rows):,}")
+        summary = _tag("summary", f"Rules that need another file: {len(rows):,}")
         yield _tag("section", _tag("details", summary, _tag("ul", *rows, cls="plain")))

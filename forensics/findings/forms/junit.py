@@ -7,12 +7,11 @@ because CI follows a test by its name, which must stay the same from build to bu
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from trtforensics.console.terminal import visible
-from trtforensics.findings.coverage import in_words
-from trtforensics.findings.finding import Severity
+from trtforensics.findings.finding import Severity, root_of
 from trtforensics.findings.registry import rules
 
 if TYPE_CHECKING:
@@ -32,8 +31,8 @@ def render(report: Report, look: Look) -> str:
     root = ET.Element("testsuites", name="trtforensics")
     for index in range(len(report.sources)):
         root.append(_suite(report, index, fails_from))
-    for one in report.unreadable:
-        root.append(_not_read(one))
+    for source in report.unreadable:
+        root.append(_not_read(source))
     for count in ("tests", "failures", "errors", "skipped"):
         root.set(count, str(sum(int(suite.get(count, "0")) for suite in root)))
     ET.indent(root, " ")
@@ -44,21 +43,24 @@ def _suite(report: Report, index: int, fails_from: Severity) -> ET.Element:
     name = _safe(report.sources[index].path)
     suite = ET.Element("testsuite", name=name)
     properties = ET.SubElement(suite, "properties")
-    words = in_words(report.sources[index].coverage, report.sources[index].builds)
+    words = report.sources[index].words
     ET.SubElement(properties, "property", name="coverage", value=_safe(words))
-    needs = {one.code: one.needs for one in report.not_judged}
-    mine = [one for one in report.findings if one.source == index]
+    needs = {rule.code: rule.needs for rule in report.not_judged}
+    texts: dict[str, list[tuple[Finding, str]]] = {}
+    for finding in report.findings:
+        if finding.source == index:
+            lines = _lines(finding, root_of(finding, report.findings))
+            texts.setdefault(finding.code, []).append((finding, "\n".join(lines)))
     for rule in rules():
-        found = [_Cited(one, report) for one in mine if one.code == rule.code]
-        suite.append(_case(name, rule, found, needs.get(rule.code, ()), fails_from))
+        suite.append(_case(name, rule, texts.get(rule.code, ()), needs.get(rule.code, ()), fails_from))
     return _counted(suite)
 
 
-def _not_read(one: Unreadable) -> ET.Element:
-    name = _safe(one.path)
+def _not_read(source: Unreadable) -> ET.Element:
+    name = _safe(source.path)
     suite = ET.Element("testsuite", name=name)
     case = ET.SubElement(suite, "testcase", classname=name, name="the source can be read", time="0")
-    ET.SubElement(case, "error", type="unreadable", message=_safe(one.why))
+    ET.SubElement(case, "error", type="unreadable", message=_safe(source.why))
     return _counted(suite)
 
 
@@ -75,46 +77,35 @@ def _counted(suite: ET.Element) -> ET.Element:
     return suite
 
 
-class _Cited(NamedTuple):
-    """A finding, and the report that holds the root it follows from."""
-
-    finding: Finding
-    report: Report
-
-    @property
-    def root(self) -> Finding | None:
-        place = self.finding.consequence_of
-        return None if place is None else self.report.findings[place]
-
-
-def _case(path: str, rule: Rule, found: Sequence[_Cited], needs: Sequence[str], fails_from: Severity) -> ET.Element:
+def _case(
+    path: str, rule: Rule, texts: Sequence[tuple[Finding, str]], needs: Sequence[str], fails_from: Severity
+) -> ET.Element:
     case = ET.Element("testcase", classname=path, name=f"{rule.code} {_safe(rule.title)}", time="0")
     if needs:
         ET.SubElement(case, "skipped", message=f"not asked: it needs {', '.join(needs)}")
-    failing = [one for one in found if one.finding.severity >= fails_from]
-    lesser = [one for one in found if one.finding.severity < fails_from]
+    failing = [finding for finding, _ in texts if finding.severity >= fails_from]
     if failing:
-        first, more = failing[0].finding, len(failing) - 1
+        first, more = failing[0], len(failing) - 1
         case.set("file", _safe(first.evidence[0].span.file))
         case.set("line", str(first.line))
         message = _safe(first.title) + (f" (and {more} more)" if more else "")
         failure = ET.SubElement(case, "failure", type=first.severity.word, message=message)
-        failure.text = "\n\n".join("\n".join(_lines(one)) for one in failing)
-    if lesser:
-        ET.SubElement(case, "system-out").text = "\n\n".join("\n".join(_lines(one)) for one in lesser)
+        failure.text = "\n\n".join(text for finding, text in texts if finding.severity >= fails_from)
+    if len(failing) < len(texts):
+        lesser = (text for finding, text in texts if finding.severity < fails_from)
+        ET.SubElement(case, "system-out").text = "\n\n".join(lesser)
     return case
 
 
-def _lines(cited: _Cited) -> Iterator[str]:
-    finding, root = cited.finding, cited.root
+def _lines(finding: Finding, root: Finding | None) -> Iterator[str]:
     yield _safe(f"{finding.severity.word} {finding.code} {finding.title} ({finding.confidence})")
     if root is not None:
         yield _safe(f"it follows from {root.code}: {root.title}")
     yield _safe(finding.cause)
     if finding.settle:
         yield _safe(f"to settle: {finding.settle}")
-    for one in finding.evidence:
-        yield _safe(f"{one.span.file}:{one.span.line}: {one.text}")
+    for evidence in finding.evidence:
+        yield _safe(f"{evidence.span.file}:{evidence.span.line}: {evidence.text}")
     if finding.evidence_total > len(finding.evidence):
         yield f"and {finding.evidence_total - len(finding.evidence):,} more lines"
     for step in finding.next_steps:

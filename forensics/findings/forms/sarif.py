@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from trtforensics.console.terminal import visible
-from trtforensics.findings.coverage import in_words
+from trtforensics.findings.finding import root_of
 from trtforensics.findings.registry import rule_of
 from trtforensics.model.version import __version__
 from trtforensics.parsers.text.stored import STANDARD_INPUT
@@ -43,14 +43,16 @@ def render(report: Report, look: Look) -> str:  # noqa: ARG001 - every renderer 
 def document(report: Report) -> JsonObject:
     """Return a report as a SARIF log, as an object for ``json.dump``."""
     shown, hidden = report.findings, report.suppressed
-    codes = sorted({one.code for one in (*shown, *hidden)})
+    codes = sorted({finding.code for finding in (*shown, *hidden)})
     positions = {code: index for index, code in enumerate(codes)}
     sources = {source.path: source for source in report.sources}
     artifacts = {path: index for index, path in enumerate(sources)}
     by = {"justification": f"Some are suppressed by {visible(report.settings)}."} if report.settings else {}
     hiding = {"suppressions": [{"kind": "external", "status": "accepted", **by}]}
-    results = [_result(one, positions[one.code], artifacts, _root(one, shown)) for one in shown]
-    results += [_result(one, positions[one.code], artifacts, _root(one, hidden)) | hiding for one in hidden]
+    results = [_result(finding, positions[finding.code], artifacts, root_of(finding, shown)) for finding in shown]
+    results += [
+        _result(finding, positions[finding.code], artifacts, root_of(finding, hidden)) | hiding for finding in hidden
+    ]
     driver = {
         "name": "trtforensics",
         "version": __version__,
@@ -61,8 +63,8 @@ def document(report: Report) -> JsonObject:
         "invocations": [
             {
                 "executionSuccessful": not report.unreadable,
-                "toolConfigurationNotifications": [_not_judged(one) for one in report.not_judged],
-                "toolExecutionNotifications": [_unreadable(one) for one in report.unreadable],
+                "toolConfigurationNotifications": [_not_judged(rule) for rule in report.not_judged],
+                "toolExecutionNotifications": [_unreadable(source) for source in report.unreadable],
             }
         ],
         "originalUriBaseIds": {BASE: {"description": _text("The working directory of the command.")}},
@@ -72,7 +74,7 @@ def document(report: Report) -> JsonObject:
                 "length": source.bytes,
                 "hashes": {"sha-256": source.sha256},
                 "roles": ["analysisTarget"],
-                "description": _text(in_words(source.coverage, source.builds)),
+                "description": _text(source.words),
             }
             for source in sources.values()
         ],
@@ -97,10 +99,6 @@ def _rule(rule: Rule) -> JsonObject:
     }
 
 
-def _root(finding: Finding, findings: Sequence[Finding]) -> Finding | None:
-    return None if finding.consequence_of is None else findings[finding.consequence_of]
-
-
 def _result(finding: Finding, rule_index: int, artifacts: Mapping[str, int], root: Finding | None) -> JsonObject:
     first, *others = finding.evidence
     logical = [*_logical(finding.layers, "layer"), *_logical(finding.onnx_nodes, "onnxNode")]
@@ -118,11 +116,11 @@ def _result(finding: Finding, rule_index: int, artifacts: Mapping[str, int], roo
             "passDiscarded": finding.pass_discarded,
         },
     }
-    related = [_location(one, artifacts) for one in others]
+    related = [_location(evidence, artifacts) for evidence in others]
     if root is not None:
         related.insert(0, _location(root.evidence[0], artifacts) | {"message": _text(f"{root.code} {root.title}")})
     if related:
-        result["relatedLocations"] = [one | {"id": index} for index, one in enumerate(related, start=1)]
+        result["relatedLocations"] = [location | {"id": index} for index, location in enumerate(related, start=1)]
     return result
 
 
@@ -155,7 +153,7 @@ def _logical(names: Sequence[str], kind: str) -> Iterator[JsonObject]:
 def _location(evidence: Evidence, artifacts: Mapping[str, int]) -> JsonObject:
     span = evidence.span
     place = _place(span.file) | ({"index": artifacts[span.file]} if span.file in artifacts else {})
-    region = {"startLine": span.line, "snippet": {"text": visible(evidence.text)}}
+    region = {"startLine": max(span.line, 1), "snippet": {"text": visible(evidence.text)}}
     return {"physicalLocation": {"artifactLocation": place, "region": region}}
 
 
@@ -169,10 +167,10 @@ def _place(path: str) -> JsonObject:
     return {"uri": quote(os.fsencode(pure.as_posix())), "uriBaseId": BASE}
 
 
-def _unreadable(one: Unreadable) -> JsonObject:
-    return {"level": "error", "message": _text(f"{one.path} was not read: {one.why}")}
+def _unreadable(source: Unreadable) -> JsonObject:
+    return {"level": "error", "message": _text(f"{source.path} was not read: {source.why}")}
 
 
-def _not_judged(one: NotJudged) -> JsonObject:
-    needs = ", ".join(one.needs)
-    return {"level": "note", "message": _text(f"{one.code} was not asked, it needs {needs}: {one.title}")}
+def _not_judged(rule: NotJudged) -> JsonObject:
+    needs = ", ".join(rule.needs)
+    return {"level": "note", "message": _text(f"{rule.code} was not asked, it needs {needs}: {rule.title}")}

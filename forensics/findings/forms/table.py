@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from trtforensics.tables.columns import Sort, Table, TableColumn
 
 if TYPE_CHECKING:
-    from trtforensics.findings.finding import Finding, Report
+    from trtforensics.findings.finding import Report
 
 _COLUMNS = (
     TableColumn("code", lambda row: row.code),
@@ -27,10 +27,6 @@ _COLUMNS = (
 )
 
 
-def finding_table(report: Report, builds: frozenset[int] | None = None) -> Table:
-    """Return the findings about some builds (their indexes), or about all."""
-
-    def wanted(finding: Finding) -> bool:
-        return builds is None or not builds.isdisjoint(finding.builds)
-
-    return Table(_COLUMNS, [finding for finding in report.findings if wanted(finding)])
+def finding_table(report: Report, builds: frozenset[int]) -> Table:
+    """Return the findings about some builds, by their indexes."""
+    return Table(_COLUMNS, [finding for finding in report.findings if not builds.isdisjoint(finding.builds)])

@@ -1,27 +1,36 @@
-"""A report as text: findings with their next steps, worst first; with ``-v`` causes, evidence and fixes too."""
+"""A report as text: of each root what is wrong, why and what to do first; with ``-v`` evidence, fixes and notes too."""
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted
 from trtforensics.console.terminal import visible
-from trtforensics.findings.coverage import in_words
-from trtforensics.findings.finding import Confidence, Severity
+from trtforensics.findings.answering import candidates_of, first_of, why_of
+from trtforensics.findings.case import Need
+from trtforensics.findings.finding import Confidence, Severity, builds_in_words
+from trtforensics.findings.tree import NOT_SHOWN
+from trtforensics.render.headline import SEPARATOR, first_line, run_lines
+from trtforensics.render.names import shortened, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from trtforensics.findings.finding import Finding, Report, SharedFinding
+    from trtforensics.findings.finding import Finding, Report, ReportSource, SharedFinding, Step
     from trtforensics.findings.forms.rendering import Look
+    from trtforensics.render.headline import Headline
 
 _WIDTH = 110
 _INDENT = " " * 4
-_PLAIN = "\x1b[0m"
+_PLAIN, _GOOD, _BAD = "\x1b[0m", "\x1b[1;32m", "\x1b[1;33m"
+_UNBROKEN = "\xa0"
 _COLOURS = {Severity.ERROR: "\x1b[1;31m", Severity.WARNING: "\x1b[1;33m", Severity.NOTE: "\x1b[1;36m"}
 _NAMES = 8
 """Layers or nodes that are named; further names are only counted."""
+_NOTES = 5
+"""Notes that are shown where nothing is worse; further notes are only counted."""
+_NAME = 20
+"""Characters of a title that are shown on the narrowest terminal."""
 
 
 def render(report: Report, look: Look) -> str:
@@ -33,106 +42,149 @@ def render(report: Report, look: Look) -> str:
 def _blocks(report: Report, look: Look) -> Iterator[list[str]]:
     for index, source in enumerate(report.sources):
         roots = report.roots(index)
-        counts = tally([one for one in report.findings if one.source == index])
+        counts = tally([finding for finding in report.findings if finding.source == index])
         yield [
+            *_headlines(source.headlines, look),
+            *(line for row in source.times for line in _wrapped(f"{row.label:<9}", row.cited, look)),
             visible(f"{source.path}: {counts}"),
-            *(_wrapped("", f"read as an excerpt: {', '.join(source.wrapped_in)}") if source.wrapped_in else ()),
-            *_wrapped("", in_words(source.coverage, source.builds)),
+            *(_about_the_source(source, look) if look.verbose or source.model or not roots else ()),
         ]
-        for root in roots:
-            yield [*_tree(report, root, look, several=source.builds > 1)]
+        shown = _shown(report, roots, look)
+        told: set[tuple[str, ...]] = set()
+        for root in shown:
+            yield [*_tree(report, root, look, told, several=source.builds > 1)]
+        if len(shown) < len(roots):
+            yield [f"{counted(len(roots) - len(shown), 'note')}: -v"]
     if report.unreadable:
-        yield ["Not read:", *(line for one in report.unreadable for line in _wrapped("", f"{one.path}: {one.why}"))]
+        yield [
+            "Not read:",
+            *(line for source in report.unreadable for line in _wrapped("", f"{source.path}: {source.why}", look)),
+        ]
     if report.common:
-        yield ["In several logs:", *(_shared(one, len(report.sources)) for one in report.common)]
+        yield ["In several logs:", *(_shared(finding, len(report.sources)) for finding in report.common)]
     rest = [*_rest(report)]
     if rest:
         yield rest
 
 
-def _tree(report: Report, root: Finding, look: Look, *, several: bool) -> Iterator[str]:
-    """Give a root with its details, and its consequences; their steps only where the root has none, or if asked for."""
-    yield from _finding(root, look, several=several)
-    helped = bool(root.next_steps)
-    for one in report.consequences(root):
-        yield f"{_INDENT}so: {_headline(one, look, several=several)}"
-        if look.verbose:
-            yield from (f"{_INDENT}{line}" for line in _detail(one))
-        if look.verbose or not helped:
-            yield from (f"{_INDENT}{line}" for line in _next(one, look))
-            helped = helped or bool(one.next_steps)
+def _headlines(every: Sequence[Headline], look: Look) -> Iterator[str]:
+    """Give the first line about a log and, where it has several runs, a line for each.
+
+    On a terminal they are broken between their parts; elsewhere they stay whole.
+    """
+    for number, text in enumerate((first_line(every), *run_lines(every)) if every else ()):
+        indent = _INDENT if number else ""
+        unbroken = text.replace(" ", _UNBROKEN).replace(SEPARATOR.replace(" ", _UNBROKEN), f"{_UNBROKEN}· ")
+        lines = wrapped(unbroken, look.width or len(text) + len(indent), indent, f"{indent}  ")
+        good = all(headline.passed for headline in every)
+        for line in (line.replace(_UNBROKEN, " ") for line in lines):
+            yield f"{_GOOD if good else _BAD}{line}{_PLAIN}" if look.colour and not number else line
+
+
+def _about_the_source(source: ReportSource, look: Look) -> Iterator[str]:
+    if source.wrapped_in:
+        yield from _wrapped("", f"read as an excerpt: {', '.join(source.wrapped_in)}", look)
+    yield from _wrapped("", source.words, look)
+
+
+def _shown(report: Report, roots: Sequence[Finding], look: Look) -> Sequence[Finding]:
+    """Return the roots that are shown: notes only where they are asked for, or the first where nothing is worse.
+
+    What the log lacks is no more than a note.
+    """
+    trees = [(root, *report.consequences(root)) for root in roots]
+    worse = [tree[0] for tree in trees if any(f.severity > Severity.NOTE and f.code != NOT_SHOWN for f in tree)]
+    return roots if look.verbose else worse or roots[:_NOTES]
+
+
+def _tree(report: Report, root: Finding, look: Look, told: set[tuple[str, ...]], *, several: bool) -> Iterator[str]:
+    """Give a root with its answer, unless that is ``told`` above, and what follows; with ``-v`` all details of each."""
+    consequences = report.consequences(root)
+    yield from _headline(root, look, several=several)
+    if look.verbose:
+        yield from _detail(root, look)
+        for finding in consequences:
+            yield from (f"{_INDENT}{line}" for line in _headline(finding, look, several=several, label="so: "))
+            yield from (f"{_INDENT}{line}" for line in _detail(finding, look))
+        return
+    answer = tuple(_answer(root, consequences, look))
+    yield from answer if answer not in told else ()
+    told.add(answer)
+    if consequences:
+        worst = min(consequences, key=lambda finding: (-finding.severity, finding.general, -finding.line))
+        more = f"; and {len(consequences) - 1} more" if len(consequences) > 1 else ""
+        place = f" ({worst.code}, {worst.place}){more}"
+        room = max((look.width or _WIDTH) - len(_INDENT) - len("so: ") - len(place), _NAME)
+        yield f"{_INDENT}so: {visible(shortened(worst.title, room))}{place}"
+
+
+def _answer(root: Finding, consequences: Sequence[Finding], look: Look) -> Iterator[str]:
+    """Give why, the causes that come into question with what tells them apart, the first thing to do, a command."""
+    yield from _wrapped("it says: ", root.message, look)
+    yield from _wrapped("", why_of(root), look)
+    causes = candidates_of(root)
+    for number, cause in enumerate(causes, 1):
+        yield from _wrapped(f"  {number}. ", cause, look)
+    if causes and root.settle:
+        yield from _wrapped("to tell: ", root.settle, look)
+    what, step = first_of(root)
+    if step is None:
+        step = next((step for finding in consequences if (step := first_of(finding)[1]) is not None), None)
+    yield from _wrapped("do: ", what, look)
+    if step is not None:
+        yield from _typed(step, look)
+
+
+def _typed(step: Step, look: Look) -> Iterator[str]:
+    yield from _wrapped("next: ", step.what, look)
+    if step.command:
+        yield f"{_INDENT}  {visible(step.command)}"
 
 
 def tally(findings: Sequence[Finding]) -> str:
     """Return how many findings have each severity, in words: ``1 error, 2 notes``."""
-    numbers = [(s, sum(one.severity is s for one in findings)) for s in sorted(Severity, reverse=True)]
+    numbers = [(s, sum(finding.severity is s for finding in findings)) for s in sorted(Severity, reverse=True)]
     words = [counted(number, s.word) for s, number in numbers if number]
     return ", ".join(words) or "nothing found in what the log tells"
 
 
-def _finding(finding: Finding, look: Look, *, several: bool) -> Iterator[str]:
-    yield _headline(finding, look, several=several)
-    if look.verbose:
-        yield from _detail(finding)
-    yield from _next(finding, look)
-
-
-def _next(finding: Finding, look: Look) -> Iterator[str]:
-    for step in finding.next_steps[: _steps(finding, look)]:
-        yield from _wrapped("next: ", step.what)
-        if step.command:
-            yield f"{_INDENT}  {visible(step.command)}"
-
-
-def _headline(finding: Finding, look: Look, *, several: bool) -> str:
+def _headline(finding: Finding, look: Look, *, several: bool, label: str = "") -> list[str]:
+    """Return a finding's title with its code and place, on a terminal in lines of its width."""
     word = finding.severity.word
-    mark = f"{_COLOURS[finding.severity]}{word}{_PLAIN}" if look.colour else word
     sure = "" if finding.confidence is Confidence.CERTAIN else f" ({finding.confidence})"
-    place = f"{builds_of(finding)}, line {finding.line}" if several else f"line {finding.line}"
-    return f"{mark} {finding.code} {visible(finding.title)}{sure}, {place}"
+    place = f"{builds_in_words(finding.builds)}, {finding.place}" if several else finding.place
+    text = f"{word} {finding.code} {visible(finding.title)}{sure}, {place}"
+    width = look.width - len(_INDENT) if look.width else len(label) + len(text)
+    first, *rest = wrapped(text, max(width, _NAME), label, _INDENT)
+    mark = f"{_COLOURS[finding.severity]}{word}{_PLAIN}" if look.colour else word
+    return [first.replace(word, mark, 1), *rest]
 
 
-def builds_of(finding: Finding) -> str:
-    """Return the builds in words, counted from 1: ``build 2``, ``builds 1, 2 and 5``."""
-    *others, last = (str(build + 1) for build in finding.builds)
-    return f"builds {', '.join(others)} and {last}" if others else f"build {last}"
-
-
-def _steps(finding: Finding, look: Look) -> int:
-    if look.verbose:
-        return len(finding.next_steps)
-    return 2 if finding.severity is Severity.ERROR else 1
-
-
-def _detail(finding: Finding) -> Iterator[str]:
-    yield from _wrapped("why: ", finding.cause)
-    if finding.settle:
-        yield from _wrapped("to settle: ", finding.settle)
+def _detail(finding: Finding, look: Look) -> Iterator[str]:
+    yield from _wrapped("why: ", finding.cause, look)
+    yield from _wrapped("to settle: ", finding.settle, look)
     for label, names in (("layers: ", finding.layers), ("ONNX nodes: ", finding.onnx_nodes)):
         if names:
             more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
-            yield from _wrapped(label, ", ".join(names[:_NAMES]) + more)
+            yield from _wrapped(label, ", ".join(names[:_NAMES]) + more, look)
     for evidence in finding.evidence:
         yield f"{_INDENT}{evidence.span.line:>7}: {visible(evidence.text)}"
     if finding.evidence_total > len(finding.evidence):
         yield f"{_INDENT}         and {finding.evidence_total - len(finding.evidence):,} more lines"
     for fix in finding.fixes:
-        yield from _wrapped("fix: ", fix)
+        yield from _wrapped("fix: ", fix, look)
+    for step in finding.next_steps:
+        yield from _typed(step, look)
 
 
-def _wrapped(label: str, text: str) -> list[str]:
-    return textwrap.wrap(
-        visible(text),
-        _WIDTH,
-        initial_indent=f"{_INDENT}{label}",
-        subsequent_indent=_INDENT + " " * len(label),
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+def _wrapped(label: str, text: str, look: Look) -> list[str]:
+    """Return a labelled text in lines of the terminal's width, no line where there is no text."""
+    width = min(look.width or _WIDTH, _WIDTH)
+    return wrapped(visible(text), width, f"{_INDENT}{label}", _INDENT + " " * len(label)) if text else []
 
 
-def _shared(one: SharedFinding, sources: int) -> str:
-    return f"{_INDENT}{one.code} in {len(one.sources)} of {sources}: {visible(one.title)}"
+def _shared(finding: SharedFinding, sources: int) -> str:
+    return f"{_INDENT}{finding.code} in {len(finding.sources)} of {sources}: {visible(finding.title)}"
 
 
 def _rest(report: Report) -> Iterator[str]:
@@ -140,8 +192,6 @@ def _rest(report: Report) -> Iterator[str]:
         number = len(report.suppressed)
         by = f", some by {visible(report.settings)}" if report.settings else ""
         yield f"{counted(number, 'finding')} suppressed{by}"
-    lacking = [one for one in report.not_judged if one.needs]
-    if lacking:
-        needs = sorted({need for one in lacking for need in one.needs})
-        flags = ", ".join("a second log" if need == "other-log" else f"--{need}" for need in needs)
-        yield f"{len(lacking)} rules were not asked: they need {flags}"
+    wants_model = any(Need.ONNX in rule.needs for rule in report.not_judged)
+    if wants_model and any(source.coverage.model for source in report.sources):
+        yield "More with: --onnx MODEL"

@@ -1,1 +1,1 @@
-"""The rules: a folder for each family of codes, a module for each topic. The registry finds every rule in them."""
+"""The rules: functions where judging takes logic, by topic; rows of ``tables`` where a line says it, by program."""

@@ -1,7 +1,9 @@
-"""Next steps of findings: commands that can be typed as they stand, made of what the log says of its own command.
+"""Next steps of findings: commands to type, made of the command that the log shows.
 
 A command names only models, engines, tensors and sizes that the log names, keeps the settings of the log's command, and
-uses options that its TensorRT version has. Where that cannot be, the step says in words what to do and has no command.
+uses options that its TensorRT version has. It writes to names of its own, never over a file that the log's command
+wrote, and loads the engine that the log's build saved where only options of the run change. Where that cannot be, the
+step says in words what to do and has no command.
 """
 
 from __future__ import annotations
@@ -9,13 +11,14 @@ from __future__ import annotations
 import re
 import shlex
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from trtforensics.engines.requests import WEAK_FLAGS
 from trtforensics.findings.finding import Step
+from trtforensics.findings.steps.trtexec_flags import NO_LONGER_NEEDED, WRITTEN, has_flag
 from trtforensics.findings.steps.trtexec_flags import flags as known_flags
-from trtforensics.findings.steps.trtexec_flags import has_flag
-from trtforensics.model.log import Tool
+from trtforensics.model.log import Outcome, Tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -32,8 +35,25 @@ _INPUTS = ("--onnx", "--uff", "--model", "--deploy")
 _NO_INFERENCE = ("--buildOnly", "--skipInference")
 _OF_A_RUN_ALONE = ("--shapes", "--loadEngine", "--buildOnly", "--skipInference")
 """Options of a run that do not ask for inference."""
-MIXED = "mixed.onnx"
+PROFILING = frozenset({"--dumpProfile", "--exportProfile"})
+"""trtexec's options that ask for a profile of the layers."""
+CLOSE = ("--atol", "1e-3", "--rtol", "1e-3")
+"""Polygraphy's options for a tolerance that FP16 can meet."""
+_MIXED = "mixed.onnx"
 """The model that :func:`autocast` writes."""
+_LEFT_OUT = {"--saveDebugTensors", "--saveAllDebugTensors", "--dumpRawBindingsToFile", "--errorOnTimingCacheMiss"}
+"""Options that no proposed command keeps: they write files under names of their own, or refuse a new timing cache."""
+_NOT_LOADED = {
+    *("--profile", "--safe", "--stripWeights", "--stripAllWeights", "--weightless", "--refitFromOnnx"),
+    *("--buildDLAStandalone", "--excludeLeanRuntime", "--runtimePlatform"),
+}
+"""Options of a build whose engine takes more to load than the command says."""
+_POLYGRAPHY_WRITES = {
+    *("--save-engine", "--save-timing-cache", "--timing-cache", "--save-tactics", "--save-inputs", "--save-input-data"),
+    *("--save-outputs", "--save-output-data", "--save-results", "--log-file", "--save-onnx", "--gen", "--gen-script"),
+    *("-o", "--output"),
+}
+"""Polygraphy's options that name a file to write."""
 
 
 def model_path(case: Case) -> str:
@@ -51,11 +71,24 @@ def engine_path(case: Case) -> str:
     return next((o.partition("=")[2] for o in options(case) if o.startswith("--loadEngine=")), "")
 
 
+def replay_path(case: Case) -> str:
+    """Return the path of the replay that the user gave, or that the log's Polygraphy command loads; empty for none."""
+    if case.replay is not None:
+        return case.replay.replay.source.path
+    loaded = (group[1] for group in _groups(_polygraphy_words(case)) if group[:1] == ["--load-tactics"] and group[1:])
+    return next(loaded, "")
+
+
 def options(case: Case) -> list[str]:
     """Return the options of the log's trtexec command; the log does not quote them, so a path may contain blanks."""
     if case.build.tool not in {Tool.TRTEXEC, Tool.TENSORRT_RTX} or not case.build.command:
         return []
     return [*_options_of(case.build.command)]
+
+
+def given_flags(case: Case) -> list[str]:
+    """Return the options of the log's trtexec command without their values."""
+    return [option.partition("=")[0] for option in options(case)]
 
 
 @lru_cache
@@ -68,16 +101,42 @@ def trtexec(case: Case, *flags: str, without: Iterable[str] = ()) -> str:
 
     ``without`` names flags to leave out (``--fp16``). The result is empty where the log has no trtexec command, where
     its version lacks one of the flags, where the command would be the log's own, or where a flag has no effect in it: a
-    flag of the build beside ``--loadEngine``, a flag of the run beside ``--buildOnly`` or ``--skipInference``.
+    flag of the build beside ``--loadEngine``, a flag of the run beside ``--buildOnly`` or ``--skipInference``. Where
+    only the run changes, the command loads the engine that the log's build saved.
     """
     if case.build.tool is not Tool.TRTEXEC:
         return ""
     flags = tuple(_added_to(options(case), flag) for flag in flags)
     kept = _kept(case, flags, without)
     same = sorted([*kept, *flags]) == sorted(options(case))
+    engine = _engine_to_load(case, {*map(_name, flags)} | {*without} & {*given_flags(case)})
+    kept = _loading(engine, kept) if engine else kept
     if same or not all(_has_effect(case, flag, kept) for flag in flags):
         return ""
-    return _typed(case, (*kept, *flags))
+    return _typed(case, kept, flags)
+
+
+def _engine_to_load(case: Case, changed: Iterable[str]) -> str:
+    """Return the engine that the log's build saved, where a command that changes these options need not build again."""
+    given = options(case)
+    names, known = {*map(_name, given)}, known_flags()
+    saving = next((option for option in given if _name(option) == "--saveEngine"), "")
+    shapeless = names & {"--minShapes", "--maxShapes"} and not names & {"--shapes", "--optShapes"}
+    if case.build.outcome is not Outcome.PASSED or shapeless or names & _NOT_LOADED:
+        return ""
+    later = case.log.builds[case.build.index + 1 :]
+    replaced = any(saving in _options_of(build.command or "") for build in later)
+    of_the_run = all(name in known and known[name].when == "run" for name in changed)
+    return saving.partition("=")[2] if of_the_run and not replaced else ""
+
+
+def _loading(engine: str, kept: Sequence[str]) -> list[str]:
+    """Return the options that load an engine and run it as its build's command did: with the shapes of its profile."""
+    known = known_flags()
+    of_builds = {option for option in kept if _name(option) in known and known[_name(option)].when == "build"}
+    shapes = [option.replace("--optShapes", "--shapes", 1) for option in kept if _name(option) == "--optShapes"]
+    of_the_run = [option for option in kept if option not in of_builds and _name(option) not in _NO_INFERENCE]
+    return [f"--loadEngine={engine}", *of_the_run, *(() if "--shapes" in map(_name, kept) else shapes)]
 
 
 def _kept(case: Case, flags: Iterable[str], without: Iterable[str]) -> list[str]:
@@ -90,8 +149,27 @@ def _kept(case: Case, flags: Iterable[str], without: Iterable[str]) -> list[str]
     return [option for option in given if _name(option) not in dropped]
 
 
-def _typed(case: Case, words: Sequence[str]) -> str:
-    """Return the log's program with these options; empty where they name neither model nor engine."""
+def another_name(path: str, mark: str = "again") -> str:
+    """Return a path beside a file, for one like it; a device keeps its name."""
+    return path if path.startswith("/dev/") else re.sub(r"(\.[^./\\]+)?$", rf".{mark}\1", path, count=1)
+
+
+def unused_name(case: Case, name: str) -> str:
+    """Return a name for a file to write: not the log's, its command's or its model's, nor another command's there."""
+    commands = list(dict.fromkeys(build.command for build in case.log.builds))
+    place = commands.index(case.build.command) + 1 if case.build.command in commands else 1
+    name = another_name(name, str(place)) if place > 1 else name
+    taken = " ".join((case.log.source.path, case.build.command or "", model_path(case), replay_path(case)))
+    while name in taken:
+        name = another_name(name)
+    return name
+
+
+def _typed(case: Case, kept: Iterable[str], flags: Iterable[str] = ()) -> str:
+    """Return the log's program with options kept and new ones; empty where they name neither model nor engine."""
+    parts = (option.partition("=") for option in kept if _name(option) not in _LEFT_OUT)
+    beside = ((name, equals, another_name(path) if name in WRITTEN and path else path) for name, equals, path in parts)
+    words = [*map("".join, beside), *flags]
     if case.build.tool is not Tool.TRTEXEC or not any(_name(word) in {*_INPUTS, "--loadEngine"} for word in words):
         return ""
     program = (case.build.command or "").split(" -", 1)[0].strip() or "trtexec"
@@ -101,8 +179,8 @@ def _typed(case: Case, words: Sequence[str]) -> str:
 def logged(case: Case, *flags: str) -> str:
     """Return the log's trtexec command with those of these flags that it can take, and both streams in one file."""
     fitting = [flag for flag in flags if trtexec(case, flag)]
-    own = trtexec(case, *fitting) if fitting else _typed(case, _kept(case, (), ()))
-    return f"{own} > again.log 2>&1" if own else ""
+    command = trtexec(case, *fitting) if fitting else _typed(case, _kept(case, (), ()))
+    return f"{command} > {unused_name(case, 'again.log')} 2>&1" if command else ""
 
 
 def _added_to(given: Sequence[str], flag: str) -> str:
@@ -130,7 +208,7 @@ def _existing(given: Sequence[str], version: Version | None, refused: frozenset[
 
 def _has_effect(case: Case, flag: str, kept: Sequence[str]) -> bool:
     known = known_flags().get(_name(flag))
-    if known is None or not has_flag(case.version, flag):
+    if known is None or not has_flag(case.version, flag) or (case.ran("11") and known.name in NO_LONGER_NEEDED):
         return False
     names = set(map(_name, kept))
     if known.name in WEAK_FLAGS and "--stronglyTyped" in names:
@@ -161,8 +239,9 @@ def polygraphy_run(case: Case, *flags: str, reduced: bool = True) -> str:
             return ""
         asked = {flag for flag in flags if flag.startswith("--")}
         dropped = asked if reduced else asked | _REDUCED
-        kept = [word for group in _groups(words) if group[0].partition("=")[0] not in dropped for word in group]
-        same = sorted([*kept, *flags]) == sorted(words)
+        groups = [group for group in _groups(words) if group[0].partition("=")[0] not in dropped]
+        same = sorted([*chain.from_iterable(groups), *flags]) == sorted(words)
+        kept = [word for group in groups for word in _group_to_other_files(group)]
         return "" if same else " ".join(map(_quoted, [*kept, *flags]))
     if case.build.tool is not Tool.TRTEXEC or not options(case):
         return ""
@@ -179,6 +258,15 @@ def _groups(words: Sequence[str]) -> Iterator[list[str]]:
             group = []
         group.append(word)
     yield group
+
+
+def _group_to_other_files(group: list[str], engine: str = "") -> list[str]:
+    """Return an option of Polygraphy with its values; one that names a file to write names another, or ``engine``."""
+    name, equals, path = group[0].partition("=")
+    if name not in _POLYGRAPHY_WRITES:
+        return group
+    paths = [engine or another_name(old) for old in ([path] if equals else group[1:])]
+    return [f"{name}={paths[0]}"] if equals else [name, *paths]
 
 
 _REDUCED = frozenset({"--fp16", "--bf16", "--int8", "--fp8"})
@@ -215,26 +303,35 @@ def _polygraphy_words(case: Case) -> list[str]:
 
 
 def autocast(case: Case, *flags: str) -> Step:
-    """Return the step that has ModelOpt's AutoCast write :data:`MIXED`, the model with types of its own."""
+    """Return the step that has ModelOpt's AutoCast write :data:`_MIXED`, the model with its types inside."""
     model = model_path(case)
-    words = ["python -m modelopt.onnx.autocast --onnx_path", _quoted(model), "--output_path", MIXED]
+    words = ["python -m modelopt.onnx.autocast --onnx_path", _quoted(model), "--output_path", unused_name(case, _MIXED)]
     command = " ".join([*words, *map(_quoted, flags)]) if model else ""
     return Step("Put the types into the model with ModelOpt AutoCast", command)
 
 
 def typed(case: Case) -> Step:
-    """Return the step that builds :data:`MIXED` strongly typed."""
-    return Step(f"and build {MIXED} strongly typed", trtexec(case, f"--onnx={MIXED}", "--stronglyTyped"))
+    """Return the step that builds :data:`_MIXED` strongly typed."""
+    mixed = unused_name(case, _MIXED)
+    return Step(f"and build {mixed} strongly typed", trtexec(case, f"--onnx={mixed}", "--stronglyTyped"))
+
+
+def trtforensics(*words: str) -> str:
+    """Return a command of this tool."""
+    return " ".join(["trtforensics", *map(_quoted, words)])
 
 
 def reduce(case: Case) -> Step:
     """Return the step that searches the smallest model that the log's command fails on in the same way."""
     model = model_path(case)
-    build = trtexec(case, f"--onnx={_PROBE}", without=("--saveEngine",))
+    build = trtexec(case, f"--onnx={_PROBE}", without=WRITTEN)
     if case.build.tool is Tool.POLYGRAPHY and model in _polygraphy_words(case):
-        build = " ".join(_quoted(_PROBE if word == model else word) for word in _polygraphy_words(case))
-    build = build.replace(_PROBE, "{model}")
-    command = f"trtforensics reduce {_quoted(model)} --build {_quoted(build)} --artifacts-dir reduced"
+        words = [_PROBE if word == model else word for word in _polygraphy_words(case)]
+        dropped = _POLYGRAPHY_WRITES - ({"-o", "--output"} if words[1:2] == ["convert"] else set())
+        groups = [group for group in _groups(words) if group[0].partition("=")[0] not in dropped]
+        build = " ".join(_quoted(word) for group in groups for word in _group_to_other_files(group, "probe.engine"))
+    build = build.replace(_PROBE, "{model}").replace("probe.engine", "{engine}")
+    command = trtforensics("reduce", model, "--build", build, "--artifacts-dir", "reduced")
     return Step("Find the smallest model that fails in the same way", command if model and build else "")
 
 
@@ -242,9 +339,19 @@ _PROBE = "probe.onnx"
 """Stands for the model of a probe while words are quoted: ``reduce`` quotes what it puts in the place of {model}."""
 
 
+def detailed_flags(case: Case) -> tuple[str, ...]:
+    """Return trtexec's flags for engine layers with types and kernels; the one of old versions prints names too."""
+    return ("--nvtxMode=verbose",) if case.ran(before="8.2") else ("--profilingVerbosity=detailed", "--dumpLayerInfo")
+
+
+def default_level(case: Case) -> Step:
+    """Return the step that builds at the default optimisation level."""
+    return Step("Build at the default level", trtexec(case, without=("--builderOptimizationLevel",)))
+
+
 def sanitize(case: Case) -> Step:
     """Return the step that folds constants and infers shapes."""
-    command = polygraphy("surgeon sanitize", case, "--fold-constants", "-o", "folded.onnx")
+    command = polygraphy("surgeon sanitize", case, "--fold-constants", "-o", unused_name(case, "folded.onnx"))
     return Step("Fold constants and infer shapes first", command)
 
 
@@ -257,9 +364,11 @@ def timings_kept(case: Case) -> tuple[Step, ...]:
     what = "Keep the timings, so that the same tactics win again"
     if case.build.tool is Tool.TENSORRT_PYTHON:
         return (Step(f"{what}: IBuilderConfig.set_timing_cache"),)
-    command = trtexec(case, TIMING_CACHE)
-    if case.build.tool is Tool.POLYGRAPHY and not {*_polygraphy_words(case)} & _WITHOUT_CACHE:
-        command = polygraphy_run(case, "--save-timing-cache", "timing.cache", "--load-timing-cache", "timing.cache")
+    command, words = trtexec(case, TIMING_CACHE), _polygraphy_words(case)
+    if words and not {*words} & _WITHOUT_CACHE:
+        saved = next((group[1:] for group in _groups(words) if group[0] == "--save-timing-cache"), [])
+        cache = ["--load-timing-cache", *(saved or ["timing.cache"])]
+        command = polygraphy_run(case, *cache, *([] if saved else ["--save-timing-cache", "timing.cache"]))
     return (Step(what, command),) if command else ()
 
 
@@ -269,9 +378,9 @@ _WITHOUT_CACHE = {"--load-timing-cache", "--save-tactics", "--load-tactics", "--
 
 def profile(case: Case, what: str) -> tuple[Step, ...]:
     """Return the step that measures each layer; none where the log's command asked for that, or cannot be asked."""
-    if any(_name(option) in {"--dumpProfile", "--exportProfile"} for option in options(case)):
+    if not PROFILING.isdisjoint(map(_name, options(case))):
         return ()
-    separate = ["--separateProfileRun"] if has_flag(case.version, "--separateProfileRun") else []
+    separate = ["--separateProfileRun"] if _has_effect(case, "--separateProfileRun", ()) else []
     command = trtexec(case, "--dumpProfile", *separate)
     return (Step(what, command),) if command else ()
 

@@ -27,14 +27,14 @@ def _device(case: Case, *names: str) -> str:
 
 def compute_capability(case: Case) -> tuple[int, int] | None:
     """Return the compute capability that trtexec prints, ``(8, 6)``; None where the log does not say."""
-    found = re.match(r"(\d{1,3})\.(\d{1,3})", _device(case, "Compute Capability"))
-    return (int(found.group(1)), int(found.group(2))) if found else None
+    match = re.match(r"(\d{1,3})\.(\d{1,3})", _device(case, "Compute Capability"))
+    return (int(match.group(1)), int(match.group(2))) if match else None
 
 
 def memory_mib(case: Case) -> int | None:
     """Return the GPU's memory in MiB; None where the log does not say."""
-    found = _NUMBER.match(_device(case, "Device Global Memory", "Memory"))
-    return int(float(found.group())) if found else None
+    match = _NUMBER.match(_device(case, "Device Global Memory", "Memory"))
+    return int(float(match.group())) if match else None
 
 
 def is_jetson(case: Case) -> bool:
@@ -62,9 +62,11 @@ def workspace(case: Case) -> Step:
         mebibytes = min(mebibytes, memory)
     named = f" (the log names {wanted:,} bytes)" if wanted else ""
     what = f"Build with a workspace of {mebibytes} MiB or more{named}"
-    old = case.version is not None and case.version.has(before="8.4")
+    old = case.ran(before="8.4")
     if case.build.tool is Tool.POLYGRAPHY:
-        return Step(what, polygraphy_run(case, "--pool-limit", f"workspace:{mebibytes}M"))
+        older = "--workspace" in re.split(r"[\s=]", case.build.command or "")
+        limit = ("--workspace", f"{mebibytes}M") if older else ("--pool-limit", f"workspace:{mebibytes}M")
+        return Step(what, polygraphy_run(case, *limit))
     if case.build.tool is Tool.TRTEXEC and options(case):
         flag = f"--workspace={mebibytes}" if old else f"--memPoolSize={_pools(case, mebibytes)}"
         return Step(what, trtexec(case, flag, without=("--workspace", "--memPoolSize")))
@@ -86,9 +88,10 @@ def clocks(case: Case) -> Step:
     """Return the step that locks the GPU's clocks: on a Jetson, or from Volta on at the clock that the log names."""
     what = "Lock the clocks, then build and measure again"
     if is_jetson(case):
-        return Step(what, "sudo jetson_clocks")
+        return Step(f"{what} (it takes root's rights and lasts until the next boot)", "sudo jetson_clocks")
     rate = _NUMBER.match(_device(case, "Compute Clock Rate", "Application Compute Clock Rate"))
     capability = compute_capability(case)
     if rate is None or capability is None or capability < _VOLTA:
         return Step(what)
-    return Step(what, f"nvidia-smi --lock-gpu-clocks={round(float(rate.group()) * 1000)}")
+    command = f"nvidia-smi --lock-gpu-clocks={round(float(rate.group()) * 1000)}"
+    return Step(f"{what} (it takes root's rights; nvidia-smi --reset-gpu-clocks undoes it)", command)

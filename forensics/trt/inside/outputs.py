@@ -1,6 +1,6 @@
 """Marked tensors inside the build child, which break fusions: outputs, or debug tensors (10.12 and later).
 
-TensorRT must compute a marked tensor as it stands, so that no fusion goes across it.
+TensorRT must keep a marked tensor, so that no fusion goes across it.
 """
 
 from __future__ import annotations

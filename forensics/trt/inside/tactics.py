@@ -99,7 +99,7 @@ def _selector(trt: TensorRT, lever: TacticPinning) -> tensorrt.IAlgorithmSelecto
 def entry_from(values: Mapping[str, Any]) -> ReplayEntry:
     """Return an entry from its fields, as ``dataclasses.asdict`` and JSON have them."""
     tensors = {
-        side: tuple(ReplayTensor(**_tensor_fields(one)) for one in values[side]) for side in ("inputs", "outputs")
+        side: tuple(ReplayTensor(**_tensor_fields(fields)) for fields in values[side]) for side in ("inputs", "outputs")
     }
     return ReplayEntry(**{**values, **tensors, "span": SourceSpan(**values["span"])})
 
@@ -141,12 +141,12 @@ def fits(wanted: ReplayEntry, offer: ReplayEntry) -> bool:
     if (wanted.runner_id, wanted.tactic) != (offer.runner_id, offer.tactic):
         return False
     sides = ((wanted.inputs, offer.inputs), (wanted.outputs, offer.outputs))
-    return all(len(one) == len(other) and all(map(_alike, one, other)) for one, other in sides)
+    return all(len(tensors) == len(other) and all(map(_alike, tensors, other)) for tensors, other in sides)
 
 
-def _alike(one: ReplayTensor, other: ReplayTensor) -> bool:
+def _alike(tensor: ReplayTensor, other: ReplayTensor) -> bool:
     fields = ("dtype", "format", "strides", "vectorized_dim", "components")
-    pairs = [(getattr(one, name), getattr(other, name)) for name in fields]
+    pairs = [(getattr(tensor, name), getattr(other, name)) for name in fields]
     return all(mine is None or theirs is None or mine == theirs for mine, theirs in pairs)
 
 

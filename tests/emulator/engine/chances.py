@@ -12,12 +12,14 @@ if TYPE_CHECKING:
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the seed and the count."""
     parser.add_argument("--luck", default="", help="seed of all chances (default: another one each time)")
-    parser.add_argument("--tally", metavar="FILE", help="add a byte to this file; each count has chances of its own")
+    parser.add_argument(
+        "--save-tally", metavar="FILE", help="add a byte to this file; each count has chances of its own"
+    )
 
 
 def luck(arguments: Namespace) -> str:
     """Return this start's own seed, and count the start."""
-    count = "" if arguments.tally is None else f"/{_counted(arguments.tally)}"
+    count = "" if arguments.save_tally is None else f"/{_counted(arguments.save_tally)}"
     return f"{arguments.luck or os.urandom(8).hex()}{count}"
 
 

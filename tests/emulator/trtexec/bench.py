@@ -61,7 +61,7 @@ class Bench:
 
     def check(self, *options: str, name: str = "hidden.json") -> str:
         """Return a check command; every check adds a byte to the file ``checks``."""
-        words = ["--culprits", str(self.folder / name), "--tally", str(self.checks), *options]
+        words = ["--culprits", str(self.folder / name), "--save-tally", str(self.checks), *options]
         return f"{self.python} tests.emulator.trtexec.check {{engine}} {shlex.join(words)}"
 
     def command(self, *arguments: str) -> list[str]:

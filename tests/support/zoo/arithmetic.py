@@ -34,17 +34,33 @@ def models() -> list[ZooModel]:
     long = frozenset(f"/blocks.{index}/{op}" for index in (200, 500) for op in ("Mul", "Mul_1"))
     most = frozenset(f"/blocks.{index}/{op}" for index in range(_BLOCKS) for op in ("Mul", "Add", "Div"))
     return [
-        ZooModel("cancellation", partial(_cancelling, 3000.0), samples, pair, pair),
-        ZooModel("classifier that cancels", _classifier, samples, pair, pair),
-        ZooModel("top class of a classifier", partial(_classifier, top=True), samples, pair, pair),
-        ZooModel("cancellation in BF16", partial(_cancelling, 400.0), samples, pair, pair, precision="bf16"),
+        ZooModel("cancellation", partial(_cancelling, 3000.0), samples, pair, pair, rounding=True),
+        ZooModel("classifier that cancels", _classifier, samples, pair, pair, rounding=True),
+        ZooModel("top class of a classifier", partial(_classifier, top=True), samples, pair, pair, rounding=True),
         ZooModel(
-            "BF16 in operator set 11", partial(_cancelling, 400.0, opset=11), samples, pair, pair, precision="bf16"
+            "cancellation in BF16", partial(_cancelling, 400.0), samples, pair, pair, precision="bf16", rounding=True
+        ),
+        ZooModel(
+            "BF16 in operator set 11",
+            partial(_cancelling, 400.0, opset=11),
+            samples,
+            pair,
+            pair,
+            precision="bf16",
+            rounding=True,
         ),
         ZooModel("flushed to zero", partial(_scaled, 1e-9, 1e9), samples, pair, pair),
         ZooModel("GELU by Tanh", _gelu, samples, none, cubes),
         ZooModel("scores beyond FP16", _scores, samples, scores, scores),
-        ZooModel("sum that leaves FP16 on the way", _partial_sums, samples, product, product, accumulate="fp16"),
+        ZooModel(
+            "sum that leaves FP16 on the way",
+            _partial_sums,
+            samples,
+            product,
+            product,
+            accumulate="fp16",
+            rounding=True,
+        ),
         ZooModel("convolution that leaves FP16 on the way", _filters, images, filters, filters, accumulate="fp16"),
         ZooModel("sum of exponentials", _exponentials, samples, exponential, exponential),
         ZooModel("two clamped factors", _clamped, samples, factors, factors),

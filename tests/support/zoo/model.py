@@ -22,6 +22,7 @@ class ZooModel:
     them it fails. Nodes that only move data follow their producer and are not in it. ``expected_safe`` has besides
     every node that computes and touches a tensor that the minimal set leaves lost: it has infinities or NaN, or nothing
     but zeros, in ``precision`` (``fp16`` or ``bf16``), and has not in FP32, while what it is made of is not lost.
+    With ``rounding`` that costs more than the cap, no set is certified: a curve shows that ``expected_minimal`` passes.
     ``accumulate`` is the type in which products sum. ``external`` models are saved with their weights in a file of
     their own.
     """
@@ -34,6 +35,7 @@ class ZooModel:
     precision: str = "fp16"
     accumulate: str = "fp32"
     external: bool = False
+    rounding: bool = False
     large: bool = False
 
 

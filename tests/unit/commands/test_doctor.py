@@ -33,7 +33,11 @@ def works(document: dict[str, Any], opening: str) -> bool:
 
 @pytest.mark.parametrize(
     ("version", "tactics", "cache", "route"),
-    [("8.6.1", True, False, False), ("10.16.1", True, True, False), ("11.4.0", False, True, True)],
+    [
+        pytest.param("8.6.1", True, False, False, marks=pytest.mark.slow),
+        pytest.param("10.16.1", True, True, False, marks=pytest.mark.slow),
+        ("11.4.0", False, True, True),
+    ],
 )
 def test_the_parts_that_build_work_by_the_version_of_tensorrt(
     version: str, *, tactics: bool, cache: bool, route: bool

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from trtforensics.console.output import open_output, write_bytes, write_text
-from trtforensics.errors import OutputError
+from trtforensics.console.output import form_of, open_output, write_bytes, write_text
+from trtforensics.errors import OutputError, UsageError
+from trtforensics.graphs.export import DATA_FORMS, GraphForm
 
 as_user = pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 
@@ -196,7 +197,7 @@ def test_a_fifo_is_written_straight(tmp_path: Path) -> None:
     reader = threading.Thread(target=lambda: received.append(fifo.read_bytes()), daemon=True)
     reader.start()
     write_bytes(fifo, b"x")
-    reader.join(timeout=10)
+    reader.join(timeout=120)
     assert received == [b"x"]
     assert names(tmp_path) == ["fifo"]
 
@@ -212,3 +213,16 @@ def test_standard_output_goes_on_where_it_stands(tmp_path: Path, name: str) -> N
         subprocess.run([sys.executable, "-c", script], stdout=stream, env=buffered, check=True)
     assert (tmp_path / "out").read_bytes() == b"head\nbefore\nx\nafter\n"
     assert names(tmp_path) == ["out"]
+
+
+def test_the_ending_picks_the_form() -> None:
+    forms = {form.value: form for form in GraphForm}
+    assert [form_of(path, forms) for path in ("a/b.json", "x.y.graphml", "B.DOT")] == list(DATA_FORMS)
+    assert [form_of(path, forms).drawn for path in ("x.svg", "x.PNG", "x.pdf", "x.onnx")] == [True, True, True, False]
+    assert form_of("x.txt", forms, GraphForm.DOT) is GraphForm.DOT
+
+
+@pytest.mark.parametrize("path", ["x.txt", "x", "-", "json", ".dot", "a.json/x"])
+def test_any_other_ending_is_refused_with_those_that_work(path: str) -> None:
+    with pytest.raises(UsageError, match=r"ends in \.json or \.dot"):
+        form_of(path, {".json": "json", ".dot": "dot"})

@@ -10,10 +10,13 @@ import pytest
 from onnx import helper
 
 from tests.support.engine_files import DETAILED, NAMES, PROFILE
+from tests.support.graph_builds import build, engine
+from tests.support.graph_builds import log as log_of
 from tests.support.repository import LOGS
-from trtforensics.engines.joining import goes_together, is_engine_file, join_files, load_joined
+from trtforensics.engines.facts import EngineFacts
+from trtforensics.engines.joining import goes_together, is_engine_file, join_files, load_joined, select_build
 from trtforensics.errors import UsageError
-from trtforensics.graph.build import build_graph
+from trtforensics.graphs.build import build_graph
 from trtforensics.model.profile import TimeSource
 from trtforensics.render.log_json import to_json
 from trtforensics.sources.build_log import load_build_log
@@ -85,8 +88,8 @@ def test_detailed_layers_take_the_place_of_the_logs_and_keep_their_origins(tmp_p
         (["layers", "layers"], "is named twice"),
         (["model"], "tells of no engine by itself"),
         (["layers", "model", "model2"], "is a second ONNX model"),
-        (["log", "layers"], "most of which"),
-        (["log", "profile"], "most of which"),
+        (["log", "layers"], r"is of another engine: .* names 0 of its 2 layers"),
+        (["log", "profile"], r"is of another engine: .* names 0 of the \d layers that it times"),
         (["replay"], "holds no engine's layers: it is of the kind replay"),
     ],
 )
@@ -108,7 +111,7 @@ def test_a_layer_from_another_file_names_it_in_the_documents_and_in_the_graph(fi
     for log, file in ((head, files["layers"]), (own, None if own.source.path == files["layers"] else files["layers"])):
         layer = json.loads(to_json(log))["builds"][0]["engine_layers"][0]
         assert (layer["file"], layer["line"]) == (file, joined.build().engine_layers[0].span.line)
-    nodes = build_graph(joined.build()).graph.nodes
+    nodes = build_graph(EngineFacts(joined.build())).graph.nodes
     assert nodes["engine:conv1 + relu1"]["file"] == files["layers"]
 
 
@@ -127,3 +130,51 @@ def test_files_of_one_engine_are_told_from_two_to_compare(files: dict[str, str])
     assert not goes_together([files["model"], files["model"]])
     assert is_engine_file(files["times"])
     assert not is_engine_file(str(LOG))
+
+
+def test_the_last_build_with_engine_layers_counts_unless_another_is_asked_for() -> None:
+    builds = (build(), build(index=1, engine_layers=(engine("a", "x", "y", 5),)), build(index=2))
+    assert select_build(log_of(*builds)) is builds[1]
+    assert select_build(log_of(*builds), 3) is builds[2]
+    assert select_build(log_of(*builds), 1) is builds[0]
+    assert select_build(log_of(builds[0], builds[2])) is builds[2]
+
+
+def test_a_build_that_is_not_there_is_refused_with_a_list_of_those_that_are() -> None:
+    with pytest.raises(UsageError, match=r"no build 7.*1 \(lines 1-999, 0 engine layers\); 2 \("):
+        select_build(log_of(build(), build(index=1)), 7)
+    with pytest.raises(UsageError, match="no build"):
+        select_build(log_of())
+
+
+def test_files_of_two_engines_of_one_model_are_told_apart_by_their_tactics(tmp_path: Path) -> None:
+    log = load_build_log([str(LOG)])
+    layers = [layer for layer in log.builds[0].engine_layers if layer.tactic]
+    for change, refused in ((0, False), (1, True)):
+        path = tmp_path / f"{change}.json"
+        dumped = [{"Name": x.name, "LayerType": x.type, "TacticValue": hex((x.tactic or 0) ^ change)} for x in layers]
+        path.write_text(json.dumps({"Layers": dumped}))
+        if refused:
+            with pytest.raises(UsageError, match="most with other tactics"):
+                join_files(log, [str(path)])
+        else:
+            assert join_files(log, [str(path)]).build().engine_layers[0].span.file == str(path)
+
+
+PROFILED = """&&&& RUNNING TensorRT.trtexec [TensorRT v8205] # trtexec --loadEngine=a.plan --dumpProfile
+[05/26/2022-18:09:34] [I] === Profile (10 iterations ) ===
+[05/26/2022-18:09:34] [I]   Layer   Time (ms)   Avg. Time (ms)   Time %
+[05/26/2022-18:09:34] [I]    {}        5.00           0.5000     100.0
+"""
+
+
+@pytest.mark.parametrize("file", ["layers", "profile"])
+def test_a_log_that_names_layers_only_in_its_profile_takes_no_files_of_another_engine(
+    files: dict[str, str], file: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.log"
+    path.write_text(PROFILED.format("elsewhere"))
+    with pytest.raises(UsageError, match="is of another engine"):
+        load_joined([str(path), files[file]])
+    path.write_text(PROFILED.format(load_joined([files[file]]).build().engine_layers[0].name))
+    assert load_joined([str(path), files[file]]).has_log

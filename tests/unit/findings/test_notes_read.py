@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import ast
 
-import pytest
-
 from tests.support.repository import ROOT
+from tests.unit.findings.rules.test_examples import OF_HELPERS
+from trtforensics.findings.registry import rules
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.line_kinds import CAUSE
 
-KINDS = sorted({*(kind.name for kind in tables.kinds() if kind.noted), *(kind.name for kind in tables.kinds(CAUSE))})
-READERS = (ROOT / "forensics" / "findings", ROOT / "forensics" / "engines")
-READ = {
-    node.value
-    for folder in READERS
-    for path in folder.rglob("*.py")
-    for node in ast.walk(ast.parse(path.read_text("utf-8")))
-    if isinstance(node, ast.Constant) and isinstance(node.value, str)
-}
-"""The texts in the code that reads notes: the kinds that it asks for are among them."""
+READ_BY_RULES = {kind for rule in rules() for kind in rule.reads}
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_rule_reads_the_kind(kind: str) -> None:
-    assert kind in READ
+def test_every_kind_is_read() -> None:
+    kinds = {kind.name for kind in tables.kinds() if kind.noted} | {kind.name for kind in tables.kinds(CAUSE)}
+    engines = "\n".join(path.read_text("utf-8") for path in (ROOT / "forensics" / "engines").rglob("*.py"))
+    texts = {node.value for node in ast.walk(ast.parse(engines)) if isinstance(node, ast.Constant)}
+    assert kinds - READ_BY_RULES - OF_HELPERS - texts == set()
+
+
+def test_every_message_is_read_by_a_rule() -> None:
+    assert tables.patterns().keys() - READ_BY_RULES <= OF_HELPERS

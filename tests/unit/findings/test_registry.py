@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import types
 from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING
@@ -11,8 +12,8 @@ import pytest
 from tests.support.marked_logs import marked
 from trtforensics.errors import UsageError
 from trtforensics.findings import registry
-from trtforensics.findings.engine import Inputs, judge
 from trtforensics.findings.finding import Observation, Severity, Step
+from trtforensics.findings.judging import Inputs, judge
 from trtforensics.findings.rule import rule
 from trtforensics.findings.suppression import Suppression
 from trtforensics.sources.quoting import read_log
@@ -74,3 +75,14 @@ def test_a_bad_entry_point_is_one_clear_sentence(loaded: object, monkeypatch: py
     entry_points(monkeypatch, loaded)
     with pytest.raises(UsageError):
         registry.rules()
+
+
+def test_a_remedy_that_takes_roots_rights_says_so() -> None:
+    texts = [
+        text
+        for each in registry.rules()
+        for text in (each.explanation.confirm, *(f.text for f in each.explanation.fixes))
+    ]
+    asking = [text for text in texts if re.search(r"\bsudo\b|--lock-gpu-clocks|nvidia-smi -(?:lgc|pm)\b", text)]
+    assert asking
+    assert [text for text in asking if "root" not in text] == []

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trtforensics.findings.finding import Confidence, Evidence, Finding, Severity
+from trtforensics.findings.finding import Confidence, Evidence, Finding, Severity, Step
 from trtforensics.findings.tree import MAX_EVIDENCE, FindingWithCauses, arranged
 from trtforensics.model.span import SourceSpan
 
@@ -144,3 +145,33 @@ def test_nothing_is_lost_and_every_consequence_names_a_root_of_its_builds(found:
             root = result[one.consequence_of]
             assert root.consequence_of is None
             assert set(one.builds) <= set(root.builds)
+
+
+def test_what_is_of_one_of_several_builds_says_of_which() -> None:
+    entries = []
+    for build in (2, 4):
+        entry = judged("TF508", [build], build=build)
+        steps = (
+            Step("Lock the clocks", "nvidia-smi -lgc 1", (build,)),
+            Step("Measure again", f"trtexec --onnx={build}.onnx", (build,)),
+        )
+        finding = replace(entry.finding, title=f"{build} % spread", next_steps=steps)
+        entries.append(replace(entry, finding=finding))
+    (merged,) = arranged(entries)
+    assert merged.title == "2 % spread in build 3, alike in others"
+    both = Step("Lock the clocks", "nvidia-smi -lgc 1", (2, 4))
+    first, second = (Step(f"Measure again (build {b + 1})", f"trtexec --onnx={b}.onnx", (b,)) for b in (2, 4))
+    assert merged.next_steps == (both, first, second)
+    assert merged.in_build(4).next_steps == (both, second)
+
+
+def test_a_command_stands_once_and_other_findings_of_the_build_name_it() -> None:
+    entries: list[FindingWithCauses] = []
+    for code, build in (("TF305", 0), ("TF304", 0), ("TF306", 1)):
+        entry = judged(code, [len(entries) + 1], build=build)
+        steps = (Step("Build with more workspace", "trtexec --memPoolSize=workspace:1024", (build,)),)
+        entries.append(replace(entry, finding=replace(entry.finding, next_steps=steps)))
+    by_code = {finding.code: finding.next_steps for finding in arranged(entries)}
+    assert by_code["TF305"] == entries[0].finding.next_steps
+    assert by_code["TF304"] == (Step("Build with more workspace: as under TF305", "", (0,)),)
+    assert by_code["TF306"] == entries[2].finding.next_steps, "another build's"

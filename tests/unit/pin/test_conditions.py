@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.pin_slots import HALF, SINGLE, kernel, offer, slot
 from trtforensics.errors import UsageError
-from trtforensics.model.accumulator import Accumulator
+from trtforensics.model.data_types import Accumulator
 from trtforensics.pin.conditions import PinConditions, PinRequest, bounds_of, is_request, request_of
 
 SINGLE_WANTED = PinConditions(Accumulator.FP32)

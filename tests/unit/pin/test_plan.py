@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.support.pin_slots import HALF, SINGLE, kernel, offer, pinnable, slot
 from tests.support.property_settings import examples
-from trtforensics.model.accumulator import Accumulator
+from trtforensics.model.data_types import Accumulator
 from trtforensics.pin.conditions import PinConditions
 from trtforensics.pin.plan import PinState, plan
 from trtforensics.sources.build_log import load_build_log

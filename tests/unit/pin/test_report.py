@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.pin_logs import OTHER, WON, key_log, layer_log
-from trtforensics.model.accumulator import Accumulator
+from trtforensics.model.data_types import Accumulator
 from trtforensics.model.span import SourceSpan
 from trtforensics.pin.conditions import PinConditions
 from trtforensics.pin.keys import pinnable_keys

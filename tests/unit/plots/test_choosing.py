@@ -5,16 +5,16 @@ from __future__ import annotations
 from tests.support.build_views import build as view
 from tests.support.build_views import layer
 from tests.support.graph_builds import small_build, span
-from trtforensics.diff.times.deltas import layer_times
-from trtforensics.engines.deriving import facts_of
-from trtforensics.model.log import SourceInfo
-from trtforensics.model.samples import InferenceSamples, InferenceTimes
+from trtforensics.comparison.times import layer_times
+from trtforensics.engines.facts import EngineFacts
+from trtforensics.model.profile import InferenceSamples, InferenceTimes
+from trtforensics.model.span import SourceInfo
 from trtforensics.plots.choosing import NEEDS, figures_of, figures_of_two
 from trtforensics.plots.times_figures import figures_of_times
 
 
 def test_every_figure_is_known_by_its_name_and_says_what_it_needs() -> None:
-    names = [figure.name for figure in figures_of(facts_of(small_build(), "x"))]
+    names = [figure.name for figure in figures_of(EngineFacts(small_build(), "x"))]
     times = layer_times([view(layer("a", measured_ms=1.0))], [view(layer("a", measured_ms=2.0))], None)
     assert times is not None
     names += [figure.name for figure in figures_of_two(times)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.build_views import build, layer
-from trtforensics.diff.times.deltas import LayerTimes, layer_times
+from trtforensics.comparison.times import LayerTimes, layer_times
 from trtforensics.plots.comparison_figures import side_by_side, waterfall
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.support.graph_builds import build, choice, engine, span
-from trtforensics.engines.deriving import facts_of
-from trtforensics.model.log import LayerTuning, RunResult
-from trtforensics.model.precision import ComputePrecision, PrecisionSource
+from trtforensics.engines.facts import EngineFacts
+from trtforensics.model.data_types import ComputePrecision, PrecisionSource
+from trtforensics.model.log import LayerTuning
 from trtforensics.model.profile import TimeSource
-from trtforensics.plots.build_figures import margins, tuning
-from trtforensics.plots.engine_figures import MOST_ROWS, blocks, layers, memory, roofline, types
+from trtforensics.model.run import RunResult
+from trtforensics.plots.engine_figures import MOST_ROWS, blocks, layers, margins, memory, roofline, tuning, types
 from trtforensics.render import colours
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ HALF, FLOAT = (ComputePrecision(one, PrecisionSource.KERNEL) for one in ("Half",
 
 
 def timed(name: str, ms: float | None, precision: ComputePrecision | None = HALF, **facts: object) -> EngineLayer:
-    source = None if ms is None else TimeSource.MEASURED
+    source = None if ms is None else TimeSource.TUNED
     return engine(
         name, f"{name} in", f"{name} out", 7, time_ms=ms, time_is=source, compute_precision=precision, **facts
     )
@@ -34,7 +34,7 @@ def drawn(figure: Figure | None) -> tuple[Figure, list[str]]:
 
 
 def test_layers_are_slowest_first_in_the_colour_of_their_precision() -> None:
-    facts = facts_of(build(engine_layers=(timed("a", 1.0), timed("b", 3.0, FLOAT), timed("c", None))), "x.log")
+    facts = EngineFacts(build(engine_layers=(timed("a", 1.0), timed("b", 3.0, FLOAT), timed("c", None))), "x.log")
     figure, texts = drawn(layers(facts))
     assert [row[:4] for row in figure.rows] == [
         ("b", "Convolution", "Float", 3.0),
@@ -48,14 +48,14 @@ def test_layers_are_slowest_first_in_the_colour_of_their_precision() -> None:
 
 def test_of_many_layers_the_rest_is_in_the_table_only() -> None:
     every = tuple(timed(f"l{n}", n + 1.0) for n in range(MOST_ROWS + 5))
-    figure, _ = drawn(layers(facts_of(build(engine_layers=every), "x")))
+    figure, _ = drawn(layers(EngineFacts(build(engine_layers=every), "x")))
     assert len(figure.rows) == MOST_ROWS + 5
     assert figure.note == "5 smaller ones are in the table only."
 
 
 def test_types_are_parted_by_precision() -> None:
     every = (timed("a", 1.0), timed("b", 3.0, FLOAT), timed("c", 1.0, type="Reformat"))
-    figure, texts = drawn(types(facts_of(build(engine_layers=every), "x")))
+    figure, texts = drawn(types(EngineFacts(build(engine_layers=every), "x")))
     assert figure.rows == (
         ("Convolution", "Float", 3.0),
         ("Convolution", "Half", 1.0),
@@ -69,10 +69,10 @@ def test_blocks_are_those_of_the_onnx_nodes() -> None:
         timed("a", 1.0, onnx_nodes=("/net/head/conv",)),
         timed("b", 3.0, onnx_nodes=("/net/body/conv",)),
     )
-    figure, texts = drawn(blocks(facts_of(build(engine_layers=every), "x")))
+    figure, texts = drawn(blocks(EngineFacts(build(engine_layers=every), "x")))
     assert figure.rows == (("net/body", 1, 3.0), ("net/head", 1, 1.0))
     assert {"body", "head"} <= {*texts}, "the part that all share is left out in the picture"
-    assert blocks(facts_of(build(engine_layers=every[:1]), "x")) is None
+    assert blocks(EngineFacts(build(engine_layers=every[:1]), "x")) is None
 
 
 def test_a_tile_has_a_name_that_can_be_read_or_none() -> None:
@@ -82,41 +82,41 @@ def test_a_tile_has_a_name_that_can_be_read_or_none() -> None:
         timed("d", 20.0, onnx_nodes=("/below/d",)),
         timed("c", 0.001, onnx_nodes=("/small/c",)),
     )
-    _, texts = drawn(blocks(facts_of(build(engine_layers=every), "x")))
+    _, texts = drawn(blocks(EngineFacts(build(engine_layers=every), "x")))
     assert texts == ["left", "100 ms", "right/block_of_many_many_many_", "words_in_it", "90 ms", "below", "20 ms"]
 
 
 def test_blocks_are_as_deep_as_none_takes_more_than_half() -> None:
     every = tuple(timed(name, 1.0, onnx_nodes=(f"/model/model/{name}/conv",)) for name in "abc")
-    figure, _ = drawn(blocks(facts_of(build(engine_layers=every), "x")))
+    figure, _ = drawn(blocks(EngineFacts(build(engine_layers=every), "x")))
     assert [row[0] for row in figure.rows] == ["model/model/a", "model/model/b", "model/model/c"]
     alike = tuple(timed(name, 1.0, onnx_nodes=(f"/model/{at}/{name}/conv",)) for at, name in enumerate(["a", "b", "b"]))
     same = (*alike, timed("d", 9.0, onnx_nodes=("/model/0",)))
-    figure, _ = drawn(blocks(facts_of(build(engine_layers=same), "x")))
+    figure, _ = drawn(blocks(EngineFacts(build(engine_layers=same), "x")))
     assert [row[0] for row in figure.rows] == ["model", "model/0", "model/1", "model/2"]
 
 
 def test_weights_that_no_dump_tells_are_no_zero() -> None:
     told = {"Weights": '{"Type": "Half", "Count": 1048576}'}
     hidden, one = timed("a", None), timed("b", None, fields=told)
-    figure, texts = drawn(memory(facts_of(build(engine_layers=(hidden,)), "x")))
+    figure, texts = drawn(memory(EngineFacts(build(engine_layers=(hidden,)), "x")))
     assert "weights that are not told" in figure.alt
     assert "weights" not in texts
-    figure, texts = drawn(memory(facts_of(build(engine_layers=(hidden, one)), "x")))
+    figure, texts = drawn(memory(EngineFacts(build(engine_layers=(hidden, one)), "x")))
     assert "2 MiB of weights (1 layer does not tell its own)" in figure.alt
     assert "weights" in texts
 
 
 def test_memory_adds_weights_to_activations() -> None:
     fields = {"Weights": '{"Type": "Half", "Count": 1048576}'}
-    figure, texts = drawn(memory(facts_of(build(engine_layers=(timed("a", None, fields=fields),)), "x")))
+    figure, texts = drawn(memory(EngineFacts(build(engine_layers=(timed("a", None, fields=fields),)), "x")))
     assert figure.rows == (("a", 2 << 20, 32),)
     assert "2 MiB" in texts
     assert "2 MiB of weights" in figure.alt
 
 
 def test_what_the_sources_do_not_tell_is_no_figure() -> None:
-    facts = facts_of(build(engine_layers=(timed("a", None),)), "x")
+    facts = EngineFacts(build(engine_layers=(timed("a", None),)), "x")
     assert layers(facts) is types(facts) is blocks(facts) is roofline(facts) is None
     assert margins(facts.build) is tuning(facts.build) is None
 

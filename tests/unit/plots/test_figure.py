@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from trtforensics.plots.figure import WIDTH, Canvas, fitting
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trtforensics.plots.figure import WIDTH, BarPart, BarRow, Canvas, draw_bars, fitting, squarified
 
 
 def test_a_text_that_is_too_wide_loses_its_middle() -> None:
@@ -18,3 +22,67 @@ def test_a_legend_takes_as_many_lines_as_it_needs() -> None:
     assert max(x for x, _ in places) < WIDTH
     assert len({y for _, y in places}) > 1
     assert canvas.y > max(y for _, y in places)
+
+
+def drawn(*bars: tuple[BarPart, ...], base: float = 0.0) -> list[tuple[float, float]]:
+    """Return the left end and the width of each rectangle."""
+    canvas = Canvas()
+    draw_bars(canvas, [BarRow("a", "", (bar,)) for bar in bars], base)
+    return [(float(one.attrib["x"]), float(one.attrib["width"])) for one in canvas.root if one.tag == "rect"]
+
+
+def test_the_longest_bar_fills_the_width_and_others_are_in_proportion() -> None:
+    assert drawn((BarPart(4, "#000"),), (BarPart(1, "#000"),)) == [(0, WIDTH), (0, WIDTH / 4)]
+
+
+def test_parts_of_a_bar_follow_each_other() -> None:
+    assert drawn((BarPart(1, "#000"), BarPart(3, "#000"))) == [(0, WIDTH / 4), (WIDTH / 4, WIDTH * 3 / 4)]
+
+
+def test_a_step_begins_where_it_is_said_and_may_go_back() -> None:
+    assert drawn((BarPart(4, "#000"),), (BarPart(-1, "#000", start=4.0),)) == [(0, WIDTH), (WIDTH * 3 / 4, WIDTH / 4)]
+
+
+def test_what_lies_below_the_base_is_not_drawn() -> None:
+    assert drawn((BarPart(4, "#000"),), (BarPart(1, "#000", start=3.0),), base=2.0) == [
+        (0, WIDTH),
+        (WIDTH / 2, WIDTH / 2),
+    ]
+
+
+def test_values_below_zero_have_a_line_at_zero() -> None:
+    canvas = Canvas()
+    draw_bars(canvas, [BarRow("a", "", ((BarPart(-1, "#000"),),)), BarRow("b", "", ((BarPart(3, "#000"),),))])
+    (line,) = [one for one in canvas.root if one.tag == "line"]
+    assert float(line.attrib["x1"]) == pytest.approx(WIDTH / 4)
+
+
+def test_nothing_is_no_error() -> None:
+    assert drawn() == []
+    assert drawn((BarPart(0, "#000"),)) == [(0, 0.5)]
+
+
+@given(st.lists(st.floats(0.01, 100), min_size=1, max_size=30).map(lambda values: sorted(values, reverse=True)))
+def test_tiles_cover_the_rectangle_in_proportion(values: list[float]) -> None:
+    tiles = squarified(values, 560, 360)
+    assert [tile.item for tile in tiles] == list(range(len(values)))
+    for tile in tiles:
+        assert abs(tile.width * tile.height / (560 * 360) - values[tile.item] / sum(values)) < 1e-6
+        assert tile.x >= -1e-6
+        assert tile.y >= -1e-6
+        assert tile.x + tile.width <= 560 + 1e-6
+        assert tile.y + tile.height <= 360 + 1e-6
+    for one in tiles:
+        for other in tiles:
+            apart = one.x + one.width <= other.x + 1e-6 or one.y + one.height <= other.y + 1e-6
+            before = other.x + other.width <= one.x + 1e-6 or other.y + other.height <= one.y + 1e-6
+            assert one is other or apart or before
+
+
+def test_tiles_are_nearly_square() -> None:
+    tiles = squarified([1.0] * 12, 560, 360)
+    assert max(max(tile.width / tile.height, tile.height / tile.width) for tile in tiles) < 2
+
+
+def test_no_values_make_no_tiles() -> None:
+    assert squarified([], 10, 10) == squarified([0.0], 10, 10) == []

@@ -5,13 +5,17 @@ from __future__ import annotations
 import csv
 import sys
 from io import StringIO
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 import pytest
 
 from trtforensics.errors import OutputError
-from trtforensics.plots.figure import Canvas, Figure
+from trtforensics.plots.figure import Canvas
 from trtforensics.plots.page import to_csv, to_html, to_png, to_svg
+
+if TYPE_CHECKING:
+    from trtforensics.plots.figure import Figure
 
 NASTY = '<script>alert("x")</script>\x1b[31m & token=ghp_0123456789abcdefghijABCDEFGHIJ012345'
 
@@ -20,9 +24,7 @@ def figure(name: str = "conv") -> Figure:
     canvas = Canvas()
     canvas.legend([(name, "#3b78b5")])
     rows = ((name, 0.1, None), ("b", 2.0, 7))
-    return Figure(
-        "layers", "Time", f"alt of {name}", canvas.finished("Time", f"alt of {name}"), ("layer", "ms", "n"), rows
-    )
+    return canvas.figure("layers", "Time", f"alt of {name}", ("layer", "ms", "n"), rows)
 
 
 def test_a_page_has_each_picture_with_its_words_and_its_table() -> None:

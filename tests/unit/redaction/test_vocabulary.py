@@ -20,6 +20,11 @@ def test_words_that_go(word: str) -> None:
     assert word not in vocabulary()
 
 
+@pytest.mark.parametrize("word", ["unpinned", "NOSHAPE", "FEWIV", "bKilled", "tftrt", "METHODED", "Za"])
+def test_names_of_rules_and_syntax_of_regexes_are_no_words(word: str) -> None:
+    assert word not in vocabulary()
+
+
 def test_each_word_stands_once_in_the_list() -> None:
     text = (resources.files("trtforensics.redaction") / "known_words.txt").read_text("utf-8")
     words = [word for line in text.splitlines() if not line.startswith("#") for word in line.split()]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import onnx
 import pytest
 
 from tests.support.failing_models import branch, loop, model_with, square
-from trtforensics.bisect.precision.inputs.drawing import random_samples
+from trtforensics.onnx_models.cutting import take_apart
+from trtforensics.onnx_models.drawing import random_samples
 from trtforensics.reduce.deriving import Deriver
-from trtforensics.reduce.original import take_apart
 from trtforensics.reduce.recording import record
 
 if TYPE_CHECKING:
@@ -30,5 +30,18 @@ def apart(tmp_path: Path) -> Callable[..., Deriver]:
         original = take_apart(str(path))
         (sample,) = random_samples(original.model, {"x": (2, 4, 8, 8)} if more.pop("dynamic", False) else {}, 1)
         return Deriver(original, record(original, sample), **more)  # type: ignore[arg-type]
+
+    return take
+
+
+@pytest.fixture
+def apart_on(tmp_path: Path) -> Callable[..., Deriver]:
+    """Return a function that takes a model apart and records its values on a sample."""
+
+    def take(model: onnx.ModelProto, sample: dict[str, Any]) -> Deriver:
+        path = tmp_path / "model.onnx"
+        onnx.save(model, path)
+        original = take_apart(str(path))
+        return Deriver(original, record(original, sample))
 
     return take

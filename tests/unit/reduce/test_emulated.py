@@ -6,8 +6,8 @@ from pathlib import Path
 import onnx
 import pytest
 
-from trtforensics.bisect.precision.casting.storage import STORAGES
-from trtforensics.bisect.search import Verdict
+from trtforensics.bisection.precision.casting.storage import STORAGES
+from trtforensics.bisection.search import Verdict
 from trtforensics.reduce.deriving import Deriver
 from trtforensics.reduce.emulated import first_beyond, judge_numbers
 from trtforensics.reduce.failure import Failure

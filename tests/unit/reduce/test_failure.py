@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from trtforensics.bisect.runner.command import Ended
-from trtforensics.bisect.runner.probe import ProbeOutcome
-from trtforensics.bisect.search import Verdict
-from trtforensics.reduce.failure import Failure, Names, Sameness, failure_of, read_failure, write_failure, wrong_numbers
+from trtforensics.bisection.runner.command import Ended
+from trtforensics.bisection.runner.probe import ProbeOutcome
+from trtforensics.bisection.search import Verdict
+from trtforensics.reduce.failure import Failure, Sameness, failure_of, read_failure, write_failure, wrong_numbers
+from trtforensics.reduce.names import Names
 
 NAMES = Names({"/a/Resize": "Resize", "/b/Add": "Add", "/c/If": "If"}, {"/b/out": "/b/Add"}, frozenset({"x"}))
 PARSER = """[11/22/2026-17:05:59] [TRT] [V] Parsing node: {node} [{op}]
@@ -17,7 +18,7 @@ PARSER = """[11/22/2026-17:05:59] [TRT] [V] Parsing node: {node} [{op}]
 Node name: {node}
 [11/22/2026-17:05:59] [TRT] [E] ModelImporter.cpp:143: --- End node ---
 [11/22/2026-17:05:59] [TRT] [E] ModelImporter.cpp:151: ERROR: onnxOpCheckers.cpp:741 In function {function}:
-[8] (mode == 1)
+[8] Assertion failed: (mode == 1) && "only mode 1 is supported"
 """
 
 
@@ -33,7 +34,7 @@ def log(node: str = "/a/Resize", op: str = "Resize", function: str = "checkResiz
 
 def test_a_parser_error_has_code_operator_function_and_node(tmp_path: Path) -> None:
     failure = built(tmp_path, log())
-    assert (failure.stage, failure.ended, failure.code) == ("build", "failed", "TF108")
+    assert (failure.stage, failure.ended, failure.code) == ("build", "failed", "TF932")
     assert (failure.operator, failure.named) == ("Resize", ("/a/Resize",))
     assert failure.functions == ("onnxOpCheckers.cpp: checkResize",)
     assert any("While parsing node number 180" in line for line in failure.lines)
@@ -92,7 +93,7 @@ def test_a_failure_is_read_back_for_its_own_check_only(tmp_path: Path) -> None:
     write_failure(tmp_path, failure, "./check {model}")
     assert read_failure(tmp_path, "./check {model}") == failure
     assert read_failure(tmp_path, "./other {model}") is None
-    assert read_failure(tmp_path / "nowhere", None) is None
+    assert read_failure(tmp_path / "nowhere", "") is None
 
 
 def test_wrong_numbers_are_loosely_the_same_however_wrong() -> None:
@@ -106,7 +107,7 @@ def test_an_error_on_the_other_stream_is_the_failure(tmp_path: Path) -> None:
     banner = "&&&& {} TensorRT.trtexec [TensorRT v101601] # trtexec --onnx=m.onnx\n"
     (tmp_path / "build.err").write_text(log())
     failure = built(tmp_path, banner.format("RUNNING") + banner.format("FAILED"))
-    assert (failure.code, failure.operator) == ("TF108", "Resize")
+    assert (failure.code, failure.operator) == ("TF932", "Resize")
 
 
 def test_the_result_of_a_node_that_was_cut_off_is_no_operator(tmp_path: Path) -> None:

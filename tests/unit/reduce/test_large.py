@@ -11,15 +11,14 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from trtforensics.bisect.precision.casting import preparation
-from trtforensics.bisect.precision.emulation.runtime import run_model
-from trtforensics.bisect.precision.inputs.drawing import random_samples
-from trtforensics.bisect.runner.options import RunOptions
-from trtforensics.reduce import large
+from trtforensics.bisection.runner.options import RunOptions
+from trtforensics.onnx_models import reading, streaming
+from trtforensics.onnx_models.cutting import take_apart
+from trtforensics.onnx_models.drawing import random_samples
+from trtforensics.onnx_models.running import run_model
+from trtforensics.onnx_models.streaming import data_file, held, write_model
 from trtforensics.reduce.deriving import Derived, Deriver
-from trtforensics.reduce.large import data_file, held, write_model
-from trtforensics.reduce.lever import Judging, ReductionLever
-from trtforensics.reduce.original import take_apart
+from trtforensics.reduce.graph_lever import Judging, ReductionLever
 from trtforensics.reduce.recording import record
 from trtforensics.reduce.running import reduce_model
 from trtforensics.reduce.simplifying import Aspect, simplifications_of
@@ -35,8 +34,8 @@ WEIGHTS = [RANDOM.uniform(-0.1, 0.3, (WIDTH, WIDTH)).astype(np.float32) for _ in
 @pytest.fixture
 def deriver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Deriver:
     """A model of three products that keeps its weights in a file, taken apart as one of gigabytes is."""
-    monkeypatch.setattr(preparation, "_LARGEST", 1000)
-    monkeypatch.setattr(large, "HELD", WEIGHTS[0].nbytes)
+    monkeypatch.setattr(reading, "_LARGEST", 1000)
+    monkeypatch.setattr(streaming, "HELD", WEIGHTS[0].nbytes)
     nodes = [helper.make_node("MatMul", [f"x{i}", f"acme_w{i}"], [f"x{i + 1}"], name=f"m{i}") for i in range(LAYERS)]
     ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", WIDTH]) for name in ("x0", f"x{LAYERS}")]
     constants = [numpy_helper.from_array(weight, f"acme_w{i}") for i, weight in enumerate(WEIGHTS)]
@@ -133,6 +132,7 @@ def test_constants_are_held_as_a_whole_or_not_at_all(deriver: Deriver) -> None:
     assert derived.model.ByteSize() == size
 
 
+@pytest.mark.slow
 def test_a_reduction_leaves_no_weights_of_judged_probes(deriver: Deriver, tmp_path: Path) -> None:
     judge = tmp_path / "check.py"
     judge.write_text(
@@ -144,8 +144,8 @@ def test_a_reduction_leaves_no_weights_of_judged_probes(deriver: Deriver, tmp_pa
     )
     command, out = f"{shlex.quote(sys.executable)} {judge} {{model}}", tmp_path / "out"
     lever = ReductionLever(deriver, out, Judging(commands=(None, command)))
-    document, fixed = reduce_model(out, lever, RunOptions(build=None, check=command), lambda _: None)
-    assert (document["status"], len(document["reduction"]["left"])) == ("certified", 2)  # type: ignore[index]
+    answer, fixed = reduce_model(out, lever, RunOptions(build=None, check=command), lambda _: None)
+    assert (answer.search.status, len(answer.reduction.left)) == ("certified", 2)
     assert not list(out.glob("probes/**/*.data"))
     assert any(line.startswith("reduced.onnx.data: its large weights") for line in fixed)
     reduced = onnx.load(out / "fixed" / "reduced.onnx")

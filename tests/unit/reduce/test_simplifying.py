@@ -8,7 +8,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from tests.support import failing_models as failing
-from trtforensics.bisect.precision.emulation.runtime import run_model
+from trtforensics.onnx_models.running import run_model
 from trtforensics.reduce.deriving import Derived, Deriver
 from trtforensics.reduce.simplifying import Aspect, Simplification, kept_texts, simplifications_of
 

@@ -9,7 +9,7 @@ from trtforensics.render import colours
 
 def test_spellings_of_one_type_have_one_colour_and_unknown_ones_are_grey() -> None:
     assert colours.of_precision("BF16") == colours.of_precision("BFloat16")
-    assert colours.of_precision("") == colours.of_precision("Q3") == colours.neutral()
+    assert colours.of_precision("") == colours.of_precision("Q3") == colours.NEUTRAL
     assert colours.precision_word("Half") == "FP16"
     assert colours.precision_word("") == "unknown"
 

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
-import pytest
-
 from trtforensics.model.kernel import KernelFacts
 from trtforensics.parsers.notation.kernels import read_tactic
-from trtforensics.render.kernel_facts import kernel_facts, kernel_facts_json
+from trtforensics.render.kernel_facts import kernel_facts
 
 
 def test_the_object_holds_every_fact_and_names_those_by_convention() -> None:
@@ -31,16 +27,3 @@ def test_the_object_holds_every_fact_and_names_those_by_convention() -> None:
 def test_where_nothing_is_told_there_is_no_object() -> None:
     assert kernel_facts(KernelFacts("whatever")) is None
     assert kernel_facts(read_tactic("whatever", 1)) is not None
-
-
-@pytest.mark.parametrize(
-    "facts",
-    [
-        read_tactic("ampere_h16816gemm_128x64_ldg8_stages_64x3_nn_v1", 4, ("Float(1)",)),
-        read_tactic("sm80_xmma_fprop_implicit_gemm_f16f16_f16f16_f16_nhwckrsc_nhwc_tilesize128x64x32", None),
-        KernelFacts("whatever"),
-    ],
-    ids=lambda facts: facts.name,
-)
-def test_the_json_is_that_of_the_object(facts: KernelFacts) -> None:
-    assert kernel_facts_json(facts) == json.dumps(kernel_facts(facts))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -15,6 +15,9 @@ from trtforensics.model.log import Build, BuildLog
 from trtforensics.model.timings import NO_TACTIC
 from trtforensics.render.log_json import to_json
 from trtforensics.sources.build_log import load_build_log
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SAMPLES = sorted(LOGS.glob("*.log"))
 
@@ -72,8 +75,10 @@ def test_every_field_of_the_contract_is_there(log: BuildLog) -> None:
         assert missing == set(), name
 
 
-def test_the_samples_have_every_object_of_the_contract() -> None:
-    seen = {name for path in SAMPLES for name, _ in objects(document(load_build_log([str(path)])))}
+def test_the_samples_and_an_unread_line_have_every_object_of_the_contract(tmp_path: Path) -> None:
+    (tmp_path / "odd.log").write_text("[11/21/2026-10:00:00] [V] [TRT] Widgets: 17\n")
+    paths = [*SAMPLES, tmp_path / "odd.log"]
+    seen = {name for path in paths for name, _ in objects(document(load_build_log([str(path)])))}
     assert set(CONTRACT) <= seen
 
 
@@ -91,7 +96,7 @@ def test_what_is_no_json_number_is_never_rendered(log: BuildLog) -> None:
     build = log.builds[0]
     choice = replace(build.choices[0], time_ms=float("nan"))
     with pytest.raises(ValueError, match="not JSON compliant"):
-        to_json(replace(log, builds=(replace(build, choices=(choice,)),)))
+        to_json(replace(log, builds=(replace(build, choices=(choice,), engine_layers=()),)))
 
 
 def test_tactic_ids_are_text_and_never_the_mark_of_no_tactic(log: BuildLog) -> None:
@@ -105,7 +110,9 @@ def test_tactic_ids_are_text_and_never_the_mark_of_no_tactic(log: BuildLog) -> N
 def test_no_tactic_and_no_time_are_null(log: BuildLog) -> None:
     build = log.builds[0]
     choice = replace(build.choices[0], tactic=NO_TACTIC, time_ms=None, runner_up_ms=None)
-    made = document(replace(log, builds=(replace(build, choices=(choice,)),)))["builds"][0]["choices"][0]
+    made = document(replace(log, builds=(replace(build, choices=(choice,), engine_layers=()),)))["builds"][0][
+        "choices"
+    ][0]
     assert (made["tactic"], made["time_ms"], made["runner_up_ms"]) == (None, None, None)
 
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.repository import LOGS
-from trtforensics.model.log import Message, MessageCounts, Outcome, SourceInfo, UnknownShape
+from trtforensics.model.log import Message, MessageCounts, Outcome, UnknownShape
+from trtforensics.model.span import SourceInfo
+from trtforensics.render.headline import first_line, headlines
 from trtforensics.render.log_text import summarise
 from trtforensics.sources.build_log import load_build_log
 
@@ -66,15 +68,16 @@ def test_every_build_of_the_corpus_fits_on_a_page(corpus: Path) -> None:
 
 
 def test_the_head_counts_lines_bytes_and_builds(single: BuildLog) -> None:
-    first, second, *_ = summarise(single).splitlines()
+    first, headline, second, *_ = summarise(single).splitlines()
     assert first == f"{single.source.path}: 1,069 lines, 122.9 kB, 1 build"
+    assert headline == first_line(headlines(single))
     assert second == "every logged line was understood"
 
 
 def test_lines_of_other_programs_are_named(single: BuildLog) -> None:
     coverage = replace(single.builds[0].coverage, other_lines=1000)
     text = summarise(replace(single, builds=(replace(single.builds[0], coverage=coverage),)))
-    assert text.splitlines()[1].endswith("was understood (63); 1,000 lines are other programs'")
+    assert text.splitlines()[2].endswith("was understood (63); 1,000 lines are other programs'")
 
 
 def test_lines_that_were_not_understood_are_counted_and_shown(single: BuildLog) -> None:
@@ -201,7 +204,7 @@ def test_an_engine_printed_twice_is_counted_once(single: BuildLog) -> None:
 
 def test_an_engine_known_by_names_only_is_said_to_be_so(single: BuildLog) -> None:
     text = summary(single, engine_layers=(), layer_names=("a", "b"))
-    assert rows(text, "engine") == ["2 layers, of which the log prints the names only"]
+    assert rows(text, "engine") == ["2 layers; the log prints their names only"]
 
 
 def test_types_beyond_the_most_frequent_are_added_up(single: BuildLog) -> None:
@@ -250,9 +253,8 @@ def test_no_text_of_the_log_carries_control_characters_into_the_summary(single: 
         tensorrt_version=evil,
     )
     assert {c for c in text if not c.isprintable()} == {"\n"}
-    assert all(
-        line.startswith(("  ", "Build 1", str(single.source.path), "every")) for line in text.splitlines() if line
-    )
+    openings = ("  ", "Build 1", "PASSED", str(single.source.path), "every")
+    assert all(line.startswith(openings) for line in text.splitlines() if line)
 
 
 def test_how_the_choices_sum_is_counted_by_names_and_lines(single: BuildLog) -> None:
@@ -262,11 +264,12 @@ def test_how_the_choices_sum_is_counted_by_names_and_lines(single: BuildLog) -> 
         replace(base, kernel=name, final=final, splits=splits)
         for name, final, splits in ((names[0], True, None), (names[1], None, 4), (names[1], False, 4), ("", True, None))
     )
-    assert rows(summary(single, choices=own), "sums") == [
+    assert rows(summary(single, choices=own, engine_layers=()), "sums") == [
         "2 in Half; 1 of them by convention of the kernel names",
         "2 on tensor cores, 1 with K split, as far as names and lines say",
     ]
-    assert rows(summary(single, choices=(replace(base, kernel="whatever"),)), "sums") == []
+    unknown = (replace(base, kernel="whatever"),)
+    assert rows(summary(single, choices=unknown, engine_layers=()), "sums") == []
 
 
 def test_near_ties_and_the_slowest_layers_say_how_their_kernels_sum() -> None:

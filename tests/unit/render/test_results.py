@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.graph_builds import span
-from trtforensics.model.log import RunResult
+from trtforensics.model.run import RunResult
 from trtforensics.render.results import result_name, result_text
 
 

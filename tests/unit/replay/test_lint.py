@@ -11,14 +11,13 @@ import pytest
 from tests.support.onnx_model import model
 from tests.support.replays import build_of
 from tests.support.repository import LOGS
+from trtforensics.engines.joining import select_build
 from trtforensics.errors import ForensicsError
-from trtforensics.graph.build import select_build
 from trtforensics.model.replay import Problem, ProblemSeverity, ReplayEntry
 from trtforensics.parsers.notation.names import members
-from trtforensics.replay.edges import DataflowNode
+from trtforensics.replay.edges import DataflowNode, operators_of
 from trtforensics.replay.from_log import replay_of
 from trtforensics.replay.lint import Lint, LintReport
-from trtforensics.replay.onnx_names import operators_of
 from trtforensics.replay.writing import to_text
 from trtforensics.sources.build_log import load_build_log
 from trtforensics.sources.replay import ReplayFile

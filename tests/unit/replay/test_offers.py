@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.replays import build_of, from_log, of_form, replay
-from trtforensics.graph.build import select_build
+from trtforensics.engines.joining import select_build
 from trtforensics.model.replay import ReplayEntry, ReplayForm, ReplayTensor
 from trtforensics.replay.converting import converted
 from trtforensics.replay.offers import Offers

@@ -89,8 +89,8 @@ def test_what_tensorrt_finds_no_key_in_is_said_with_its_words(tmp_path: Path, te
     ("fault", "how"),
     [
         ("crash:SEGV", "died by SIGSEGV"),
-        ("crash:KILL", "died by SIGKILL"),
-        ("raise:bad bytes", "exit status 1, RuntimeError: bad bytes"),
+        pytest.param("crash:KILL", "died by SIGKILL", marks=pytest.mark.slow),
+        pytest.param("raise:bad bytes", "exit status 1, RuntimeError: bad bytes", marks=pytest.mark.slow),
     ],
 )
 def test_a_crash_of_tensorrt_while_it_reads_is_a_sentence(

@@ -41,5 +41,5 @@ def test_a_log_without_engine_layers_takes_the_profile_as_it_is(tmp_path: Path) 
 
 
 def test_a_profile_of_another_engine_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"times 2 layers, most of which no engine of .*build.log has"):
+    with pytest.raises(UsageError, match=r"is of another engine: .*build.log names 0 of the 2 layers that it times"):
         both(tmp_path, BANNER + LAYER.format("c"), "a", "b")

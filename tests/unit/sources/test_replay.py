@@ -126,6 +126,13 @@ def test_what_polygraphy_loads_and_matches_is_no_problem(name: str, replay_sampl
     assert not load_replay(str(replay_samples / "malformed" / name)).problems
 
 
+@pytest.mark.parametrize("value", [None, [], {}, "x", 1.5, True])
+def test_a_class_of_any_type_is_refused_as_no_replay(tmp_path: Path, value: object) -> None:
+    (tmp_path / "a.json").write_text(json.dumps({"a": [{"polygraphy_class": value}]}))
+    with pytest.raises(NotAReplayError, match="but no tactic replay"):
+        load_replay(str(tmp_path / "a.json"))
+
+
 @pytest.mark.corpus
 def test_every_replay_of_the_corpus_is_read_or_named(corpus: Path) -> None:
     files = {path.name for path in (corpus / "replay").iterdir()}

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from tests.support.zoo import ZooModel, models
-from tests.support.zoo.emulation import errors, safe_nodes, tolerance
+from tests.support.zoo.emulation import digits_only, errors, safe_nodes, tolerance
 
 ZOO = {model.name: model for model in models()}
 SMALL = [name for name, model in ZOO.items() if not model.large]
 
 
-@pytest.fixture(params=SMALL)
+@pytest.fixture(
+    params=[pytest.param(name, marks=[pytest.mark.slow] if number % 6 else []) for number, name in enumerate(SMALL)]
+)
 def zoo(request: pytest.FixtureRequest) -> ZooModel:
     return ZOO[request.param]
 
@@ -24,6 +28,7 @@ def test_the_minimal_set_repairs_and_none_of_it_can_be_spared(zoo: ZooModel) -> 
     model = zoo.build()
     limit = tolerance(model, zoo)
     assert errors(model, zoo, ()).exceed(limit) is bool(zoo.expected_minimal)
+    assert errors(model, zoo, (), partial(digits_only, zoo.precision)).exceed(limit) is zoo.rounding
     assert not errors(model, zoo, zoo.expected_minimal).exceed(limit)
     for node in zoo.expected_minimal:
         assert errors(model, zoo, zoo.expected_minimal - {node}).exceed(limit), node

@@ -19,6 +19,7 @@ from trtforensics.tables.columns import Sort, Table, TableColumn
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from trtforensics.engines.facts import EngineFacts
     from trtforensics.engines.joining import JoinedSources
 
 CONTRACT = [
@@ -56,6 +57,10 @@ def joined() -> JoinedSources:
     return load_joined([str(LOGS / "emulated-trtexec-8.6.log")])
 
 
+def engines(joined: JoinedSources) -> list[EngineFacts]:
+    return [joined.engine_of(build) for build in joined.log.builds]
+
+
 @pytest.mark.parametrize("of", TABLE_NAMES)
 def test_every_table_has_a_row_a_record_each_with_its_line(joined: JoinedSources, of: str) -> None:
     (build,) = joined.log.builds
@@ -68,7 +73,7 @@ def test_every_table_has_a_row_a_record_each_with_its_line(joined: JoinedSources
         "messages": len(build.messages),
         "cache-keys": len(build.timing_cache_keys),
     }
-    table = table_of(of, [build])
+    table = table_of(of, [joined.engine_of(build)])
     rows: list[dict[str, Any]] = [
         dict(zip((column.name for column in table.header), values, strict=True)) for values in table.values()
     ]
@@ -124,10 +129,10 @@ def test_parquet_is_read_back_by_other_tools(joined: JoinedSources, tmp_path: Pa
     pytest.importorskip("pyarrow", reason="writes Parquet; part of the extra `table`")
     from pyarrow import parquet  # noqa: PLC0415 - where it is installed
 
-    table = table_of("layers", joined.log.builds)
+    table = table_of("layers", engines(joined))
     path = tmp_path / "layers.parquet"
     path.write_bytes(forms.to_parquet(table))
-    expected = list(table_of("layers", joined.log.builds).values())
+    expected = list(table_of("layers", engines(joined)).values())
     names = [column.name for column in table.header]
     assert [tuple(_plain(row[name]) for name in names) for row in parquet.read_table(path).to_pylist()] == expected
 
@@ -137,8 +142,8 @@ def test_other_readers_of_parquet_see_the_same_times(joined: JoinedSources, tmp_
     pytest.importorskip("pyarrow", reason="writes Parquet; part of the extra `table`")
     module = pytest.importorskip(reader, reason=f"{reader} reads our files; part of the extra `readers`")
     path = tmp_path / "layers.parquet"
-    path.write_bytes(forms.to_parquet(table_of("layers", joined.log.builds)))
-    expected = [values[4] for values in table_of("layers", joined.log.builds).values()]
+    path.write_bytes(forms.to_parquet(table_of("layers", engines(joined))))
+    expected = [values[4] for values in table_of("layers", engines(joined)).values()]
     if reader == "polars":
         assert module.read_parquet(path)["time_ms"].to_list() == expected
     else:
@@ -147,7 +152,7 @@ def test_other_readers_of_parquet_see_the_same_times(joined: JoinedSources, tmp_
 
 def test_pandas_keeps_integers_and_what_is_not_known(joined: JoinedSources) -> None:
     pytest.importorskip("pandas", reason="makes data frames; part of the extra `readers`")
-    frame = forms.to_pandas(table_of("layers", joined.log.builds))
+    frame = forms.to_pandas(table_of("layers", engines(joined)))
     assert str(frame.dtypes["line"]) == "Int64"
     assert frame["time_ms"].isna().sum() == sum(one.time_ms is None for one in joined.log.builds[0].engine_layers)
 

@@ -7,11 +7,12 @@ import re
 import time
 from importlib.metadata import version
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 os.environ["TEXTUAL_ANIMATIONS"] = "none"
 
 import pytest
+from textual._compositor import Compositor
 
 from tests.support.artifacts import Directory
 from tests.support.repository import ROOT
@@ -26,9 +27,9 @@ from tests.support.sample_session import (
     sample_session,
     unknown_build,
 )
-from trtforensics.bisect.search import Verdict
-from trtforensics.tui import terminal_app
-from trtforensics.tui.log.app import LogApp
+from trtforensics.bisection.search import Verdict
+from trtforensics.tui import screen
+from trtforensics.tui.log.screen import LogScreen
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -48,9 +49,29 @@ LOOKS = 3
 def _environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Keep the developer's environment out of the pictures, and the tests out of the developer's files."""
     monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.setattr(terminal_app, "REST_S", 0.0)
+    monkeypatch.setattr(screen, "REST_S", 0.0)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+
+
+@pytest.fixture
+def drawn() -> None:
+    """For tests of drawing itself: each change is drawn for the terminal, as it is for a user."""
+
+
+@pytest.fixture(autouse=True)
+def _undrawn(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw no changes for a terminal that nobody sees, a third of a test's time; readers of the screen draw it all."""
+    draw = Compositor.render_update
+
+    def skip(compositor: Compositor, *, full: bool = False, **options: Any) -> object:
+        if full:  # a picture
+            return draw(compositor, full=full, **options)
+        compositor._dirty_regions.clear()
+        return None
+
+    if "drawn" not in request.fixturenames:
+        monkeypatch.setattr(Compositor, "render_update", skip)
 
 
 @pytest.fixture
@@ -139,8 +160,9 @@ def parsed(
 
     async def wait(pilot: Pilot[object]) -> None:
         app = pilot.app
-        assert isinstance(app, LogApp)
-        await until(pilot, lambda: app.build is not None)
+        first = app.screen_stack[0]
+        assert isinstance(first, LogScreen)
+        await until(pilot, lambda: first.build is not None)
         await until(pilot, lambda: all(worker.is_finished for worker in app.workers if worker.group == "judge"))
         await pilot.pause()
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import stat
 from typing import TYPE_CHECKING, Any
 
-from tests.support.screens import SIZE
+from tests.support.screens import SIZE, log_app
 from trtforensics.tui import clipboard
-from trtforensics.tui.log.app import LogApp
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,7 +43,7 @@ def test_it_says_when_the_file_cannot_be_written(tmp_path: Path, monkeypatch: py
 
 
 async def test_an_empty_text_is_not_copied(session: Any, parsed: Any) -> None:
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         app.copy_to_clipboard("text")
@@ -53,7 +52,7 @@ async def test_an_empty_text_is_not_copied(session: Any, parsed: Any) -> None:
 
 
 async def test_ctrl_c_copies_nothing_and_only_the_second_one_in_a_row_quits(session: Any, parsed: Any) -> None:
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("ctrl+c", "j", "ctrl+c")
@@ -64,10 +63,10 @@ async def test_ctrl_c_copies_nothing_and_only_the_second_one_in_a_row_quits(sess
 
 
 async def test_what_the_mouse_selects_is_copied(session: Any, parsed: Any, until: Any) -> None:
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
-        log = app._panes.log_view
+        log = app.first._panes.log_view
         row = "".join(piece.text for piece in log.row(0, 60))
         await pilot.mouse_down(log, offset=(3, 0))
         await pilot.hover(log, offset=(9, 0))

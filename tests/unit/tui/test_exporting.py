@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.screens import SIZE, ScreenText
+from tests.support.screens import SIZE, ScreenText, log_app
 from trtforensics.errors import UsageError
 from trtforensics.tui import exporting
-from trtforensics.tui.log.app import LogApp
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,7 +41,7 @@ def test_no_file_is_replaced_and_no_other_ending_written(tmp_path: Path) -> None
     (tmp_path / "out.csv").write_text("mine")
     with pytest.raises(UsageError, match="is there already"):
         exporting.write(TABLE, str(tmp_path / "out.csv"))
-    with pytest.raises(UsageError, match="its ending names no form"):
+    with pytest.raises(UsageError, match="the ending does not name a form"):
         exporting.write(TABLE, str(tmp_path / "out.xls"))
     assert [path.name for path in tmp_path.iterdir()] == ["out.csv"]
 
@@ -54,11 +53,12 @@ def test_the_proposed_name_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert exporting.proposed("logs/build.log.gz", "layers") == "build-layers-2.csv"
 
 
+@pytest.mark.slow
 async def test_e_asks_for_a_name_and_writes_the_pane(
     session: Any, parsed: Any, screen_text: ScreenText, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("w", "E")
@@ -66,7 +66,7 @@ async def test_e_asks_for_a_name_and_writes_the_pane(
         await pilot.press("enter")
         await pilot.pause()
         await pilot.press("E", "escape")
-        assert app.focused is app._panes.messages
+        assert app.focused is app.first._panes.messages
     rows = read_csv(tmp_path / "build-messages.csv")
-    assert len(rows) == app._panes.messages.row_count() + 1
+    assert len(rows) == app.first._panes.messages.row_count() + 1
     assert rows[0] == ["line", "text"]

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.screens import SIZE
+from tests.support.screens import SIZE, log_app
 from trtforensics.tui import themes
-from trtforensics.tui.log.app import LogApp
 
 
 def test_the_choice_is_kept() -> None:
@@ -32,7 +31,7 @@ def test_it_says_why_a_choice_is_not_kept(tmp_path: Any, monkeypatch: pytest.Mon
 
 
 async def test_t_goes_through_the_themes_and_the_next_session_begins_with_the_last(session: Any, parsed: Any) -> None:
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         seen = [app.theme]
@@ -40,7 +39,7 @@ async def test_t_goes_through_the_themes_and_the_next_session_begins_with_the_la
             await pilot.press("T")
             seen.append(app.theme)
     assert seen == [theme.name for theme in themes.THEMES]
-    assert LogApp(session).theme == seen[-1]
+    assert log_app(session).theme == seen[-1]
 
 
 def test_good_and_bad_differ_in_blue_where_red_and_green_look_alike() -> None:

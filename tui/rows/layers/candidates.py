@@ -2,28 +2,94 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from trtforensics.console.counting import counted
+import numpy as np
+
+from trtforensics.console.counting import counted, milliseconds
 from trtforensics.model.kernel import NameEvidence
 from trtforensics.model.log import CachedResult, Choice, MyelinOperation
-from trtforensics.model.timings import NEAR_TIE_RATIO, tactic_text
+from trtforensics.model.timings import NEAR_TIE_RATIO, Candidate, TimedTactics, tactic_text
 from trtforensics.parsers.notation.formats import parse_formats
 from trtforensics.parsers.notation.kernels import read_kernel, read_tactic
 from trtforensics.tui.rows.filtering import numbers, texts, types
-from trtforensics.tui.rows.layers.index import formats_text, subject_name
-from trtforensics.tui.rows.layers.tactics import CombinedTactics, tactics_of, tactics_of_all
-from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, fit, fit_right, milliseconds
+from trtforensics.tui.rows.layers.index import Subject, formats_text, subject_name
+from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, fit, fit_right
+from trtforensics.tui.rows.presentation import Presentation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from trtforensics.engines.alternatives import Alternatives
-    from trtforensics.model.timings import Candidate
+    import numpy.typing as npt
+
+    from trtforensics.engines.alternatives import Alternatives, Result
+    from trtforensics.engines.facts import LayerFacts
+    from trtforensics.model.timings import TacticTimings
     from trtforensics.parsers.notation.formats import Format
-    from trtforensics.tui.rows.layers.entries import LayerEntry, Subject
-    from trtforensics.tui.rows.layers.tactics import Tactics
+
+
+class ListedTactics(list[Candidate]):
+    """The candidates of an operation timed by Myelin, at most some hundreds."""
+
+    def with_tactic(self, tactic: int) -> list[int]:
+        """Return the rows of a tactic."""
+        return [index for index, candidate in enumerate(self) if candidate.tactic == tactic]
+
+    def widest_kernel(self) -> int:
+        """Return the length of the longest kernel name."""
+        return max((len(candidate.kernel) for candidate in self), default=0)
+
+    def widest_runner(self) -> int:
+        """Return 0: Myelin's table names no runners."""
+        return 0
+
+
+class CombinedTactics(TimedTactics):
+    """The tactics timed for a layer in all combinations of formats and in all passes, fastest first."""
+
+    def __init__(self, timings: TacticTimings, timed: Sequence[Choice]) -> None:
+        super().__init__(timings, range(0))
+        self.blocks = sorted(timed, key=lambda choice: choice.span.line)
+        """The choices whose blocks are listed, in the log's order."""
+        rows = [choice.rows(timings) for choice in self.blocks]
+        self._all = np.concatenate([np.arange(block.start, block.stop) for block in rows] or [np.arange(0)])
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    @cached_property
+    def _rows(self) -> npt.NDArray[np.intp]:
+        order: npt.NDArray[np.intp] = self._timings.ms[self._all].argsort(kind="stable")
+        return order if not len(order) else self._all[order]
+
+    def choice_of(self, candidate: Candidate) -> Choice:
+        """Return the choice whose block timed a candidate."""
+        return self.blocks[bisect_left(self.blocks, candidate.line, key=lambda choice: choice.span.line)]
+
+
+Tactics = CombinedTactics | ListedTactics
+
+
+def tactics_of(alternatives: Alternatives, subject: Subject) -> tuple[Tactics, Choice | None]:
+    """Return the tactics timed for a subject, and for a cached result the choice that timed it."""
+    if isinstance(subject, MyelinOperation):
+        return ListedTactics(subject.candidates), None
+    timed = alternatives.timed(subject)
+    if timed is None:
+        return ListedTactics(), None
+    return CombinedTactics(alternatives.build.timings, [timed]), None if timed is subject else timed
+
+
+def tactics_of_all(alternatives: Alternatives, subject: Result, results: Iterable[Result]) -> CombinedTactics:
+    """Return the tactics timed for all results of a layer, and for the one that a cached ``subject`` repeats."""
+    timed = [alternatives.timed(subject), *(result for result in results if isinstance(result, Choice))]
+    return CombinedTactics(
+        alternatives.build.timings, list({id(choice): choice for choice in timed if choice}.values())
+    )
+
 
 BAR_WIDTH = 12
 BAR_ENDS_AT = 4.0
@@ -87,15 +153,17 @@ def candidate_table(
     return _table(candidates, subject, [*heading, *_remark(why)], tie)
 
 
-def layer_table(alternatives: Alternatives, entry: LayerEntry, *, tie: float = NEAR_TIE_RATIO) -> CandidateTable:
+def layer_table(entry: LayerFacts, *, tie: float = NEAR_TIE_RATIO) -> CandidateTable:
     """Collect the candidates of a layer in all formats, types and passes; those that were timed, fastest first."""
-    subject = entry.subject
-    if subject is None or entry.inside:
-        return candidate_table(alternatives, subject, entry.origin, tie=tie) if subject else unknown_table(entry.origin)
+    subject, why, alternatives = entry.subject, entry.layer.origin, entry.engine.alternatives
+    if subject is None:
+        return unknown_table(why)
+    if entry.inside:
+        return candidate_table(alternatives, subject, why, tie=tie)
     candidates = tactics_of_all(alternatives, subject, entry.tuned)
     timed = alternatives.timed(subject)
     origin = None if timed is subject else timed
-    heading = [*_heading(alternatives, subject, origin, candidates, tie), *_remark(entry.origin)]
+    heading = [*_heading(alternatives, subject, origin, candidates, tie), *_remark(why)]
     return _table(candidates, subject, heading, tie)
 
 
@@ -172,13 +240,24 @@ def candidate_fields(table: CandidateTable, index: int) -> dict[str, object]:
         "runner": candidate.runner,
         "kernel": candidate.kernel,
         "sum": _sum(candidate.kernel),
-        "type": tuple(one.dtype for one in _formats((*choice.inputs, *choice.outputs))) if choice else (),
+        "type": tuple(form.dtype for form in _formats((*choice.inputs, *choice.outputs))) if choice else (),
         "format": formats_text(choice) if choice else "",
         "pass": choice.pass_index if choice else None,
         "time": candidate.time_ms,
         "slower": None if ratio is None else ratio - 1,
         "line": candidate.line,
     }
+
+
+def candidates_of(table: CandidateTable) -> Presentation[int]:
+    """Return how the candidates of a table look in a list, by their places in it."""
+    return Presentation(
+        pieces=lambda place, _: candidate_pieces(table, place),
+        line=lambda place: table.candidates[place].line,
+        noun="tactic",
+        fields=CANDIDATE_FIELDS,
+        values=lambda place: candidate_fields(table, place),
+    )
 
 
 def _choice_of(table: CandidateTable, candidate: Candidate) -> Choice | None:
@@ -207,18 +286,18 @@ def _combination(table: CandidateTable, candidate: Candidate) -> Iterator[Piece]
 
 
 def _types(choice: Choice) -> str:
-    """Spell the types of a combination and what they pack: ``Half:8→Float``."""
+    """Spell the types of a combination and the sizes of their packs: ``Half:8→Float``."""
     read, written = (_packed(side) for side in (choice.inputs, choice.outputs))
     return read if read == written else f"{read}→{written}"
 
 
 def _formats(printed: tuple[str, ...]) -> list[Format]:
-    return [one for text in printed for one in parse_formats(text) or ()]
+    return [form for text in printed for form in parse_formats(text) or ()]
 
 
 def _packed(printed: tuple[str, ...]) -> str:
     spelled = dict.fromkeys(
-        f"{one.dtype}:{one.components}" if one.components > 1 else one.dtype for one in _formats(printed)
+        f"{form.dtype}:{form.components}" if form.components > 1 else form.dtype for form in _formats(printed)
     )
     return "+".join(spelled) or "?"
 
@@ -347,10 +426,10 @@ def _chosen(subject: Subject, candidates: Tactics) -> int | None:
     if tactic is None:
         return None
     aim = subject.time_ms or 0.0
-    own = range(subject.first_line, subject.span.line + 1) if isinstance(subject, Choice) else range(0)
+    block = range(subject.first_line, subject.span.line + 1) if isinstance(subject, Choice) else range(0)
 
     def distance(row: int) -> tuple[bool, bool, float]:
         candidate = candidates[row]
-        return candidate.runner != runner, candidate.line not in own, abs((candidate.time_ms or 0.0) - aim)
+        return candidate.runner != runner, candidate.line not in block, abs((candidate.time_ms or 0.0) - aim)
 
     return min(candidates.with_tactic(tactic), key=distance, default=None)

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from trtforensics.engines.alternatives import WORDS
-from trtforensics.model.profile import TimeSource
-from trtforensics.model.times import NO_KERNEL
-from trtforensics.tui.rows.layers.entries import UNKNOWN, LayerEntry
-from trtforensics.tui.rows.pieces import Line, Piece, Role, fit, fit_right, milliseconds
+from trtforensics.model.layer_types import REFORMATS, UNTUNED
+from trtforensics.tables.layers import LAYER_CELLS, UNKNOWN
+from trtforensics.tui.rows.pieces import Line, Piece, Role, fit, fit_right
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
-UNTUNED = {"Reformat", "NoOp", "Constant", "TrainStation", "signal", "wait", "shape_call"}
-"""Types of layers that compute nothing; they are dimmed."""
+    from trtforensics.engines.facts import LayerFacts
+    from trtforensics.model.profile import TimeSource
+    from trtforensics.tables.columns import Cell
+
+_DIMMED = REFORMATS.union(UNTUNED)
 
 LEAST_NAME = 16
 """Fewest cells of a layer's name."""
@@ -32,84 +33,34 @@ ASCENDING = "▲"
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """A column behind the names: its title, its width in cells, and its text for a layer.
-
-    ``rank`` says in which order columns give way on a narrow screen: the highest first.
-    """
-
-    title: str
-    width: int
-    rank: int
-    text: Callable[[LayerEntry], str]
-    right: bool = False
-    role: Role = Role.PLAIN
-
-
-@dataclass(frozen=True, slots=True)
 class Order:
-    """An order of the layers: the title of the column that it is told by, the mark behind it, and the sort key."""
+    """An order of the layers: its column's title, the mark behind that title, and the sort key."""
 
     column: str
     mark: str
-    key: Callable[[LayerEntry], float]
-
-
-def _time(entry: LayerEntry) -> str:
-    if entry.time_ms is None:
-        return "" if entry.kind in NO_KERNEL else UNKNOWN
-    return milliseconds(entry.time_ms)
-
-
-def _share(entry: LayerEntry) -> str:
-    return f"{entry.share * 100:.1f}" if entry.share is not None else ""
-
-
-def _margin(entry: LayerEntry) -> str:
-    return _percent(entry.margin)
-
-
-def _other(entry: LayerEntry) -> str:
-    other = entry.other
-    return f"{WORDS.get(other.type, other.type)} {_percent(other.ratio)}" if other else ""
-
-
-def _percent(ratio: float | None) -> str:
-    if ratio is None:
-        return ""
-    percent = (ratio - 1) * 100
-    return f"{percent:+,.0f} %" if abs(percent) >= 100 else f"{percent:+.1f} %"  # noqa: PLR2004 - three digits suffice
+    key: Callable[[LayerFacts], float]
 
 
 NAME = "layer"
-COLUMNS = (
-    Column("kind", 14, 6, lambda entry: entry.kind, role=Role.DIM),
-    Column("in→out", 11, 3, lambda entry: entry.types_text),
-    Column("compute", 8, 4, lambda entry: entry.compute, role=Role.ACCENT),
-    Column("ms", 9, 1, _time, right=True),
-    Column("%", 5, 2, _share, right=True, role=Role.DIM),
-    Column("margin", 8, 5, _margin, right=True),
-    Column("other type", 13, 7, _other, role=Role.DIM),
-)
-"""In the order of the screen. ``margin`` is the runner-up's lag in the same formats; ``other type`` the fastest of
-another type, compared with the engine's."""
+_ROLES = {"kind": Role.DIM, "compute": Role.ACCENT, "%": Role.DIM, "other type": Role.DIM}
+"""The roles of cells by their titles; other cells are plain."""
 
 ORDERS = (
     Order("#", ASCENDING, lambda entry: entry.number or math.inf),
     Order("ms", DESCENDING, lambda entry: -(entry.time_ms if entry.time_ms is not None else -math.inf)),
     Order("margin", ASCENDING, lambda entry: math.inf if entry.margin is None else entry.margin),
-    Order("other type", ASCENDING, lambda entry: math.inf if entry.other is None else entry.other.ratio),
+    Order("other type", ASCENDING, lambda entry: math.inf if entry.other_type is None else entry.other_type.ratio),
 )
 """What ``s`` cycles through: the engine's order, slowest first, closest tie first, fastest other type first."""
 
 
-def fitting(width: int, digits: int) -> tuple[Column, ...]:
+def fitting(width: int, digits: int) -> tuple[Cell, ...]:
     """Return the columns that fit a width, the least important left out until the names have room."""
-    shown = list(COLUMNS)
-    for column in sorted(COLUMNS, key=lambda column: -column.rank):
+    shown = list(LAYER_CELLS)
+    for cell in sorted(LAYER_CELLS, key=lambda cell: -cell.rank):
         if _name_width(width, digits, shown) >= LEAST_NAME:
             break
-        shown.remove(column)
+        shown.remove(cell)
     return tuple(shown)
 
 
@@ -139,13 +90,13 @@ class ColumnLayout:
     tie: float
 
 
-def layer_pieces(name: str, entry: LayerEntry, layout: ColumnLayout, *, expanded: bool) -> Line:
+def layer_pieces(name: str, entry: LayerFacts, layout: ColumnLayout, *, expanded: bool) -> Line:
     """Lay out a layer in its columns."""
     width, digits = layout.width, layout.digits
     shown = fitting(width, digits)
     arrow = " ▾ " if expanded else " ▸ "
-    mark = "◈ " if entry.foreign else "│ " if entry.inside else ""
-    quiet = entry.layer is not None and entry.layer.type in UNTUNED
+    mark = "│ " if entry.inside else "◈ " if entry.foreign_node else ""
+    quiet = entry.in_engine and entry.layer.type in _DIMMED
     number = fit_right(str(entry.number or ""), digits)
     room = _name_width(width, digits, shown) - len(mark)
     marked = next((column for column in reversed(shown) if column.title in _MARKED), None)
@@ -161,24 +112,19 @@ def layer_pieces(name: str, entry: LayerEntry, layout: ColumnLayout, *, expanded
         pieces.append(Piece(fit(operators, room - named), Role.DIM))
     for column in shown:
         text = column.text(entry)
-        role = Role.WARNING if text == UNKNOWN else Role.DIM if quiet else column.role
+        role = Role.WARNING if text == UNKNOWN else Role.DIM if quiet else _ROLES.get(column.title, Role.PLAIN)
         if column is marked and entry.margin is not None and entry.margin <= layout.tie:
             text, role = f"≈{text}", Role.WARNING
         pieces.append(Piece(" " + (fit_right(text, column.width) if column.right else fit(text, column.width)), role))
     return tuple(pieces)
 
 
-def _untold(name: str, entry: LayerEntry) -> str:
+def _untold(name: str, entry: LayerFacts) -> str:
     """Return the operators of a layer's ONNX nodes that its name does not tell."""
-    told = name.casefold()
-    return ", ".join(one for one in entry.operators if not re.search(rf"(?<![a-z]){re.escape(one.casefold())}", told))
+    spelling = name.casefold()
+    operators = dict.fromkeys(entry.operators)
+    return ", ".join(name for name in operators if not re.search(rf"(?<![a-z]){re.escape(name.casefold())}", spelling))
 
 
-def _name_width(width: int, digits: int, shown: Iterable[Column]) -> int:
+def _name_width(width: int, digits: int, shown: Iterable[Cell]) -> int:
     return width - 4 - digits - sum(column.width + 1 for column in shown)
-
-
-def time_source(entries: Sequence[LayerEntry]) -> TimeSource | None:
-    """Return where the times of layers are from: one source for all layers of an engine."""
-    known = {entry.time_is for entry in entries}
-    return next((source for source in TimeSource if source in known), None)

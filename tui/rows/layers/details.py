@@ -6,17 +6,20 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import milliseconds
 from trtforensics.console.terminal import visible
 from trtforensics.model.timings import tactic_text
-from trtforensics.tui.rows.layers.index import UNNAMED, formats_text, tensor_text
-from trtforensics.tui.rows.pieces import Line, Piece, Role, milliseconds
+from trtforensics.tables.layers import compute_text
+from trtforensics.tui.rows.layers.index import UNNAMED, formats_text, line_of, tensor_text
+from trtforensics.tui.rows.pieces import Line, Piece, Role, line_digits
+from trtforensics.tui.rows.presentation import CitingLine, Presentation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from trtforensics.engines.facts import LayerFacts
     from trtforensics.engines.why import Reason
     from trtforensics.model.log import Build
-    from trtforensics.tui.rows.layers.entries import LayerEntry
 
 _LABEL = 10
 _LEAST = 16
@@ -33,49 +36,49 @@ class Detail:
     role: Role = Role.PLAIN
 
 
-def details(build: Build, entry: LayerEntry, why: Iterable[Reason]) -> list[Detail]:
+def details(build: Build, entry: LayerFacts, why: Iterable[Reason]) -> list[Detail]:
     """Return the facts about a layer, why it is as it is first."""
-    line = entry.layer.span.line if entry.layer else entry.line
+    line = entry.span.line
     rows = [Detail("layer", entry.name or UNNAMED, line, Role.STRONG)]
     rows += [Detail("why", reason.text, reason.span.line if reason.span else None) for reason in why]
     rows += _facts(entry, line)
     rows += _nodes(build, entry, line)
     rows += _tensors(entry, line)
     rows += _tuned(entry)
-    if entry.layer is not None:
+    if entry.in_engine:
         rows += [Detail("printed", f"{name}: {value}", line) for name, value in entry.layer.fields.items()]
     return rows
 
 
-def _nodes(build: Build, entry: LayerEntry, line: int | None) -> Iterator[Detail]:
+def _nodes(build: Build, entry: LayerFacts, line: int | None) -> Iterator[Detail]:
     """Yield the ONNX nodes; an operator that the log does not tell is the model's, which has no lines."""
     lines = {node.name: node.span.line for node in build.onnx_nodes}
-    for name, op in entry.nodes:
-        said = f"{op}{'' if name in lines else ', by the ONNX model'}" if op else ""
-        yield Detail("onnx", f"{name}  {said}".rstrip(), lines.get(name, line))
+    for name in entry.onnx_nodes:
+        op = entry.engine.operators.get(name, "")
+        operator = f"{op}{'' if name in lines else ', by the ONNX model'}" if op else ""
+        yield Detail("onnx", f"{name}  {operator}".rstrip(), lines.get(name, line))
 
 
-def _facts(entry: LayerEntry, line: int | None) -> Iterator[Detail]:
+def _facts(entry: LayerFacts, line: int | None) -> Iterator[Detail]:
     layer = entry.layer
-    yield Detail("kind", entry.kind or "?", line)
-    known = layer.compute_precision if layer else None
-    by = f", by its {known.source}" if known else ""
-    yield Detail("compute", f"{entry.compute}{by}", line)
+    yield Detail("kind", layer.type or "?", line)
+    by = f", by its {entry.compute_precision.source}" if entry.compute_precision else ""
+    yield Detail("compute", f"{compute_text(entry)}{by}", line)
     if entry.time_ms is not None:
         share = f", {entry.share:.1%} of the engine's time".replace("%", " %") if entry.share is not None else ""
-        yield Detail("time", f"{milliseconds(entry.time_ms)} ms {entry.time_is or ''}{share}", entry.line)
+        yield Detail("time", f"{milliseconds(entry.time_ms)} ms {entry.time_is or ''}{share}", line_of(entry))
     else:
-        yield Detail("time", f"?  {entry.origin}".rstrip(), line)
-    if layer is not None and (layer.tactic is not None or layer.tactic_name):
+        yield Detail("time", f"?  {layer.origin}".rstrip(), line)
+    if entry.in_engine and (layer.tactic is not None or layer.tactic_name):
         yield Detail("tactic", " ".join(filter(None, (tactic_text(layer.tactic), layer.tactic_name))), line)
-    if layer is not None and layer.origin:
+    if layer.origin:
         yield Detail("origin", layer.origin, line)
     if entry.inside:
         yield Detail("origin", f"a kernel of {entry.inside}, which was tuned as a whole", line)
 
 
-def _tensors(entry: LayerEntry, line: int | None) -> Iterator[Detail]:
-    if entry.layer is None:
+def _tensors(entry: LayerFacts, line: int | None) -> Iterator[Detail]:
+    if not entry.in_engine:
         return
     for label, tensors in (("reads", entry.layer.inputs), ("writes", entry.layer.outputs)):
         for tensor in tensors:
@@ -83,7 +86,7 @@ def _tensors(entry: LayerEntry, line: int | None) -> Iterator[Detail]:
             yield Detail(label, f"{tensor_text(tensor)}  {tensor.name}{layout}".rstrip(), line)
 
 
-def _tuned(entry: LayerEntry) -> Iterator[Detail]:
+def _tuned(entry: LayerFacts) -> Iterator[Detail]:
     for result in entry.tuned if not entry.inside else ():
         time = "no time" if result.time_ms is None else f"{milliseconds(result.time_ms)} ms"
         tactic = f"{result.runner} {tactic_text(result.tactic) or ''}"
@@ -99,3 +102,11 @@ def detail_lines(detail: Detail, gutter: int, width: int) -> list[Line]:
     head = (Piece(f"{detail.line or '':>{gutter}} ", Role.DIM), Piece(f"{detail.label:<{_LABEL}}", Role.ACCENT))
     blank = Piece(" " * (gutter + 1 + _LABEL))
     return [(*head, Piece(wrapped[0], detail.role)), *((blank, Piece(text, detail.role)) for text in wrapped[1:])]
+
+
+def labelled(rows: Sequence[Detail]) -> Presentation[Detail]:
+    """Return how the facts about a layer look in a list."""
+    gutter = line_digits(row.line for row in rows)
+    return Presentation(
+        wrapped=lambda row, width: (CitingLine(line, row.line) for line in detail_lines(row, gutter, width))
+    )

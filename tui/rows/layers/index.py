@@ -6,32 +6,32 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property
-from itertools import chain, groupby
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted
-from trtforensics.engines.membership import node_operators, nodes_of
-from trtforensics.engines.why import Reasons
-from trtforensics.model.log import Choice, MyelinOperation
-from trtforensics.model.times import shares, timed_note
+from trtforensics.engines.facts import EngineFacts, LayerFacts
+from trtforensics.model.layer_types import is_foreign_node
+from trtforensics.model.log import CachedResult, Choice, EngineLayer, MyelinOperation
+from trtforensics.model.span import SourceSpan
 from trtforensics.model.timings import NEAR_TIE_RATIO, tactic_text
-from trtforensics.tui.rows.layers.columns import ORDERS, time_source
-from trtforensics.tui.rows.layers.entries import FOREIGN, UNKNOWN, LayerEntry
-from trtforensics.tui.rows.layers.fields import LayerFields
+from trtforensics.tables.layers import UNKNOWN, compute_text
+from trtforensics.tui.rows.layers.columns import ORDERS
 from trtforensics.tui.rows.layers.questions import questions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
-    from trtforensics.engines.alternatives import OtherType, Result
-    from trtforensics.engines.why import Reason
-    from trtforensics.model.log import Build, CachedResult, EngineLayer, EngineTensor
+    from trtforensics.model.log import Build, EngineTensor
     from trtforensics.model.profile import TimeSource
-    from trtforensics.sources.onnx_model import OnnxModel
+    from trtforensics.onnx_models.outline import OnnxModel
     from trtforensics.tui.rows.layers.columns import Order
-    from trtforensics.tui.rows.layers.entries import Subject
     from trtforensics.tui.rows.layers.questions import Question
 
+_NOWHERE = SourceSpan("", 0, 0)
+
+Subject = Choice | CachedResult | MyelinOperation
+"""Whatever the candidates pane can show the candidates of."""
 UNNAMED = "(the log gives no name)"
 
 
@@ -40,7 +40,6 @@ class RowKind(Enum):
 
     LAYER = auto()
     SECTION = auto()
-    FOREIGN = auto()
     DETAIL = auto()
     COMBINATION = auto()
     INNER = auto()
@@ -58,7 +57,7 @@ class TreeRow:
     text: str
     line: int | None = None
     subject: Subject | None = None
-    entry: LayerEntry | None = None
+    entry: LayerFacts | None = None
     label: str = ""
     note: str = ""
     why: str = ""
@@ -70,38 +69,29 @@ class LayerIndex:
     def __init__(self, build: Build, model: OnnxModel | None = None) -> None:
         """Look a build's layers up; ``model`` tells the operators of ONNX nodes that the log does not."""
         self.build = build
-        self._operators = node_operators(build, model)
+        self.facts = EngineFacts(build, model=model)
+        self.engine = self.facts.listed
+        self.others = self.facts.only_tuned
         self._asked: dict[float, tuple[Question, ...]] = {}
-        self._reasons = Reasons(build)
-        self.alternatives = self._reasons.alternatives
-        """What was tuned for each layer."""
-        known = zip(build.engine_layers, shares(build), strict=True)
-        self.engine = tuple(self._engine_entry(number, *layer) for number, layer in enumerate(known, 1))
-        in_engine = {entry.name for entry in self.engine} | {r.layer for entry in self.engine for r in entry.tuned}
-        self.others = tuple(self._entry(name) for name in self.alternatives.names() if name not in in_engine)
 
     @cached_property
     def time_source(self) -> TimeSource | None:
         """Where the layers' times are from."""
-        return time_source(self.engine or self.others)
+        return self.facts.time_is or next((entry.time_is for entry in self.others if entry.time_is), None)
 
     def questions(self, tie: float = NEAR_TIE_RATIO) -> tuple[Question, ...]:
         """Return the questions about the engine's layers; without an engine dump, about the layers that were tuned."""
         if tie not in self._asked:
-            self._asked[tie] = questions(self.engine or self.others, self._reasons.asked, tie)
+            self._asked[tie] = questions(self.engine or self.others, self.facts.reasons.asked, tie)
         return self._asked[tie]
 
-    def why(self, entry: LayerEntry, tie: float = NEAR_TIE_RATIO) -> Sequence[Reason]:
-        """Return the facts that bear on why a layer is as it is; see :class:`~trtforensics.engines.why.Reasons`."""
-        return self._reasons.why(entry.layer, tie=tie) if entry.layer else ()
-
-    def fields(self, entry: LayerEntry) -> LayerFields:
-        """Return what a filter can ask of a layer, by name."""
-        return LayerFields(entry, self.why)
+    def bare(self, name: str) -> LayerFacts:
+        """Return a layer that the log only names."""
+        return LayerFacts(self.facts, 0, EngineLayer(name, "", None, "", (), (), (), (), _NOWHERE), in_engine=False)
 
     def rows(
         self,
-        keeps: Callable[[LayerEntry], bool] | None = None,
+        keeps: Callable[[LayerFacts], bool] | None = None,
         mentions: Callable[[str], bool] | None = None,
         order: Order = ORDERS[0],
     ) -> list[TreeRow]:
@@ -115,7 +105,7 @@ class LayerIndex:
         names = [_name_row(name) for name in self.build.layer_names if by_name(name)]
         inner = [_inner_row(op) for op in self.build.myelin_operations if by_name(op.op)]
         if order is ORDERS[0]:
-            rows = [*self._repeats(), *self._grouped(engine), *(() if keeps else self._coverage())]
+            rows = [*self._repeats(), *map(layer_row, engine), *(() if keeps else self._coverage())]
         else:
             rows = [*map(layer_row, sorted(engine, key=order.key)), *(() if keeps else self._coverage())]
             others.sort(key=lambda row: order.key(row.entry) if row.entry else 0.0)
@@ -129,29 +119,25 @@ class LayerIndex:
                 rows += [TreeRow(RowKind.SECTION, title, label=f"{len(members):,}"), *members]
         return rows
 
-    def children(self, entry: LayerEntry) -> list[TreeRow]:
+    def children(self, entry: LayerFacts) -> list[TreeRow]:
         """Return the rows below a layer: ONNX nodes, tensors, facts, and every tuned combination of formats."""
         rows = [*self._onnx_rows(entry), *_engine_rows(entry)]
         if not entry.inside:
             rows += chain.from_iterable(map(self._combination_rows, entry.tuned))
         return rows or [TreeRow(RowKind.DETAIL, "the log says nothing more about it")]
 
-    def at_line(self, line: int) -> LayerEntry | None:
+    def at_line(self, line: int) -> LayerFacts | None:
         """Return the layer that a log line belongs to, by its timing block, cached result or engine dump line."""
         if line in self._by_line:
             return self._by_line[line]
         result = self.result_at(line)
         return self._by_name.get(result.layer) if result else None
 
-    def named(self, names: Iterable[str]) -> LayerEntry | None:
+    def named(self, names: Iterable[str]) -> LayerFacts | None:
         """Return the first layer with one of these names, else the first with an ONNX node of one of these names."""
         wanted = list(names)
         entry = next((self._by_name[name] for name in wanted if name in self._by_name), None)
         return entry or next((self._by_node[name] for name in wanted if name in self._by_node), None)
-
-    def of_layer(self, layer: EngineLayer) -> LayerEntry | None:
-        """Return the entry of an engine layer."""
-        return next((entry for entry in self.engine if entry.layer is layer), None)
 
     def result_at(self, line: int) -> Choice | CachedResult | None:
         """Return the choice whose timing block contains a line, or the cached result on that line."""
@@ -173,44 +159,23 @@ class LayerIndex:
         return {cached.span.line: cached for cached in self.build.cached}
 
     @cached_property
-    def _by_name(self) -> dict[str, LayerEntry]:
-        entries: dict[str, LayerEntry] = {}
+    def _by_name(self) -> dict[str, LayerFacts]:
+        entries: dict[str, LayerFacts] = {}
         for entry in chain(self.engine, self.others):
             for name in (entry.name, *(result.layer for result in entry.tuned)):
                 entries.setdefault(name, entry)
         return entries
 
     @cached_property
-    def _by_line(self) -> dict[int, LayerEntry]:
+    def _by_line(self) -> dict[int, LayerFacts]:
         printed = chain.from_iterable(dump.layers for dump in self.build.engine_dumps)
         named = (layer for layer in printed if layer.name in self._by_name)
         lines = {layer.span.line: self._by_name[layer.name] for layer in named}
-        return lines | {entry.layer.span.line: entry for entry in self.engine if entry.layer}
+        return lines | {entry.span.line: entry for entry in self.engine}
 
     @cached_property
-    def _by_node(self) -> dict[str, LayerEntry]:
-        return {name: entry for entry in reversed(self.engine) for name, _ in entry.nodes}
-
-    def _engine_entry(self, number: int, layer: EngineLayer, share: float | None) -> LayerEntry:
-        """Join an engine layer with its tuning results, by the parser's link and else by name."""
-        final, inside = self.alternatives.origin(layer), self.alternatives.inside(layer)
-        tuned = tuple(self.alternatives.of(final.layer if final else layer.name))
-        compared = None if inside else final
-        margin, other = self._compared(compared)
-        nodes = tuple((name, self._operators.get(name, "")) for name in nodes_of(layer, self._operators))
-        return LayerEntry(layer.name, layer, tuned, final, inside, number, share, margin, other, nodes)
-
-    def _entry(self, name: str) -> LayerEntry:
-        """Return the entry of a layer that is not in the engine."""
-        tuned = tuple(self.alternatives.of(name))
-        final = next((result for result in tuned if result.final), None)
-        return LayerEntry(name, None, tuned, final, "", None, None, *self._compared(final))
-
-    def _compared(self, result: Result | None) -> tuple[float | None, OtherType | None]:
-        """Return a result's margin in its own formats, and the fastest other type."""
-        if result is None:
-            return None, None
-        return self.alternatives.margin(result), next(iter(self.alternatives.other_types(result)), None)
+    def _by_node(self) -> dict[str, LayerFacts]:
+        return {name: entry for entry in reversed(self.engine) for name in entry.onnx_nodes}
 
     def _repeats(self) -> Iterator[TreeRow]:
         """Yield a remark if the log prints the engine's layers more than once."""
@@ -224,40 +189,35 @@ class LayerIndex:
     def _coverage(self) -> Iterator[TreeRow]:
         """Yield a remark that says where the times are from, and of how many layers the compute type is unknown."""
         source = self.time_source
-        unknown = sum(entry.compute == UNKNOWN for entry in self.engine)
+        unknown = sum(compute_text(entry) == UNKNOWN for entry in self.engine)
         if source is not None:
-            yield TreeRow(RowKind.SECTION, f"ms as {source}", label=timed_note(self.build))
+            yield TreeRow(RowKind.SECTION, f"ms as {source}", label=self.facts.ledger.note)
         if unknown:
             text = "compute type unknown"
             yield TreeRow(RowKind.SECTION, text, label=f"{unknown:,} of {counted(len(self.engine), 'layer')}")
 
-    def _grouped(self, entries: Iterable[LayerEntry]) -> Iterator[TreeRow]:
-        """Yield the rows of layers. Kernels of a ForeignNode come after a row for the ForeignNode."""
-        for inside, members in groupby(entries, key=lambda entry: entry.inside):
-            listed = list(members)
-            if inside:
-                subject = listed[0].final
-                line = subject.span.line if subject else None
-                yield TreeRow(RowKind.FOREIGN, inside, line, subject, note=counted(len(listed), "kernel"))
-            yield from map(layer_row, listed)
-
     def _combination_rows(self, result: Choice | CachedResult) -> Iterator[TreeRow]:
         """Yield a combination of formats and, for a ForeignNode, the operations that Myelin timed in it."""
         yield _combination_row(result)
-        if isinstance(result, Choice) and FOREIGN in result.layer:
+        if isinstance(result, Choice) and is_foreign_node(result.layer):
             yield from map(_inner_row, self.build.operations_of(result))
 
-    def _onnx_rows(self, entry: LayerEntry) -> Iterator[TreeRow]:
+    def _onnx_rows(self, entry: LayerFacts) -> Iterator[TreeRow]:
         """Yield the ONNX nodes fused into a layer, each with the line at which TensorRT's ONNX parser logged it."""
         lines = {node.name: node.span.line for node in self.build.onnx_nodes}
-        for name, op in entry.nodes:
-            line = lines.get(name, entry.line)
-            yield TreeRow(RowKind.DETAIL, name, line, entry.subject, label="onnx", note=op, why=entry.origin)
+        for name in entry.onnx_nodes:
+            line, op = lines.get(name, line_of(entry)), self.facts.operators.get(name, "")
+            yield TreeRow(RowKind.DETAIL, name, line, entry.subject, label="onnx", note=op, why=entry.layer.origin)
 
 
-def layer_row(entry: LayerEntry) -> TreeRow:
+def layer_row(entry: LayerFacts) -> TreeRow:
     """Return the row of a layer."""
-    return TreeRow(RowKind.LAYER, entry.name or UNNAMED, entry.line, entry.subject, entry, why=entry.origin)
+    return TreeRow(RowKind.LAYER, entry.name or UNNAMED, line_of(entry), entry.subject, entry, why=entry.layer.origin)
+
+
+def line_of(entry: LayerFacts) -> int:
+    """Return the log line to show of a layer: where its tactic was chosen, else where the engine dump names it."""
+    return (entry.span if entry.subject is None or entry.inside else entry.subject.span).line
 
 
 def tensor_text(tensor: EngineTensor) -> str:
@@ -280,10 +240,10 @@ def subject_name(subject: Subject) -> str:
     return (subject.op if isinstance(subject, MyelinOperation) else subject.layer) or UNNAMED
 
 
-def _engine_rows(entry: LayerEntry) -> Iterator[TreeRow]:
+def _engine_rows(entry: LayerFacts) -> Iterator[TreeRow]:
     """Yield what the engine dump says about a layer."""
     layer = entry.layer
-    if layer is None:
+    if not entry.in_engine:
         return
     tactic = " ".join(filter(None, (tactic_text(layer.tactic), layer.tactic_name)))
     yield _fact(entry, "type", layer.type)
@@ -305,9 +265,8 @@ def _engine_rows(entry: LayerEntry) -> Iterator[TreeRow]:
         yield _fact(entry, "", f"{name}: {value}")
 
 
-def _fact(entry: LayerEntry, label: str, text: str, note: str = "") -> TreeRow:
-    line = entry.layer.span.line if entry.layer else None
-    return TreeRow(RowKind.DETAIL, text, line, entry.subject, label=label, note=note, why=entry.origin)
+def _fact(entry: LayerFacts, label: str, text: str, note: str = "") -> TreeRow:
+    return TreeRow(RowKind.DETAIL, text, entry.span.line, entry.subject, label=label, note=note, why=entry.layer.origin)
 
 
 def _combination_row(result: Choice | CachedResult) -> TreeRow:

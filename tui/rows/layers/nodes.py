@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.engines.fates import FateKind
+from trtforensics.engines.onnx_nodes import FateKind, fate_counts
 from trtforensics.tui.rows.filtering import numbers, texts
 from trtforensics.tui.rows.pieces import Line, Piece, Role, clip, fit
+from trtforensics.tui.rows.presentation import Presentation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from trtforensics.engines.fates import Fate
+    from trtforensics.engines.onnx_nodes import Fate
 
 _OP = 16
 _FATE = 12
@@ -66,6 +67,11 @@ def _name_width(width: int) -> int:
     return max((width - _FATE - 3 - (_OP + 1 if width >= _OP_FROM else 0)) // 2, 8)
 
 
-def fates_text(fates: Sequence[Fate]) -> str:
-    """Return the text of an empty list of nodes."""
-    return " no ONNX node matches the filter" if fates else " the log names no ONNX nodes; a verbose one does"
+NODES: Presentation[Fate] = Presentation(
+    pieces=node_pieces,
+    line=lambda fate: fate.span.line,
+    heading=lambda fates, width: node_heading(fate_counts(fates), width) if fates else (),
+    noun="ONNX node",
+    fields=NODE_FIELDS,
+    values=node_fields,
+)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from math import inf
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from trtforensics.model.log import CachedResult, Choice, MyelinOperation
+from trtforensics.console.counting import milliseconds
+from trtforensics.model.log import CachedResult, Choice
+from trtforensics.model.timings import is_near_tie
 from trtforensics.tui.rows.layers.columns import ColumnLayout, layer_pieces
 from trtforensics.tui.rows.layers.index import RowKind
-from trtforensics.tui.rows.pieces import Line, Piece, Role, clip, fit, fit_right, milliseconds
+from trtforensics.tui.rows.pieces import Line, Piece, Role, clip, fit, fit_right
 
 if TYPE_CHECKING:
     from trtforensics.tui.rows.layers.index import TreeRow
@@ -29,7 +30,7 @@ def row_pieces(row: TreeRow, layout: ColumnLayout, *, expanded: bool) -> Line:
     if row.kind is RowKind.SECTION:
         room = max(width - len(row.label) - 6, 1)
         return (Piece(f" ── {clip(row.text, room)} ", Role.TITLE), Piece(row.label, Role.DIM))
-    if row.kind in {RowKind.INNER, RowKind.FOREIGN}:
+    if row.kind is RowKind.INNER:
         return _timed_pieces(row, width)
     label = "   " if row.kind is RowKind.NAME else f"     {row.label:<7}"
     return (Piece(label, Role.DIM), *_noted(row, max(width - len(label), 1)))
@@ -41,7 +42,7 @@ def _combination_pieces(row: TreeRow, width: int, tie: float) -> Line:
     final = result.final if isinstance(result, Choice | CachedResult) else None
     mark, role = {True: ("✔", Role.GOOD), False: ("✗", Role.DIM), None: ("?", Role.WARNING)}[final]
     time = fit_right(milliseconds(result.time_ms) if result else "", 8)
-    near = isinstance(result, Choice) and result.time_ms and (result.runner_up_ms or inf) <= result.time_ms * tie
+    near = isinstance(result, Choice) and is_near_tie(result.time_ms, result.runner_up_ms, tie)
     note = f" {row.note}" if row.note and width >= NOTE_FROM else ""
     return (
         Piece(f"     {mark} ", role),
@@ -53,17 +54,10 @@ def _combination_pieces(row: TreeRow, width: int, tie: float) -> Line:
 
 
 def _timed_pieces(row: TreeRow, width: int) -> Line:
-    """Lay out a ForeignNode, or an operation inside a ForeignNode."""
-    mark = "◇" if isinstance(row.subject, MyelinOperation) else "◈"
+    """Lay out an operation inside a ForeignNode."""
     time = row.subject.time_ms if row.subject else None
     right = fit_right(milliseconds(time) if time is not None else "", 8)
-    note = f" {row.note}" if row.note and width >= NOTE_FROM else ""
-    return (
-        Piece(f"   {mark} ", Role.ACCENT),
-        Piece(fit(row.text, max(width - 16 - len(note), 1)), Role.STRONG if row.note else Role.PLAIN),
-        Piece(note, Role.DIM),
-        Piece(f" {right}  "),
-    )
+    return (Piece("   ◇ ", Role.ACCENT), Piece(fit(row.text, max(width - 16, 1))), Piece(f" {right}  "))
 
 
 def _noted(row: TreeRow, width: int) -> Line:

@@ -45,7 +45,8 @@ def test_the_check_fails_exactly_if_a_hidden_set_is_there(engine: Path) -> None:
 def test_the_check_is_as_flaky_as_asked_and_repeats_by_its_seed(engine: Path) -> None:
     def bad(name: str, tally: str, *options: str) -> list[int]:
         return [
-            judged(engine, name, *options, "--luck", "a", "--tally", str(engine.parent / tally)) for _ in range(300)
+            judged(engine, name, *options, "--luck", "a", "--save-tally", str(engine.parent / tally))
+            for _ in range(300)
         ]
 
     shown = bad("hidden", "one", "--shown", "0.7")

@@ -11,7 +11,7 @@ from tests.unit.findings.forms.hostile import NOTHING_TOLD
 from trtforensics.cli import main
 from trtforensics.findings.finding import Report, ReportSource
 from trtforensics.findings.forms.rendering import Look, render
-from trtforensics.plots.figure import Canvas, Figure
+from trtforensics.plots.figure import Canvas
 
 if TYPE_CHECKING:
     import pytest
@@ -67,7 +67,7 @@ def test_the_page_says_what_the_document_says(seed: Path, capsys: pytest.Capture
         for part in (one["title"], one["cause"], one["settle"], *one["fixes"], *steps, *one["layers"], *evidence):
             assert part in told, part
     assert "In several logs" in told
-    assert f"Rules that were not asked: {len(found['not_judged'])}" in told
+    assert f"Rules that need another file: {len(found['not_judged'])}" in told
 
 
 def test_a_page_of_nothing_found_says_so() -> None:
@@ -78,7 +78,7 @@ def test_a_page_of_nothing_found_says_so() -> None:
 
 
 def test_figures_stand_at_the_end_with_their_data() -> None:
-    figure = Figure("layers", "Time <by> layer", "alt", Canvas().finished("t", "alt"), ("layer",), (("conv",),))
+    figure = Canvas().figure("layers", "Time <by> layer", "alt", ("layer",), [("conv",)])
     report = Report((ReportSource("x.log", 1, 1, "0", 1, NOTHING_TOLD),), ())
     page = Page(render(report, "html", Look(figures=(figure,))))
     assert [page.tags.count(tag) for tag in ("figure", "svg", "table", "script")] == [1, 1, 1, 0]

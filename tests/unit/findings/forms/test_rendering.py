@@ -11,7 +11,7 @@ import pytest
 from tests.unit.findings.forms.hostile import evil_report
 from trtforensics.findings.forms.rendering import FORMS, Look, render
 
-FOR_PROGRAMS = sorted(FORMS.keys() - {"text", "json"})
+FOR_PROGRAMS = sorted({*FORMS} - {"text", "json"})
 """The text is for a person, and JSON escapes whatever is not ASCII."""
 MARKUP = {"html", "junit"}
 

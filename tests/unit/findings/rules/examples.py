@@ -75,7 +75,7 @@ PROFILED = """&& 8.6.1 --fp16
 i === Profile (100 iterations ) ===
 i    Time(ms)     Avg.(ms)   Median(ms)   Time(%)   Layer
 {rows}
-i      100.00       1.0000       1.0000     100.0   Total
+i {total:11.2f} {total:12.4f}       1.0000     100.0   Total
 """
 
 
@@ -84,7 +84,7 @@ def launched(small: int, ms: float, mark: str) -> str:
     names = [f"l{place}" for place in range(small)]
     rows = "\n".join(f"i       {ms * 100:5.2f}       {ms:.4f}       {ms:.4f}       2.0   {name}" for name in names)
     lines = "\n".join(f"{mark}| {written(name, 'PointWiseV2', ('x Half', 'y Half'))}" for name in names)
-    return f"{PROFILED.format(rows=rows)}V Engine Layer Information:\n{lines}\n"
+    return f"{PROFILED.format(rows=rows, total=ms * 100 * small)}V Engine Layer Information:\n{lines}\n"
 
 
 TIMED = """
@@ -302,6 +302,17 @@ PRECISION = {
         """,
         """| [I] RUNNING | Command: polygraphy run m.onnx --trt --onnxrt
         | [I]         PASSED | Output: 'y' | Difference is within tolerance (rel=1e-05, abs=1e-05)
+        """,
+    ),
+    "TF250": Example(
+        """| [I] RUNNING | Command: polygraphy run m.onnx --trt --validate
+        | [I]     trt-runner-N0-11/22/26-10:00:00 | Validating output: y (check_inf=True, check_nan=True)
+        > | [E]         NaN Detected | One or more NaNs were encountered in this output
+        | [E]         FAILED | Errors detected in output: y
+        """,
+        """| [I] RUNNING | Command: polygraphy run m.onnx --trt --validate
+        | [I]     trt-runner-N0-11/22/26-10:00:00 | Validating output: y (check_inf=True, check_nan=True)
+        | [I]         PASSED | Output: y is valid
         """,
     ),
     "TF217": Example(
@@ -526,11 +537,6 @@ CONFIGURATION = {
         i Format: ONNX
         """,
     ),
-    "TF411": Example(
-        "> W The logger passed into createInferBuilder differs from one already registered for an existing builder, "
-        "runtime, or refitter.",
-        "I The logger is set",
-    ),
     "TF412": Example(
         "> W Default DLA is enabled but layer c1 is not supported on DLA, falling back to GPU.",
         "I [DlaLayer] {ForeignNode[c1...c2]}",
@@ -734,6 +740,14 @@ RUNNING = {
         &&. end
         """,
     ),
+    "TF719": Example(
+        """> | build_return_code=139
+        V Original: 3 layers
+        """,
+        """| build_return_code=0
+        V Original: 3 layers
+        """,
+    ),
 }
 
 _ENGINE = "V Engine Layer Information:"
@@ -767,13 +781,13 @@ COVERAGE = {
         """,
     ),
     "TF220": Example(
-        """&& 8.6.1 --fp16
+        """&& 8.6.1 --fp16 --precisionConstraints=obey --layerPrecisions=/Concat:fp32
         > V Eliminating concatenation /Concat
         > V Eliminating slice Slice_74 by retargeting 603 from 603 to y
         > V Eliminating a which duplicates (Q) b
         """,
         """&& 8.6.1 --fp16
-        V Retargeting a to b
+        V Eliminating concatenation /Concat
         """,
     ),
     "TF221": Example(
@@ -815,7 +829,7 @@ COVERAGE = {
     "TF418": Example(
         """> &&&& RUNNING TensorRT.trtexec [TensorRT v8601] # trtexec --loadEngine=a.plan --fp16 --verbose
         """.replace("&&&&", "| &&&&"),
-        """| &&&& RUNNING TensorRT.trtexec [TensorRT v8601] # trtexec --loadEngine=a.plan --useCudaGraph --verbose
+        """| &&&& RUNNING TensorRT.trtexec [TensorRT v8601] # trtexec --loadEngine=a.plan --optShapes=x:1 --verbose
         """,
     ),
     "TF510": Example(
@@ -925,8 +939,8 @@ SAID = {
     ),
     "TF145": _said("E x: tensor x is not a shape tensor", "E x: tensor x is a shape tensor"),
     "TF146": _said(
-        "E In node 3 with name: r and operator: Resize (importResize): UNSUPPORTED_NODE: Assertion failed: mode is odd",
-        "E In node 3 with name: r and operator: Resize (importResize): INTERNAL: Assertion failed: mode is odd",
+        "E In node 3 with name: r and operator: Resize (importResize): UNSUPPORTED_NODE: so it stands",
+        "E In node 3 with name: r and operator: Resize (importResize): INTERNAL: so it stands",
     ),
     "TF240": _said(
         "| [6] Assertion failed: shiftIsAllZeros(zeroPoint): Non-zero zero point is not supported.",
@@ -1144,6 +1158,9 @@ LAYERS = {
         f"""V Engine Layer Information:
         | {written("BatchNormalization_1", "Scale", ("x Float", "y Float"))}
         | {written("Reformatting CopyNode for Input Tensor 0 to c", "Reformat", ("y Float", "z Int8"), ", Origin: REFORMAT")}
+        | {written("w/QuantizeLinear", "CaskConvolution", ("z Int8", "v Float"), CONVOLVED)}
+        | {written("QuantizeLinear_7", "kgen", ("v Float", "u Int8"))}
+        |     [ONNX Layer: Relu_8]
         """,
     ),
     "TF619": Example(
@@ -1194,6 +1211,9 @@ LAYERS = {
         | {written("DequantizeLinear_1", "Reformat", ("y Int8", "z Float"), ", Origin: QDQ")}
         | {written("pool", "CaskPooling", ("z Float", "u Float"))}
         | {written("softmax", "CaskSoftMaxV2", ("u Float", "v Float"))}
+        | {written("e", "CaskConvolution", ("x Int8", "f Float"), CONVOLVED)}
+        | {written("act", "PointWiseV2", ("f Float", "g Int8"))}
+        | {written("h", "CaskConvolution", ("g Int8", "w Int8"), CONVOLVED)}
         """,
     ),
 }

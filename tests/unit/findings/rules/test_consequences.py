@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.marked_logs import marked
-from trtforensics.findings.engine import Inputs, judge
+from tests.unit.findings.rules.test_examples import report_on
+from trtforensics.findings.judging import Inputs, judge
 from trtforensics.findings.suppression import Suppression
 from trtforensics.sources.quoting import read_log
 
@@ -32,6 +33,22 @@ NOT_PARSED = "| [!] Could not parse ONNX correctly\n"
 PARSER = (
     "E In node 0 with name: a and operator: B (Plugin not found, are the plugin name, version, and namespace correct)\n"
 )
+NODE = "| In node 12 (parseGraph): INVALID_NODE: Invalid Node - add_4\n"
+BROADCAST = "| Error Code 9: Internal Error (add_4: broadcast dimensions must be conformable)\n"
+KERNEL = "E Error[1]: Unexpected exception KTM assertion failure: convolutionTimingModel.cpp:7  shader != nullptr\n"
+UNLOADED = "E Engine deserialization failed.\n"
+CALIBRATOR = "E 1: [calibrator.cpp::add::758] Error Code 1: Cuda Runtime (an illegal memory access was encountered)\n"
+NODE_DUMP = 'E ModelImporter.cpp:771: While parsing node number 9 [TopK -> "k"]:\n' + 20 * "|   dims: 1\n"
+CONSTANT = "E This version of TensorRT only supports input K as an initializer.\n"
+UNREGISTERED = (
+    "I No importer registered for op: Sprout. Attempting to import as plugin.\n"
+    "E 3: getPluginCreator could not find plugin: Sprout version: 1\n"
+    '| [8] Assertion failed: creator && "Plugin not found, are the plugin name, version, and namespace correct?"\n'
+)
+EXTERNAL = (
+    "E WeightsContext.cpp:178: Failed to open file: head.onnx.data\nE (parseGraph): Failed to import initializer\n"
+)
+CHECK = "E Error[2]: [compiler.cpp::link::77] Error Code 2: Internal Error (Assertion count == 1 failed. )\n"
 TORCH = "| RuntimeError: Building serialized network failed in TensorRT\n"
 
 
@@ -48,6 +65,13 @@ TORCH = "| RuntimeError: Building serialized network failed in TensorRT\n"
         (MATMUL + "E Error occurred during inference\n", "TF103", {"TF717"}),
         ("E     FAILED | Mismatched outputs: ['y']\n", "TF216", {"TF717"}),
         (DLA + NO_ENGINE + TORCH, "TF452", {"TF717", "TF684"}),
+        (NODE + BROADCAST, "TF141", {"TF163"}),
+        (KERNEL + UNLOADED, "TF340", {"TF632", "TF717"}),
+        (CALIBRATOR, "TF662", {"TF309"}),
+        (NO_TACTIC + CHECK, "TF301", {"TF615"}),
+        (NODE_DUMP + CONSTANT, "TF140", {"TF108", "TF156"}),
+        (UNREGISTERED, "TF150", set()),
+        (EXTERNAL, "TF131", set()),
     ],
 )
 def test_what_follows_stands_below_its_root(lines: str, root: str, below: set[str], tmp_path: Path) -> None:
@@ -57,4 +81,35 @@ def test_what_follows_stands_below_its_root(lines: str, root: str, below: set[st
     assert {one.code for one in findings} == {root, *below}
     assert [one.code for one in findings if one.consequence_of is None] == [root]
     said = [one.title for one in findings if one.code == "TF717"]
-    assert said in ([], ["The build gave no engine" if "engine" in lines else "The run failed"])
+    assert said in ([], ["The build gave no engine" if "engine" in lines.lower() else "The run failed"])
+
+
+@pytest.mark.parametrize(
+    ("created", "missing", "codes"),
+    [
+        ("Sprout_TRT", ("Sprout_TRT",), {"TF716"}),
+        ("Sprout_TRT", ("Sprout_TRT", "Leaf_TRT"), {"TF609"}),
+        ("Leaf_TRT", ("Sprout_TRT",), {"TF609"}),
+    ],
+)
+def test_a_plugin_that_was_created_refutes_that_its_library_is_missing(
+    created: str, missing: tuple[str, ...], codes: set[str], tmp_path: Path
+) -> None:
+    lines = [f"E 3: getPluginCreator could not find plugin: {name} version: 1" for name in missing]
+    findings = report_on(
+        marked("\n".join((f"I Successfully created plugin: {created}", *lines))).text, tmp_path
+    ).findings
+    assert {one.code for one in findings if one.code != "TF705"} == codes
+    assert not any(created in one.title for one in findings if one.code == "TF609")
+
+
+@pytest.mark.parametrize(("least", "title"), [("nan", "y is NaN in trt and onnxrt alike"), ("0.5", "y differs")])
+def test_nan_in_both_runners_refutes_a_fault_of_tensorrt(least: str, title: str, tmp_path: Path) -> None:
+    shown = [
+        f"I         {runner}-runner-N0-1/2/26-10:00:01: y | Stats: mean={value}, std-dev=1, min={value} at (0,), "
+        f"max={value} at (0,), avg-magnitude={value}"
+        for runner, value in (("trt", "nan"), ("onnxrt", least))
+    ]
+    shown += ["E         FAILED | Output: 'y' | Difference exceeds tolerance (rel=1e-05, abs=1e-05)"]
+    (found,) = [one for one in report_on(marked("\n".join(shown)).text, tmp_path).findings if one.code == "TF216"]
+    assert found.title.startswith(title)

@@ -2,52 +2,58 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.marked_logs import Marked, marked
 from tests.unit.findings.rules.examples import EXAMPLES
-from trtforensics.findings import rules as package
-from trtforensics.findings.case import Need
-from trtforensics.findings.engine import Inputs, judge
+from trtforensics.findings.case import Case
 from trtforensics.findings.finding import Confidence
-from trtforensics.findings.registry import rules
+from trtforensics.findings.judging import Inputs, judge
+from trtforensics.findings.registry import rule_of, rules
 from trtforensics.findings.suppression import Suppression
 from trtforensics.findings.tree import MAX_EVIDENCE
 from trtforensics.sources.quoting import read_log
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.emulator.engine.foreign import Transformer
     from trtforensics.findings.finding import Finding, Report
-    from trtforensics.findings.rule import Rule
+    from trtforensics.model.notes import Note
+    from trtforensics.sources.quoting import ReadLog
 
-FAMILIES = {
-    "1": "model",
-    "2": "precision",
-    "3": "tactics",
-    "4": "configuration",
-    "5": "reproducibility",
-    "6": "running",
-    "7": "log",
-    "8": "replay",
-    "9": "two_logs",
+OF_HELPERS = {
+    *("poly_verdict", "poly_run", "banner", "onnx_header", "unknown_option", "cache_scope", "myelin_budget"),
+    "workspace_hint",
 }
-"""The folder of ``forensics/findings/rules/`` for the first digit of a code."""
-
+"""Kinds that steps and other helpers of rules ask for."""
 NEEDING = {rule.code for rule in rules() if rule.needs}
 """Rules that want more than a log have tests of their own."""
 
 
 def report_on(text: str, folder: Path) -> Report:
     """Return the report on a log."""
+    return judge(Inputs([read(text, folder)]), Suppression())
+
+
+def read(text: str, folder: Path) -> ReadLog:
+    """Return a log that is written to a folder and read."""
     path = folder / "build.log"
     path.write_text(text, encoding="utf-8", newline="\n")
-    return judge(Inputs([read_log(str(path), max_bytes=1 << 30, on_progress=lambda _: None)]), Suppression())
+    return read_log(str(path), max_bytes=1 << 30, on_progress=lambda _: None)
+
+
+@cache
+def example_of(code: str) -> tuple[Marked, ReadLog, Report]:
+    """Return the log of a rule's example, what was read of it, and the report: made once for all tests."""
+    log = log_of(EXAMPLES[code].fires, EXAMPLES[code].cites)
+    with TemporaryDirectory() as folder:
+        found = read(log.text, Path(folder))
+        return log, found, judge(Inputs([found]), Suppression())
 
 
 def log_of(example: str | Transformer, cites: tuple[str, ...] = ()) -> Marked:
@@ -68,45 +74,40 @@ def test_every_rule_of_a_log_has_an_example() -> None:
 
 
 @pytest.mark.parametrize("code", sorted(EXAMPLES))
-def test_it_speaks_at_the_right_lines(code: str, tmp_path: Path) -> None:
-    example = EXAMPLES[code]
-    log = log_of(example.fires, example.cites)
+def test_it_speaks_at_the_right_lines(code: str) -> None:
+    log, _, report = example_of(code)
     assert log.marked
-    found = of_code(report_on(log.text, tmp_path), code)
+    found = of_code(report, code)
     assert sorted({e.span.line for one in found for e in one.evidence}) == log.marked
+    for finding in report.findings:
+        assert bool(finding.settle) == (finding.confidence is not Confidence.CERTAIN)
+        assert 1 <= len(finding.evidence) <= min(MAX_EVIDENCE, finding.evidence_total)
+        assert finding.title
+        assert finding.cause
     texts = log.text.split("\n")
     assert all(e.text == texts[e.span.line - 1] for one in found for e in one.evidence)
 
 
-@pytest.mark.parametrize("code", sorted(EXAMPLES))
+@for_each("code", sorted(EXAMPLES))
 def test_it_is_silent_on_a_look_alike(code: str, tmp_path: Path) -> None:
     log = log_of(EXAMPLES[code].quiet)
     assert log.marked == []
     assert of_code(report_on(log.text, tmp_path), code) == []
 
 
-@pytest.mark.parametrize("code", sorted(EXAMPLES))
-def test_what_is_not_certain_says_what_would_settle_it(code: str, tmp_path: Path) -> None:
-    for finding in report_on(log_of(EXAMPLES[code].fires).text, tmp_path).findings:
-        assert bool(finding.settle) == (finding.confidence is not Confidence.CERTAIN)
-        assert 1 <= len(finding.evidence) <= MAX_EVIDENCE
-        assert finding.evidence_total >= len(finding.evidence)
-        assert finding.title
-        assert finding.cause
+@for_each("code", sorted(EXAMPLES))
+def test_a_rule_asks_for_the_kinds_that_it_names(code: str) -> None:
+    rule = rule_of(code)
+    asked: set[str] = set()
+    notes_of = Case.notes
 
+    def notes(case: Case, *kinds: str) -> list[Note]:
+        asked.update(kinds)
+        return notes_of(case, *kinds)
 
-@pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.code)
-def test_every_code_is_explained(rule: Rule) -> None:
-    told = rule.explanation
-    assert told.cause
-    assert told.confirm
-    assert told.fixes
-    assert told.sources
-    assert rule.needs <= set(Need)
-
-
-@pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.code)
-def test_the_first_digit_of_a_code_names_the_folder_of_its_rule(rule: Rule) -> None:
-    family = importlib.import_module(f"{package.__name__}.{FAMILIES[rule.code.removeprefix('TF')[0]]}")
-    modules = pkgutil.iter_modules(family.__path__, f"{family.__name__}.")
-    assert any(rule in vars(importlib.import_module(module.name)).values() for module in modules)
+    log = example_of(code)[1].log
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Case, "notes", notes)
+        for build in log.builds:
+            list(rule.check(Case(build, log)))
+    assert asked - OF_HELPERS <= rule.reads

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.unit.findings.rules.examples import EXAMPLES
-from tests.unit.findings.rules.test_examples import log_of, report_on
+from tests.unit.findings.rules.test_examples import example_of, report_on
 from trtforensics.errors import NotABuildLogError
 from trtforensics.redaction.rewriting import redact
 
@@ -21,12 +22,15 @@ def _said(report: Report) -> list[tuple[object, ...]]:
     return [(f.code, f.build, f.confidence, [e.span.line for e in f.evidence]) for f in report.findings]
 
 
-@pytest.mark.parametrize("code", sorted(EXAMPLES))
+@pytest.mark.slow
+@for_each("code", sorted(EXAMPLES))
 def test_it_says_the_same(code: str, tmp_path: Path) -> None:
-    text = log_of(EXAMPLES[code].fires, EXAMPLES[code].cites).text
-    before = _said(report_on(text, tmp_path))
+    log, _, report = example_of(code)
+    before = _said(report)
+    (tmp_path / "build.log").write_text(log.text, encoding="utf-8", newline="\n")
     out = tmp_path / "public.log"
     try:
+        out.unlink(missing_ok=True)
         redact(str(tmp_path / "build.log"), str(out), max_bytes=1 << 30, on_progress=lambda _: None)
     except NotABuildLogError:
         assert before == []

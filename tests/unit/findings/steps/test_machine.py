@@ -77,4 +77,11 @@ def test_clocks_are_locked_where_the_gpu_can(
     name: str, capability: str, command: str, case_of: Callable[[str], Case]
 ) -> None:
     device = DEVICE.format(name=name, capability=capability, memory=8000)
-    assert clocks(case_of(f"&& 10.16.1\n{device}")).command == command
+    step = clocks(case_of(f"&& 10.16.1\n{device}"))
+    assert (step.command, "root" in step.what) == (command, bool(command))
+
+
+def test_polygraphys_workspace_is_set_by_the_option_that_its_command_has(case_of: Callable[[str], Case]) -> None:
+    run = "| [I] RUNNING | Command: /usr/bin/polygraphy run m.onnx --trt"
+    assert workspace(case_of(f"{run}\nV Parsing")).command.endswith("--trt --pool-limit workspace:1024M")
+    assert workspace(case_of(f"{run} --workspace 1e9\nV Parsing")).command.endswith("--trt --workspace 1024M")

@@ -95,3 +95,26 @@ def test_a_quantize_linear_is_the_onnx_node_of_the_layer_of_its_name(load: Calla
     )
     (build,) = load("".join(f"{line}\n" for line in lines)).builds
     assert build.engine_layers[0].onnx_nodes == ("q",)
+
+
+METADATA = (
+    "Name: {0}, LayerType: kgen, Inputs: [ {{ Name: x, Dimensions: [1,8], Format/Datatype: Half }}], Outputs: "
+    "[ {{ Name: {0}_y, Dimensions: [1,8], Format/Datatype: Half }}], TacticName: k, StreamId: 0, Metadata: {1}"
+)
+
+
+def test_metadata_goes_on_in_further_lines_where_a_logger_broke_its_line(load: Callable[[str], BuildLog]) -> None:
+    lines = (
+        f"    {METADATA.format('a', '[ONNX Layer: q]')}",
+        "    [ONNX Layer: conv]\x1f[ONNX Layer: relu]",
+        "    [ONNX Layer: dq]",
+        f"    {METADATA.format('b', '')}",
+        "    [ONNX Layer: add]",
+        f"    {METADATA.format('c', '[ONNX Layer: mul]')}",
+        "said by another program",
+        "    [ONNX Layer: of no line]",
+    )
+    (build,) = load("".join(f"{line}\n" for line in lines)).builds
+    nodes = [layer.onnx_nodes for layer in build.engine_layers]
+    assert nodes == [("q", "conv", "relu", "dq"), ("add",), ("mul",)]
+    assert len(build.engine_dumps) == 1

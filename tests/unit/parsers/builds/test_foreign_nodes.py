@@ -32,3 +32,9 @@ def test_a_metadata_line_tells_more_and_comes_alone(load: Callable[[str], BuildL
         "--------------- Timing Runner: {ForeignNode[a...b]} [profile 1] (Myelin[0x80000023])",
     )
     assert foreign(load, *lines) == [[("{ForeignNode[a...b]}", ("a", "b"), 1)]]
+
+
+def test_metadata_may_go_on_in_further_lines(load: Callable[[str], BuildLog]) -> None:
+    described = f"{V}ForeignNode {{ForeignNode[a...c]}} metadata:[ONNX Layer: a]"
+    (build,) = load(f"{described}\n    [ONNX Layer: b]\n    [ONNX Layer: c]\n").builds
+    assert [node.onnx_nodes for node in build.foreign_nodes] == [("a", "b", "c")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from trtforensics.model.log import SourceInfo
+from trtforensics.model.span import SourceInfo
 from trtforensics.parsers.builds.onnx_nodes import onnx_nodes
 from trtforensics.parsers.builds.views import Log, Spans
 from trtforensics.parsers.lines.scanner import Scanner

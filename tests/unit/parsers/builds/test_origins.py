@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.model.ledger import ledger_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -162,3 +164,30 @@ def test_kernels_join_the_choice_of_their_foreign_node_and_profile(load: Load) -
     build = build_of(load, *lines, GENERATED, DUMP, *dump)
     assert joins(build) == [(0, None), (0, None), (1, None), (1, None)]
     assert [choice.final for choice in build.choices] == [True, True, None]
+
+
+def test_kernels_join_the_foreign_node_whose_name_ends_in_their_onnx_nodes(load: Load) -> None:
+    nodes = ["{ForeignNode[w + cast.../a/Add + /a/Reshape]}", "{ForeignNode[/b/Tile.../b/Gather]}"]
+    lines = [line for node in nodes for line in tuned(node, "Half(64,1) -> Half(64,1)", 0, "Myelin")]
+    dump = [
+        "Layer(gemm): /b/Gather_myl9_0, Tactic: 0x0000000000000000, y (Half[1,64]) -> z (Half[1,64])",
+        "Layer(gemm): /a/Reshape + /a/Add_myl7_0, Tactic: 0x0000000000000000, x (Half[1,64]) -> y (Half[1,64])",
+    ]
+    assert joins(build_of(load, *lines, GENERATED, DUMP, *dump)) == [(1, None), (0, None)]
+    elsewhere = [dump[0], dump[0].replace("myl9", "myl7")]
+    assert joins(build_of(load, *lines, GENERATED, DUMP, *elsewhere)) == [(None, None)] * 2, "two groups have the node"
+
+
+def test_the_time_of_foreign_nodes_counts_where_their_kernels_are_not_told_apart(load: Load) -> None:
+    nodes = ["{ForeignNode[a...b]}", "{ForeignNode[c...d]}"]
+    lines = [line for node in nodes for line in tuned(node, "Half(64,1) -> Half(64,1)", 0, "Myelin")]
+    dump = [
+        "Layer(kgen): __myl_Add_myl7_0, Tactic: 0x0000000000000000, x (Half[1,64]) -> y (Half[1,64])",
+        "Layer(kgen): __myl_Mul_myl9_0, Tactic: 0x0000000000000000, y (Half[1,64]) -> z (Half[1,64])",
+    ]
+    build = build_of(load, *lines, GENERATED, DUMP, *dump)
+    assert [(unit.name, unit.layers, unit.time_ms) for unit in ledger_of(build).slowest] == [
+        (n, (), 0.5) for n in nodes
+    ]
+    assert ledger_of(build).unknown_layers == len(dump)
+    assert not ledger_of(build_of(load, *lines, GENERATED, DUMP, dump[0])).slowest, "one of them is in no engine"

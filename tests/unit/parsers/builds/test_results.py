@@ -84,3 +84,73 @@ def test_a_discarded_last_pass_does_not_take_the_builds_results_with_it(load: Lo
     )
     found = results_of(load, *(f"[TRT] {line}" for line in lines), "Engine built in 14.2 sec.")
     assert found == {"generation_s": 8.5, "build_s": 14.2}
+
+
+AVERAGE = "Average on 10 runs - GPU latency: {} ms - Host latency: 1 ms (enqueue 0.1 ms)"
+
+
+@pytest.mark.parametrize(
+    ("averages", "step"),
+    [
+        ([1.0, 1.0, *[0.8] * 8], {"before": 1.0, "after": 0.8, "part": 0.2}),
+        ([*[0.8] * 8, 1.0, 1.0], {"before": 0.8, "after": 1.0, "part": 0.8}),
+        ([1.0, *[0.8] * 9], None),
+        ([1.0, 0.8] * 5, None),
+        ([1.0 + 0.05 * place for place in range(10)], None),
+        ([*[1.0] * 5, *[0.99] * 5], None),
+        ([1.0] * 10, None),
+        ([1.0, 1.0, 0.8, 0.8], None),
+    ],
+)
+def test_running_averages_on_two_levels_are_a_step(load: Load, averages: list[float], step: object) -> None:
+    assert results_of(load, *map(AVERAGE.format, averages)).get("gpu_step_ms") == step
+
+
+def test_averages_may_slope_or_go_to_and_fro(load: Load) -> None:
+    slope = results_of(load, *(AVERAGE.format(1.0 + 0.05 * place) for place in range(10)))
+    assert slope["gpu_drift_ms"] == {"before": 1.0, "after": 1.45}
+    fro = results_of(load, *map(AVERAGE.format, [1.0, 0.8, 0.8, 0.8, 1.0] * 2))
+    assert fro["gpu_levels_ms"] == {"before": 0.8, "after": 1.0, "part": 0.4}
+
+
+def test_one_average_may_stand_out(load: Load) -> None:
+    found = results_of(load, *map(AVERAGE.format, [0.8, 0.8, 2.8, *[0.8] * 7]))
+    assert found == {"gpu_peak_ms": {"average": 2.8, "calls": 10.0, "part": 0.2}}
+
+
+def test_calls_that_are_not_printed_count(load: Load) -> None:
+    first, last = map(AVERAGE.format, [1.0] * 2 + [0.8] * 4), map(AVERAGE.format, [0.8] * 4)
+    found = results_of(load, *first, "... Omitting 900 lines", *last)
+    assert found["gpu_step_ms"] == {"before": 1.0, "after": 0.8, "part": 0.02}
+    between = results_of(load, *[AVERAGE.format(1.0)] * 4, "... Omitting 900 lines", *[AVERAGE.format(0.8)] * 4)
+    assert between["gpu_step_ms"] == {"before": 1.0, "after": 0.8}
+
+
+@pytest.mark.parametrize(
+    ("lines", "size"),
+    [
+        (("Input binding for x with dimensions 4x3x64x64 is created.",), 4.0),
+        (
+            ("Created input binding for x with dimensions 4x3", "Created output binding for y with dimensions 100x2"),
+            4.0,
+        ),
+        (
+            (
+                "Input binding for x with dimensions 4x3 is created.",
+                "Input binding for y with dimensions 2x3 is created.",
+            ),
+            None,
+        ),
+        (("Input binding for x with dimensions 4 is created.",), None),
+    ],
+)
+def test_the_first_dimension_that_all_inputs_share_is_a_result(
+    load: Load, lines: tuple[str, ...], size: object
+) -> None:
+    assert results_of(load, *lines).get("first_dimension") == size
+
+
+def test_the_memory_of_a_context_is_what_tensorrt_took_for_it(load: Load) -> None:
+    change = "[MemUsageChange] TensorRT-managed allocation in {}: CPU +0, GPU +{}, now: CPU 0, GPU 300 (MiB)"
+    lines = (change.format("engine deserialization", 7), change.format("IExecutionContext creation", 250))
+    assert results_of(load, *(f"[TRT] {line}" for line in lines)) == {"context_mib": 250.0}

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from trtforensics.errors import NotEngineInfoError
-from trtforensics.parsers.files.times_json import read_times_json
+from trtforensics.parsers.files.profile_json import read_times_json
 from trtforensics.parsers.text.document import read_document
 from trtforensics.sources.kinds import Kind, sniff_kind
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from trtforensics.model.samples import InferenceTimes
+    from trtforensics.model.profile import InferenceTimes
 
 NEW = """[
   { "startEnqMs" : 1, "endD2hMs" : 3, "computeMs" : 1.5, "latencyMs" : 2 }

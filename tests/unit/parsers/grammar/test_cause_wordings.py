@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
+from tests.support.for_each import for_each
 from trtforensics.parsers.builds.notes import causes
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.line_kinds import CAUSE
@@ -25,7 +24,7 @@ def wordings() -> dict[str, list[str]]:
 WORDINGS = wordings()
 
 
-@pytest.mark.parametrize("cause", WORDINGS)
+@for_each("cause", WORDINGS)
 def test_each_wording_names_the_cause_and_the_look_alike_does_not(cause: str) -> None:
     rows = WORDINGS[cause]
     assert [row[0] for row in rows] == ["+", "+", "+", "-"]

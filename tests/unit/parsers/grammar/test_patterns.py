@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.for_each import for_each
 from trtforensics.parsers.grammar import tables
 
 
@@ -19,7 +20,7 @@ def test_literals_stay_and_fields_are_named(kind: str, pattern: str) -> None:
     assert pattern in tables.patterns()[kind]
 
 
-@pytest.mark.parametrize("kind", sorted(tables.patterns()))
+@for_each("kind", sorted(tables.patterns()))
 def test_no_syntax_of_regexes_is_left(kind: str) -> None:
     assert tables.patterns()[kind]
     assert not [p for p in tables.patterns()[kind] if "(?" in p or ".*" in p or ".+" in p or "[0-9]" in p]

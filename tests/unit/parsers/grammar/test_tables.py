@@ -52,30 +52,34 @@ def test_the_derived_tables_are_those_of_the_grammars() -> None:
     assert set(derived.bare) < set(derived.kinds[LINE])
 
 
-@pytest.mark.parametrize(
-    ("directive", "kept", "noted", "bulk"),
-    [
-        ("", None, False, False),
-        ("//: keep\n", ("text", "count"), False, False),
-        ("//: keep lines\n", (), False, False),
-        ("//: note count\n", ("count",), True, False),
-        ("//: bulk\n", None, False, True),
-        ("//: bulk keep count text\n", ("count", "text"), False, True),
-    ],
-)
-def test_a_directive_says_what_is_kept(
-    bare_rules: Callable[[str], None],
-    directive: str,
-    kept: tuple[str, ...] | None,
-    noted: bool,  # noqa: FBT001 - a column of the table
-    bulk: bool,  # noqa: FBT001 - a column of the table
-) -> None:
-    bare_rules(directive + 'only_here: "only here " TEXT__HERE " and " COUNT\nTEXT__HERE: /[^ ]+/\n')
-    (rule,) = [rule for rule in compile_rules(LINE) if rule.kind.name == "only_here"]
-    assert (rule.kind.kept, rule.kind.noted, rule.is_bulk) == (kept, noted, bulk)
+DIRECTIVES = {
+    "": (None, False, False),
+    "//: keep\n": (("text", "count"), False, False),
+    "//: keep lines\n": ((), False, False),
+    "//: note count\n": (("count",), True, False),
+    "//: bulk\n": (None, False, True),
+    "//: bulk keep count text\n": (("count", "text"), False, True),
+}
+"""Directives above a rule; of its kind: which fields are kept, whether they are noted, and whether it is bulk."""
+
+
+def test_a_directive_says_what_is_kept(bare_rules: Callable[[str], None]) -> None:
+    names = [f"only_here_{number}" for number in range(len(DIRECTIVES))]
+    bare_rules(
+        "".join(
+            f'{directive}{name}: "{name} " TEXT__HERE " and " COUNT\n'
+            for name, directive in zip(names, DIRECTIVES, strict=True)
+        )
+        + "TEXT__HERE: /[^ ]+/\n"
+    )
+    rules = {rule.kind.name: rule for rule in compile_rules(LINE)}
     derived = generate.derived()
-    assert rule.kind in derived.bare
-    assert bulk is any(layout.kind == rule.kind for layout in derived.layouts)
+    with_layout = {layout.kind for layout in derived.layouts}
+    for name, (kept, noted, bulk) in zip(names, DIRECTIVES.values(), strict=True):
+        rule = rules[name]
+        assert (rule.kind.kept, rule.kind.noted, rule.is_bulk) == (kept, noted, bulk)
+        assert rule.kind in derived.bare
+        assert bulk is (rule.kind in with_layout)
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from trtforensics.parsers.grammar import line_kinds, reference, tables
+from tests.support import reference_executor
+from tests.support.for_each import for_each
+from trtforensics.parsers.grammar import tables
+from trtforensics.parsers.grammar.line_kinds import PREFIX
 from trtforensics.parsers.lines.dialects import DIALECTS, WRAPPED, Prefix, prefix_of
+from trtforensics.parsers.lines.prefixes import LevelMatcher
 from trtforensics.parsers.lines.scanner import Scanner
 from trtforensics.parsers.text.windows import Window
 
 if TYPE_CHECKING:
-    from trtforensics.parsers.lines.scanned import ScannedLines
+    from trtforensics.parsers.lines.events import ScannedLines
 
 STAMP = b"[11/21/2026-07:52:04] "
 ORT = b"2026-11-21 07:52:04.123456789 [W:onnxruntime:, tensorrt_execution_provider.h:88 log] [2026-11-21 07:52:04 "
@@ -91,13 +95,13 @@ def test_every_dialect_has_an_example() -> None:
     assert {dialect for dialect, _, _ in PREFIXES} | {"named"} == set(DIALECTS)
 
 
-@pytest.mark.parametrize(("dialect", "severity", "prefix"), PREFIXES)
-@pytest.mark.parametrize("body", [BODY, b"[MemUsageChange] Init", b"(Unnamed Layer* 0) [Shuffle]", b"{ForeignNode[a]}"])
+@for_each(("dialect", "severity", "prefix"), PREFIXES)
+@for_each("body", [BODY, b"[MemUsageChange] Init", b"(Unnamed Layer* 0) [Shuffle]", b"{ForeignNode[a]}"])
 def test_a_prefix_ends_where_the_message_begins(dialect: str, severity: str, prefix: bytes, body: bytes) -> None:
     assert prefix_of(prefix + body) == Prefix(dialect, severity, len(prefix))
 
 
-@pytest.mark.parametrize("prefix", [prefix for _, _, prefix in PREFIXES if prefix != b"[TRT] "])
+@for_each("prefix", [prefix for _, _, prefix in PREFIXES if prefix != b"[TRT] "])
 def test_a_blank_that_opens_the_message_stays(prefix: bytes) -> None:
     read = prefix_of(prefix + b" (foreignNode) Autotuning op a:")
     assert read is not None
@@ -113,16 +117,16 @@ def test_a_line_has_the_prefix_of_the_first_kind_that_reads_it_whatever_it_opens
         *{form for _, _, prefix in PREFIXES for form in (prefix + BODY, prefix[1:] + BODY)},
     ]
     for line in {opening + form for opening in openings for form in forms}:
-        first = next((kind for kind in tables.kinds(line_kinds.PREFIX) if kind.match.match(line)), None)
+        first = next((kind for kind in tables.kinds(PREFIX) if kind.match.match(line)), None)
         assert (prefix_of(line) or (None,))[0] == (first and first.name), line
 
 
-@pytest.mark.parametrize(("dialect", "severity", "prefix"), PREFIXES)
+@for_each(("dialect", "severity", "prefix"), PREFIXES)
 def test_regexes_and_lalr_agree_on_a_prefix_and_no_other_rule_reads_it(
     dialect: str, severity: str, prefix: bytes
 ) -> None:
-    assert [kind.name for kind in tables.kinds(line_kinds.PREFIX) if kind.match.match(prefix + BODY)] == [dialect]
-    read = reference.parse(prefix, line_kinds.PREFIX)
+    assert [kind.name for kind in tables.kinds(PREFIX) if kind.match.match(prefix + BODY)] == [dialect]
+    read = reference_executor.parse(prefix, PREFIX)
     assert read is not None
     assert read[0] == dialect
     assert severity
@@ -170,7 +174,7 @@ def test_a_name_is_a_prefix_before_unmistakable_messages(line: bytes, kind: str)
     read = prefix_of(line)
     assert read is not None
     assert read.dialect == "named"
-    found = reference.parse(line[read.end :])
+    found = reference_executor.parse(line[read.end :])
     assert found is not None
     assert found[0] == kind
 
@@ -249,4 +253,22 @@ def test_a_regex_without_one_does_not(regex: str) -> None:
 
 
 def test_prefixes_that_differ_in_digits_only_are_one_to_every_rule() -> None:
-    assert [kind.name for kind in tables.kinds(line_kinds.PREFIX) if _minds_digits(kind.regex)] == []
+    assert [kind.name for kind in tables.kinds(PREFIX) if _minds_digits(kind.regex)] == []
+
+
+@pytest.mark.parametrize(
+    ("levels", "lines"),
+    [("E", [2, 6]), ("EW", [2, 4, 5, 6]), ("EWI", [1, 2, 4, 5, 6])],
+)
+def test_lines_of_some_levels_are_found_whichever_logger_wrote_them(levels: str, lines: list[int]) -> None:
+    text = (
+        b"[11/21/2026-07:52:04] [I] Building\n"
+        b"[11/21/2026-07:52:04] [E] Error[4]: no\n"
+        b"[TRT] [V] ERROR is only a word here\n"
+        b"2023-01-01 [W:onnxruntime:Default, x.cc:1 f] odd\n"
+        b"WARNING: [Torch-TensorRT] - odd\n"
+        b"FATAL: the program's own\n"
+        b"nothing"
+    )
+    starts = [0, *(place + 1 for place, byte in enumerate(text) if byte == ord("\n"))]
+    assert [starts.index(place) + 1 for place in LevelMatcher(levels).places(text)] == lines

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trtforensics.model.log import UnknownShape
-from trtforensics.parsers.lines.drift import MAX_SAMPLES, Drift
+from trtforensics.parsers.lines.unread import MAX_SAMPLES, Drift
 
 
 def noted(*bodies: bytes) -> Drift:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-from trtforensics.model.log import BuildLog, SourceInfo
+from trtforensics.model.span import SourceInfo
 from trtforensics.parsers.builds.assembler import assemble
 from trtforensics.parsers.lines.scanner import Scanner
 from trtforensics.parsers.text.windows import Window
+
+if TYPE_CHECKING:
+    from trtforensics.model.log import BuildLog
 
 STAMP = "[11/21/2026-07:52:04]"
 NONE_LEFT = "Could not find any implementation for node conv1."

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.for_each import for_each
 from trtforensics.parsers.lines.glued import glued_lines
 from trtforensics.parsers.lines.prefixes import PrefixReader
 from trtforensics.parsers.text.line_index import LineIndex
@@ -61,8 +61,8 @@ def parts_of(*lines: bytes) -> dict[int, list[bytes]]:
     return glued_lines(index, PrefixReader().read(index))
 
 
-@pytest.mark.parametrize("second", SECOND)
-@pytest.mark.parametrize("first", FIRST)
+@for_each("second", SECOND)
+@for_each("first", FIRST)
 def test_a_line_is_cut_where_a_further_message_begins(first: bytes, second: bytes) -> None:
     assert parts_of(b"a", first + second, b"b") == {1: [first, second]}
     assert parts_of(first + second) == {0: [first, second]}
@@ -76,7 +76,7 @@ def test_a_line_may_hold_several_messages() -> None:
     assert parts_of(FIRST[1] + SECOND[0] + SECOND[4]) == {0: [FIRST[1], SECOND[0], SECOND[4]]}
 
 
-@pytest.mark.parametrize("whole", [*SECOND, *FIRST, *WHOLE])
+@for_each("whole", [*SECOND, *FIRST, *WHOLE])
 def test_any_other_line_stays_whole(whole: bytes) -> None:
     assert parts_of(b"a", whole, whole) == {}
     assert parts_of(whole) == {}

@@ -21,7 +21,7 @@ from trtforensics.parsers.text.windows import Window
 from trtforensics.sources.build_log import load_build_log
 
 if TYPE_CHECKING:
-    from trtforensics.parsers.lines.scanned import ScannedLines
+    from trtforensics.parsers.lines.events import ScannedLines
 
 
 def scan(data: bytes) -> ScannedLines:

@@ -4,28 +4,33 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from trtforensics.parsers.lines.unread import UnreadLines, is_pasted, mention_tensorrt
+from trtforensics.parsers.lines import unread
+from trtforensics.parsers.lines.unread import UnreadLines, is_pasted, mention_tensorrt, possible_causes
 from trtforensics.parsers.text.line_index import LineIndex
 
 _TENSORRT = b"loading trtexec"
 _TELLING = b"RuntimeError: CUDA out of memory"
 _PLAIN = b"step 12 of 90"
+_CAUSE = b"factory function returned nullptr"
+_LONG = 1 << 17
 
 
 @pytest.mark.parametrize("repeated", [1, 300])
 def test_lines_that_name_a_cause_are_found_among_few_and_many(repeated: int) -> None:
     index = LineIndex(b"\n".join([_PLAIN, _TENSORRT, _TELLING] * repeated))
-    assert UnreadLines().telling(index, np.arange(len(index))) == set(range(2, len(index), 3))
+    assert UnreadLines().told(index, np.arange(len(index))).causes == set(range(2, len(index), 3))
 
 
 def test_of_no_lines_none_is_found() -> None:
-    assert UnreadLines().telling(LineIndex(b"a\n"), np.zeros(0, np.int64)) == set()
+    assert UnreadLines().told(LineIndex(b"a\n"), np.zeros(0, np.int64)) == (set(), [])
 
 
 def test_only_lines_that_are_asked_for_count() -> None:
     index = LineIndex(b"\n".join([_TENSORRT, _TELLING, _PLAIN]))
-    assert UnreadLines().telling(index, np.array([2])) == set()
+    assert UnreadLines().told(index, np.array([2])) == (set(), [])
     assert not mention_tensorrt(index, np.array([1, 2]))
     assert mention_tensorrt(index, np.array([0]))
 
@@ -41,3 +46,16 @@ def test_only_lines_that_are_asked_for_count() -> None:
 )
 def test_documents_and_binary_files_are_no_excerpts(opening: bytes, expected: bool) -> None:  # noqa: FBT001 - a column
     assert is_pasted(opening) is expected
+
+
+@given(st.from_regex(unread._MENTION))
+def test_whatever_mentions_tensorrt_holds_a_hint(text: bytes) -> None:
+    assert any(hint in text.lower() for hint in unread._HINTS)
+
+
+def test_a_cause_is_found_wherever_it_stands_in_a_long_text() -> None:
+    (kind,) = possible_causes([_CAUSE])
+    for begin in range(_LONG - len(_CAUSE), _LONG + 1):
+        text = b"x" * begin + _CAUSE + b"y" * _LONG
+        assert [possible[0].name for possible in possible_causes([text])] == [kind[0].name], begin
+    assert not possible_causes([b"x" * _LONG, _CAUSE[:-1]])

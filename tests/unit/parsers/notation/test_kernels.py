@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support import reference_executor
+from tests.support.for_each import for_each
 from trtforensics.model.kernel import KernelFacts, NameEvidence
-from trtforensics.parsers.grammar import reference
 from trtforensics.parsers.grammar.line_kinds import KERNEL
 from trtforensics.parsers.notation.kernels import read_kernel, read_tactic
 from trtforensics.sources.build_log import load_build_log
@@ -126,7 +127,7 @@ def invented(seed: int) -> str:
     return "_".join([draw.choice(heads), *draw.sample(words, 5), str(seed)])
 
 
-@pytest.mark.parametrize("name", [*map(invented, range(50)), "", "x", "sm80_xmma_", "__Myl", "ampere_q16816gemm_8x8"])
+@for_each("name", [*map(invented, range(50)), "", "x", "sm80_xmma_", "__Myl", "ampere_q16816gemm_8x8"])
 def test_a_name_of_no_family_is_not_guessed(name: str) -> None:
     assert read_kernel(name) == KernelFacts(name)
 
@@ -148,13 +149,14 @@ def test_reading_names_needs_no_lark() -> None:
 
 
 @pytest.mark.corpus
+@pytest.mark.slow
 def test_every_kernel_of_the_corpus_is_of_a_family_and_read_as_lalr_reads_it(corpus: Path) -> None:
     names = {name for path in sorted((corpus / "buildlog").glob("*trt*")) for name in kernels(path)}
     assert len(names) > 1000
     assert [name for name in names if read_kernel(name).family is None] == []
     products = [name for name in names if "gemm" in name and not name.startswith("_")]
     assert [name for name in products if read_kernel(name).accumulator is None] == []
-    assert [name for name in names if reference.parse(name.encode(), KERNEL) is None] == []
+    assert [name for name in names if reference_executor.parse(name.encode(), KERNEL) is None] == []
 
 
 def kernels(path: Path) -> set[str]:

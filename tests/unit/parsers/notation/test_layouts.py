@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trtforensics.parsers.notation.layouts import short_layout
+from trtforensics.parsers.notation.formats import short_layout
 
 
 @pytest.mark.parametrize(

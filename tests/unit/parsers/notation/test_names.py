@@ -41,6 +41,8 @@ from trtforensics.parsers.notation.names import (
         ("Reformatted Output Tensor 0 to conv1", ()),
         ("PWN(a", ("PWN(a",)),
         ("a + ", ("a + ",)),
+        ("{ForeignNode[first...last", ("{ForeignNode[first...last",)),
+        ("a_name_of_one_layer_alone]}", ("a_name_of_one_layer_alone]}",)),
     ],
 )
 def test_members_are_the_network_layers_in_a_name(name: str, expected: tuple[str, ...]) -> None:

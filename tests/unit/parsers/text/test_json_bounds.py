@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.repository import ROOT
 from trtforensics.errors import SourceError
-from trtforensics.parsers.text.json_bounds import MAX_DEPTH, check_json, values_in
+from trtforensics.parsers.text.document import MAX_DEPTH, check_json, values_in
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trtforensics.parsers.text import matching
-from trtforensics.parsers.text.matching import LineMatcher
-from trtforensics.parsers.text.text import LogText
+from trtforensics.parsers.text import text as log_text
+from trtforensics.parsers.text.text import LineMatcher, LogText
 from trtforensics.parsers.text.windows import Window
 
 
@@ -37,7 +36,7 @@ def test_lines_match_as_each_would_alone(windows: list[list[str]], text: str, re
     matcher = LineMatcher(text, regex)
     lines = [line for window in windows for line in window]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(matching, "SLICE", size)
+        patch.setattr(log_text, "SLICE", size)
         got = found(text_of(*windows), matcher)
     if regex and not text.isascii():
         return  # a class of bytes knows no letters beyond ASCII

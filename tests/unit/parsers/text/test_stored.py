@@ -42,7 +42,7 @@ def test_lines_of_a_fifo_arrive_while_its_writer_still_writes(tmp_path: Path) ->
     def write() -> None:
         with fifo.open("wb", buffering=0) as out:
             out.write(b"P\n")  # a P may open a Zstandard frame, but a line of it must not wait for more
-            waited.append(seen.wait(20))
+            waited.append(seen.wait(120))
             out.write(b"second, not whole")
             time.sleep(0.1)
             out.write(b" but now\n")

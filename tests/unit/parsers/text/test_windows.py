@@ -131,6 +131,7 @@ def test_the_longest_line_is_whole_and_one_byte_more_is_not(log: Callable[..., s
         assert read(path)[1].cut is not bool(ending)
 
 
+@pytest.mark.slow
 def test_a_line_of_200_megabytes_takes_less_memory_than_itself(log: Callable[..., str]) -> None:
     windows, peak = peak_of(log(b"x" * (200 << 20) + b"\nlast\n"))
     assert [len(line) for window in windows for line in window.lines] == [CUT_LINE, 4]

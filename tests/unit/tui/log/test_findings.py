@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from tests.support.screens import SIZE, ScreenText, panes_of
+import pytest
+
+from tests.support.screens import SIZE, ScreenText, log_app, panes_of
 from trtforensics.errors import UsageError
-from trtforensics.tui.log.app import LogApp
+from trtforensics.findings.finding import Step
+from trtforensics.tui.log.build_screen import BuildScreen
 
 
 async def test_findings_come_after_the_parse_and_are_those_of_the_build_in_view(
     slow_session: Any, screen_text: ScreenText, parsed: Any, until: Any
 ) -> None:
-    app = LogApp(slow_session)
+    app = log_app(slow_session)
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, slow_session.started.is_set)
         await pilot.press("5")
@@ -30,7 +34,7 @@ async def test_findings_come_after_the_parse_and_are_those_of_the_build_in_view(
 async def test_the_worst_is_first_and_opens_to_say_why_where_and_what_to_do(
     session: Any, screen_text: ScreenText, parsed: Any
 ) -> None:
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("5")
@@ -58,7 +62,7 @@ async def test_the_worst_is_first_and_opens_to_say_why_where_and_what_to_do(
 
 async def test_the_log_follows_and_enter_shows_the_line_and_the_layer(session: Any, parsed: Any) -> None:
     (evidence, other), layer = session.verdict.findings[0].evidence, "pool1"
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         panes = panes_of(app)
@@ -77,14 +81,15 @@ async def test_the_log_follows_and_enter_shows_the_line_and_the_layer(session: A
         assert panes.log_view.current_line == evidence.span.line
 
 
+@pytest.mark.slow
 async def test_enter_on_another_line_of_evidence_shows_that_line_beside_the_layer(session: Any, parsed: Any) -> None:
     other = session.verdict.findings[0].evidence[1].span.line
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         panes = panes_of(app)
         await pilot.press("5", "space")
-        while panes.findings.selected is None or panes.findings.selected.line != other:
+        while panes.findings.selected_line is None or panes.findings.selected_line.line != other:
             await pilot.press("down")
         await pilot.press("enter")
         await pilot.pause()
@@ -93,8 +98,25 @@ async def test_enter_on_another_line_of_evidence_shows_that_line_beside_the_laye
         assert panes.log_view.current_line == other
 
 
+async def test_the_next_command_is_of_the_build_in_view(session: Any, parsed: Any) -> None:
+    first, *others = session.verdict.findings
+    steps = tuple(Step("Build again", f"trtexec --onnx={build}.onnx", (build,)) for build in (0, 1))
+    session.verdict = replace(session.verdict, findings=(replace(first, builds=(0, 1), next_steps=steps), *others))
+    app = log_app(session)
+    async with app.run_test(size=SIZE) as pilot:
+        await parsed(pilot)
+        commands = []
+        for key in ("5", "right_square_bracket"):
+            await pilot.press(key)
+            await pilot.pause()
+            assert isinstance(app.screen, BuildScreen)
+            commands.append(app.screen.next_command())
+        assert commands == ["trtexec --onnx=0.onnx", "trtexec --onnx=1.onnx"]
+
+
+@pytest.mark.slow
 async def test_enter_on_a_finding_of_no_layer_opens_the_log_at_its_line(session: Any, parsed: Any) -> None:
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("5", "down", "enter")
@@ -107,7 +129,7 @@ async def test_what_keeps_the_rules_from_being_asked_is_said_in_the_pane(
     session: Any, screen_text: ScreenText, parsed: Any
 ) -> None:
     session.verdict = UsageError("trtforensics.toml", "suppress is not a list of texts", "Mend it")
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("5", "space", "right", "left", "enter", "5")
@@ -116,7 +138,7 @@ async def test_what_keeps_the_rules_from_being_asked_is_said_in_the_pane(
 
 
 async def test_control_characters_of_evidence_are_visible(session: Any, parsed: Any, screen_text: ScreenText) -> None:
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("5", "down", "space")
@@ -125,10 +147,11 @@ async def test_control_characters_of_evidence_are_visible(session: Any, parsed: 
         assert "␛[31mout of range" in screen_text(app).split("Raw log")[1]
 
 
+@pytest.mark.slow
 async def test_a_narrow_screen_wraps_the_findings_anew_and_keeps_the_cursor(
     session: Any, screen_text: ScreenText, parsed: Any
 ) -> None:
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("5", "down")
@@ -137,5 +160,5 @@ async def test_a_narrow_screen_wraps_the_findings_anew_and_keeps_the_cursor(
         assert "1 Overview  2 Layers 5+1  5 Findings 2  w Messages 2  o Nodes" in screen_text(app)
         rows = panes_of(app).findings
         assert rows.selected is not None
-        assert rows.selected.finding.code == "TF901"
+        assert rows.selected.code == "TF901"
         assert "format (likely)" in screen_text(app)

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.repository import LOGS
-from tests.support.screens import SIZE, ScreenText
+from tests.support.screens import SIZE, LogApp, ScreenText, log_app
 from trtforensics.parsers.text.source import open_source
-from trtforensics.tui.log import following
-from trtforensics.tui.log.app import LogApp
+from trtforensics.tui.log import reading
 from trtforensics.tui.sessions import LogSession
 
 if TYPE_CHECKING:
@@ -21,8 +20,8 @@ WHOLE = (LOGS / "emulated-trtexec-8.6.log").read_bytes()
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(following, "PERIOD_S", 0.01)
-    monkeypatch.setattr(following, "_PAUSE", 0)
+    monkeypatch.setattr(reading, "PERIOD_S", 0.01)
+    monkeypatch.setattr(reading, "_PAUSE", 0)
 
 
 @pytest.fixture
@@ -48,21 +47,21 @@ def remove(path: Path) -> None:
 
 
 def app_on(path: Path) -> LogApp:
-    return LogApp(LogSession(open_source(str(path))))
+    return log_app(LogSession(open_source(str(path))))
 
 
 async def test_a_file_that_grows_is_read_on_and_the_cursor_stays(path: Path, parsed: Any, until: Any) -> None:
     app = app_on(path)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
-        before = app._panes.log_view.row_count()
+        before = app.first._panes.log_view.row_count()
         await pilot.press("4", "home", "down", "down")
         complete(path)
-        await until(pilot, lambda: app._panes.log_view.row_count() > before)
-        assert app._panes.log_view.current_line == 3
-        assert app._panes.log_view.row_count() == WHOLE.count(b"\n")
-        assert app.build is not None
-        assert app.build.engine_layers
+        await until(pilot, lambda: app.first._panes.log_view.row_count() > before)
+        assert app.first._panes.log_view.current_line == 3
+        assert app.first._panes.log_view.row_count() == WHOLE.count(b"\n")
+        assert app.first.build is not None
+        assert app.first.build.engine_layers
 
 
 async def test_a_cursor_at_the_end_follows_the_end(path: Path, parsed: Any, until: Any) -> None:
@@ -71,7 +70,7 @@ async def test_a_cursor_at_the_end_follows_the_end(path: Path, parsed: Any, unti
         await parsed(pilot)
         await pilot.press("4", "end")
         complete(path)
-        await until(pilot, lambda: app._panes.log_view.current_line == WHOLE.count(b"\n"))
+        await until(pilot, lambda: app.first._panes.log_view.current_line == WHOLE.count(b"\n"))
 
 
 async def test_a_file_that_is_gone_stays_on_the_screen(
@@ -80,14 +79,15 @@ async def test_a_file_that_is_gone_stays_on_the_screen(
     app = app_on(path)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
-        lines = app._panes.log_view.row_count()
+        lines = app.first._panes.log_view.row_count()
         remove(path)
         await until(pilot, lambda: "the file is gone" in screen_text(app))
         await pilot.press("r")
         await until(pilot, lambda: "not read again" in screen_text(app))
-        assert app._panes.log_view.row_count() == lines
+        assert app.first._panes.log_view.row_count() == lines
 
 
+@pytest.mark.slow
 async def test_a_truncated_file_is_read_anew_or_said_to_be_none(
     path: Path, parsed: Any, until: Any, screen_text: ScreenText
 ) -> None:
@@ -97,21 +97,21 @@ async def test_a_truncated_file_is_read_anew_or_said_to_be_none(
         await pilot.press("4", "end")
         write(path, WHOLE[: WHOLE.index(b"\n", 2000) + 1])
         short = WHOLE[:2000].count(b"\n") + 1
-        await until(pilot, lambda: app._panes.log_view.row_count() == short)
-        assert app._panes.log_view.current_line <= short
+        await until(pilot, lambda: app.first._panes.log_view.row_count() == short)
+        assert app.first._panes.log_view.current_line <= short
         write(path, b"")
         await until(pilot, lambda: "not read again" in screen_text(app))
-        assert app._panes.log_view.row_count() == short
+        assert app.first._panes.log_view.row_count() == short
 
 
 async def test_r_reads_again_at_once(path: Path, parsed: Any, until: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(following, "PERIOD_S", 1000.0)
+    monkeypatch.setattr(reading, "PERIOD_S", 1000.0)
     app = app_on(path)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         write(path, WHOLE)
         await pilot.press("r")
-        await until(pilot, lambda: app._panes.log_view.row_count() == WHOLE.count(b"\n"))
+        await until(pilot, lambda: app.first._panes.log_view.row_count() == WHOLE.count(b"\n"))
 
 
 async def test_a_second_build_that_failed_is_opened_and_the_strip_shows_it(
@@ -125,4 +125,4 @@ async def test_a_second_build_that_failed_is_opened_and_the_strip_shows_it(
         await parsed(pilot)
         assert "2 builds · 1 failed" in screen_text(app)
         assert "[2✗]" in screen_text(app)
-        assert app._number == 1
+        assert app.first._number == 1

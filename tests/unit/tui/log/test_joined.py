@@ -9,10 +9,10 @@ import pytest
 from tests.support.engine_files import DETAILED, PROFILE
 from tests.support.onnx_model import model
 from tests.support.repository import LOGS
+from tests.support.screens import log_app
 from trtforensics.errors import UsageError
 from trtforensics.parsers.text.source import open_source
 from trtforensics.sources.build_log import load_build_log
-from trtforensics.tui.log.app import LogApp
 from trtforensics.tui.sessions import JoinedSession
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def test_files_without_a_log_are_one_text_too(tmp_path: Path) -> None:
 async def test_the_overview_lists_the_files_and_what_did_not_join(
     profile: str, parsed: Any, screen_text: ScreenText
 ) -> None:
-    app = LogApp(joined(LOG, profile, has_log=True))
+    app = log_app(joined(LOG, profile, has_log=True))
     async with app.run_test(size=(160, 50)) as pilot:
         await parsed(pilot)
         shown = screen_text(app)
@@ -81,6 +81,7 @@ async def test_the_overview_lists_the_files_and_what_did_not_join(
         assert "measured" in shown
 
 
+@pytest.mark.slow
 async def test_the_models_operators_stand_in_rows_and_details_and_filter_layers(
     tmp_path: Path, parsed: Any, screen_text: ScreenText
 ) -> None:
@@ -90,7 +91,7 @@ async def test_the_models_operators_stand_in_rows_and_details_and_filter_layers(
         text = text.replace(before, after)
     layers = tmp_path / "layers.json"
     layers.write_text(text)
-    app = LogApp(joined(str(layers), model(tmp_path), has_log=False))
+    app = log_app(joined(str(layers), model(tmp_path), has_log=False))
     async with app.run_test(size=(150, 50)) as pilot:
         await parsed(pilot)
         await pilot.press("2")

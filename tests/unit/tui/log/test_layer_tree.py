@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.support.screens import SIZE, ScreenText, panes_of
-from trtforensics.tui.log.app import LogApp
+import pytest
+
+from tests.support.screens import SIZE, ScreenText, log_app, panes_of
 
 
 async def test_children_of_a_layer_come_when_it_is_opened_and_go_when_it_is_closed(
     session: Any, screen_text: ScreenText, parsed: Any
 ) -> None:
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("2")
@@ -27,7 +28,7 @@ async def test_children_of_a_layer_come_when_it_is_opened_and_go_when_it_is_clos
 async def test_names_with_markup_are_shown_as_they_are(
     session: Any, make: Any, screen_text: ScreenText, parsed: Any
 ) -> None:
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=(160, 45)) as pilot:
         await parsed(pilot)
         await pilot.press("2", *["down"] * 3, "right", "z")
@@ -38,7 +39,7 @@ async def test_names_with_markup_are_shown_as_they_are(
 async def test_the_filter_keeps_layers_by_name_or_onnx_node_and_escape_drops_it(
     session: Any, make: Any, parsed: Any
 ) -> None:
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         tree = panes_of(app).layer_tree
@@ -50,8 +51,9 @@ async def test_the_filter_keeps_layers_by_name_or_onnx_node_and_escape_drops_it(
         assert (tree.shown_layers, tree.count_text) == (6, "5+1")
 
 
+@pytest.mark.slow
 async def test_a_click_selects_a_row_and_its_arrow_opens_it(session: Any, parsed: Any) -> None:
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.click("#tab-layers")
@@ -66,11 +68,12 @@ async def test_a_click_selects_a_row_and_its_arrow_opens_it(session: Any, parsed
         assert tree.row_count() > rows
 
 
+@pytest.mark.slow
 async def test_a_build_that_names_no_layer_yet_may_still_do_so(
     slow_session: Any, screen_text: ScreenText, parsed: Any, make: Any
 ) -> None:
     slow_session.so_far = make.log_of(make.Scribe(), make.unknown_build(make.Scribe()))
-    app = LogApp(slow_session)
+    app = log_app(slow_session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("2")

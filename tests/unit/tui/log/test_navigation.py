@@ -7,11 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.screens import SIZE, ScreenText, log_line, panes_of
+from tests.support.screens import SIZE, LogApp, ScreenText, log_app, log_line, panes_of
 from trtforensics.model.log import EngineTensor
-from trtforensics.tui.log.app import LogApp
-from trtforensics.tui.log.detail import DetailScreen
-from trtforensics.tui.log.neighbours import NeighbourScreen
+from trtforensics.tui.log.dialogs import DetailScreen, NeighbourScreen
 
 
 def selected_text(app: LogApp) -> str:
@@ -38,18 +36,19 @@ def chained(session: Any) -> Any:
     return session
 
 
+@pytest.mark.slow
 async def test_neighbours_are_walked_and_the_way_leads_back(chained: Any, parsed: Any, screen_text: ScreenText) -> None:
-    app = LogApp(chained)
+    app = log_app(chained)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("2", "x")
         assert isinstance(app.screen, NeighbourScreen)
         assert "Half[1,64]:8 Channel last t1" in screen_text(app)
         await pilot.press("enter")
-        assert app.screen._list.centre.name == "pool1"
+        assert app.screen.walked[-1].name == "pool1"
         assert "from conv1 + relu1" in screen_text(app)
         await pilot.press("backspace")
-        assert app.screen._list.centre.name == "conv1 + relu1"
+        assert app.screen.walked[-1].name == "conv1 + relu1"
         await pilot.press("enter", "escape")
         await pilot.pause()
         assert selected_text(app) == "pool1"
@@ -64,7 +63,7 @@ async def test_neighbours_are_walked_and_the_way_leads_back(chained: Any, parsed
 async def test_enter_on_a_layer_opens_its_detail_and_enter_there_shows_the_line(
     session: Any, parsed: Any, screen_text: ScreenText
 ) -> None:
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("2", "enter")
@@ -79,7 +78,7 @@ async def test_enter_on_a_layer_opens_its_detail_and_enter_there_shows_the_line(
 async def test_nodes_say_what_became_of_them_and_enter_shows_the_layer(
     session: Any, parsed: Any, screen_text: ScreenText
 ) -> None:
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("o")
@@ -97,7 +96,7 @@ async def test_nodes_say_what_became_of_them_and_enter_shows_the_layer(
 async def test_a_filter_without_layers_leads_to_the_nodes_and_else_to_the_log(
     session: Any, parsed: Any, screen_text: ScreenText
 ) -> None:
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("2", "f", *"sparsity", "enter")
@@ -110,7 +109,7 @@ async def test_a_filter_without_layers_leads_to_the_nodes_and_else_to_the_log(
 
 
 async def test_questions_are_asked_in_turn_and_escape_drops_them(session: Any, parsed: Any) -> None:
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         tree = panes_of(app).layer_tree
@@ -122,8 +121,9 @@ async def test_questions_are_asked_in_turn_and_escape_drops_them(session: Any, p
         assert (tree.asked, tree.shown_layers) == ("", 6)
 
 
+@pytest.mark.slow
 async def test_the_threshold_of_near_ties_moves(session: Any, parsed: Any, screen_text: ScreenText) -> None:
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("2", "down")
@@ -138,21 +138,22 @@ async def test_the_threshold_of_near_ties_moves(session: Any, parsed: Any, scree
         assert selected_text(app) == "pool1"
 
 
+@pytest.mark.slow
 async def test_a_wrong_filter_says_at_which_column_and_keeps_the_rows(
     session: Any, parsed: Any, screen_text: ScreenText
 ) -> None:
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=(160, 40)) as pilot:
         await parsed(pilot)
         await pilot.press("2", "f", *"type:half")
         kept = panes_of(app).layer_tree.shown_layers
         await pilot.press(*" nmae:x", "home")
-        app._prompt.value = "type:half nmae:x"
+        app.first.prompt.value = "type:half nmae:x"
         await pilot.pause()
         assert "column 11: there is no field 'nmae'" in screen_text(app)
-        app._prompt.value = "type:half"
+        app.first.prompt.value = "type:half"
         await pilot.pause()
-        app._prompt.value = "type:half time>x"
+        app.first.prompt.value = "type:half time>x"
         await pilot.pause()
         assert "column 16: 'x' is no number" in screen_text(app)
         assert panes_of(app).layer_tree.shown_layers == kept > 0
@@ -162,16 +163,16 @@ async def test_a_wrong_filter_says_at_which_column_and_keeps_the_rows(
     ("keys", "pane", "count"),
     [
         (("2", "f", *"margin<2%"), "layers", 1),
-        (("2", "3", "f", *"runner:cudnn"), "candidates", 4),
-        (("w", "f", *"severity:error"), "messages", 1),
-        (("5", "f", *"pool1"), "findings", 1),
-        (("o", "f", *"op:conv"), "nodes", 1),
+        pytest.param(("2", "3", "f", *"runner:cudnn"), "candidates", 4, marks=pytest.mark.slow),
+        pytest.param(("w", "f", *"severity:error"), "messages", 1, marks=pytest.mark.slow),
+        pytest.param(("5", "f", *"pool1"), "findings", 1, marks=pytest.mark.slow),
+        pytest.param(("o", "f", *"op:conv"), "nodes", 1, marks=pytest.mark.slow),
     ],
 )
 async def test_every_list_is_filtered_by_its_fields(
     session: Any, parsed: Any, keys: tuple[str, ...], pane: str, count: int
 ) -> None:
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press(*keys, "enter")
@@ -183,8 +184,9 @@ async def test_every_list_is_filtered_by_its_fields(
         assert target.row_count() > count
 
 
+@pytest.mark.slow
 async def test_the_log_of_a_narrow_screen_is_a_drawer(session: Any, parsed: Any, screen_text: ScreenText) -> None:
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=(80, 24)) as pilot:
         await parsed(pilot)
         await pilot.press("2")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.repository import LOGS
+from tests.support.screens import LogApp, log_app
 from trtforensics.parsers.text.source import open_source
-from trtforensics.tui.log.app import LogApp
 from trtforensics.tui.rows.layers.index import RowKind
 from trtforensics.tui.sessions import LogSession
 
@@ -23,19 +23,23 @@ SIZE = (160, 45)
 
 
 def app_on(path: Path) -> LogApp:
-    return LogApp(LogSession(open_source(str(path))))
+    return log_app(LogSession(open_source(str(path))))
 
 
 def line_text(app: LogApp) -> str:
-    return app.session.text.line(app._panes.log_view.current_line)
+    return app.first.session.text.line(app.first._panes.log_view.current_line)
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in LOGS.glob("*.log")))
+OTHERS = sorted({path.name for path in LOGS.glob("*.log")} - {PASSES})
+
+
+@pytest.mark.parametrize("name", [PASSES, *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)])
+@pytest.mark.slow
 async def test_every_sample_log_can_be_walked_with_every_key(name: str, parsed: Any, screen_text: ScreenText) -> None:
     app = app_on(LOGS / name)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
-        tree = app._panes.layer_tree
+        tree = app.first._panes.layer_tree
         await pilot.press("2")
         for _ in range(8):
             await pilot.press("right", "left", "down")
@@ -53,7 +57,7 @@ async def test_the_candidates_of_the_engines_choice_are_marked_and_its_line_is_s
     app = app_on(LOGS / "emulated-trtexec-8.6.log")
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
-        build, tree = app.build, app._panes.layer_tree
+        build, tree = app.first.build, app.first._panes.layer_tree
         assert build is not None
         await pilot.press("2")
         seen = 0
@@ -63,7 +67,7 @@ async def test_the_candidates_of_the_engines_choice_are_marked_and_its_line_is_s
                 continue
             tree.go_to(position)
             await pilot.pause()
-            choice, table = build.choices[layer.choice], app._panes.candidates.table
+            choice, table = build.choices[layer.choice], app.first._panes.candidates.table
             assert table.chosen is not None
             assert table.candidates[table.chosen].tactic == choice.tactic == layer.tactic
             assert len(table.candidates) == sum(one.candidates for one in build.choices if one.layer == choice.layer)
@@ -72,36 +76,39 @@ async def test_the_candidates_of_the_engines_choice_are_marked_and_its_line_is_s
         assert seen == 7
 
 
+@pytest.mark.slow
 async def test_enter_brings_the_log_back_to_the_line_of_a_row(parsed: Any) -> None:
     app = app_on(LOGS / PASSES)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("2", "down", "down", "3", "down")
         await pilot.pause()
-        there, text = app._panes.log_view.current_line, line_text(app)
+        there, text = app.first._panes.log_view.current_line, line_text(app)
         assert re.search(r"Tactic: 0x[0-9a-f]{16} Time: |Tactic Name: .* Time", text)
         await pilot.press("4", "home", "3", "enter")
         await pilot.pause()
-        assert app._panes.log_view.current_line == there
+        assert app.first._panes.log_view.current_line == there
 
 
+@pytest.mark.slow
 async def test_a_cached_winner_shows_what_was_timed_in_an_earlier_pass(parsed: Any, screen_text: ScreenText) -> None:
     app = app_on(LOGS / PASSES)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("2", "down", "down", "down")
         await pilot.pause()
-        table = app._panes.candidates.table
+        table = app.first._panes.candidates.table
         assert (len(table.candidates), table.chosen) == (19, 0)
         assert re.search(r"cached result; timed at lines \d+ to \d+", screen_text(app))
         assert "got cached result" in line_text(app)
 
 
+@pytest.mark.slow
 async def test_a_reformat_layer_says_why_it_points_to_no_choice(parsed: Any, screen_text: ScreenText) -> None:
     app = app_on(LOGS / "emulated-trtexec-8.6.log")
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
-        tree = app._panes.layer_tree
+        tree = app.first._panes.layer_tree
         row = next(
             i for i, r in enumerate(tree._rows) if r.entry and r.entry.layer and r.entry.layer.type == "Reformat"
         )
@@ -112,20 +119,22 @@ async def test_a_reformat_layer_says_why_it_points_to_no_choice(parsed: Any, scr
         assert "origin TensorRT prints no choice for a reformat layer" in shown
 
 
+@pytest.mark.slow
 async def test_all_kernels_of_one_foreign_node_stand_below_it(parsed: Any, screen_text: ScreenText) -> None:
     app = app_on(LOGS / "rtx-transformer.log")
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("2")
         await pilot.pause()
-        rows = app._panes.layer_tree._rows
-        assert [row.kind for row in rows] == [RowKind.FOREIGN, *[RowKind.LAYER] * 34, RowKind.SECTION]
+        rows = app.first._panes.layer_tree._rows
+        assert [row.kind for row in rows] == [*[RowKind.LAYER] * 35, RowKind.SECTION]
         assert rows[0].text == "{ForeignNode[head.weight.../Identity]}"
         assert "TensorRT printed no times for it" in screen_text(app)
-        await pilot.press("right", "down")
+        await pilot.press("down", "right")
         assert "LayerNormalization" in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_lines_nobody_understood_are_counted_and_the_first_is_shown(
     parsed: Any, tmp_path: Path, screen_text: ScreenText
 ) -> None:
@@ -140,12 +149,13 @@ async def test_lines_nobody_understood_are_counted_and_the_first_is_shown(
         assert re.search(r"101 not understood +\d+ lines of \d+ shapes?, most often:", shown)
         assert re.search(r"101 +20 times Quantum tactic selector engaged for lane 7", shown)
         assert "the last line has no line ending" in shown
-        row = next(i for i, (r, _) in enumerate(app._panes.overview._rows) if "Quantum" in r.value)
+        row = next(i for i, (r, _) in enumerate(app.first._panes.overview._lines) if "Quantum" in r.value)
         await pilot.press("1", *["down"] * row)
         await pilot.pause()
         assert line_text(app) == strange
 
 
+@pytest.mark.slow
 async def test_search_goes_on_with_n_and_back_with_shift_n(parsed: Any, until: Any) -> None:
     app = app_on(LOGS / PASSES)
     wanted = [n for n, text in enumerate((LOGS / PASSES).read_text().splitlines(), 1) if "Chose Runner" in text]
@@ -153,26 +163,28 @@ async def test_search_goes_on_with_n_and_back_with_shift_n(parsed: Any, until: A
         await parsed(pilot)
         await pilot.press("slash", *"Chose Runner", "enter")
         for key, line in (("n", wanted[0]), ("n", wanted[1]), ("N", wanted[2]), ("N", wanted[1])):
-            await until(pilot, lambda line=line: app._panes.log_view.current_line == line)
+            await until(pilot, lambda line=line: app.first._panes.log_view.current_line == line)
             await pilot.press(key)
         await pilot.press("slash", *"chose RUNNER", "enter")
-        await until(pilot, lambda: "nowhere" in app._note)
+        await until(pilot, lambda: "nowhere" in app.first._note)
 
 
+@pytest.mark.slow
 async def test_enter_on_a_line_of_a_block_shows_that_combination(parsed: Any) -> None:
     app = app_on(LOGS / PASSES)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
-        assert app.build is not None
-        lost = next(c for c in app.build.choices if c.layer == "node_conv2d_1" and c.final is False)
+        assert app.first.build is not None
+        lost = next(c for c in app.first.build.choices if c.layer == "node_conv2d_1" and c.final is False)
         await pilot.press("g", *str(lost.span.line - 1), "enter", "enter")
         await pilot.pause()
-        selected = app._panes.layer_tree.selected
+        selected = app.first._panes.layer_tree.selected
         assert selected is not None
         assert (selected.kind, selected.subject) == (RowKind.COMBINATION, lost)
-        assert app._panes.log_view.current_line == lost.span.line
+        assert app.first._panes.log_view.current_line == lost.span.line
 
 
+@pytest.mark.slow
 async def test_brackets_switch_between_the_builds_of_a_file(
     parsed: Any, tmp_path: Path, screen_text: ScreenText
 ) -> None:
@@ -189,6 +201,7 @@ async def test_brackets_switch_between_the_builds_of_a_file(
         assert line_text(app).startswith("&&&& RUNNING")
 
 
+@pytest.mark.slow
 @pytest.mark.corpus
 async def test_a_log_that_prints_the_engine_twice_lists_it_once(
     corpus: Path, parsed: Any, screen_text: ScreenText
@@ -198,7 +211,7 @@ async def test_a_log_that_prints_the_engine_twice_lists_it_once(
         await parsed(pilot)
         await pilot.press("2")
         assert "printed 2 times, this is from line " in screen_text(app)
-        assert app._panes.layer_tree.count_text == "62"
+        assert app.first._panes.layer_tree.count_text == "62"
 
 
 @pytest.mark.corpus

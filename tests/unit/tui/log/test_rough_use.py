@@ -6,17 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.screens import SIZE, panes_of
+from tests.support.screens import SIZE, log_app, panes_of
 from trtforensics.tui import exporting
-from trtforensics.tui.log.app import LogApp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-@pytest.mark.parametrize("pane", ["1", "5", "w"])
+@pytest.mark.parametrize("pane", ["5", *(pytest.param(key, marks=pytest.mark.slow) for key in ("1", "w"))])
 async def test_enter_in_a_zoomed_list_shows_the_line(session: Any, parsed: Any, pane: str) -> None:
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press(pane, "z")
@@ -27,10 +26,11 @@ async def test_enter_in_a_zoomed_list_shows_the_line(session: Any, parsed: Any, 
         assert panes_of(app).log_view.region
 
 
+@pytest.mark.slow
 async def test_a_terminal_resized_while_the_log_is_parsed_shows_all_of_it(
     slow_session: Any, parsed: Any, screen_text: Callable[[Any], str]
 ) -> None:
-    app = LogApp(slow_session)
+    app = log_app(slow_session)
     async with app.run_test(size=(200, 60)) as pilot:
         for width, height in ((80, 24), (20, 5), (120, 40)):
             await pilot.resize_terminal(width, height)
@@ -42,14 +42,16 @@ async def test_a_terminal_resized_while_the_log_is_parsed_shows_all_of_it(
         assert "conv1" in screen_text(app)
 
 
-@pytest.mark.parametrize("pane", ["1", "2", "3", "4", "5", "w", "o"])
+@pytest.mark.parametrize(
+    "pane", ["2", "4", *(pytest.param(key, marks=pytest.mark.slow) for key in ("1", "3", "5", "w", "o"))]
+)
 async def test_every_pane_is_written_with_a_title_a_column(session: Any, parsed: Any, pane: str) -> None:
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press(*(("2", "3") if pane == "3" else (pane,)))
         await pilot.pause()
-        shown = app.pane
+        shown = app.first.pane
         assert shown is not None
         table = exporting.table_of(shown)
         assert table.columns

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.support.screens import SIZE, ScreenText, log_line, panes_of
-from trtforensics.tui.log.app import LogApp
+import pytest
+
+from tests.support.screens import SIZE, ScreenText, log_app, log_line, panes_of
 
 
 async def settle(app: Any, pilot: Any) -> None:
@@ -21,7 +22,7 @@ def matching(session: Any, needle: str) -> list[int]:
 
 async def test_a_search_counts_its_matches_and_n_walks_them(session: Any, parsed: Any, screen_text: ScreenText) -> None:
     lines = matching(session, "Chose Runner")
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("slash", *"Chose Runner", "enter")
@@ -37,11 +38,12 @@ async def test_a_search_counts_its_matches_and_n_walks_them(session: Any, parsed
         assert log_line(app) == lines[1]
 
 
+@pytest.mark.slow
 async def test_a_regular_expression_is_searched_after_ctrl_r(
     session: Any, parsed: Any, screen_text: ScreenText
 ) -> None:
     lines = matching(session, "Tactic: 0x")
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("slash", "ctrl+r", *r"Tactic:\s0x\w+", "enter")
@@ -53,9 +55,10 @@ async def test_a_regular_expression_is_searched_after_ctrl_r(
         assert "is no regular expression at column 1" in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_only_matching_lines_are_shown_until_escape(session: Any, parsed: Any, screen_text: ScreenText) -> None:
     lines = matching(session, "Timing Runner")
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         view = panes_of(app).log_view
@@ -73,8 +76,9 @@ async def test_only_matching_lines_are_shown_until_escape(session: Any, parsed: 
         assert "no line" in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_v_goes_through_the_severities(session: Any, parsed: Any) -> None:
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         view = panes_of(app).log_view
@@ -86,8 +90,9 @@ async def test_v_goes_through_the_severities(session: Any, parsed: Any) -> None:
         assert counts == [1, 2, 2 + len(matching(session, "] [I] ")), None]
 
 
+@pytest.mark.slow
 async def test_home_returns_from_a_column_before_it_goes_to_the_first_line(session: Any, parsed: Any) -> None:
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         view = panes_of(app).log_view

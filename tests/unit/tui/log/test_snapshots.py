@@ -1,4 +1,4 @@
-"""What the TUI looks like: each screen at three sizes, dark and light."""
+"""What the TUI looks like: each screen once, the sizes and the themes in turn."""
 
 from __future__ import annotations
 
@@ -9,52 +9,56 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from trtforensics.tui.log.app import LogApp
+from tests.support.screens import log_app
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 SCREENS = {
-    "overview": (),
-    "layer": ("2", "right"),
-    "asked": ("2", "s", "a"),
-    "candidates": ("2", "3"),
-    "nodes": ("o",),
-    "neighbours": ("2", "x"),
-    "detail": ("2", "enter"),
-    "findings": ("5", "space"),
-    "lines": ("4", "v"),
-    "help": ("question_mark",),
+    "overview-120x40-dark": (),
+    "layer-200x60-light": ("2", "right"),
+    "asked-80x24-dark": ("2", "s", "a"),
+    "candidates-120x40-light": ("2", "3"),
+    "nodes-80x24-light": ("o",),
+    "neighbours-200x60-dark": ("2", "x"),
+    "detail-120x40-dark": ("2", "enter"),
+    "findings-200x60-dark": ("5", "space"),
+    "lines-80x24-dark": ("4", "v"),
+    "help-120x40-light": ("question_mark",),
 }
-SIZES = ((80, 24), (120, 40), (200, 60))
-THEMES = ("dark", "light")
+"""The keys that lead to each; its name tells the size of the terminal and the theme."""
+
+QUICK = {"overview-120x40-dark", "candidates-120x40-light", "lines-80x24-dark", "nodes-80x24-light"}
+"""Those that are drawn wherever tests run."""
+
 STORED = Path(__file__).parent / "__snapshots__" / "test_snapshots"
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-@pytest.mark.parametrize("keys", [pytest.param(keys, id=name) for name, keys in SCREENS.items()])
+@pytest.mark.parametrize(
+    "screen", [pytest.param(screen, marks=[] if screen in QUICK else [pytest.mark.slow]) for screen in SCREENS]
+)
 def test_it_looks_as_it_did(  # noqa: PLR0913, PLR0917 - what is shown, and how
     snap_compare: Callable[..., bool],
     request: pytest.FixtureRequest,
     session: Any,
     parsed: Any,
     settled: Any,
-    keys: tuple[str, ...],
-    size: tuple[int, int],
-    theme: str,
+    screen: str,
 ) -> None:
+    _, size, theme = screen.split("-")
+    columns, rows = map(int, size.split("x"))
+
     async def run_before(pilot: Any) -> None:
         pilot.app.theme = theme
         await parsed(pilot)
         await settled(pilot)
-        for key in keys:
+        for key in SCREENS[screen]:
             await pilot.press(key)
             await settled(pilot)
         pictures.append(pilot.app.export_screenshot(simplify=True))
 
     pictures: list[str] = []
-    same = snap_compare(LogApp(session), terminal_size=size, run_before=run_before)
+    same = snap_compare(log_app(session), terminal_size=(columns, rows), run_before=run_before)
     assert same, difference(STORED / f"{request.node.name}.svg", pictures[-1])
 
 

@@ -6,8 +6,9 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trtforensics.bisect.search import Verdict
-from trtforensics.tui.rows.bisection_rows import answer_rows, heading, probe_row, set_title, subsets_of
+from tests.support.screens import text_of
+from trtforensics.bisection.search import Verdict
+from trtforensics.tui.rows.bisection_rows import answer_rows, bisection_title, heading, probe_row, set_title, subsets_of
 
 if TYPE_CHECKING:
     from tests.support.artifacts import Directory
@@ -20,6 +21,14 @@ def test_a_row_tells_verdict_subset_and_suspects(directory: Directory) -> None:
     assert rows[0].count("█") == 16
     assert rows[2].count("█") == 8
     assert "cut off" in rows[2]  # nobody holds the lock
+
+
+def test_a_narrow_title_leaves_out_the_program(directory: Directory) -> None:
+    view = directory.look()
+    wide, narrow = (text_of(bisection_title(view, width, directory.now())) for width in (200, 40))
+    assert wide.startswith(f" trtforensics  {view.path}  tactics · ")
+    assert "trtforensics" not in narrow
+    assert " tactics · " in narrow
 
 
 def test_an_answer_names_the_culprits_with_both_sides(directory: Directory) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.support.screens import text_of
-from trtforensics.parsers.text.matching import LineMatcher
-from trtforensics.tui.rows.log_lines import LONGEST, log_pieces, severity_role
+from trtforensics.parsers.text.text import LineMatcher
+from trtforensics.tui.rows.log_lines import LONGEST, log_pieces
 from trtforensics.tui.rows.pieces import Role, width_of
 
 
@@ -23,14 +23,14 @@ from trtforensics.tui.rows.pieces import Role, width_of
         (" " * 90 + "[E]", Role.PLAIN),
     ],
 )
-def test_severity_is_read_from_the_marks_near_the_start(line: str, role: Role) -> None:
-    assert severity_role(line) is role
+def test_severity_is_read_from_the_prefix_or_near_the_start(line: str, role: Role) -> None:
+    assert log_pieces(line)[-1].role is role
 
 
 def test_a_log_line_is_prefix_message_and_matches() -> None:
-    line = log_pieces("[a] [V] x Foo y foo", LineMatcher("foo").pattern)
+    line = log_pieces("[TRT] [V] x Foo y foo", LineMatcher("foo").pattern)
     assert [(p.text, p.role) for p in line] == [
-        ("[a] [V] ", Role.DIM),
+        ("[TRT] [V] ", Role.DIM),
         ("x ", Role.PLAIN),
         ("Foo", Role.MATCH),
         (" y ", Role.PLAIN),

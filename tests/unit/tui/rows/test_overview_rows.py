@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def test_the_overview_names_what_matters(log: BuildLog) -> None:
     rows = {row.label.strip(" ▏▎▍▌▋▊▉█"): row for row in reversed(overview_rows(log, log.builds[0]))}
-    assert rows["outcome"].value == "passed"
+    assert rows["run"].value.startswith("PASSED · trtexec 8.5.1 · ")
     assert rows["GPU"].value == "NVIDIA A10G, compute capability 8.6, 80 SMs"
     assert rows["Precision"].value == "FP32+FP16"
     assert rows["Memory Pools"].value == "workspace: 4096 MiB"
@@ -76,7 +76,7 @@ def test_what_a_log_does_not_tell_is_said(log: BuildLog) -> None:
     rows = {row.label: row.value for row in overview_rows(log, log.builds[1])}
     assert rows["GPU"] == "unknown: the log does not say"
     assert rows["TensorRT"] == "version unknown"
-    assert rows["engine"] == "1 layer, of which the log prints the names only"
+    assert rows["engine"] == "1 layer; the log prints their names only"
     assert rows["choices"].strip() == "1, unknown which of them the engine uses"
 
 
@@ -105,4 +105,4 @@ def test_a_single_pass_without_strategy_is_not_worth_a_row(log: BuildLog) -> Non
 
 def test_the_overview_of_a_build_of_which_nothing_is_known_is_not_empty(log: BuildLog, make: Any) -> None:
     build = make.unknown_build(make.Scribe())
-    assert any(row.label == "outcome" and row.value == "unknown" for row in overview_rows(log, build))
+    assert any(row.label == "run" and row.value == "NO RUN" for row in overview_rows(log, build))

@@ -7,7 +7,7 @@ import re
 import pytest
 from rich.cells import cell_len
 
-from trtforensics.tui.rows.pieces import Piece, Role, bar, broken, clip, fit, fit_right, milliseconds, size
+from trtforensics.tui.rows.pieces import Piece, Role, bar, broken, clip, fit, fit_right, size
 
 
 def test_a_long_text_loses_its_middle() -> None:
@@ -34,11 +34,6 @@ def test_fitted_text_has_exactly_the_width_asked_for(text: str, width: int) -> N
 
 def test_bars_grow_by_eighths_and_the_least_is_seen() -> None:
     assert [bar(f, 2) for f in (0, 0.0001, 0.25, 0.5, 0.75, 1, 7)] == ["  ", "▏ ", "▌ ", "█ ", "█▌", "██", "██"]
-
-
-def test_durations_keep_four_digits_or_so() -> None:
-    spelled = [milliseconds(ms) for ms in (None, 0.0, 0.00290231, 0.0290231, 0.1234567, 1.5, 12.3456, 123.456)]
-    assert spelled == ["-", "0.000000", "0.002902", "0.02902", "0.1235", "1.500", "12.35", "123.5"]
 
 
 def test_sizes_are_binary() -> None:

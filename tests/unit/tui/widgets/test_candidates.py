@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.support.screens import SIZE, ScreenText, log_line, panes_of, text_at
-from trtforensics.tui.log.app import LogApp
+import pytest
+
+from tests.support.screens import SIZE, ScreenText, log_app, log_line, panes_of, text_at
 
 
 async def test_the_selected_layer_shows_its_candidates_and_scrolls_the_log(
     session: Any, screen_text: ScreenText, parsed: Any
 ) -> None:
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("2", "down")
@@ -21,8 +22,9 @@ async def test_the_selected_layer_shows_its_candidates_and_scrolls_the_log(
         assert "Chose Runner Type: TiledPooling Tactic: 0x0000000000630101" in text_at(session, log_line(app))
 
 
+@pytest.mark.slow
 async def test_what_is_told_of_the_choice_is_broken_where_there_is_room(session: Any, parsed: Any) -> None:
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=(200, 60)) as pilot:
         await parsed(pilot)
         await pilot.press("2", "down")
@@ -38,8 +40,9 @@ async def test_what_is_told_of_the_choice_is_broken_where_there_is_room(session:
         assert list(pane.header(10)) == list(pane.table.heading), "no room for more lines"
 
 
+@pytest.mark.slow
 async def test_a_candidate_scrolls_the_log_to_its_timing(session: Any, parsed: Any) -> None:
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("2", "3", "down")
@@ -47,10 +50,11 @@ async def test_a_candidate_scrolls_the_log_to_its_timing(session: Any, parsed: A
         assert "Tactic: 0x94119b4c514b211b Time: 0.0543" in text_at(session, log_line(app))
 
 
+@pytest.mark.slow
 async def test_a_cached_layer_says_that_no_alternatives_were_timed(
     session: Any, screen_text: ScreenText, parsed: Any
 ) -> None:
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("2", "down", "down")
@@ -59,8 +63,9 @@ async def test_a_cached_layer_says_that_no_alternatives_were_timed(
         assert "got cached result" in text_at(session, log_line(app))
 
 
+@pytest.mark.slow
 async def test_a_combination_shows_its_own_candidates(session: Any, screen_text: ScreenText, parsed: Any) -> None:
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("2", "right", *["down"] * 8)

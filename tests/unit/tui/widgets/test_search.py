@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.support.screens import SIZE, ScreenText, log_line, text_at
-from trtforensics.tui.log.app import LogApp
+import pytest
+
+from tests.support.screens import SIZE, ScreenText, log_app, log_line, text_at
 
 
 async def test_search_finds_the_next_and_the_previous_match_and_goes_round(
@@ -13,7 +14,7 @@ async def test_search_finds_the_next_and_the_previous_match_and_goes_round(
 ) -> None:
     needle = "chose runner"
     matches = [n for n, line in enumerate(session.text.lines, 1) if needle in line.casefold()]
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("slash", *needle, "enter")
@@ -27,10 +28,11 @@ async def test_search_finds_the_next_and_the_previous_match_and_goes_round(
         assert "from the other end again" in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_a_search_without_a_match_says_so_and_stays(
     session: Any, screen_text: ScreenText, parsed: Any, until: Any
 ) -> None:
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("slash", *"zzz", "enter")
@@ -39,14 +41,15 @@ async def test_a_search_without_a_match_says_so_and_stays(
 
 
 async def test_a_search_works_while_the_parse_runs(slow_session: Any, until: Any) -> None:
-    app = LogApp(slow_session)
+    app = log_app(slow_session)
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, slow_session.started.is_set)
         await pilot.press("slash", *"Sparsity", "enter")
         await until(pilot, lambda: "Sparsity" in text_at(slow_session, log_line(app)))
-        assert app.build is None
+        assert app.first.build is None
 
 
+@pytest.mark.slow
 async def test_a_match_far_to_the_right_is_scrolled_into_view(
     make: Any, screen_text: ScreenText, parsed: Any, until: Any
 ) -> None:
@@ -55,7 +58,7 @@ async def test_a_match_far_to_the_right_is_scrolled_into_view(
     scribe.say("x" * 5000 + "needle" + "y" * 5000)
     session = make.Session("a.log", make.Text(scribe.lines), make.log_of(scribe, make.unknown_build(scribe)))
     session.gate.set()
-    app = LogApp(session)
+    app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         await pilot.press("slash", *"needle", "enter")

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.graph_builds import build, engine, onnx
+from trtforensics.engines.facts import EngineFacts
 from trtforensics.tui.rows.layers.columns import ColumnLayout, layer_pieces
-from trtforensics.tui.rows.layers.entries import LayerEntry
 
 
 def row(name: str, *operators: str, width: int = 120) -> str:
-    nodes = tuple((f"n{number}", operator) for number, operator in enumerate(operators))
-    pieces = layer_pieces(
-        name, LayerEntry(name, None, (), None, nodes=nodes), ColumnLayout(width, 1, 1.02), expanded=False
-    )
+    nodes = tuple(onnx(f"n{number}", operator, "x", "y", 1) for number, operator in enumerate(operators))
+    layer = engine(name, "x", "y", 2, onnx_nodes=tuple(node.name for node in nodes))
+    (facts,) = EngineFacts(build(onnx_nodes=nodes, engine_layers=(layer,))).layers
+    pieces = layer_pieces(name, facts, ColumnLayout(width, 1, 1.02), expanded=False)
     return "".join(piece.text for piece in pieces)
 
 

@@ -75,12 +75,16 @@ def test_kernels_of_a_foreign_node_stand_below_it_and_have_no_time_of_their_own(
         "__myl_0",
         "__myl_1",
         "__myl_2",
+        "ms as tuned",
         "compute type unknown",
     ]
-    assert (rows[0].note, rows[0].subject) == ("3 kernels", whole)
-    assert [entry.time_ms for entry in index.engine] == [None] * 3
+    assert [entry.time_ms for entry in index.engine] == [whole.time_ms, None, None, None]
+    assert [entry.number for entry in index.engine] == [None, 1, 2, 3]
+    assert index.rows(order=ORDERS[1])[0].text == make.foreign_name, "the slowest layer is in the list"
+    reasons = [reason.text for reason in index.engine[0].why()]
+    assert "Myelin compiled it as one" in reasons
     assert "│ __myl_0" in text_of(row_pieces(rows[1], ColumnLayout(60, 1, 1.02), expanded=False))
-    origins = [row.text for row in index.children(index.engine[0]) if row.label == "origin"]
+    origins = [row.text for row in index.children(index.engine[1]) if row.label == "origin"]
     assert origins == [f"a kernel of {make.foreign_name}, which was tuned as a whole"]
 
 

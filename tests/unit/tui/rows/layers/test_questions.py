@@ -10,11 +10,12 @@ import pytest
 from tests.support.engine_builds import build_of, layer, tuned
 from tests.support.sample_session import Scribe
 from tests.support.screens import text_of
-from trtforensics.model.precision import ComputePrecision, PrecisionSource
+from trtforensics.model.data_types import ComputePrecision, PrecisionSource
 from trtforensics.model.profile import TimeSource
-from trtforensics.tui.rows.layers.columns import COLUMNS, LEAST_NAME, ORDERS, fitting, heading
+from trtforensics.tables.layers import LAYER_CELLS
+from trtforensics.tui.rows.layers.columns import LEAST_NAME, ORDERS, fitting, heading
 from trtforensics.tui.rows.layers.index import LayerIndex
-from trtforensics.tui.rows.layers.question_bar import question_at, question_lines, why_lines
+from trtforensics.tui.rows.layers.questions import question_at, question_lines, why_lines
 from trtforensics.tui.rows.pieces import width_of
 
 
@@ -74,7 +75,7 @@ def test_the_bar_lists_counts_and_a_click_finds_its_question(index: LayerIndex) 
 
 def test_columns_give_way_until_names_have_room_and_headings_fit_them(index: LayerIndex) -> None:
     shown = [tuple(column.title for column in fitting(width, 2)) for width in range(20, 200)]
-    assert shown[-1] == tuple(column.title for column in COLUMNS)
+    assert shown[-1] == tuple(column.title for column in LAYER_CELLS)
     assert all(len(before) <= len(after) for before, after in pairwise(shown))
     for width in (40, 80, 120):
         columns = fitting(width, 2)
@@ -93,9 +94,9 @@ def test_layers_are_sorted_by_a_column(index: LayerIndex, order: int, first: str
 
 def test_why_is_wrapped_into_its_lines_and_each_fact_has_its_line(index: LayerIndex) -> None:
     slow = index.engine[0]
-    (line,) = why_lines(index.why(slow), 120, 1)
+    (line,) = why_lines(slow.why(), 120, 1)
     assert text_of(line).startswith(" why FP16 100 % slower [9] · near tie: next tactic 0.6 % slower [5]")
-    narrow = why_lines(index.why(slow), 40, 2)
+    narrow = why_lines(slow.why(), 40, 2)
     assert [width_of(one) <= 40 for one in narrow] == [True, True]
-    assert text_of(why_lines(index.why(slow), 40, 1)[0]).endswith("…")
+    assert text_of(why_lines(slow.why(), 40, 1)[0]).endswith("…")
     assert why_lines((), 40, 2) == ((), ())

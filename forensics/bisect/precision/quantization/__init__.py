@@ -1,1 +1,0 @@
-"""Quantized models: which pairs of QuantizeLinear and DequantizeLinear cost the accuracy."""

@@ -1,1 +1,0 @@
-"""Chains of primitive operators that TensorRT has one operator for, and the model with that operator."""

@@ -1,0 +1,1 @@
+"""Bisection through real builds: the search, probes, artifacts directories, levers, precision."""

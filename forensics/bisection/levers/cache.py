@@ -1,0 +1,146 @@
+"""The lever over timing-cache keys: a probe takes the tactics of some keys from bad, those of all others from good.
+
+Items are the keys that both sides have with different tactics. A key of one side only exists or not depending on the
+tactics of other keys: it is pinned as that side has it, and is no item. Builds need TensorRT 10.8 or later.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from trtforensics.bisection.levers.recipe import RecipeLever, pinned_keys
+from trtforensics.bisection.levers.tactics import with_cost
+from trtforensics.bisection.search import Item
+from trtforensics.console.output import write_text
+from trtforensics.errors import UsageError
+from trtforensics.model.timing_cache import TimingCache
+from trtforensics.model.timings import tactic_text
+from trtforensics.parsers.notation.kernels import read_kernel
+from trtforensics.render.cache import to_json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from trtforensics.bisection.levers.recipe import Recipe
+    from trtforensics.bisection.session.lever import Described
+    from trtforensics.model.log import MyelinOperation
+
+STORE = "base.cache"
+"""The binary cache with the network's keys, in the artifacts directory, where neither side is a binary cache."""
+
+
+class CacheLever(RecipeLever):
+    """Keys of two timing caches; active ones have the tactics of the bad one.
+
+    ``bases`` are the sides that are binary caches. ``recipe`` is None where the user's command builds.
+    """
+
+    mode = "cache"
+    placeholder = "cache"
+    file = "cache.json"
+
+    def __init__(self, good: TimingCache, bad: TimingCache, recipe: Recipe | None, bases: Sequence[Path] = ()) -> None:
+        """Compare the keys.
+
+        Raises:
+            UsageError: no key differs, a side was made by another TensorRT, or the level ignores caches.
+        """
+        self.good, self.bad = good, bad
+        super().__init__(recipe)
+        self._bases = tuple(bases)
+        self._sides = tuple({key.key: key for key in side.keys if key.selected is not None} for side in (good, bad))
+        ours, theirs = self._sides
+        self._keys = tuple(k for k in ours if k in theirs and ours[k].selected != theirs[k].selected)
+        self.alone = tuple(
+            tuple(sorted(side.keys() - other.keys())) for side, other in ((ours, theirs), (theirs, ours))
+        )
+        if recipe is not None:
+            _require_fit(recipe, (good, bad))
+        if not self._keys:
+            where = f"{good.source.path} and {bad.source.path}"
+            raise UsageError(where, "have no key with different tactics", "Give caches of a good and of a bad build")
+        self.items = tuple(Item(f"{ours[key].op or theirs[key].op} {key}".strip()) for key in self._keys)
+
+    def content(self) -> object:
+        """Return every key's tactics on both sides, and what builds them where that is ours."""
+        tactics = [{key: tactic_text(value.selected) for key, value in side.items()} for side in self._sides]
+        return tactics if self._recipe is None else [*tactics, self._recipe.content()]
+
+    def describe(self, index: int) -> Described:
+        """Return a key, its operation where a log names it, and each side's tactic."""
+        key = self._keys[index]
+        good, bad = (_described(side[key]) for side in self._sides)
+        return with_cost({"item": self.items[index].name, "key": key, "good": good, "bad": bad})
+
+    def prepare(self, active: frozenset[int], folder: Path) -> Mapping[str, Path]:
+        """Write the mix as an export, which ``trtforensics cache apply`` puts into a binary cache."""
+        path = folder / self.file
+        write_text(path, to_json(self._mixed(active)))
+        if self._recipe is not None:
+            lever = {
+                "keys": pinned_keys(path),
+                "optional": [key for keys in self.alone for key in keys],
+                "bases": [str(base) for base in self._bases],
+                "store": str(folder.parent.parent / STORE),
+            }
+            self._recipe.write(folder, lever)
+        return {self.placeholder: path}
+
+    def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:
+        """Write bad's keys with the culprits from good, good's keys with the culprits from bad, and a ban list."""
+        everything, members = frozenset(range(len(self.items))), frozenset[int]().union(*culprits)
+        write_text(folder / "cache.json", to_json(self._mixed(everything - members)))
+        write_text(folder / "culprits.json", to_json(self._mixed(members)))
+        bad = [self._sides[1][self._keys[index]] for index in sorted(members)]
+        bans = [f"{key.key}\t{key.op}\t{tactic_text(key.selected)}\n" for key in bad]
+        write_text(folder / "banned-tactics.tsv", "".join(("key\toperation\ttactic\n", *bans)))
+        return (
+            "cache.json: the bad build's tactics, with those of the culprits from good (see `cache apply`)",
+            "culprits.json: the good build's tactics, with those of the culprits from bad (fails)",
+            "banned-tactics.tsv: key, operation and tactic of each culprit",
+        )
+
+    def _mixed(self, active: frozenset[int]) -> TimingCache:
+        ours, theirs = self._sides
+        taken = {self._keys[index] for index in active}
+        keys = {**theirs, **ours, **{key: theirs[key] for key in taken}}
+        mixed = tuple(replace(key, candidates=()) for key in keys.values())
+        made_from = f"{self.good.made_from} and {self.bad.made_from}"
+        return TimingCache(self.good.source, made_from, self.good.tensorrt_version, mixed)
+
+
+def _require_fit(recipe: Recipe, sides: Sequence[TimingCache]) -> None:
+    """Refuse builds to which the caches cannot apply.
+
+    Raises:
+        UsageError: optimisation level 0, which ignores timing caches (docstring of ``builder_optimization_level``), or
+            a cache that another version made.
+    """
+    if recipe.level == 0:
+        what = "is 0, at which TensorRT ignores timing caches"
+        raise UsageError("--optimization-level", what, "Build at level 1 or above")
+    installed = recipe.installed.version
+    for side in sides:
+        made = side.tensorrt_version
+        if made is not None and _numbers(made) != _numbers(installed)[: len(_numbers(made))]:
+            what = f"was made by TensorRT {made}, and {installed} is installed: keys do not carry over"
+            raise UsageError(side.source.path, what, f"Make good and bad with TensorRT {installed}")
+
+
+def _numbers(version: str) -> list[str]:
+    return version.split(".")[:3]
+
+
+def _described(key: MyelinOperation) -> Described:
+    described: Described = {"tactic": tactic_text(key.selected)}
+    if key.time_ms is not None:
+        described["time_ms"] = key.time_ms
+    kernel = next((candidate.kernel for candidate in key.candidates if candidate.tactic == key.selected), "")
+    if kernel:
+        described["kernel"] = kernel
+    accumulator = read_kernel(kernel).accumulator
+    if accumulator:
+        described["accumulator"] = accumulator
+    return {**described, "at": str(key.span)}

@@ -1,0 +1,193 @@
+"""The recipe by which our build child builds a model, shared by the levers; and why a build failed."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections import deque
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trtforensics.bisection.runner.executors import RelayExecutor
+from trtforensics.bisection.runner.probe import ENGINE, ProbeOutcome, describe
+from trtforensics.bisection.runner.surroundings import content_of
+from trtforensics.bisection.search import Verdict
+from trtforensics.bisection.session.lever import Lever
+from trtforensics.console.output import write_bytes, write_text
+from trtforensics.parsers.files.replay import check_opening, read_replay
+from trtforensics.parsers.files.timing_cache_json import read_timing_cache
+from trtforensics.parsers.text.document import read_document
+from trtforensics.trt.build import BUILD_MODULE, NOT_ASKED, REFUSED, BuildJob
+from trtforensics.trt.inside.lever import LeverResult
+from trtforensics.trt.interpreter import child_line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from trtforensics.bisection.runner.command import Ended
+    from trtforensics.bisection.runner.executors import ProbeExecutor
+    from trtforensics.bisection.runner.probe import ProbeSpec
+    from trtforensics.model.span import SourceSpan
+    from trtforensics.trt.installed import Installed
+
+FAILURE = "failure.txt"
+"""The last lines of the log of a build that failed."""
+
+FAILURE_LINES = 20
+LOG = "build.log"
+_RAISED = re.compile(r"[A-Za-z_][\w.]*(Error|Exception)\b")
+"""The start of the last line of a Python traceback; buffered lines of the log may follow it."""
+_WORDS = 200
+"""Characters of a log's line that a reason quotes."""
+_JOB = "build-job.json"
+_REPORT = "build-report.json"
+
+
+def build_command() -> str:
+    """Return the command that builds a probe's job.
+
+    A model that TensorRT refuses is bad if nothing else judges; an exception (1) says nothing.
+    """
+    return (
+        f"{shlex.join(child_line(BUILD_MODULE))} {{dir}}/{_JOB} > {{log}} 2>&1; s=$?; "
+        f"case $s in 0) exit 0;; {REFUSED}) exit 1;; 1|2) exit {NOT_ASKED};; *) exit $s;; esac"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What to build, and with what; see :class:`trtforensics.trt.build.BuildJob` for the fields."""
+
+    installed: Installed
+    model: Path
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    compute_capability: str | None = None
+    flags: tuple[str, ...] = ()
+    typed: bool = False
+    level: int | None = None
+
+    def content(self) -> dict[str, object]:
+        """Return what identifies a directory's builds: model, options, TensorRT, GPU, driver."""
+        installed = {name: value for name, value in asdict(self.installed).items() if name != "routes"}
+        return {
+            "model": content_of(self.model),
+            "installed": installed,
+            "shapes": {name: list(shape) for name, shape in self.shapes.items()},
+            "compute_capability": self.compute_capability,
+            "flags": list(self.flags),
+            "typed": self.typed,
+            "level": self.level,
+        }
+
+    def write(self, folder: Path, lever: Mapping[str, object]) -> None:
+        """Write a probe's job; ``lever`` holds the lever's fields of the job.
+
+        Raises:
+            OSError: the folder cannot be written to.
+        """
+        job = BuildJob(
+            module=self.installed.module,
+            model=str(self.model),
+            report=str(folder / _REPORT),
+            engine=str(folder / ENGINE),
+            shapes=self.shapes,
+            compute_capability=self.compute_capability,
+            flags=self.flags,
+            typed=self.typed,
+            level=self.level,
+        )
+        write_text(folder / _JOB, json.dumps({**asdict(job), **lever}, indent=1))
+
+
+def pinned_entries(path: Path) -> list[dict[str, object]]:
+    """Return the entries of a replay as a build job holds them, so that the child needs no parser.
+
+    Raises:
+        NotAReplayError: it is none.
+        SourceError: it cannot be read.
+    """
+    replay = read_replay(read_document(str(path), check=check_opening))
+    return [{**asdict(entry), "span": _place(entry.span)} for entry in replay.entries]
+
+
+def _place(span: SourceSpan) -> dict[str, object]:
+    return {"file": span.file, "line": span.line, "byte": span.byte}
+
+
+def pinned_keys(path: Path) -> dict[str, tuple[int, float]]:
+    """Return the tactic and time (ms) of each key of a timing-cache export, as a build job holds them.
+
+    Raises:
+        NotATimingCacheError: it is none.
+        SourceError: it cannot be read.
+    """
+    keys = read_timing_cache(read_document(str(path))).keys
+    return {key.key: (key.selected, key.time_ms or 0.0) for key in keys if key.selected is not None}
+
+
+def read_report(folder: Path) -> LeverResult:
+    """Read from the report of a probe's build what its lever came to; empty where the build did not get as far."""
+    path = folder / _REPORT
+    return LeverResult(**json.loads(path.read_text(encoding="utf-8"))["lever"]) if path.exists() else LeverResult()
+
+
+def first_of(sentences: Sequence[str]) -> str:
+    """Return the first sentence, and how many more there are."""
+    more = f", and {len(sentences) - 1} more" if len(sentences) > 1 else ""
+    return f"{sentences[0]}{more}" if sentences else ""
+
+
+def keep_failure(folder: Path) -> None:
+    """Keep the last lines of a failed build's log."""
+    log = folder / LOG
+    if log.exists():
+        with log.open("rb") as lines:
+            write_bytes(folder / FAILURE, b"".join(deque(lines, FAILURE_LINES)))
+
+
+def _last_words(folder: Path, build: Ended) -> str:
+    """Return TensorRT's last error or the Python exception; "" after a timeout or a signal."""
+    if build.timed_out or not 0 < build.status <= NOT_ASKED:
+        return ""
+    lines = (folder / FAILURE).read_text(encoding="utf-8", errors="replace").splitlines()
+    errors = [line for line in lines if _RAISED.match(line)] or [line for line in lines if "[E]" in line]
+    return f", {errors[-1].strip()[:_WORDS]}" if errors else ""
+
+
+class RecipeLever(Lever):
+    """A lever whose builds are our own where it has a recipe; else the user's command builds."""
+
+    def __init__(self, recipe: Recipe | None) -> None:
+        self._recipe = recipe
+        self.build = None if recipe is None else build_command()
+
+    def verify(self, active: frozenset[int], folder: Path) -> str:  # noqa: ARG002 - the report has what was asked
+        """Say how our own build differs from what was asked."""
+        return "" if self._recipe is None else first_of(read_report(folder).differs)
+
+    def executor(self, commands: ProbeExecutor) -> ProbeExecutor:
+        """Return an executor that explains failed builds of our own."""
+        return commands if self._recipe is None else ExplainingExecutor(commands)
+
+
+class ExplainingExecutor(RelayExecutor):
+    """Has probes run by another executor; explains a failed build by its report, and keeps the end of its log."""
+
+    def __init__(self, commands: ProbeExecutor) -> None:
+        super().__init__(commands, "explain")
+
+    def _run(self, spec: ProbeSpec) -> ProbeOutcome:
+        outcome = self._commands.submit(spec).result()
+        build = outcome.build
+        if outcome.verdict is None or build is None or (build.status == 0 and not build.timed_out):
+            return outcome
+        folder = Path(spec.folder)
+        keep_failure(folder)
+        refused = read_report(folder).refused
+        why = first_of(refused) or f"{describe(build)}{_last_words(folder, build)}"
+        reason = f"build: {why}; see {FAILURE}"
+        if refused:  # a build without what was asked for says nothing, even where failed builds are bad
+            return replace(outcome, verdict=Verdict.UNRESOLVED, reason=reason, unfit=reason)
+        return replace(outcome, reason=reason)

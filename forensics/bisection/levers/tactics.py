@@ -1,0 +1,265 @@
+"""The lever over tactics: a probe's replay takes some layers from a bad build and all others from a good one.
+
+Items are the layers whose entries differ or that only one side has. TensorRT chooses the tactic of a layer that comes
+from the side without it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trtforensics.bisection.levers.recipe import RecipeLever, first_of, pinned_entries, read_report
+from trtforensics.bisection.search import Item
+from trtforensics.console.output import write_text
+from trtforensics.errors import ForensicsError, UsageError
+from trtforensics.replay.mixing import Mixer
+from trtforensics.sources.kinds import Kind, kind_of
+from trtforensics.sources.replay import load_replay
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from trtforensics.bisection.levers.recipe import Recipe
+    from trtforensics.bisection.session.lever import Described
+    from trtforensics.model.replay import Replay, ReplayEntry
+    from trtforensics.replay.edges import DataflowEdge, DataflowNode
+
+    _Entries = Mapping[str, ReplayEntry]
+
+PRECISION_SUSPICION = 8.0
+FORMAT_SUSPICION = 2.0
+SENSITIVE_SUSPICION = 4.0
+"""Factors of suspicion: a layer whose tensors change type, or only layout; a layer that reduces or exponentiates."""
+
+_SENSITIVE = re.compile(r"softmax|norm|reduce|pow|exp|sqrt|div|log", re.IGNORECASE)
+"""Operations whose FP16 kernels lose most: reductions, exponentials, quotients."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaySide:
+    """The replays of one side, from a file or a directory; ``skipped`` says which files are no replays, and why."""
+
+    replays: tuple[Replay, ...]
+    skipped: tuple[str, ...] = ()
+
+
+class TacticsLever(RecipeLever):
+    """Layers of two replays; active ones are as in the bad one."""
+
+    mode = "tactics"
+    placeholder = "replay"
+    file = "replay.json"
+
+    def __init__(
+        self,
+        good: ReplaySide,
+        bad: ReplaySide,
+        edges: Iterable[DataflowEdge] = (),
+        recipe: Recipe | None = None,
+        *,
+        known: tuple[Mapping[str, Described], Mapping[str, Described]] = ({}, {}),
+    ) -> None:
+        """Choose a pair of replays; see :func:`closest`. With a recipe the builds are our own.
+
+        ``known`` holds, by layer, what a log says about good's and about bad's tactic: kernel, time in ms.
+
+        Raises:
+            UsageError: no layer differs, or the two cannot stand in one replay.
+        """
+        self.good, self.bad, self._mixer = closest(good, bad)
+        self._entries = (_by_layer(self.good), _by_layer(self.bad))
+        super().__init__(recipe)
+        self._known = known
+        sides = tuple(tuple(map(_by_layer, side.replays)) for side in (good, bad))
+        layers = self._mixer.differing
+        if not layers:
+            where = f"{self.good.source.path} and {self.bad.source.path}"
+            raise UsageError(where, "pin the same tactics", "Give replays of a good and of a bad build")
+        self.items = tuple(Item(layer, self._suspicion(layer, *sides)) for layer in layers)
+        number = {layer: index for index, layer in enumerate(layers)}
+        self.edges = tuple(
+            (number[edge.producer], number[edge.consumer])
+            for edge in edges
+            if edge.producer in number and edge.consumer in number
+        )
+
+    def content(self) -> object:
+        """Return the two replays in the form that probes get, and what builds them where that is ours."""
+        replays = [self._mixer.text(set()), self._mixer.text(set(self._mixer.layers))]
+        return replays if self._recipe is None else [*replays, self._recipe.content()]
+
+    def describe(self, index: int) -> Described:
+        """Return a layer and what each side pins for it; None where a side has no such layer."""
+        layer = self.items[index].name
+        good, bad = (
+            _described(entries.get(layer), known.get(layer, {}))
+            for entries, known in zip(self._entries, self._known, strict=True)
+        )
+        return with_cost({"item": layer, "good": good, "bad": bad})
+
+    def prepare(self, active: frozenset[int], folder: Path) -> Mapping[str, Path]:
+        """Write the mix."""
+        path = folder / self.file
+        write_text(path, self._text(active))
+        if self._recipe is not None:
+            self._recipe.write(folder, {"replay": pinned_entries(path)})
+        return {self.placeholder: path}
+
+    def verify(self, active: frozenset[int], folder: Path) -> str:  # noqa: ARG002 - the report has what was asked
+        """Say which layers our own build runs otherwise; a layer of one side only may be absent from a mix."""
+        if self._recipe is None:
+            return ""
+        result = read_report(folder)
+        missing = result.details.get("missing")
+        layers = missing if isinstance(missing, list) else []
+        absent = [layer for layer in layers if all(layer in side for side in self._entries)]
+        return first_of((*result.differs, *(f"the network has no layer {layer}" for layer in absent)))
+
+    def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:
+        """Write bad's replay with the culprits from good, good's replay with the culprits from bad, and a ban list."""
+        everything, members = frozenset(range(len(self.items))), frozenset[int]().union(*culprits)
+        write_text(folder / "replay.json", self._text(everything - members))
+        write_text(folder / "culprits.json", self._text(members))
+        bans = [f"{line}\n" for index in sorted(members) for line in self._bans(index)]
+        write_text(folder / "banned-tactics.tsv", "".join(("layer\trunner\ttactic\n", *bans)))
+        return (
+            "replay.json: the bad build's tactics, with those of the culprits from good",
+            "culprits.json: the good build's tactics, with those of the culprits from bad (fails)",
+            "banned-tactics.tsv: layer, runner id and tactic of each culprit",
+        )
+
+    def _text(self, active: Iterable[int]) -> str:
+        return self._mixer.text({self.items[index].name for index in active})
+
+    def _bans(self, index: int) -> list[str]:
+        entry = self._entries[1].get(self.items[index].name)
+        if entry is None or entry.tactic is None or entry.runner_id is None:
+            return []
+        return [f"{entry.layer}\t0x{entry.runner_id:08x}\t0x{entry.tactic:016x}"]
+
+    def _suspicion(self, layer: str, good: Sequence[_Entries], bad: Sequence[_Entries]) -> float:
+        """Weigh a layer: what its own entries say, times how often bad builds have its entry and good ones have not."""
+        ours, theirs = (entries.get(layer) for entries in self._entries)
+        weight = SENSITIVE_SUSPICION if _SENSITIVE.search(layer) else 1.0
+        if ours is not None and theirs is not None:
+            weight *= _change(ours, theirs)
+        counts = [sum(_same(replay.get(layer), theirs) for replay in side) for side in (good, bad)]
+        return weight * (1 + counts[1]) / (1 + counts[0])
+
+
+def closest(good: ReplaySide, bad: ReplaySide) -> tuple[Replay, Replay, Mixer]:
+    """Return the good and the bad replay that differ in the fewest layers, and their mixer; of several, the first.
+
+    Only real builds have known outcomes, so both ends are real builds. The other replays of a directory only change
+    suspicions: they clear no layer, since a good build may hold either of two layers that are bad together.
+
+    Raises:
+        UsageError: the forms of no pair fit together.
+    """
+    best: tuple[Replay, Replay, Mixer] | None = None
+    failure: ForensicsError | None = None
+    for ours in good.replays:
+        for theirs in bad.replays:
+            try:
+                mixer = Mixer(ours, theirs)
+            except ForensicsError as error:
+                failure = failure or error
+                continue
+            if best is None or len(mixer.differing) < len(best[2].differing):
+                best = (ours, theirs, mixer)
+    if best is None:
+        raise failure or UsageError("--good, --bad", "hold no replay", "Give one for each side")
+    return best
+
+
+def load_side(path: str, side: str, *, max_bytes: int) -> ReplaySide:
+    """Read the replays of one side: of a file, of a directory, or of the folder ``side`` of an artifacts directory.
+
+    Raises:
+        SourceError: the path, or a file in it, cannot be read.
+        ForensicsError: a single file is no replay, or a directory holds none.
+    """
+    folder = Path(path)
+    if path == "-" or not folder.is_dir():
+        return ReplaySide((load_replay(path, max_bytes=max_bytes),))
+    folder = folder / side if (folder / side).is_dir() else folder
+    replays, skipped = [], []
+    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+        if not entry.is_file():
+            skipped.append(f"{entry.path}: is no regular file")
+            continue
+        try:
+            if kind_of(entry.path) is not Kind.REPLAY:
+                skipped.append(f"{entry.path}: is no tactic replay")
+                continue
+            replays.append(load_replay(entry.path, max_bytes=max_bytes))
+        except ForensicsError as error:
+            skipped.append(str(error))
+    if not replays:
+        raise UsageError(str(folder), "holds no tactic replay", "Give a replay, or a directory with replays in it")
+    return ReplaySide(tuple(replays), tuple(skipped))
+
+
+def edges_of(onnx: str | None, log: str | None, layers: Collection[str], *, max_bytes: int) -> tuple[DataflowEdge, ...]:
+    """Return which layers share a tensor, by a build's log if that has them, else by the model.
+
+    Raises:
+        SourceError: one of them cannot be read.
+        ForensicsError: one of them is not what it should be.
+    """
+    from trtforensics.replay.edges import (  # noqa: PLC0415 - lark
+        edges_between,
+        nodes_of_build,
+        nodes_of_model,
+        operators_of,
+    )
+
+    nodes: Sequence[DataflowNode] = ()
+    if log is not None:
+        from trtforensics.engines.joining import select_build  # noqa: PLC0415 - lark
+        from trtforensics.sources.build_log import load_build_log  # noqa: PLC0415 - lark
+
+        nodes = nodes_of_build(select_build(load_build_log([log], max_bytes=max_bytes), None))
+    if onnx is not None and not nodes:
+        nodes = nodes_of_model(operators_of(onnx), layers)
+    return edges_between(nodes)
+
+
+def with_cost(described: Described) -> Described:
+    """Add how much slower good's tactic is than bad's, in ms, where both times are known."""
+    times = [side.get("time_ms") if isinstance(side, dict) else None for side in map(described.get, ("good", "bad"))]
+    good, bad = (time if isinstance(time, float) else None for time in times)
+    return described if good is None or bad is None else {**described, "cost_ms": float(f"{good - bad:.6g}")}
+
+
+def _described(entry: ReplayEntry | None, known: Described) -> Described | None:
+    if entry is None:
+        return None
+    return {
+        **known,
+        "runner": None if entry.runner_id is None else f"0x{entry.runner_id:08x}",
+        "tactic": None if entry.tactic is None else f"0x{entry.tactic:016x}",
+        "inputs": [tensor.text for tensor in entry.inputs],
+        "outputs": [tensor.text for tensor in entry.outputs],
+        "at": str(entry.span),
+    }
+
+
+def _change(ours: ReplayEntry, theirs: ReplayEntry) -> float:
+    """Weigh what changes between two entries of a layer."""
+    tensors = list(zip((*ours.inputs, *ours.outputs), (*theirs.inputs, *theirs.outputs), strict=False))
+    if any(before.dtype != after.dtype for before, after in tensors):
+        return PRECISION_SUSPICION
+    return FORMAT_SUSPICION if any(before != after for before, after in tensors) else 1.0
+
+
+def _same(entry: ReplayEntry | None, other: ReplayEntry | None) -> bool:
+    return entry is other or (entry is not None and other is not None and entry.same_algorithm(other))
+
+
+def _by_layer(replay: Replay) -> _Entries:
+    return {entry.layer: entry for entry in replay.entries}

@@ -1,0 +1,271 @@
+"""The options of searches as commands read them: how probes run, how TensorRT builds, on which samples models run."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from trtforensics.bisection.runner.options import RunOptions
+from trtforensics.console.arguments import count
+from trtforensics.console.options import option, read_options
+from trtforensics.errors import SourceError, UsageError
+from trtforensics.trt.api import MODULES
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    import onnx
+
+    from trtforensics.bisection.levers.recipe import Recipe
+    from trtforensics.bisection.session.lever import Lever
+    from trtforensics.onnx_models.samples import SampleSet
+    from trtforensics.trt.installed import Installed
+
+_LEVELS = range(6)
+_RANDOM = 3
+_FROM_A_SCRIPT = 16
+_SHAPES = "sizes of dynamic inputs"
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """How the installed TensorRT builds; ``cli`` applies ``builder_python`` before a command runs."""
+
+    builder: str | None = option(
+        "--builder", choices=MODULES, help="the module that builds without --build (default: the one installed)"
+    )
+    builder_python: str | None = option(
+        "--builder-python",
+        metavar="PYTHON",
+        help="the Python, 3.8 or later, in which child processes import TensorRT (default: this one)",
+    )
+    builder_flags: str = option(
+        "--builder-flags", default="", metavar="FP16,INT8", help="builder flags of that build, by TensorRT's names"
+    )
+    strongly_typed: bool = option(
+        "--strongly-typed",
+        default=False,
+        action="store_true",
+        help="build a strongly typed network (11: always)",
+    )
+    optimization_level: int | None = option(
+        "--optimization-level", type=int, choices=_LEVELS, metavar="N", help="0 to 5 (default: TensorRT's own)"
+    )
+    shapes: tuple[str, ...] = option("--shapes", default=(), action="append", metavar="x:2x16,…", help=_SHAPES)
+    compute_capability: str = option(
+        "--compute-capability", default="SM89", metavar="SM", help="what TensorRT-RTX builds for (default: SM89)"
+    )
+
+    def installed(self, lever: str | None = None) -> Installed:
+        """Return the installed TensorRT, which must have the lever.
+
+        Raises:
+            UsageError: it is not installed, or lacks the lever.
+        """
+        from trtforensics.trt.installed import look, require
+
+        installed = look(self.builder)
+        if lever is not None:
+            require(lever, installed)
+        return installed
+
+    def recipe(self, installed: Installed, model: str | None) -> Recipe:
+        """Return the recipe of a model's builds.
+
+        Raises:
+            SourceError: there is no such model.
+            UsageError: this version does not know an option, or no model is given.
+        """
+        from trtforensics.bisection.levers.recipe import Recipe
+        from trtforensics.onnx_models.shapes import parse_shapes
+
+        if model is None:
+            raise UsageError("--onnx", "is needed to build without a `--build` command", "Give the model, or `--build`")
+        if not Path(model).is_file():
+            raise SourceError(model, "is no file", "Give an ONNX model")
+        flags = tuple(flag.strip() for flag in self.builder_flags.split(",") if flag.strip())
+        for flag in flags:
+            if flag not in installed.flags:
+                what = f"{installed.name} has no builder flag {flag}"
+                raise UsageError("--builder-flags", what, f"It has {', '.join(installed.flags)}")
+        target = self.compute_capability if installed.module == "tensorrt_rtx" else None
+        if target is not None and target not in installed.capabilities:
+            what = f"{installed.name} does not build for {target}"
+            raise UsageError("--compute-capability", what, f"It builds for {', '.join(installed.capabilities)}")
+        shapes = parse_shapes(self.shapes)
+        path = Path(model).resolve()
+        return Recipe(installed, path, shapes, target, flags, self.strongly_typed, self.optimization_level)
+
+
+@dataclass(frozen=True, slots=True)
+class SampleOptions:
+    """The samples on which a model runs."""
+
+    inputs: tuple[str, ...] = option(
+        *("--inputs", "--load-inputs"),
+        default=(),
+        action="append",
+        metavar="FILE",
+        help="samples to judge on: .npz, .npy, Polygraphy's JSON, or a folder of them; repeat",
+    )
+    data_loader_script: str | None = option(
+        "--data-loader-script",
+        metavar="FILE[:NAME]",
+        help="samples from a Python script whose load_data() gives a mapping for each, as Polygraphy runs it",
+    )
+    samples: int | None = option(
+        "--samples",
+        type=count,
+        metavar="N",
+        help=f"how many random samples (default: {_RANDOM}), or the most from a script (default: {_FROM_A_SCRIPT})",
+    )
+    shapes: tuple[str, ...] = option("--shapes", default=(), action="append", metavar="x:2x16,…", help=_SHAPES)
+    val_range: tuple[str, ...] = option(
+        "--val-range",
+        default=(),
+        action="append",
+        metavar="[x:][LOW,HIGH]",
+        help="the values of random inputs (default: floats of a normal distribution, integers by the graph); repeat",
+    )
+
+    def samples_of(self, model: onnx.ModelProto) -> SampleSet:
+        """Return the samples of a model, with notes on how they came about.
+
+        Raises:
+            SourceError: a file or script cannot be read or does not fit the model.
+            UsageError: options exclude each other, or do not fit the model.
+        """
+        from trtforensics.onnx_models.samples import SampleSet, read_samples, run_script
+
+        sources = {"--inputs": self.inputs, "--data-loader-script": self.data_loader_script}
+        given = [name for name, value in sources.items() if value]
+        if len(given) > 1:
+            raise UsageError("--inputs", "and --data-loader-script both give samples", "Give one of them")
+        for name, value in (("--shapes", self.shapes), ("--val-range", self.val_range)):
+            if given and value:
+                raise UsageError(name, f"has no use with {given[0]}, which gives the arrays", "Leave it out")
+        if self.inputs:
+            if self.samples is not None:
+                raise UsageError("--samples", "has no use with --inputs: all of them are used", "Leave it out")
+            return SampleSet(read_samples(model, self.inputs))
+        if self.data_loader_script is None:
+            return self._drawn(model)
+        limit = self.samples or _FROM_A_SCRIPT
+        samples = run_script(model, self.data_loader_script, limit)
+        more = f"the first {limit} samples of the script are used; --samples takes more"
+        return SampleSet(samples, notes=(more,) if len(samples) == limit and self.samples is None else ())
+
+    def _drawn(self, model: onnx.ModelProto) -> SampleSet:
+        from trtforensics.onnx_models.drawing import described, integer_choices, parse_ranges, random_samples
+        from trtforensics.onnx_models.samples import SampleSet
+        from trtforensics.onnx_models.shapes import parse_shapes
+
+        ranges, choices = parse_ranges(model, self.val_range), integer_choices(model)
+        shapes = parse_shapes(self.shapes)
+        samples = random_samples(model, shapes, self.samples or _RANDOM, ranges=ranges, choices=choices)
+        return SampleSet(samples, drawn=True, notes=(described(model, ranges, choices),))
+
+
+OF_THE_MODEL = ("precision", "accumulate", "custom_ops", "against")
+OF_THE_JUDGE = ("metric", "tolerance", "mask_nonfinite")
+
+
+@dataclass(frozen=True, slots=True)
+class PrecisionOptions:
+    """What a precision search emulates, how it judges outputs, and how it builds."""
+
+    precision: Literal["fp16", "bf16"] = option(
+        "--precision", default="fp16", choices=("fp16", "bf16"), help="the type of all other nodes (default: fp16)"
+    )
+    accumulate: Literal["fp32", "fp16"] = option(
+        "--accumulate",
+        default="fp32",
+        choices=("fp32", "fp16"),
+        help="the type in which kernels sum matrix products and convolutions (default: fp32)",
+    )
+    custom_ops: tuple[str, ...] = option(
+        "--custom-ops",
+        default=(),
+        action="append",
+        metavar="LIBRARY",
+        help="a shared library of custom operators for ONNX Runtime; repeat",
+    )
+    against: str | None = option(
+        "--against",
+        metavar="ORIGINAL",
+        help="MODEL is in 16 bits: judge it against this FP32 model that it was made of, and search there",
+    )
+    metric: tuple[str, ...] = option(
+        "--metric",
+        default=(),
+        action="append",
+        metavar="[OUTPUT:]NAME",
+        help="max-rel, rel-l2 (default: both), max-abs, cosine, psnr or mismatch; repeat for several outputs",
+    )
+    tolerance: tuple[str, ...] = option(
+        "--tolerance",
+        default=(),
+        action="append",
+        metavar="[OUTPUT:]X",
+        help="what still passes (default: four times the rounding floor, at most a cap, for fp16 0.01); judges again "
+        "what is stored",
+    )
+    mask_nonfinite: bool = option(
+        "--mask-nonfinite",
+        default=False,
+        action="store_true",
+        help="leave out values that are not finite in FP32 either",
+    )
+    by: Literal["casts", "constraints"] = option(
+        "--by",
+        default="casts",
+        choices=("casts", "constraints"),
+        help="build the model with Casts, strongly typed (default), or with layer precisions, TensorRT 10 and older",
+    )
+
+
+def run_options(args: Namespace, judged: str = "{engine}") -> RunOptions:
+    """Return the options of a command line; ``judged`` are the arguments of a built-in check.
+
+    Raises:
+        UsageError: two of them exclude each other, or there is no such built-in check.
+    """
+    from trtforensics.bisection.checks import command_of
+
+    options = read_options(args, RunOptions)
+    if options.confidence is not None and options.repeat > 1:
+        raise UsageError("--repeat", "has no use with `--confidence`, which repeats as needed", "Give one of them")
+    if options.gpus and options.probes_at_once > len(options.gpus):
+        what = f"asks for {options.probes_at_once} probes at once on {len(options.gpus)} GPUs"
+        raise UsageError("--jobs", what, "Give as many GPUs")
+    return options if options.check is None else replace(options, check=command_of(options.check, judged))
+
+
+def require_linux() -> None:
+    """Refuse to run probes on other systems.
+
+    Raises:
+        UsageError: the system is not Linux.
+    """
+    if not sys.platform.startswith("linux"):
+        raise UsageError(sys.platform, "probes run on Linux only", "Run it there; everything else works here")
+
+
+def with_commands(options: RunOptions, lever: Lever) -> RunOptions:
+    """Return the options with a build command, or refuse commands that cannot work.
+
+    Raises:
+        UsageError: the system is not Linux, there is nothing to run, or a command uses another mode's placeholder.
+    """
+    from trtforensics.bisection.runner.placeholders import ALWAYS, unknown
+
+    require_linux()
+    options = replace(options, build=options.build or lever.build)
+    if options.build is None and options.check is None and not lever.judges:
+        raise UsageError(f"bisect {lever.mode}", "needs a `--build` or a `--check` to run", "Give one")
+    for flag, command in (("--build", options.build), ("--check", options.check)):
+        for name in unknown(command or "", frozenset((*ALWAYS, lever.placeholder, *lever.more_placeholders))):
+            raise UsageError(flag, f"uses {{{name}}}, which has no value in this mode", f"Use {{{lever.placeholder}}}")
+    return options

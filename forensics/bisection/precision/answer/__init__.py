@@ -1,0 +1,1 @@
+"""The answer of a precision search: its parts, its document, its text."""

@@ -1,0 +1,246 @@
+"""The end of a precision search: its answer is put together, and written into ``fixed/`` and ``result.json``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from trtforensics.bisection.precision.answer.kernels import kernel_notes
+from trtforensics.bisection.precision.answer.operators import (
+    build_operator_fix,
+    operator_fix,
+    proposal,
+    write_operator_fix,
+)
+from trtforensics.bisection.precision.answer.parts import (
+    JudgedBy,
+    JudgedOutput,
+    PrecisionEvidence,
+    RepairNode,
+    RepairSummary,
+    ScoredProbe,
+    TensorReason,
+)
+from trtforensics.bisection.precision.answer.precision_answer import PrecisionAnswer
+from trtforensics.bisection.precision.answer.quantization import cost_of
+from trtforensics.bisection.precision.emulation.oracle import RunError
+from trtforensics.bisection.precision.emulation.top_rows import top_rows
+from trtforensics.bisection.precision.nodes import failure_of, read_scores, was_built
+from trtforensics.bisection.search import Verdict
+from trtforensics.bisection.session.answer import write_result
+from trtforensics.bisection.session.artifacts import FIXED
+from trtforensics.bisection.session.history import indexes_text
+from trtforensics.console.counting import listed
+from trtforensics.console.output import explained
+from trtforensics.onnx_models.normalisations import other_axes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from trtforensics.bisection.precision.answer.kernels import KernelNotes
+    from trtforensics.bisection.precision.answer.operators import OperatorFix
+    from trtforensics.bisection.precision.answer.parts import WorstScores
+    from trtforensics.bisection.precision.answer.quantization import QuantizationCost
+    from trtforensics.bisection.precision.emulation.judging import OutputJudge, Tolerance
+    from trtforensics.bisection.precision.items import PrecisionItem
+    from trtforensics.bisection.precision.nodes import PrecisionLever
+    from trtforensics.bisection.precision.repair.certificate import Certificate
+    from trtforensics.bisection.precision.repair.smallest import Nodes
+    from trtforensics.bisection.session.answer import JudgedProbe, SearchAnswer
+
+_SHOWN = 20
+_CHAIN = 8
+"""Nodes from a normalisation's division back to its source."""
+_OPERATORS_BUILD = "operators"
+"""The folder in which the model with operators is built."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """What a search was about; ``builds`` has the model with operators built, within ``timeout`` seconds."""
+
+    lever: PrecisionLever
+    plan: Certificate
+    items: Sequence[PrecisionItem]
+    directory: Path
+    builds: bool
+    timeout: float | None
+
+    def write(self, search: SearchAnswer, fixed: Sequence[str]) -> tuple[PrecisionAnswer, Sequence[str]]:
+        """Return the answer and a line about each file of ``fixed/``, of which ``fixed`` has some; write all of it.
+
+        Raises:
+            OutputError: the directory cannot be written to.
+        """
+        folder, safe = self.directory / FIXED, self.plan.safe
+        nodes = (self.plan.minimal or frozenset()) if safe is None else safe.nodes
+        lines = [*fixed, *(self.lever.write_repair(nodes, folder) if nodes else ())]
+        operators = self._operators(folder, lines)
+        answer = self._answer(search, operators)
+        write_result(self.directory, answer.document())
+        return answer, list(dict.fromkeys(lines))
+
+    def _operators(self, folder: Path, lines: list[str]) -> OperatorFix | None:
+        """Propose operators in the place of chains, where that saves nodes; write and build them."""
+        if self.plan.safe is None or self.plan.curve is not None:
+            return None
+        try:
+            proposed = proposal(self.lever.oracle, self.lever.judge, self.plan.safe.nodes)
+        except RunError:  # ONNX Runtime runs the original, and not every twin of the rewritten model
+            return None
+        if proposed is None:
+            return None
+        lines.insert(0, write_operator_fix(proposed, folder))
+        problem = None
+        if self.builds:
+            with explained(str(self.directory)):
+                problem = build_operator_fix(proposed, self.lever, self.directory / _OPERATORS_BUILD, self.timeout)
+        return operator_fix(proposed, problem)
+
+    def _answer(self, search: SearchAnswer, operators: OperatorFix | None) -> PrecisionAnswer:
+        lever, plan = self.lever, self.plan
+        oracle, safe, minimal = lever.oracle, plan.safe, plan.minimal
+        probes = self._probes(search)
+        folders = {probe.folder for probe in probes if probe.built is not None}
+        unresolved = any(p.built is not None and p.verdict == Verdict.UNRESOLVED.value for p in probes)
+        kernels = kernel_notes(lever, minimal)
+        return PrecisionAnswer(
+            search=search,
+            builds=len(folders),
+            oracle_probes=len({probe.active for probe in probes if probe.scores}),
+            precision=lever.narrow,
+            accumulate=oracle.accumulator,
+            converted=lever.converted,
+            builder=None if lever.target is None else lever.target.module,
+            evidence=PrecisionEvidence(
+                emulated=any(probe.scores for probe in probes), built=bool(folders) and not unresolved, executed=False
+            ),
+            judged={} if lever.needs_files else judged_outputs(lever.judge),
+            samples=len(oracle.samples),
+            samples_are=lever.samples_are,
+            masked=oracle.masked_values,
+            minimal=None if safe is None else self._repair(minimal or frozenset(), probes),
+            safe=None if safe is None else self._repair(safe.nodes, probes),
+            inside=safe.inside if safe else (),
+            left=safe.left if safe else (),
+            unseen=safe.unseen if safe else (),
+            reasons=safe.reasons if safe else (),
+            curve=plan.curve,
+            kernels=kernels,
+            top_rows={} if minimal is None else top_rows(oracle, lever.caster.kept(safe.nodes if safe else minimal)),
+            quantization=self._quantization(),
+            tensors=self._tensors(kernels),
+            nodes=self._nodes(probes),
+            constants=tuple(lever.caster.constants.altered.values()),
+            notes=(*lever.notes, *self._without_operator()),
+            probes=probes,
+            operators=operators,
+        )
+
+    def _probes(self, search: SearchAnswer) -> tuple[ScoredProbe, ...]:
+        """Return the probes with scores, whether they are near the tolerance, and the outcomes of their builds."""
+        plan = self.plan
+        purposes = {indexes_text(plan.search.active(keep)): purpose for keep, purpose in reversed(plan.proof())}
+        return tuple(self._probe(probe, purposes.get(probe.active, probe.purpose)) for probe in search.probes)
+
+    def _probe(self, probe: JudgedProbe, purpose: str) -> ScoredProbe:
+        folder = self.directory / probe.folder
+        scores = read_scores(folder, self.lever.basis)
+        judgement = self.lever.judgement(scores) if scores else None
+        return ScoredProbe(
+            **{**asdict(probe), "purpose": purpose},
+            scores=judgement.worst if judgement else {},
+            near=bool(judgement and judgement.near),
+            built=was_built(folder),
+            log_tail=tuple(failure_of(folder)),
+        )
+
+    def _repair(self, nodes: Nodes, probes: Sequence[ScoredProbe]) -> RepairSummary:
+        active = indexes_text(self.plan.search.active(nodes))
+        kept = tuple(name for name in self.lever.nodes if name in nodes)
+        for probe in probes:
+            if probe.active == active:
+                return RepairSummary(kept, probe.verdict, probe.scores, probe.folder)
+        return RepairSummary(kept, None, {}, None)
+
+    def _tensors(self, kernels: KernelNotes) -> tuple[TensorReason, ...]:
+        """Return the items whose nodes are in the repairs."""
+        known = {item.name: item for item in self.items}
+        sums = self._sums_on_the_way(kernels)
+        answer = self.plan.search.answer
+        return tuple(
+            TensorReason(
+                tensor=name,
+                moved_as=known[name].tensors[1:],
+                why=known[name].why if known[name].beyond else sums.get(name, known[name].why),
+                nodes=tuple(sorted(known[name].nodes & repair.nodes)),
+                set=number,
+            )
+            for number, repair in enumerate(answer.repairs if answer else ())
+            for name in repair.tensors
+        )
+
+    def _sums_on_the_way(self, kernels: KernelNotes) -> Mapping[str, str]:
+        """Return by tensor why a product must stay FP32 whose sum leaves the type before its result does."""
+        end, reasons = self.lever.caster.storage.largest, {}
+        for each in kernels.wide_sums.nodes if kernels.wide_sums else ():
+            if each.partial is not None and each.partial > end:
+                (tensor,) = self.lever.caster.survey.nodes[each.node].output
+                reached = f"reaches {each.partial:.3g} on the way"
+                reasons[tensor] = f"is a sum that {reached}, {self.lever.narrow} ends at {end:.5g}"
+        return reasons
+
+    def _nodes(self, probes: Sequence[ScoredProbe]) -> tuple[RepairNode, ...]:
+        scores: dict[str, WorstScores] = {probe.active: probe.scores for probe in probes}
+        search, nodes = self.plan.search, []
+        for number, repair in enumerate(search.answer.repairs if search.answer else ()):
+            for node in sorted(repair.nodes, key=self.lever.nodes.index):
+                alone, without = search.neighbours(repair, node)
+                nodes.append(
+                    RepairNode(
+                        node=node,
+                        op=self.lever.caster.candidates[node].op,
+                        set=number,
+                        needed=search.answer.needed.get(node) if search.answer else None,
+                        alone_in_16_bits=scores.get(indexes_text(alone)),
+                        dropped=scores.get(indexes_text(without)),
+                    )
+                )
+        return tuple(nodes)
+
+    def _quantization(self) -> QuantizationCost | None:
+        try:
+            return cost_of(self.lever.oracle)
+        except RunError:  # the answer does without it: ONNX Runtime does not run this model with switches
+            return None
+
+    def _without_operator(self) -> list[str]:
+        """Say which kept normalisations have no operator."""
+        kept, survey = self.plan.safe.nodes if self.plan.safe else frozenset[str](), self.lever.caster.survey
+        names = other_axes(self.lever.caster.prepared.proto, survey) if kept else []
+        touched = [name for name in names if kept.intersection(survey.behind(name, _CHAIN))]
+        if not touched:
+            return []
+        what = "whose axes are not the last ones, or of no fixed size and no groups of channels"
+        return [f"no operator is proposed for normalisations {what}: {listed(touched, _SHOWN)}"]
+
+
+def judged_outputs(judge: OutputJudge) -> dict[str, JudgedOutput]:
+    """Return how each output is judged."""
+    judged = {}
+    for name, (first, *others) in judge.tolerances.items():
+        also = tuple(JudgedBy(**_fields(each)) for each in others)
+        judged[name] = JudgedOutput(**_fields(first), also=also)
+    return judged
+
+
+def _fields(tolerance: Tolerance) -> dict[str, Any]:
+    return {
+        "metric": tolerance.metric.name,
+        "tolerance": tolerance.value,
+        "default": tolerance.cap is not None,
+        "rounding_floor": tolerance.floor,
+        "cap": tolerance.cap,
+        "below_floor": tolerance.is_below_floor,
+    }

@@ -1,0 +1,278 @@
+"""What TensorRT's kernels do otherwise than the twin, or as badly: fused attention, sums in FP16, GELU by Tanh.
+
+The twin rounds a sum once, as a kernel does that accumulates in FP32. Which accumulator a kernel has depends on its
+tactic. A partial sum stays within the sum of the products' magnitudes, so that a smaller one cannot overflow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+from trtforensics.bisection.precision.emulation.accumulation import partial_sums, product_of
+from trtforensics.bisection.precision.emulation.oracle import RunError, set_outputs
+from trtforensics.bisection.precision.emulation.twin import emulate
+from trtforensics.model.data_types import Accumulator
+from trtforensics.onnx_models.shapes import sizes_by_tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from trtforensics.bisection.precision.emulation.oracle import Oracle
+    from trtforensics.bisection.precision.nodes import PrecisionLever
+    from trtforensics.onnx_models.graphs import Survey
+
+PRODUCTS = frozenset({"Conv", "ConvTranspose", "Gemm", "MatMul"})
+_MARK = "__magnitudes"
+_PARTIAL = "__partial_sum"
+_OPERANDS = 2
+_NODES_A_RUN = 64
+
+_TENSORS = 12
+"""About how many tensors before a Tanh are looked at: GELU has eight, in any order."""
+
+_BETWEEN = frozenset({"Add", "Cast", "Div", "Dropout", "Identity", "Mul", "Reshape", "Softmax", "Sub", "Where"})
+"""What exporters write between the two products of an attention."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProductSum:
+    """A product in 16 bits whose sum of magnitudes, ``largest``, is beyond the type."""
+
+    node: str
+    largest: float
+    emulated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WideSum:
+    """A kept product: its largest sum of magnitudes and its largest running sum, None where not measured."""
+
+    node: str
+    largest: float | None
+    partial: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class WideSums:
+    """Kept products, and whether the model passes if they are in 16 bits and a kernel sums them in FP32.
+
+    ``others`` are the kept nodes besides.
+    """
+
+    nodes: tuple[WideSum, ...]
+    others: tuple[str, ...]
+    passes: bool
+    scores: Mapping[str, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class CubedTensor:
+    """A tensor whose cube overflows in a GELU by Tanh: the Tanh, the tensor, its largest magnitude."""
+
+    node: str
+    tensor: str
+    largest: float
+
+
+@dataclass(frozen=True, slots=True)
+class KernelNotes:
+    """What kernels may do otherwise than the twin.
+
+    ``attention`` names the kept nodes that a fused attention may absorb, ``sums`` the 16-bit products that may
+    overflow, ``wide_sums`` the kept ones that need FP32 for their sums.
+    """
+
+    attention: tuple[str, ...] = ()
+    sums: tuple[ProductSum, ...] = ()
+    wide_sums: WideSums | None = None
+    gelu: tuple[CubedTensor, ...] = ()
+
+
+def attention_nodes(survey: Survey, chosen: Collection[str]) -> list[str]:
+    """Return those of some nodes that lie between a product and the Softmax of an attention, the Softmax included."""
+    return [
+        name
+        for name, node in survey.nodes.items()
+        if name in chosen
+        and node.op_type in _BETWEEN
+        and _reaches(survey, name, forwards=False)
+        and _reaches(survey, name, forwards=True)
+        and (node.op_type == "Softmax" or _reaches(survey, name, forwards=True, until="Softmax"))
+    ]
+
+
+def _reaches(survey: Survey, name: str, *, forwards: bool, until: str = "MatMul") -> bool:
+    """Whether a path of operators of attention leads from a node to another operator."""
+    ahead, visited = [name], {name}
+    while ahead:
+        node = survey.nodes[ahead.pop()]
+        if forwards:
+            others = [use.node for tensor in node.output for use in survey.uses.get(tensor, [])]
+        else:
+            others = [survey.producers[tensor] for tensor in node.input if tensor in survey.producers]
+        for other in others:
+            if survey.nodes[other].op_type == until:
+                return True
+            if survey.nodes[other].op_type in _BETWEEN and other not in visited:
+                visited.add(other)
+                ahead.append(other)
+    return False
+
+
+def sums_beyond(oracle: Oracle, keep: Collection[str]) -> dict[str, float]:
+    """Return the products of the main graph in 16 bits whose sum of magnitudes exceeds the type, with the largest.
+
+    Operands are those of the FP32 model; nodes in ``keep`` stay FP32 and are left out.
+
+    Raises:
+        RunError: ONNX Runtime cannot run the model with these sums.
+    """
+    caster = oracle.caster
+    names = [
+        name for name, node in caster.candidates.items() if node.op in PRODUCTS and node.scope == 0 and name not in keep
+    ]
+    largest: dict[str, float] = {}
+    for start in range(0, len(names), _NODES_A_RUN):
+        part = names[start : start + _NODES_A_RUN]
+        runs = oracle.outputs_of(_with_sums(oracle, part))
+        largest.update(
+            (name, max(0.0, *(float(np.max(run[name + _MARK], initial=0.0)) for run in runs))) for name in part
+        )
+    return {name: value for name, value in largest.items() if value > caster.storage.largest}
+
+
+def _with_sums(oracle: Oracle, names: Collection[str]) -> onnx.ModelProto:
+    """Return the model with the products of the magnitudes of operands as its outputs, without what is added."""
+    model = emulate(oracle.caster.prepared.proto)
+    nodes = [oracle.caster.survey.nodes[name] for name in names]
+    for tensor in dict.fromkeys(tensor for node in nodes for tensor in node.input[:_OPERANDS]):
+        model.graph.node.append(helper.make_node("Abs", [tensor], [tensor + _MARK], name=f"{tensor}{_MARK}_Abs"))
+    for node in nodes:
+        product = onnx.NodeProto()
+        product.CopyFrom(node)
+        product.name = product.output[0] = node.name + _MARK
+        del product.input[_OPERANDS:], product.output[1:]
+        product.input[:] = [tensor + _MARK for tensor in product.input]
+        model.graph.node.append(product)
+    set_outputs(model, [name + _MARK for name in names])
+    return model
+
+
+def largest_partial_sums(oracle: Oracle, names: Collection[str]) -> dict[str, float]:
+    """Return the largest magnitude that the sum of each product has after a block of its terms, in FP32.
+
+    Of the main graph, and where the sums can be emulated.
+
+    Raises:
+        RunError: ONNX Runtime cannot run the model with these sums.
+    """
+    proto, survey = oracle.caster.prepared.proto, oracle.caster.survey
+    shapes = sizes_by_tensor(proto)
+    model = emulate(proto)
+    taps = []
+    for name in names:
+        node = survey.nodes[name]
+        product = product_of(node, shapes)
+        if product is not None and survey.scopes[node.output[0]] == 0:
+            taps.append(name + _PARTIAL)
+            model.graph.node.extend(partial_sums(node, product, taps[-1]))
+    if not taps:
+        return {}
+    set_outputs(model, taps)
+    runs = oracle.outputs_of(model)
+    return {tap.removesuffix(_PARTIAL): max(float(run[tap]) for run in runs) for tap in runs[0]}
+
+
+def cubes_beyond(oracle: Oracle, keep: Collection[str]) -> tuple[CubedTensor, ...]:
+    """Return the cubed tensors of GELUs by Tanh in 16 bits whose cubes overflow.
+
+    ``x ** 3`` overflows FP16 where ``|x| > 40.3``. Of the main graph; nodes in ``keep`` stay FP32.
+
+    Raises:
+        RunError: ONNX Runtime cannot run the model with these tensors as outputs.
+    """
+    survey, storage = oracle.caster.survey, oracle.caster.storage
+    tensors = {}
+    for name, node in survey.nodes.items():
+        cubed = _cubed(survey, node.input[0]) if node.op_type == "Tanh" and survey.scopes[node.output[0]] == 0 else None
+        if cubed is not None and cubed[1] not in keep and cubed[0] not in survey.constants:
+            tensors[name] = cubed[0]
+    largest = {
+        tensor: max(float(np.max(np.abs(run[tensor]), initial=0.0)) for run in runs)
+        for runs in oracle.tensors(list(dict.fromkeys(tensors.values())))
+        for tensor in runs[0]
+    }
+    cubed_tensors = (CubedTensor(name, tensor, largest[tensor]) for name, tensor in tensors.items())
+    return tuple(each for each in cubed_tensors if each.largest**3 > storage.largest)
+
+
+def _cubed(survey: Survey, tensor: str) -> tuple[str, str] | None:
+    """Return what is cubed in ``c * (x + 0.044715 * x ** 3)``, in any order of factors, and the node of the cube."""
+    ahead = [tensor]
+    for tensor_before in ahead:
+        node = survey.maker(tensor_before)
+        if node is None:
+            continue
+        if node.op_type == "Pow" and _is_number(survey, node.input[1], 3.0):
+            return node.input[0], node.name
+        for factor, other in (node.input, reversed(node.input)) if node.op_type == "Mul" else ():
+            square = survey.maker(factor)
+            if square is not None and square.op_type == "Mul" and list(square.input) == [other, other]:
+                return other, node.name
+        if node.op_type in {"Add", "Mul"} and len(ahead) < _TENSORS:
+            ahead += node.input
+    return None
+
+
+def _is_number(survey: Survey, tensor: str, wanted: float) -> bool:
+    constant = survey.constants.get(tensor)
+    if constant is None or any(size != 1 for size in constant.dims):
+        return False
+    return bool(numpy_helper.to_array(constant).item() == wanted)
+
+
+def kernel_notes(lever: PrecisionLever, minimal: frozenset[str] | None) -> KernelNotes:
+    """Return what kernels may do otherwise where a minimal repair stays FP32; nothing where there is no repair."""
+    if minimal is None:
+        return KernelNotes()
+    caster, oracle = lever.caster, lever.oracle
+    keep = caster.kept(minimal)
+    try:
+        sums, cubes = sums_beyond(oracle, ()), cubes_beyond(oracle, keep)
+    except RunError:  # the answer does without them: ONNX Runtime returns no such tensors of this model
+        sums, cubes = {}, ()
+    half_sums = oracle.accumulator is Accumulator.FP16
+    shapes = sizes_by_tensor(caster.prepared.proto) if half_sums else {}
+    nodes = caster.survey.nodes
+    return KernelNotes(
+        attention=tuple(attention_nodes(caster.survey, minimal)),
+        sums=tuple(
+            ProductSum(name, largest, product_of(nodes[name], shapes) is not None)
+            for name, largest in sums.items()
+            if name not in keep
+        ),
+        wide_sums=_wide_sums(lever, minimal, sums) if half_sums else None,
+        gelu=cubes,
+    )
+
+
+def _wide_sums(lever: PrecisionLever, minimal: frozenset[str], sums: Mapping[str, float]) -> WideSums | None:
+    """Return the kept products, and whether they may be in 16 bits if a kernel sums them in FP32; None without any."""
+    caster, oracle = lever.caster, lever.oracle
+    products = [name for name in lever.nodes if name in minimal and caster.candidates[name].op in PRODUCTS]
+    if not products:
+        return None
+    others = [name for name in lever.nodes if name in minimal and name not in products]
+    try:
+        scores = oracle.score(oracle.twin_of(caster.cast(caster.kept(others)), products))
+        partial = largest_partial_sums(oracle, products)
+    except RunError:
+        return None
+    judgement = lever.judgement(scores)
+    nodes = tuple(WideSum(name, sums.get(name), partial.get(name)) for name in products)
+    return WideSums(nodes, tuple(others), judgement.passed, judgement.worst)

@@ -1,0 +1,175 @@
+"""``fixed/operators.onnx``: operators in the place of chains, and the nodes that must stay FP32 even so."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from trtforensics.bisection.levers.recipe import LOG
+from trtforensics.bisection.precision.casting.caster import Caster, save
+from trtforensics.bisection.precision.emulation.converted import EQUAL, difference
+from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
+from trtforensics.bisection.precision.emulation.ranges import tensor_ranges
+from trtforensics.bisection.precision.items import items_of
+from trtforensics.bisection.precision.nodes import differences
+from trtforensics.bisection.precision.repair.safe import safe_repair
+from trtforensics.bisection.runner.command import Urgency
+from trtforensics.bisection.runner.probe import ProbeSpec, describe, run_probe
+from trtforensics.console.output import write_text
+from trtforensics.errors import SourceError
+from trtforensics.onnx_models.normalisations import GROUP, chains_of, with_operators
+from trtforensics.onnx_models.reading import rewritten
+from trtforensics.sources.build_log import load_build_log
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from trtforensics.bisection.precision.emulation.judging import Judgement, OutputJudge
+    from trtforensics.bisection.precision.nodes import PrecisionLever
+    from trtforensics.bisection.precision.repair.smallest import Nodes
+    from trtforensics.onnx_models.normalisations import NormChain
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorChain:
+    """A chain of nodes and the operator that replaces it."""
+
+    operator: str
+    output: str
+    replaces: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorFix:
+    """A model with operators in the place of chains; ``nodes`` must stay FP32 even so.
+
+    ``difference`` is the largest in FP32 from the original, as a share of the largest magnitude. ``built`` is None
+    where no build was tried.
+    """
+
+    model: str
+    chains: tuple[OperatorChain, ...]
+    nodes: tuple[str, ...]
+    difference: float
+    scores: Mapping[str, float | None]
+    built: bool | None
+    why_not_built: str
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorProposal:
+    """A rewritten model by its caster, the nodes of it that stay FP32, and what that saves.
+
+    ``difference`` is the largest in FP32 from the original, as a share of the largest magnitude. ``judgement`` is of
+    the twin, in which the operators have FP32 statistics. Nothing is lost inside.
+    """
+
+    caster: Caster
+    chains: tuple[NormChain, ...]
+    nodes: Nodes
+    difference: float
+    judgement: Judgement
+
+
+def proposal(oracle: Oracle, judge: OutputJudge, safe: Nodes) -> OperatorProposal | None:
+    """Return the model with operators for the chains that a safe repair touches; None if that saves no FP32 node.
+
+    ``judge`` is the original's, so that both are held to the same tolerances.
+
+    Raises:
+        RunError: ONNX Runtime cannot run a twin of the rewritten model.
+    """
+    chains = chains_of(oracle.caster.prepared.proto, oracle.caster.survey)
+    touched = tuple(chain for chain in chains if chain.nodes & safe)
+    older = tuple(chain for chain in touched if chain.operator != GROUP)  # their operator set is reached more easily
+    proposed = _proposal_of(touched, oracle, judge, safe)
+    return _proposal_of(older, oracle, judge, safe) if proposed is None and len(older) < len(touched) else proposed
+
+
+def _proposal_of(
+    chains: tuple[NormChain, ...], oracle: Oracle, judge: OutputJudge, safe: Nodes
+) -> OperatorProposal | None:
+    prepared = oracle.caster.prepared
+    proto = with_operators(prepared.proto, chains) if chains else None
+    if proto is None:
+        return None
+    try:
+        caster = Caster(rewritten(prepared, proto, "normalisations are operators"), oracle.caster.storage)
+        rewritten_oracle = oracle.of(caster)
+    except (RunError, SourceError):  # this ONNX Runtime lacks the operator, or the converter wrote what ONNX refuses
+        return None
+    differs = difference(oracle, caster.prepared.proto)
+    nodes = None if differs is None or differs > EQUAL else _safe_nodes(rewritten_oracle)
+    if differs is None or nodes is None or len(nodes) >= len(safe):
+        return None
+    judgement = judge.judge(rewritten_oracle.score_mixture(caster.kept(nodes)))
+    return OperatorProposal(caster, chains, nodes, differs, judgement) if judgement.passed else None
+
+
+def _safe_nodes(oracle: Oracle) -> Nodes | None:
+    """Return the nodes of the rewritten model without which something is lost; None if something is lost even so."""
+    caster = oracle.caster
+    ranges = tensor_ranges(oracle)
+    safe = safe_repair(oracle, items_of(caster, ranges.by_tensor), ranges.masked, frozenset())
+    return None if safe.left else safe.nodes
+
+
+NAME = "operators.onnx"
+_DATA = "operators.bin"
+
+
+def write_operator_fix(proposal: OperatorProposal, folder: Path) -> str:
+    """Write the model with operators and Casts, and return a line about it.
+
+    Raises:
+        OutputError: a file cannot be written.
+    """
+    caster = proposal.caster
+    save(caster, caster.cast(caster.kept(proposal.nodes)), folder / NAME, data=_DATA)
+    return f"{NAME}: normalisations as operators, with Casts, for a strongly typed build"
+
+
+def build_operator_fix(proposal: OperatorProposal, lever: PrecisionLever, work: Path, timeout: float | None) -> str:
+    """Build ``operators.onnx`` in a folder of its own; return "" or how it did not become what was asked.
+
+    Raises:
+        OSError: the folder cannot be written to.
+    """
+    caster, keep = proposal.caster, proposal.caster.kept(proposal.nodes)
+    work.mkdir(exist_ok=True)
+    write_operator_fix(proposal, work)
+    job = lever.plain_job(work / NAME, work)
+    if job is None or lever.build is None:
+        return "nothing that builds strongly typed networks is installed"
+    write_text(work / "build-job.json", json.dumps(asdict(job), indent=1))
+    values = {"dir": str(work), "log": str(work / LOG), "engine": str(work / "engine")}
+    cwd = os.getcwd()  # noqa: PTH109 - as the shell sees it
+    ended = run_probe(
+        ProbeSpec(str(work), cwd, lever.build, None, values, timeout=timeout), lambda: Urgency.GO_ON
+    ).build
+    (work / "engine").unlink(missing_ok=True)
+    if ended is None or ended.status != 0:
+        return f"the build failed: {describe(ended) if ended else 'it did not run'}; see {LOG}"
+    try:
+        build = load_build_log([str(work / LOG)]).builds[-1]
+    except SourceError as error:
+        return f"the build's log cannot be read: {error.what}"
+    return next(iter(differences(caster, keep, build)), "")
+
+
+def operator_fix(proposal: OperatorProposal, problem: str | None) -> OperatorFix:
+    """Return a proposal's part of the answer; ``problem`` is "" for a build as asked, a reason, None where none was."""
+    return OperatorFix(
+        model=f"fixed/{NAME}",
+        chains=tuple(
+            OperatorChain(chain.operator, chain.result, tuple(sorted(chain.nodes))) for chain in proposal.chains
+        ),
+        nodes=tuple(name for name in proposal.caster.candidates if name in proposal.nodes),
+        difference=proposal.difference,
+        scores=proposal.judgement.worst,
+        built=None if problem is None else not problem,
+        why_not_built=problem or "",
+    )

@@ -1,0 +1,485 @@
+"""The answer of a precision search, its text and its document: nodes, reasons, how probes were judged, the repair."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import Counter
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trtforensics.bisection.precision.casting.storage import STORAGES
+from trtforensics.bisection.search import Verdict
+from trtforensics.bisection.session.answer import document_of
+from trtforensics.console.terminal import visible
+from trtforensics.model.data_types import Accumulator
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from trtforensics.bisection.precision.answer.kernels import KernelNotes, WideSum, WideSums
+    from trtforensics.bisection.precision.answer.operators import OperatorFix
+    from trtforensics.bisection.precision.answer.parts import (
+        JudgedBy,
+        JudgedOutput,
+        PrecisionEvidence,
+        RepairNode,
+        RepairSummary,
+        ScoredProbe,
+        TensorReason,
+    )
+    from trtforensics.bisection.precision.answer.quantization import QuantizationCost
+    from trtforensics.bisection.precision.casting.storage import AlteredConstant
+    from trtforensics.bisection.precision.emulation.converted import ConvertedModel
+    from trtforensics.bisection.precision.emulation.losses import TensorLoss
+    from trtforensics.bisection.precision.emulation.top_rows import TopRows
+    from trtforensics.bisection.precision.repair.curve import RoundingCurve
+    from trtforensics.bisection.precision.repair.safe import RangeReason
+    from trtforensics.bisection.session.answer import SearchAnswer
+
+_SHOWN = 20
+_FEW = 8
+_SENTENCES = {
+    "named": "Named, not certified",
+    "inconclusive": "Inconclusive",
+    "not-reproduced": "Nothing to search",
+}
+_EMULATED: Mapping[Accumulator, str] = {
+    Accumulator.FP32: "16-bit storage of every result, on the CPU",
+    Accumulator.FP16: "16-bit storage of every result, and of the sums of products after each 16 terms, on the CPU",
+}
+_SINCE: Mapping[str, str] = {"GroupNormalization": "10.15", "LayerNormalization": "8.6", "RMSNormalization": "10.15"}
+"""The TensorRT version whose ONNX parser has the operator (changelogs of onnx-tensorrt and TensorRT).
+
+GroupNormalization of operator set 21 needs the normalisation layer with a scale for each channel, new in 10.15."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrecisionAnswer:
+    """Which nodes of a model must stay FP32, and why.
+
+    ``search`` is the answer of the search for sets of nodes. ``builds`` counts real builds, ``oracle_probes`` the
+    mixtures whose twins were scored, built or not. ``safe`` is the repair, ``minimal`` one of fewer nodes that passes
+    too, None where there is none; ``reasons`` has what the safe one keeps besides. ``inside`` has the tensors that the
+    minimal one loses, ``left`` those that even the safe one does, ``unseen`` the nodes whose bodies do not show what
+    they lose.
+    """
+
+    search: SearchAnswer
+    builds: int
+    oracle_probes: int
+    precision: str
+    accumulate: Accumulator
+    converted: ConvertedModel | None
+    builder: str | None
+    evidence: PrecisionEvidence
+    judged: Mapping[str, JudgedOutput]
+    samples: int
+    samples_are: str
+    masked: Mapping[str, int]
+    minimal: RepairSummary | None
+    safe: RepairSummary | None
+    inside: tuple[TensorLoss, ...]
+    left: tuple[TensorLoss, ...]
+    unseen: tuple[str, ...]
+    reasons: tuple[RangeReason, ...]
+    curve: RoundingCurve | None
+    kernels: KernelNotes
+    top_rows: Mapping[str, TopRows]
+    quantization: QuantizationCost | None
+    tensors: tuple[TensorReason, ...]
+    nodes: tuple[RepairNode, ...]
+    constants: tuple[AlteredConstant, ...]
+    notes: tuple[str, ...]
+    probes: tuple[ScoredProbe, ...]
+    operators: OperatorFix | None
+
+    @property
+    def status(self) -> str:
+        """How the search ended: ``certified``, ``named``, ``inconclusive`` or ``not-reproduced``."""
+        return self.search.status
+
+    @property
+    def why(self) -> str:
+        """Why it is not certified, or ""."""
+        return self.search.why
+
+    def document(self) -> dict[str, object]:
+        """Return ``result.json``."""
+        parts = (each.name for each in fields(self) if each.name != "search")
+        return {**self.search.document(), **{name: document_of(getattr(self, name)) for name in parts}}
+
+    def text(self, directory: Path, fixed: Sequence[str] = (), *, wants_builds: bool = True) -> str:
+        """Return the answer as text; ``fixed`` has a line about each file of ``fixed/`` in the directory."""
+        return _text(self, directory, fixed, wants_builds=wants_builds)
+
+
+def _text(answer: PrecisionAnswer, directory: Path, fixed: Sequence[str], *, wants_builds: bool) -> str:
+    lines = _unbuildable(answer)
+    lines += _converted(answer)
+    certified = answer.status == "certified"
+    not_safe = answer.inside and answer.status == "not-reproduced"
+    opening = "Not safe as it is" if not_safe else _SENTENCES.get(answer.status)
+    opening = "A matter of rounding" if answer.curve else opening
+    lines += [_certificate(answer) if certified else f"{opening}: {answer.why}."]
+    lines += _operators(answer)
+    lines += _sets(answer)
+    lines += _curve(answer)
+    lines += _losses(answer)
+    lines += _kernels(answer)
+    lines += _quantization(answer)
+    lines += _judged(answer)
+    lines += _constants(answer)
+    lines += [f"Note: {note}." for note in answer.notes]
+    lines += _evidence(answer, wants_builds=wants_builds)
+    lines += answer.search.verdicts.lines
+    lines += [f"{directory}/fixed/{line}" for line in fixed]
+    return "".join(f"{visible(line)}\n" for line in lines)
+
+
+def _listed(names: Sequence[str], most: int = _FEW) -> str:
+    """Return the first of some names, and how many more there are."""
+    more = f" and {len(names) - most} more in result.json" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def _first(lines: Sequence[str], most: int, kind: str = "more") -> list[str]:
+    """Return the first of some lines, and one that says how many more there are."""
+    return [*lines[:most], *([f"  and {len(lines) - most} {kind} in result.json"] if len(lines) > most else [])]
+
+
+def _scores(scores: Mapping[str, float | None], absent: str = "not finite") -> str:
+    return ", ".join(f"{name} {absent if score is None else format(score, '.3g')}" for name, score in scores.items())
+
+
+def _unbuildable(answer: PrecisionAnswer) -> list[str]:
+    """Return the line that comes before any answer: TensorRT does not build the model in FP32 either."""
+    for probe in answer.probes:
+        if probe.built is False and probe.purpose == "everything in FP32":
+            return [f"TensorRT does not build this model in FP32 either: {last_error(probe.log_tail)}"]
+    return []
+
+
+def last_error(lines: Sequence[str]) -> str:
+    """Return the last line of a log that is an error, else its last line that is not empty."""
+    errors = [line for line in lines if "[E]" in line or "rror" in line]
+    telling = errors or [line for line in lines if line.strip()]
+    return telling[-1].strip() if telling else "its log is empty"
+
+
+def _converted(answer: PrecisionAnswer) -> list[str]:
+    converted = answer.converted
+    if converted is None:
+        return []
+    finite = {name: score for name, score in converted.scores.items() if score is not None}
+    passes = f"passes against the original ({_scores(finite)})"
+    verdict = passes if converted.passes else f"fails against it: {converted.why}"
+    return [f"{converted.model}, as it was converted, {verdict}.", "The search is in the original:"]
+
+
+def _certificate(answer: PrecisionAnswer) -> str:
+    """Return what was seen of the first set, and on which samples."""
+    nodes, passes, fails = "these nodes", "passes", "without any one of them it fails"
+    if answer.inside:
+        nodes, passes = "the first nodes below", "passes (not yet safe)"
+    elif [len(members) for members in answer.search.culprits[:1]] == [1]:
+        nodes, fails = "this node", "without it the model fails"
+    return f"Certified on {answer.samples_are}: with {nodes} in FP32 the model {passes}, and {fails}."
+
+
+def _operators(answer: PrecisionAnswer) -> list[str]:
+    """Return the fix that is proposed first: operators in the place of chains."""
+    fix = answer.operators
+    if fix is None or answer.minimal is None or answer.safe is None:
+        return []
+    counts = Counter(chain.operator for chain in fix.chains)
+    spelled = " and ".join(f"{count} x {operator} ({_SINCE[operator]})" for operator, count in sorted(counts.items()))
+    needs, minimal, safe = (len(each.nodes) for each in (fix, answer.minimal, answer.safe))
+    scores = _scores({name: score for name, score in fix.scores.items() if score is not None})
+    apart = f"differs from the original by {fix.difference:.1g} of the largest magnitude"
+    lines = [
+        f"Try {fix.model} first: normalisations written as ReduceMean, Pow, Sqrt, Div become operators.",
+        f"  {spelled}; in brackets the first TensorRT that imports them, with FP32 statistics inside.",
+        f"  It keeps {needs} nodes in FP32, where the minimal repair keeps {minimal} and the safe one {safe}.",
+        f"  In FP32 it {apart if fix.difference else 'equals the original'}.",
+        f"  Its twin's error is {scores}, and nothing is lost inside on these samples.",
+    ]
+    if fix.built is not None:
+        lines.append("  It was built as asked." if fix.built else f"  Not proven: {fix.why_not_built}.")
+    return lines
+
+
+def _sets(answer: PrecisionAnswer) -> list[str]:
+    lines = []
+    sets = answer.search.culprits
+    for number, members in enumerate(sets):
+        title = f"Alternative {number}, which does as well" if number else "Must stay FP32"
+        lines.append(f"{title} ({len(members)} of {answer.search.items} nodes):")
+        nodes = [node for node in answer.nodes if node.set == number]
+        lines += _first([_node(node, answer, alone=len(sets) == 1) for node in nodes], _SHOWN)
+        reasons = [f"  because {each.tensor} {each.why}" for each in answer.tensors if each.set == number and each.why]
+        if not number:
+            kept = {node.node for node in nodes}
+            first = [each for each in answer.reasons if kept.intersection(each.nodes)]
+            reasons += [f"  because {each.tensor} {each.why}{_where(each.samples)}" for each in first]
+        lines += _first(reasons, _SHOWN, "more reasons")
+        lines += [] if number else _besides(answer)
+    if not sets:
+        lines += _besides(answer)
+    if answer.search.suspects and not sets and answer.status == "inconclusive" and answer.curve is None:
+        lines.append(f"Suspects left: {_listed(answer.search.suspects, _SHOWN)}")
+    return lines
+
+
+def _besides(answer: PrecisionAnswer) -> list[str]:
+    """Return what else stays FP32, so that nothing is lost inside, by the tensor that asks for it."""
+    minimal, safe = answer.minimal, answer.safe
+    if minimal is None or safe is None or len(safe.nodes) == len(minimal.nodes) or not answer.reasons:
+        return []
+    more = len(safe.nodes) - len(minimal.nodes)
+    besides = " besides," if minimal.nodes else ""
+    of = "" if minimal.nodes else f" of {answer.search.items}"
+    kept = set(minimal.nodes)
+    shown = [each for each in answer.reasons if not kept.intersection(each.nodes)]
+    reasons = [f"  {_listed(each.nodes)}: {each.tensor} {each.why}{_where(each.samples)}" for each in shown]
+    title = f"Must stay FP32{besides} so that no value is lost inside ({more}{of} nodes):"
+    return [title, *_first(reasons, _SHOWN, "more reasons")]
+
+
+def _curve(answer: PrecisionAnswer) -> list[str]:
+    """Return the error at each point of the curve, and the group of nodes that becomes FP32 there."""
+    curve = answer.curve
+    if curve is None:
+        return []
+    probes = len(curve.groups) + len(curve.points)
+    lines = [f"Error on {answer.samples_are} against the share of the work that stays FP32 ({probes} probes):"]
+    for point in curve.points:
+        group = curve.groups[point.groups - 1].nodes if point.groups else ()
+        added = f", with {_listed(group, 2)}" if group else ""
+        marks = (" passes" if point.passes else "") + (" (the knee)" if point.groups == curve.knee else "")
+        lines.append(f"  {point.share:6.1%}  {_scores(point.scores)}{marks}{added}")
+    chosen = curve.points[curve.chosen]
+    which = "the first that passes" if chosen.passes else "which does not pass"
+    lines.append(
+        f"  fixed/ is the point at {chosen.share:.1%}, {which}. Nothing is certified: take the point you need."
+    )
+    return lines
+
+
+def _where(samples: Sequence[int]) -> str:
+    shown = ", ".join(map(str, samples[:_FEW])) + (", …" if len(samples) > _FEW else "")
+    return f" (sample{'s' if len(samples) > 1 else ''} {shown})" if samples else ""
+
+
+def _node(node: RepairNode, answer: PrecisionAnswer, *, alone: bool) -> str:
+    """Return a node of a repair, with the scores of the repair without it; ``alone``: there is no other repair."""
+    without = ""
+    if node.dropped and answer.judged:
+        without = "  without it: " + ", ".join(
+            f"{name} not finite" if score is None else f"{name} {answer.judged[name].metric} {score:.3g}"
+            for name, score in node.dropped.items()
+        )
+    others = "; other nodes can do its part" if node.needed is False and alone else ""
+    return f"  {node.node} [{node.op}]{without}{others}"
+
+
+def _losses(answer: PrecisionAnswer) -> list[str]:
+    """Return what is lost inside the repaired model, and which fewer nodes pass too but lose more."""
+    minimal, safe = answer.minimal, answer.safe
+    if minimal is None or safe is None:
+        return []
+    unseen = []
+    if answer.unseen:
+        names = _listed(answer.unseen)
+        unseen = [f"ONNX Runtime does not show losses inside the bodies of {names}; only outputs judge."]
+    where = "in the main graph of" if unseen else "inside"
+    what = "the repaired model" if safe.nodes else f"the model in {answer.precision}"
+    if not answer.left:
+        lines = [f"Safe on {answer.samples_are}: nothing overflows, becomes NaN or is flushed {where} {what}."]
+    else:
+        lines = [f"Not safe: some values are lost {where} {what} even so.", *_lost("lost", answer.left)]
+    if answer.inside and minimal.verdict == Verdict.GOOD.value:
+        fewer = f"Fewer nodes also pass these samples: {_listed(minimal.nodes)}" if minimal.nodes else ""
+        lines += [
+            f"{fewer or 'The model as it is also passes these samples'}, and loses values inside:",
+            *_lost("overflows or becomes NaN", [each for each in answer.inside if each.lost]),
+            *_lost("is flushed to zero in a part that counts", [each for each in answer.inside if not each.lost]),
+            "  Layers that these feed may be dead: with other inputs the output can show it.",
+            _repair("minimal", minimal, answer),
+            _repair("safe", safe, answer, ", in fixed/"),
+        ]
+    return [*lines, *unseen]
+
+
+def _lost(what: str, tensors: Sequence[TensorLoss]) -> list[str]:
+    return [f"  {len(tensors)} x {what}: {_listed([_place(each) for each in tensors])}"] if tensors else []
+
+
+def _place(loss: TensorLoss) -> str:
+    """Name a lost tensor, and in a body the node that makes it, as the names of its tensors may say nothing."""
+    return f"{loss.tensor} (made by {loss.node} in {' in '.join(loss.bodies_of)})" if loss.bodies_of else loss.tensor
+
+
+def _repair(kind: str, repair: RepairSummary, answer: PrecisionAnswer, place: str = "") -> str:
+    error = f", error {_scores(repair.scores)}" if repair.scores else ""
+    verdict = "" if repair.verdict == "good" else f", {repair.verdict}"
+    kept = f"{len(repair.nodes)} of {answer.search.items} nodes in FP32"
+    return f"The {kind} repair: {kept}{error}{verdict}{place}."
+
+
+def _kernels(answer: PrecisionAnswer) -> list[str]:
+    """Return what the kernels may do otherwise than the twin."""
+    kernels, lines = answer.kernels, []
+    if kernels.attention:
+        lines += [
+            f"In an attention: {_listed(kernels.attention)}. TensorRT may fuse it to one kernel (_gemm_mha_v2) that",
+            "  absorbs the Casts around Softmax, so that these nodes are FP32 on paper only. A cheap test: mark the",
+            "  scores as an output, which breaks the fusion, and build again (`bisect outputs`).",
+        ]
+    if kernels.wide_sums is not None:
+        lines += _wide_sums(kernels.wide_sums, answer.precision)
+    sums = _listed([each.node for each in kernels.sums if not each.emulated])
+    if sums and answer.accumulate is Accumulator.FP32:
+        lines += [
+            f"May be infinite where a kernel accumulates in FP16, by the sum of magnitudes: {sums}.",
+            "  The twin accumulates in FP32; `--accumulate fp16` emulates the other.",
+        ]
+    elif sums:
+        lines.append(
+            f"Not emulated, the twin sums them in FP32: {sums}. By the sum of magnitudes they may be infinite."
+        )
+    if kernels.gelu:
+        cubed = _listed([f"{each.node} ({each.tensor} reaches {each.largest:.3g})" for each in kernels.gelu])
+        narrow = STORAGES[answer.precision]
+        limit = f"{np.cbrt(narrow.largest):.3g}"
+        lines += [
+            f"GELU by Tanh: x ** 3 is infinite in {narrow.name} where |x| > {limit}: {cubed}.",
+            "  The Tanh of infinity is 1, so that this alone need not show in the output. A Clip to -10..10 of what is",
+            "  cubed, not of the factor behind the Tanh, changes no value in FP32 and keeps the cube in range.",
+        ]
+    return lines
+
+
+def _wide_sums(wide: WideSums, narrow: str) -> list[str]:
+    names = [each.node for each in wide.nodes]
+    if not wide.passes:
+        return [f"Accumulation in FP32 is not enough for {_listed(names)}: in {narrow} the model fails even so."]
+    rest = f"with the other {len(wide.others)} nodes in FP32" if wide.others else f"with every node in {narrow}"
+    layers = shlex.quote("|".join(re.escape(name) for name in names)) if len(names) <= _FEW else "EXPR"
+    return [
+        f"A tactic that accumulates in FP32 does as well as FP32 nodes do for {_listed(names)}.",
+        *(_wide_sum(each) for each in wide.nodes[:_FEW] if each.largest is not None),
+        f"  With such sums the model passes {rest}. Pin such tactics by a verbose log of that build:",
+        f"  trtforensics pin build.log --accumulate fp32 --layers {layers} -o pinned.json",
+    ]
+
+
+def _wide_sum(each: WideSum) -> str:
+    running = "" if each.partial is None else f", and its running sum reaches {each.partial:.3g}"
+    return f"  The magnitudes of what {each.node} adds come to {each.largest:.3g}{running}."
+
+
+def _quantization(answer: PrecisionAnswer) -> list[str]:
+    """Return what quantization costs, the pairs that cost most first."""
+    cost = answer.quantization
+    if cost is None:
+        return []
+    ranked = sorted(cost.pairs, key=lambda pair: np.inf if pair.without is None else pair.without)
+    count = "1 pair" if len(ranked) == 1 else f"{len(ranked)} pairs"
+    pairs = [f"  {pair.node}, scale {pair.scale}: without this pair {_error(pair.without)}" for pair in ranked]
+    lines = [
+        f"Quantized: {count} of QuantizeLinear and DequantizeLinear, at the cost of {_error(cost.error)}",
+        "  by relative L2 in FP32 against the model without them.",
+        *_first(pairs, _FEW),
+    ]
+    if cost.half:
+        lines.append(f"  The fewest that halve it: leave out {_listed(cost.half)}.")
+    if cost.stored_weights:
+        lines.append(f"  What constants lost that are stored as integers ({cost.stored_weights}) cannot be seen here.")
+    return lines
+
+
+def _error(value: float | None) -> str:
+    return "an output that is not finite" if value is None else f"{value:.3g}"
+
+
+def _judged(answer: PrecisionAnswer) -> list[str]:
+    """Return how each output was judged, and how sure that is."""
+    lines = []
+    for name, rule in answer.judged.items():
+        rules = (rule, *rule.also)
+        lines.append(f"Judged on {answer.samples_are}: {name} by {' and '.join(map(_rule, rules))}.")
+        below = [each for each in rules if each.below_floor]
+        if any(each.default for each in below):
+            costs = ", ".join(f"{each.metric} {_number(each.rounding_floor)}" for each in below)
+            lines.append(
+                f"The rounding of {answer.precision.upper()} alone costs {name} more than the cap ({costs}): "
+                "this is a loss of precision, whatever overflows besides."
+            )
+        elif below:
+            lines.append(
+                f"That is less than rounding alone costs {name} in {answer.precision}: no few nodes stand out, "
+                "and which pass is a matter of luck."
+            )
+    for name, count in answer.masked.items():
+        lines.append(f"Left out: {count} values of {name} that are not finite in the FP32 model itself.")
+    lines += [_top_rows(name, rows) for name, rows in answer.top_rows.items()]
+    near = [probe.folder for probe in answer.probes if probe.near]
+    if near:
+        lines.append(f"Near the tolerance, so rounding noise may have decided: {', '.join(near[:_SHOWN])}")
+    return lines
+
+
+def _rule(rule: JudgedBy) -> str:
+    floor = _number(rule.rounding_floor)
+    if not rule.default:
+        origin = f"given; rounding floor {floor}"
+    elif rule.below_floor:
+        origin = f"default: the cap, below the rounding floor {floor}"
+    else:
+        origin = f"default: from the rounding floor {floor}, at most {_number(rule.cap)}"
+    return f"{rule.metric}, tolerance {_number(rule.tolerance)} ({origin})"
+
+
+def _number(value: float | None) -> str:
+    return "not finite" if value is None else format(value, ".4g")
+
+
+def _top_rows(name: str, rows: TopRows) -> str:
+    if not rows.decided:
+        return f"In no row of {name} does the largest value lead by enough to tell whether it stays there."
+    undecided = rows.rows - rows.decided
+    more = f"; {undecided} more lead by too little to tell" if undecided else ""
+    counts = f"{rows.agree} of {rows.decided} decided rows of {name}"
+    return f"The largest value of a row stays where it is in {counts}{more}."
+
+
+def _constants(answer: PrecisionAnswer) -> list[str]:
+    clamped = [f"  {each.name}: {each.clamped} of {each.values} values" for each in answer.constants if each.clamped]
+    title = f"Constants beyond {answer.precision}, clamped in model.onnx where nodes in 16 bits read them:"
+    folds = "  So the twin is of model.onnx; a build by flags may fold them into others in FP32, before it rounds."
+    return [title, *_first(clamped, _SHOWN), folds] if clamped else []
+
+
+def _evidence(answer: PrecisionAnswer, *, wants_builds: bool) -> list[str]:
+    lines = [f"{answer.oracle_probes} mixtures judged on the CPU, {answer.builds} real builds."]
+    lines += [
+        f"  {probe.folder}: {probe.purpose}: {probe.verdict} ({probe.reason})"
+        for probe in answer.probes
+        if probe.evidence and probe.built is not None
+    ]
+    if wants_builds and answer.builder is None:
+        lines.append("No TensorRT is installed here, so nothing was built.")
+    unresolved = [probe.folder for probe in answer.probes if probe.verdict == Verdict.UNRESOLVED.value]
+    if unresolved:
+        lines.append(f"Unresolved: {', '.join(unresolved[:_SHOWN])}")
+    evidence = answer.evidence
+    kinds = {"emulated": evidence.emulated, "built": evidence.built, "executed": evidence.executed}
+    lines.append("Evidence: " + ", ".join(f"{kind} {'yes' if given else 'no'}" for kind, given in kinds.items()) + ".")
+    if evidence.emulated:
+        emulated = _EMULATED[answer.accumulate]
+        lines.append(f"Emulated: {emulated}. No engine was run, and fused kernels may differ.")
+    return lines

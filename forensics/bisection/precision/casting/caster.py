@@ -1,0 +1,270 @@
+"""The caster makes typed models: some nodes stay FP32, all other candidates compute in 16 bits, with Casts between.
+
+A tensor ``t`` is always FP32 under its own name and always 16 bits wide under ``t`` and a suffix. A graph has at most
+one Cast of a tensor; subgraphs capture the FP32 name, so that inputs and outputs of the model and of bodies keep their
+type. If every candidate stays FP32, the result is the model itself, node for node.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx
+from onnx import TensorProto, numpy_helper
+
+from trtforensics.bisection.precision.casting.eligibility import candidates
+from trtforensics.bisection.precision.casting.storage import convert_constants
+from trtforensics.console.output import write_bytes
+from trtforensics.onnx_models.graphs import initializers, refill, survey_of
+from trtforensics.onnx_models.rewriting import GraphRewriter, Scope
+from trtforensics.onnx_models.streaming import data_places, key_of, refer, write_data
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from pathlib import Path
+
+    import numpy.typing as npt
+    from google.protobuf.message import Message
+
+    from trtforensics.bisection.precision.casting.eligibility import CandidateNode
+    from trtforensics.bisection.precision.casting.storage import Constants, Storage
+    from trtforensics.onnx_models.graphs import Survey, Use
+    from trtforensics.onnx_models.reading import PreparedModel
+    from trtforensics.onnx_models.streaming import Streamed
+
+_NORMALISATION = "BatchNormalization"
+DATA = "weights.bin"
+"""The data file that all models of a folder share; it holds the external constants."""
+
+
+class Caster:
+    """Casts one model, with any set of nodes in FP32."""
+
+    def __init__(self, prepared: PreparedModel, storage: Storage) -> None:
+        self.prepared = prepared
+        self.storage = storage
+        self.survey = survey_of(prepared.proto)
+        self.candidates = candidates(prepared.proto, self.survey, storage)
+        self.suffix = _free_suffix(self.survey.scopes, self.survey.nodes, storage)
+
+    @cached_property
+    def constants(self) -> Constants:
+        """The 16-bit copies of the constants, made on first access."""
+        read = {name: tensor for name, tensor in self.survey.constants.items() if self._readers(name)}
+        for name, node in self.candidates.items():
+            if node.op == _NORMALISATION and len(node.inputs) > 1:
+                read |= _folded(self.survey, self.survey.nodes[name], read)
+        return convert_constants(read, self.suffix, self.storage, self.prepared.streamed)
+
+    @property
+    def streamed(self) -> Streamed:
+        """The values of all streamed constants, by their keys."""
+        return {**self.prepared.streamed, **self.constants.streamed}
+
+    def kept(self, chosen: Collection[str]) -> frozenset[str]:
+        """Return the nodes that stay FP32 if the chosen ones do: those, and the nodes that only move FP32 data."""
+        narrow: set[str] = set()
+        for name, node in self.candidates.items():
+            if node.moves is None:
+                is_narrow = name not in chosen
+            else:
+                producer = self.survey.producers.get(node.moves)
+                is_narrow = producer in narrow and self.survey.scopes[node.moves] == node.scope
+            if is_narrow:
+                narrow.add(name)
+        return frozenset(self.candidates.keys() - narrow)
+
+    def cast(self, keep: Collection[str]) -> onnx.ModelProto:
+        """Return the typed model in which the named candidates stay FP32."""
+        narrow = {name: node for name, node in self.candidates.items() if name not in keep}
+        model, source = onnx.ModelProto(), self.prepared.proto
+        _copy_fields(source, model, "graph")
+        _copy_fields(source.graph, model.graph, "initializer")  # which may be large; those that are read are added
+        _Casting(self, narrow).rewrite(model.graph)
+        return model
+
+    def narrow_ends(self, scope: int) -> tuple[str, str]:
+        """Return the ends of names of 16-bit tensors in a graph: of its own tensors, and of those of graphs around."""
+        return self.suffix, f"{self.suffix}_{scope}"
+
+    def is_read_narrow(self, use: Use) -> bool:
+        """Whether the slot of a use may be 16 bits wide."""
+        node = self.candidates.get(use.node)
+        return node is not None and use.slot in node.inputs
+
+    def _readers(self, tensor: str) -> list[Use]:
+        return [use for use in self.survey.uses.get(tensor, ()) if self.is_read_narrow(use)]
+
+
+class _Casting(GraphRewriter):
+    """One run over the model."""
+
+    def __init__(self, caster: Caster, narrow: dict[str, CandidateNode]) -> None:
+        super().__init__()
+        self._caster = caster
+        self._narrow = narrow
+        self._suffix = caster.suffix
+        self._survey = caster.survey
+
+    def begin(self, scope: Scope) -> None:
+        """Write the constants in the types in which they are read."""
+        graph = scope.graph
+        constants = list(graph.initializer if scope.number else self._caster.prepared.proto.graph.initializer)
+        graph.ClearField("initializer")
+        for tensor in constants:
+            if self._is_read_wide(tensor.name) or not self._is_read_narrow(tensor.name):
+                graph.initializer.append(tensor)
+            self._add_narrow_constant(tensor.name, graph)
+
+    def node(self, node: onnx.NodeProto, scope: Scope) -> None:
+        """Write a node; if it computes in 16 bits, with the Casts that it needs."""
+        if node.name in self._narrow:
+            self._narrow_node(node, self._narrow[node.name], scope)
+            return
+        if node.op_type == "Constant" and self._is_read_narrow(node.output[0]):
+            self._add_narrow_constant(node.output[0], scope.graph)
+            if not self._is_read_wide(node.output[0]):
+                return
+        scope.graph.node.append(node)
+
+    def end(self, scope: Scope) -> None:
+        """Keep the types of the tensors that are left."""
+        graph = scope.graph
+        written = {name for node in graph.node for name in node.output} | {tensor.name for tensor in graph.initializer}
+        refill(graph, "value_info", (value for value in graph.value_info if value.name in written))
+
+    def _narrow_node(self, node: onnx.NodeProto, candidate: CandidateNode, scope: Scope) -> None:
+        graph, elem_type = scope.graph, self._caster.storage.elem_type
+        for slot in candidate.inputs:
+            tensor = node.input[slot]
+            narrow = node.input[slot] = self._narrow_name(tensor, scope.number)
+            if not self._has_narrow(tensor, scope.number) and narrow not in scope.copies:
+                scope.copies.add(narrow)
+                _add_cast(graph, tensor, narrow, elem_type)
+        results = [node.output[slot] for slot in candidate.outputs]
+        for slot in candidate.outputs:
+            node.output[slot] += self._suffix
+        for attribute in node.attribute:
+            if attribute.name == "output_dtype" and attribute.i == TensorProto.FLOAT:
+                attribute.i = elem_type
+        graph.node.append(node)
+        for result in results:
+            if self._is_read_wide(result):
+                _add_cast(graph, result + self._suffix, result, TensorProto.FLOAT)
+
+    def _narrow_name(self, tensor: str, scope: int) -> str:
+        here = tensor in self._survey.constants or self._survey.scopes.get(tensor) == scope
+        suffix, captured = self._caster.narrow_ends(scope)
+        return tensor + (suffix if here else captured)
+
+    def _has_narrow(self, tensor: str, scope: int) -> bool:
+        """Whether the tensor is 16 bits wide in this graph without a Cast: a constant, or written so by a node."""
+        if tensor in self._survey.constants:
+            return True
+        producer = self._narrow.get(self._survey.producers.get(tensor, ""))
+        if producer is None or producer.scope != scope:
+            return False
+        return tensor in {self._survey.nodes[producer.name].output[slot] for slot in producer.outputs}
+
+    def _is_read_wide(self, tensor: str) -> bool:
+        if tensor in self._survey.results:
+            return True
+        constant = tensor in self._survey.constants
+        home = self._survey.scopes.get(tensor)
+        uses = self._survey.uses.get(tensor, ())
+        return any(not (self._is_narrow(use) and (constant or use.scope == home)) for use in uses)
+
+    def _is_read_narrow(self, tensor: str) -> bool:
+        return any(self._is_narrow(use) for use in self._survey.uses.get(tensor, ()))
+
+    def _is_narrow(self, use: Use) -> bool:
+        return use.node in self._narrow and use.slot in self._narrow[use.node].inputs
+
+    def _add_narrow_constant(self, name: str, target: onnx.GraphProto) -> None:
+        if self._is_read_narrow(name):
+            target.initializer.append(self._caster.constants.narrow[name])
+
+
+def _folded(survey: Survey, node: onnx.NodeProto, read: Mapping[str, TensorProto]) -> dict[str, TensorProto]:
+    """Return the parameters of a BatchNormalization as TensorRT folds them in FP32: a scale and a shift of the data.
+
+    Before operator set 15 they have the type of the data, in which a variance may overflow or become zero. Nothing is
+    folded if they are no constants of this node alone.
+    """
+    names = node.input[1:]
+    if not all(name in read and len(survey.uses[name]) == 1 for name in names):
+        return {}
+    scale, shift, mean, variance = (numpy_helper.to_array(read[name]).astype(np.float64) for name in names)
+    epsilon = next((each.f for each in node.attribute if each.name == "epsilon"), 1e-5)
+    gain = scale / np.sqrt(variance + epsilon)
+    values = (gain, shift - mean * gain, np.zeros_like(mean), np.ones_like(variance))
+    return {
+        name: numpy_helper.from_array(each.astype(np.float32), name) for name, each in zip(names, values, strict=True)
+    }
+
+
+def _add_cast(graph: onnx.GraphProto, source: str, target: str, elem_type: int) -> None:
+    name = f"{target}_cast" if elem_type != TensorProto.FLOAT else f"{source}_cast_back"
+    graph.node.append(onnx.helper.make_node("Cast", [source], [target], name=name, to=elem_type))
+
+
+def _copy_fields(source: Message, target: Message, without: str) -> None:
+    """Copy the fields of a message but one."""
+    for entry, value in source.ListFields():
+        if entry.name == without:
+            continue
+        if hasattr(value, "MergeFrom"):
+            getattr(target, entry.name).MergeFrom(value)
+        else:
+            setattr(target, entry.name, value)
+
+
+def _free_suffix(tensors: Collection[str], nodes: Collection[str], storage: Storage) -> str:
+    """Return a suffix that no name of the model contains."""
+    suffix = f"__{storage.name}"
+    while any(suffix in name for name in (*tensors, *nodes)):
+        suffix = f"_{suffix}"
+    return suffix
+
+
+def save(caster: Caster, model: onnx.ModelProto, path: Path, data: str = DATA) -> None:
+    """Write a model of the caster, or its twin; the first model of a folder also writes the data file.
+
+    Models of two casters in one folder need ``data`` files of two names.
+
+    Raises:
+        OutputError: a file cannot be written.
+    """
+    if caster.prepared.external:
+        places = _data_file(caster, path.parent / data)
+        for tensor in initializers(model.graph):
+            if tensor.name in places:
+                refer(tensor, data, *places[tensor.name])
+    write_bytes(path, model.SerializeToString())
+
+
+def _data_file(caster: Caster, path: Path) -> Mapping[str, tuple[int, int]]:
+    """Return offset and length of every external constant and its 16-bit copy in the data file."""
+    contents = _contents(caster)
+    if path.exists():  # its content follows from the folder's job
+        return data_places(contents)
+    return write_data(path, contents)
+
+
+def _contents(caster: Caster) -> Streamed:
+    """Return the values of every external constant and its 16-bit copy."""
+    contents = {}
+    for tensor in initializers(caster.prepared.proto.graph):
+        if tensor.name in caster.prepared.external:
+            contents[tensor.name] = _values(caster, tensor)
+            if tensor.name in caster.constants.narrow:
+                narrow = caster.constants.narrow[tensor.name]
+                contents[narrow.name] = _values(caster, narrow)
+    return contents
+
+
+def _values(caster: Caster, tensor: TensorProto) -> npt.NDArray[Any]:
+    key = key_of(tensor)
+    return np.frombuffer(tensor.raw_data, np.uint8) if key is None else caster.streamed[key]

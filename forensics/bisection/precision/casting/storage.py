@@ -1,0 +1,169 @@
+"""The two 16-bit types of stored tensors, the conversion of FP32 values, and the 16-bit copies of constants."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from math import prod
+from typing import IO, TYPE_CHECKING
+
+import numpy as np
+from onnx import TensorProto, numpy_helper
+
+from trtforensics.console.output import explained
+from trtforensics.onnx_models.streaming import reference
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+
+    from trtforensics.onnx_models.streaming import Streamed
+
+    Floats = npt.NDArray[np.float32]
+
+FIRST_WITH_BF16 = 13
+"""The ONNX operator set from which on operators compute in BF16."""
+
+_FP32 = np.finfo(np.float32)
+
+_PART = 1 << 22
+"""Values of a streamed constant that are converted at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """A 16-bit floating-point type.
+
+    ``digits`` counts the bits of the significand, the hidden one included. ``log_word`` is what TensorRT's ONNX
+    parser prints for it (seen in logs of TensorRT-RTX 1.7.1), ``type_name`` what ONNX schemas call it.
+    """
+
+    name: str
+    elem_type: int
+    type_name: str
+    log_word: str
+    largest: float
+    smallest: float
+    digits: int
+
+    @property
+    def smallest_normal(self) -> float:
+        """The smallest magnitude that has all digits."""
+        return self.smallest * 2.0 ** (self.digits - 1)
+
+    @property
+    def half_unit(self) -> float:
+        """The largest relative error of rounding one value in range."""
+        return 2.0**-self.digits
+
+
+FP16 = Storage("fp16", TensorProto.FLOAT16, "tensor(float16)", "HALF", 65504.0, 2.0**-24, 11)
+BF16 = Storage("bf16", TensorProto.BFLOAT16, "tensor(bfloat16)", "BF16", (2.0 - 2.0**-7) * 2.0**127, 2.0**-133, 8)
+STORAGES = {storage.name: storage for storage in (FP16, BF16)}
+
+
+@dataclass(frozen=True, slots=True)
+class StoredConstant:
+    """A constant in 16 bits: its bytes, and how many values changed more than rounding changes them.
+
+    ``clamped`` values were finite and beyond the range; they became the largest finite value, as infinity would turn
+    ``0 * constant`` into NaN. ``flushed`` values became zero.
+    """
+
+    raw: bytes
+    clamped: int
+    flushed: int
+
+
+def store(values: Floats, storage: Storage) -> StoredConstant:
+    """Round to nearest even, clamp finite overflow, keep infinities and NaN."""
+    finite = np.isfinite(values)
+    bits = _bits(values, storage)
+    overflow = finite & ((bits & _exponent(storage)) == _exponent(storage))
+    if overflow.any():
+        bits = _bits(np.where(overflow, np.copysign(np.float32(storage.largest), values), values), storage)
+    flushed = (values != 0) & ((bits & 0x7FFF) == 0)
+    return StoredConstant(bits.astype("<u2").tobytes(), int(overflow.sum()), int(flushed.sum()))
+
+
+@dataclass(frozen=True, slots=True)
+class AlteredConstant:
+    """A constant that 16 bits change by more than rounding: how many of its values are clamped, and flushed to zero."""
+
+    name: str
+    values: int
+    clamped: int
+    flushed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Constants:
+    """The 16-bit copies by the name of the FP32 constant, made once for all probes, and the altered constants."""
+
+    narrow: Mapping[str, TensorProto]
+    altered: Mapping[str, AlteredConstant]
+    streamed: Streamed
+    """The bits of those copies that are streamed, by the name of the copy; dtype uint16."""
+
+
+def convert_constants(
+    tensors: Mapping[str, TensorProto], suffix: str, storage: Storage, streamed: Streamed
+) -> Constants:
+    """Convert FP32 constants; a copy is named after its constant and the suffix. Of streamed ones it is streamed.
+
+    Raises:
+        OutputError: The file for the copies of streamed constants cannot be written.
+    """
+    narrow, altered, copies = {}, {}, {}
+    with explained(tempfile.gettempdir()), tempfile.TemporaryFile() as file:
+        for name, tensor in tensors.items():
+            copy, dims = name + suffix, tuple(tensor.dims)
+            if name in streamed:
+                narrow[name] = reference(copy, storage.elem_type, dims)
+                copies[copy], changed = _store_in(file, streamed[name], storage)
+            else:
+                stored = store(numpy_helper.to_array(tensor), storage)
+                narrow[name] = TensorProto(name=copy, data_type=storage.elem_type, dims=dims, raw_data=stored.raw)
+                changed = stored.clamped, stored.flushed
+            if any(changed):
+                altered[name] = AlteredConstant(name, prod(dims), *changed)
+    return Constants(narrow, altered, copies)
+
+
+def _store_in(file: IO[bytes], values: Floats, storage: Storage) -> tuple[npt.NDArray[np.uint16], tuple[int, int]]:
+    """Append a 16-bit copy to a file, a part at a time; return it mapped, and how many values are clamped and flushed.
+
+    The file may be closed and without a name: what is mapped keeps it.
+    """
+    begin, flat = file.tell(), values.reshape(-1)
+    clamped = flushed = 0
+    for start in range(0, flat.size, _PART):
+        stored = store(flat[start : start + _PART], storage)
+        file.write(stored.raw)
+        clamped, flushed = clamped + stored.clamped, flushed + stored.flushed
+    file.flush()
+    return np.memmap(file, "<u2", "r", begin, values.shape), (clamped, flushed)
+
+
+def rounded(values: Floats, storage: Storage) -> Floats:
+    """Round to the digits of the type, as if its exponent had no limits; what FP32 cannot hold is its largest value."""
+    mantissa, exponent = np.frexp(values.astype(np.float64))
+    scale = float(1 << storage.digits)
+    exact = np.ldexp(np.rint(mantissa * scale) / scale, exponent)
+    return np.where(np.isfinite(exact), np.clip(exact, -_FP32.max, _FP32.max), exact).astype(np.float32)
+
+
+def _exponent(storage: Storage) -> int:
+    """Return the bits that are all set in infinities and NaN only."""
+    return 0x7C00 if storage.digits == FP16.digits else 0x7F80
+
+
+def _bits(values: Floats, storage: Storage) -> npt.NDArray[np.uint16]:
+    if storage.digits == FP16.digits:
+        with np.errstate(over="ignore"):
+            return values.astype(np.float16).view(np.uint16)
+    wide = np.ascontiguousarray(values, np.float32).view(np.uint32)
+    nearest = wide + (0x7FFF + ((wide >> 16) & 1))
+    quiet = (wide >> 16) | 0x40
+    return np.asarray(np.where(np.isnan(values), quiet, nearest >> 16), np.uint16)

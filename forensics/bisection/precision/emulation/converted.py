@@ -1,0 +1,160 @@
+"""Other forms of a model against the FP32 original: in a newer operator set, or converted to 16 bits elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import onnx
+from onnx import TensorProto, helper, version_converter
+
+from trtforensics.bisection.precision.casting.storage import BF16, FIRST_WITH_BF16
+from trtforensics.bisection.precision.emulation.metrics import METRICS
+from trtforensics.bisection.precision.emulation.twin import emulate
+from trtforensics.errors import SourceError, UsageError
+from trtforensics.onnx_models.graphs import operator_set, refill, rename
+from trtforensics.onnx_models.reading import rewritten
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import onnx
+
+    from trtforensics.bisection.precision.casting.storage import Storage
+    from trtforensics.bisection.precision.emulation.judging import OutputJudge
+    from trtforensics.bisection.precision.emulation.oracle import Oracle
+    from trtforensics.onnx_models.reading import PreparedModel
+
+EQUAL = 1e-4
+"""By so much of the largest magnitude two forms of a model may differ in FP32: another order of the same sums."""
+
+_NEXT = "Export it with operator set 13 or later, or ask for `--precision fp16`"
+_WIDTHS = frozenset({TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.BFLOAT16})
+"""The types of an interface that may differ between both models."""
+_OWN = "__own_type"
+
+
+def difference(oracle: Oracle, other: onnx.ModelProto) -> float | None:
+    """Return the largest difference of a model from an oracle's, as a share of the largest magnitude.
+
+    None if one of them is finite where the other is not.
+
+    Raises:
+        RunError: ONNX Runtime cannot run the model.
+    """
+    scores = oracle.score(emulate(other))
+    worst = [scores.worst(name, METRICS["max-rel"]) for name in scores.outputs]
+    known = [score for score in worst if score is not None]
+    return max(known) if len(known) == len(worst) else None
+
+
+def raised_for(prepared: PreparedModel, storage: Storage) -> PreparedModel:
+    """Return the model in an operator set that knows the type: the model itself if its own does.
+
+    Raises:
+        SourceError: onnx.version_converter cannot convert it.
+    """
+    version = operator_set(prepared.proto)
+    if storage is not BF16 or version >= FIRST_WITH_BF16:
+        return prepared
+    if prepared.streamed:
+        what = f"{_lacking(version)}; onnx.version_converter does not convert models of more than 2 GB"
+        raise SourceError(prepared.path, what, _NEXT)
+    try:
+        proto = version_converter.convert_version(prepared.proto, FIRST_WITH_BF16)
+        return rewritten(prepared, proto, _converted(version))
+    except (RuntimeError, SourceError, ValueError) as error:
+        reason = error.what if isinstance(error, SourceError) else " ".join(str(error).split())[:200].rstrip(".")
+        raise SourceError(
+            prepared.path, f"{_lacking(version)}; onnx.version_converter does not convert it: {reason}", _NEXT
+        ) from error
+
+
+def require_equal(oracle: Oracle, original: PreparedModel) -> None:
+    """Require that a converted model computes what the original does, on the samples of the converted one's oracle.
+
+    Raises:
+        RunError: ONNX Runtime cannot run the original.
+        SourceError: They differ.
+    """
+    apart = difference(oracle, original.proto)
+    if apart is None or apart > EQUAL:
+        by = "in what is finite" if apart is None else f"by {apart:.1g} of the largest magnitude"
+        what = f"{_lacking(operator_set(original.proto))}; what onnx.version_converter makes of it differs {by} in FP32"
+        raise SourceError(original.path, what, _NEXT)
+
+
+def _lacking(version: int) -> str:
+    return f"uses operator set {version}, in which no operator computes in BF16 (from {FIRST_WITH_BF16} on)"
+
+
+def _converted(version: int) -> str:
+    return (
+        f"operator set {version} has no BF16: all results are of the model that onnx.version_converter makes of it in "
+        f"operator set {FIRST_WITH_BF16}, which computes the same in ONNX Runtime on these samples"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertedModel:
+    """How a model does that was converted to 16 bits elsewhere: whether its twin passes on the original's samples."""
+
+    model: str
+    passes: bool
+    scores: Mapping[str, float | None]
+    why: str
+
+
+def judged(converted: PreparedModel, oracle: Oracle, judge: OutputJudge) -> ConvertedModel:
+    """Judge a converted model; ``oracle`` and ``judge`` are the original's.
+
+    Raises:
+        RunError: ONNX Runtime cannot run the twin, or an output has another shape.
+        UsageError: the inputs or outputs are others than the original's.
+    """
+    original = oracle.caster.prepared.proto.graph
+    for side in ("input", "output"):
+        theirs, ours = _kinds(converted.proto.graph, side), _kinds(original, side)
+        differ = [name for name in ours | theirs if _comparable(theirs.get(name)) != _comparable(ours.get(name))]
+        if differ:
+            what = f"has another {side} {differ[0]} than {converted.path}: names and types must be the same"
+            raise UsageError("--against", what, "Give the model that it was made of; FP32 may be 16 bits wide in one")
+    twin = _with_wide_interface(oracle.twin_of(converted.proto))
+    judgement = judge.judge(oracle.score(twin))
+    return ConvertedModel(converted.path, judgement.passed, judgement.worst, judgement.why)
+
+
+def _kinds(graph: onnx.GraphProto, side: str) -> dict[str, int]:
+    return {value.name: _kind(value) for value in getattr(graph, side)}
+
+
+def _comparable(kind: int | None) -> int | None:
+    return TensorProto.FLOAT if kind in _WIDTHS else kind
+
+
+def _with_wide_interface(twin: onnx.ModelProto) -> onnx.ModelProto:
+    """Return the twin with FP32 inputs and outputs of the same names, cast to and from its own."""
+    graph = twin.graph
+    interface = [value for value in (*graph.input, *graph.output) if _is_half(value)]
+    kinds = {value.name: _kind(value) for value in interface}
+    inner = {name: name + _OWN for name in kinds}
+    ends = {value.name for value in graph.output}
+    rename(graph, inner)
+    for value in interface:
+        value.name, value.type.tensor_type.elem_type = value.name.removesuffix(_OWN), TensorProto.FLOAT
+    first = [_cast(name, inner[name], kind) for name, kind in kinds.items() if name not in ends]
+    last = [_cast(inner[name], name, TensorProto.FLOAT) for name in kinds if name in ends]
+    refill(graph, "node", [*first, *graph.node, *last])
+    return twin
+
+
+def _cast(source: str, target: str, kind: int) -> onnx.NodeProto:
+    return helper.make_node("Cast", [source], [target], name=f"{target}__interface", to=kind)
+
+
+def _kind(value: onnx.ValueInfoProto) -> int:
+    return value.type.tensor_type.elem_type
+
+
+def _is_half(value: onnx.ValueInfoProto) -> bool:
+    return _kind(value) in _WIDTHS - {TensorProto.FLOAT}

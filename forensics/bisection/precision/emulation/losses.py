@@ -1,0 +1,269 @@
+"""The tensors that a typed model loses inside: they overflow, become NaN, or become zero in a part that counts.
+
+An output may hide that. A normalisation whose variance overflows divides by infinity, and a residual connection adds
+the zeros that come of it. Nodes that stay FP32 count too: a logarithm of what became zero in 16 bits is infinite.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+from trtforensics.bisection.precision.emulation.measures import Measure, is_reached, measured_inside
+from trtforensics.bisection.precision.emulation.oracle import RunError, set_outputs
+from trtforensics.bisection.precision.emulation.ranges import mask_paths
+from trtforensics.bisection.precision.emulation.twin import emulate
+from trtforensics.onnx_models.graphs import copied, graphs, inside
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from trtforensics.bisection.precision.casting.caster import Caster
+    from trtforensics.bisection.precision.emulation.oracle import Oracle
+    from trtforensics.onnx_models.graphs import Survey
+    from trtforensics.onnx_models.rewriting import NodeWriter
+
+    Counts = npt.NDArray[Any]
+    Loss = tuple[int, int, bool]
+    """In the worst sample: values lost, values in all, whether all became zero; inside bodies, in one execution."""
+    Pair = tuple[npt.NDArray[Any], npt.NDArray[Any]]
+
+_COUNTS = 3
+
+_SHARE = 1e-2
+"""Values that become zero are a loss if they are more than this share of the tensor's length, by relative L2."""
+
+_TENSORS_A_RUN = 128
+"""How many tensors a pair of runs returns, so that their memory stays bounded."""
+_TAP = "__seen"
+
+
+@dataclass(frozen=True, slots=True)
+class TensorLoss:
+    """A tensor: in the worst sample, how many of its values are not finite though they are in FP32.
+
+    ``flushed`` says that a part that counts became zero in a sample, inside a body all in one execution. ``node`` makes
+    the tensor, None for an input; it is in a body of the first of ``bodies_of``, that in one of the next.
+    ``reaches`` is the largest magnitude in FP32 of the values that are lost, None inside bodies. ``samples`` are the
+    numbers of the samples that lose some, from 0.
+    """
+
+    tensor: str
+    node: str | None
+    bodies_of: tuple[str, ...]
+    lost: int
+    values: int
+    flushed: bool
+    reaches: float | None = None
+    samples: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Losses:
+    """The losses of a typed model, in its order; ``unseen`` names nodes whose bodies ONNX Runtime does not show.
+
+    ``first`` names the tensors before which none is lost, in what their producers read or have inside. ``zeroed`` has
+    tensors with values that are zero though they are not in FP32, each with the largest magnitude of these.
+    """
+
+    tensors: tuple[TensorLoss, ...] = ()
+    first: frozenset[str] = frozenset()
+    unseen: tuple[str, ...] = ()
+    zeroed: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What a tensor of the main graph loses over all samples."""
+
+    loss: Loss
+    reaches: float
+    samples: tuple[int, ...]
+    zeroed: float
+
+
+def losses(oracle: Oracle, keep: Collection[str], masked: Collection[str]) -> Losses:
+    """Return the losses if some nodes stay FP32.
+
+    Of the tensors ``masked``, values below the type's range only mask positions: minus infinity is no loss there.
+
+    Raises:
+        RunError: ONNX Runtime cannot run the twin.
+    """
+    caster = oracle.caster
+    typed = caster.cast(keep)
+    sources = _sources(caster, typed)
+    names = list(sources)
+    seen: dict[str, _Seen] = {}
+    for start in range(0, len(names), _TENSORS_A_RUN):
+        part = names[start : start + _TENSORS_A_RUN]
+        exact = oracle.outputs_of(_with_outputs(emulate(caster.prepared.proto), {name: name for name in part}))
+        narrow = oracle.outputs_of(_with_outputs(oracle.twin_of(typed), {name: sources[name] for name in part}))
+        for name in part:
+            lowest = -caster.storage.largest if name in masked else -np.inf
+            pairs = [(wanted[name + _TAP], got[name + _TAP]) for wanted, got in zip(exact, narrow, strict=True)]
+            seen[name] = _compared_values(pairs, lowest, caster.storage.smallest)
+    by_tensor = {name: each.loss for name, each in seen.items()}
+    inner, unseen = inner_losses(oracle, typed)
+    for name, more in inner.items():
+        by_tensor[name] = worse(by_tensor.get(name, more), more)
+    lossy = {
+        name: by_tensor[name]
+        for name in caster.survey.scopes
+        if name in by_tensor and (by_tensor[name][0] or by_tensor[name][2])
+    }
+    origins = _Origins(caster.survey, lossy)
+    tensors = []
+    for name, (lost, values, flushed) in lossy.items():
+        node, known = caster.survey.producers.get(name, ""), seen.get(name)
+        bodies = tuple(caster.survey.holders_of(node))
+        reaches, samples = (known.reaches, known.samples) if known is not None else (None, ())
+        tensors.append(TensorLoss(name, node or None, bodies, lost, values, flushed, reaches, samples))
+    zeroed = {name: each.zeroed for name, each in seen.items() if each.zeroed}
+    return Losses(tuple(tensors), frozenset(filter(origins.begins, lossy)), tuple(unseen), zeroed)
+
+
+def _sources(caster: Caster, typed: onnx.ModelProto) -> dict[str, str]:
+    """Return the FP32 tensors of the main graph, each with what it is in the typed model, in 16 bits if it is both."""
+    survey = caster.survey
+    written = {name for node in typed.graph.node for name in node.output}
+    places = {
+        name: next((each for each in (name + caster.suffix, name) if each in written), "")
+        for name, scope in survey.scopes.items()
+        if scope == 0 and name not in survey.constants and survey.types.get(name) == TensorProto.FLOAT
+    }
+    return {name: place for name, place in places.items() if place}
+
+
+def _with_outputs(model: onnx.ModelProto, tensors: Mapping[str, str]) -> onnx.ModelProto:
+    """Return the model with FP32 copies of some tensors as its outputs, named after the mapping's keys."""
+    for name, source in tensors.items():
+        tap = name + _TAP
+        model.graph.node.append(helper.make_node("Cast", [source], [tap], name=tap, to=TensorProto.FLOAT))
+    set_outputs(model, [name + _TAP for name in tensors])
+    return model
+
+
+def _compared_values(pairs: Sequence[Pair], lowest: float, smallest: float) -> _Seen:
+    """Compare the FP32 values of samples with the others; infinity where FP32 is below ``lowest`` is no loss."""
+    lost, flushed, reaches, zeroed, samples = 0, False, 0.0, 0.0, []
+    for number, (exact, got) in enumerate(pairs):
+        gone = np.isfinite(exact) & ~(np.isfinite(got) | ((exact < lowest) & (got == -np.inf)))
+        zero = (got == 0.0) & (exact != 0.0)
+        if not (gone.any() or zero.any()):
+            continue
+        magnitude = np.where(np.isfinite(exact), np.abs(exact.astype(np.float64)), 0.0)
+        tiny = magnitude[zero & (magnitude <= smallest)]
+        flushes = bool(np.linalg.norm(tiny) > _SHARE * np.linalg.norm(magnitude)) or not got.any()
+        lost, flushed = max(lost, int(np.count_nonzero(gone))), flushed or flushes
+        counting = gone if gone.any() else zero
+        zeroed = max(zeroed, float(magnitude.max(initial=0.0, where=zero)))
+        if flushes or gone.any():
+            samples.append(number)
+            reaches = max(reaches, float(magnitude.max(initial=0.0, where=counting)))
+    return _Seen((lost, pairs[0][0].size, flushed), reaches, tuple(samples), zeroed)
+
+
+@dataclass(slots=True)
+class _Origins:
+    """Which lost tensors are lost by their own producers."""
+
+    survey: Survey
+    lost: Collection[str]
+
+    def begins(self, name: str) -> bool:
+        """Whether no tensor that a tensor is made of is lost."""
+        producer = self.survey.maker(name)
+        if producer is None:
+            return not any(each in self.lost for each in self.survey.carried.get(name, ()))
+        made_of = {*producer.input, *(each for node in inside(producer) for each in node.output)}
+        return not any(each in self.lost and not self._is_handed_on(each) for each in made_of)
+
+    def _is_handed_on(self, name: str) -> bool:
+        """Whether a state of a body is lost because the execution before lost it, which says nothing of the first."""
+        before, after = self.survey.carried.get(name, ("", ""))
+        return after in self.lost and before not in self.lost
+
+
+def inner_losses(oracle: Oracle, typed: onnx.ModelProto) -> tuple[dict[str, Loss], list[str]]:
+    """Return what the 16-bit tensors inside bodies lose, by their FP32 names, and the nodes that do not show theirs.
+
+    Minus infinity in a tensor that only leads to Softmax nodes masks a position and is no loss.
+    """
+    caster = oracle.caster
+    narrow = _narrow_in_bodies(caster, typed)
+    written = {name for names in narrow.values() for name in names}
+    holders = [n for n in typed.graph.node if any(not written.isdisjoint(inner.output) for inner in inside(n))]
+    if not holders:
+        return {}, []
+    exact = copied(caster.prepared.proto)
+    measure = Measure(partial(_counted, frozenset(mask_paths(caster.survey))), _COUNTS, "ReduceSum")
+    wide = {number: {about: about for about in names.values()} for number, names in narrow.items()}
+    taps = measured_inside(exact, wide, measure)
+    measured = copied(typed)
+    measured_inside(
+        measured, {n: {about: name for name, about in names.items()} for n, names in narrow.items()}, measure
+    )
+    try:
+        wanted, got = oracle.outputs_of(emulate(exact)), oracle.outputs_of(oracle.twin_of(measured))
+    except RunError:  # this ONNX Runtime has no such outputs of the model
+        return {}, [node.name for node in holders]
+    by_tensor: dict[str, Loss] = {}
+    for tap, about in taps.items():
+        for known, counts in zip(wanted, got, strict=True):
+            by_tensor[about] = worse(by_tensor.get(about, (0, 0, False)), _compared(known[tap], counts[tap]))
+    lossy = {about: loss for about, loss in by_tensor.items() if loss[0] or loss[2]}
+    return lossy, [node.name for node in holders if not is_reached(node)]
+
+
+def worse(left: Loss, right: Loss) -> Loss:
+    """Return what is worst of both."""
+    return max(left[0], right[0]), max(left[1], right[1]), left[2] or right[2]
+
+
+def _narrow_in_bodies(caster: Caster, typed: onnx.ModelProto) -> dict[int, dict[str, str]]:
+    """Return by body the 16-bit tensors that its nodes write, each with the FP32 tensor that it is."""
+    narrow: dict[int, dict[str, str]] = {}
+    for number, graph in enumerate(graphs(typed.graph)):
+        for name in [name for node in graph.node for name in node.output] if number else ():
+            about = next((name.removesuffix(end) for end in caster.narrow_ends(number) if name.endswith(end)), "")
+            if about in caster.survey.scopes:
+                narrow.setdefault(number, {})[name] = about
+    return narrow
+
+
+def _counted(masks: Collection[str], writer: NodeWriter, about: str, source: str) -> str:
+    """Write how many values a tensor has, how many are lost, and whether all are zero."""
+    values = writer.add("Cast", source, to=TensorProto.FLOAT)
+    magnitude = writer.add("Abs", values)
+    end = writer.constant(np.inf, np.float32)
+    finite = writer.add("Less", values if about in masks else magnitude, end)
+    present = writer.add("Less", writer.constant(0.0, np.float32), magnitude)
+    size = writer.add("Cast", writer.add("Size", values), to=TensorProto.DOUBLE)
+    count = [
+        writer.add("ReduceSum", writer.add("Cast", each, to=TensorProto.DOUBLE), keepdims=0)
+        for each in (finite, present)
+    ]
+    lost = writer.add("Sub", size, count[0])
+    half = writer.constant(0.5, np.float64)
+    nothing = writer.add("Less", writer.add("Add", lost, count[1]), half)
+    zero = writer.add("Cast", writer.add("And", nothing, writer.add("Less", half, size)), to=TensorProto.DOUBLE)
+    vector = writer.constant([1])
+    return writer.add("Concat", *(writer.add("Reshape", each, vector) for each in (size, lost, zero)), axis=0)
+
+
+def _compared(wanted: Counts, got: Counts) -> Loss:
+    """Compare the counts of a sample. Where other branches ran, or as many values more, only what FP32 never has."""
+    (values, known_lost, known_zero), (number, lost, zero) = wanted, got
+    if values != number and known_lost:
+        lost = known_lost
+    if values != number and known_zero:
+        zero = known_zero
+    return max(int(lost - known_lost), 0), int(number), bool(zero > known_zero)

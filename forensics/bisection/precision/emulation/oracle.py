@@ -1,0 +1,252 @@
+"""The oracle: it runs the twins of typed models in ONNX Runtime on the CPU and compares them with the FP32 model."""
+
+from __future__ import annotations
+
+import re
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx
+
+from trtforensics.bisection.precision.emulation.metrics import is_floating, peak_of, scores_of
+from trtforensics.bisection.precision.emulation.mixtures import SWITCHES, can_mix, mixture_of, switches
+from trtforensics.bisection.precision.emulation.rounding import without_range_limits
+from trtforensics.bisection.precision.emulation.twin import emulate
+from trtforensics.errors import ForensicsError, SourceError, UsageError
+from trtforensics.model.data_types import Accumulator
+from trtforensics.onnx_models.graphs import copied, refill
+from trtforensics.onnx_models.running import ModelSession, failures, first_line, session_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from trtforensics.bisection.precision.casting.caster import Caster
+    from trtforensics.bisection.precision.emulation.metrics import Metric
+    from trtforensics.onnx_models.samples import Sample
+
+    Outputs = Mapping[str, npt.NDArray[Any]]
+
+_UNREGISTERED = re.compile(r"([\w.]+):(\w+)\(-?\d+\) is not a registered function/op")
+"""What ONNX Runtime says of an operator of a domain that is not ONNX's own (seen in 1.31)."""
+
+TENSORS_A_RUN = 256
+"""How many tensors one run returns, so that their memory stays bounded."""
+
+
+class RunError(ForensicsError):
+    """ONNX Runtime does not load or run a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Every measure of every output, for each sample; None if the output is not finite where the reference is.
+
+    Once that holds of every output, no further sample changes the worst scores: it is not run, and None too.
+    """
+
+    outputs: Mapping[str, tuple[Mapping[str, float] | None, ...]]
+
+    def worst(self, output: str, metric: Metric) -> float | None:
+        """Return the worst score of an output over the samples; None if a sample has none."""
+        samples = [sample[metric.name] if sample is not None else None for sample in self.outputs[output]]
+        scores = [score for score in samples if score is not None]
+        if len(scores) < len(samples):
+            return None
+        return min(scores) if metric.higher else max(scores)
+
+
+@dataclass(slots=True)
+class Oracle:
+    """Compares twins with the model's own FP32 outputs on every sample.
+
+    A reference with NaN is refused unless ``masked``, which leaves out of every comparison what is not finite there.
+    16-bit products sum in ``accumulator``. ``libraries`` of custom operators are registered in every session.
+
+    Raises:
+        RunError: ONNX Runtime cannot run the model.
+        SourceError: The model has an operator that ONNX Runtime and ``libraries`` do not have.
+        UsageError: The reference has NaN and is not to be masked, or a library cannot be registered.
+    """
+
+    caster: Caster
+    samples: Sequence[Sample]
+    masked: bool = False
+    accumulator: Accumulator = Accumulator.FP32
+    libraries: Sequence[str] = ()
+    reference: Sequence[Outputs] = field(init=False)
+    masked_values: Mapping[str, int] = field(init=False)
+    peaks: Mapping[str, float] = field(init=False)
+    floor: Scores = field(init=False)
+    _mixture: ModelSession | None = field(init=False, default=None)
+    _opening: threading.Lock = field(init=False, default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        """Run the reference and measure the rounding floor."""
+        self.reference = self.outputs_of(emulate(self.caster.prepared.proto))
+        self.masked_values = self._not_finite()
+        if self.masked_values and not self.masked:
+            name, count = next(iter(self.masked_values.items()))
+            what = (
+                f"the output {name} of the FP32 model itself has {count} values that are NaN{self._where_nan_begins()}"
+            )
+            raise UsageError(
+                self.caster.prepared.path, what, "Give other --inputs, or leave them out by --mask-nonfinite"
+            )
+        for name, count in self.masked_values.items():
+            if count == sum(run[name].size for run in self.reference):
+                what = f"all {count} values of the output {name} are NaN or infinite in FP32, so that none is compared"
+                raise UsageError(self.caster.prepared.path, what, "Give other --inputs")
+        self.peaks = {
+            name: max(peak_of(run[name], self._lowest(run[name])) for run in self.reference)
+            for name in self.reference[0]
+        }
+        self.floor = self._scores(self.outputs_of(emulate(without_range_limits(self.caster, self.accumulator))))
+
+    def of(self, caster: Caster) -> Oracle:
+        """Return an oracle of another caster on the same samples, under the same conditions.
+
+        Raises:
+            RunError: ONNX Runtime cannot run its model.
+        """
+        return Oracle(caster, self.samples, self.masked, self.accumulator, self.libraries)
+
+    def score(self, twin: onnx.ModelProto) -> Scores:
+        """Run a twin.
+
+        Raises:
+            RunError: ONNX Runtime cannot run it.
+        """
+        return self._scores(self._each(self._session(twin), {}))
+
+    def score_mixture(self, keep: Collection[str]) -> Scores:
+        """Score the twin of the typed model in which some nodes stay FP32; several threads may.
+
+        Raises:
+            RunError: ONNX Runtime cannot run it.
+        """
+        if not can_mix(self.caster):
+            return self.score(self.twin_of(self.caster.cast(keep)))
+        with self._opening:
+            if self._mixture is None:
+                self._mixture = self._session(mixture_of(self.caster, self.accumulator))
+        return self._scores(self._each(self._mixture, {SWITCHES: switches(self.caster, keep)}))
+
+    def twin_of(self, typed: onnx.ModelProto, wide_sums: Collection[str] = ()) -> onnx.ModelProto:
+        """Return the twin of a typed model of the caster; the nodes ``wide_sums`` sum in FP32 in any case."""
+        return emulate(typed, self.accumulator, wide_sums)
+
+    def outputs_of(self, model: onnx.ModelProto) -> list[Outputs]:
+        """Run an FP32 model on every sample.
+
+        Raises:
+            RunError: ONNX Runtime cannot run it.
+        """
+        return self.runner(model)({})
+
+    def tensors(self, names: Sequence[str]) -> Iterator[list[Outputs]]:
+        """Run the FP32 model on every sample with some of its tensors as outputs, a part of them at a time.
+
+        Raises:
+            RunError: ONNX Runtime cannot run it so.
+        """
+        for start in range(0, len(names), TENSORS_A_RUN):
+            part = copied(self.caster.prepared.proto)
+            set_outputs(part, names[start : start + TENSORS_A_RUN])
+            yield self.outputs_of(emulate(part))
+
+    def runner(self, model: onnx.ModelProto) -> Callable[[Sample], list[Outputs]]:
+        """Return what runs an FP32 model on every sample, with more inputs that all samples share.
+
+        Raises:
+            RunError: ONNX Runtime cannot load it; the result raises it where it cannot run.
+        """
+        session = self._session(model)
+        return lambda more: list(self._each(session, more))
+
+    def _session(self, model: onnx.ModelProto) -> ModelSession:
+        with self._explained():
+            return session_of(model, self.caster.streamed if self.caster.prepared.streamed else {}, self.libraries)
+
+    def _each(self, session: ModelSession, more: Sample) -> Iterator[Outputs]:
+        """Run one sample after the other, as they are asked for."""
+        for sample in self.samples:
+            with self._explained():
+                outputs = session.run({**sample, **more})
+            yield outputs
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except failures() as error:
+            path = self.caster.prepared.path
+            unknown = _UNREGISTERED.search(str(error))
+            if unknown:
+                what = f"has the operator {unknown[1]}.{unknown[2]}, which ONNX Runtime does not know"
+                raise SourceError(path, what, "Give the library that has it by --custom-ops LIBRARY") from error
+            raise RunError(path, f"ONNX Runtime cannot run it: {first_line(error)}", "") from error
+
+    def _scores(self, runs: Iterable[Outputs]) -> Scores:
+        names = list(self.reference[0])
+        scores: dict[str, list[Mapping[str, float] | None]] = {name: [] for name in names}
+        for wanted, outputs in zip(self.reference, runs, strict=True):
+            for name in names:
+                scores[name].append(self._compared(name, wanted[name], outputs[name]))
+            if all(None in each for each in scores.values()):
+                break
+        count = len(self.reference)
+        return Scores({name: (*each, *[None] * (count - len(each))) for name, each in scores.items()})
+
+    def _compared(self, name: str, wanted: npt.NDArray[Any], output: npt.NDArray[Any]) -> Mapping[str, float] | None:
+        lowest = self._lowest(wanted)
+        try:
+            return scores_of(wanted, output, peak=self.peaks[name], lowest=lowest, masked=self.masked)
+        except ValueError as error:
+            raise RunError(self.caster.prepared.path, f"an output changes with its precision: {error}", "") from error
+
+    def _where_nan_begins(self) -> str:
+        """Say which node first makes NaN of operands that have none; nothing where none of the main graph does."""
+        survey = self.caster.survey
+        wrong: set[str] = set()
+        names = [name for name, kind in survey.types.items() if kind == onnx.TensorProto.FLOAT]
+        made = [name for name in names if name in survey.producers and survey.scopes[name] == 0]
+        for run in (run for runs in self.tensors(made) for run in runs):
+            wrong.update(name for name, values in run.items() if np.isnan(values).any())
+        first = next(
+            (n for n in survey.nodes.values() if wrong.intersection(n.output) and not wrong.intersection(n.input)), None
+        )
+        return "" if first is None else f", from {first.name} [{first.op_type}] on"
+
+    def _lowest(self, reference: npt.NDArray[Any]) -> float:
+        """Return the value below which an output is masked: the end of the type, unless it goes beyond upwards too."""
+        end = self.caster.storage.largest
+        upwards = is_floating(reference) and bool((np.asarray(reference, np.float64) > end).any())
+        return -np.inf if upwards else -end
+
+    def _not_finite(self) -> dict[str, int]:
+        """Count the values that cannot be compared; with ``masked``, those that are left out."""
+        counts = {}
+        for name, array in self.reference[0].items():
+            if is_floating(array):
+                wrong = np.isfinite if self.masked else np.isnan
+                values = [np.asarray(run[name], np.float64) for run in self.reference]
+                counts[name] = sum(int(np.count_nonzero(wrong(each) != self.masked)) for each in values)
+        return {name: count for name, count in counts.items() if count}
+
+
+def set_outputs(model: onnx.ModelProto, names: Iterable[str]) -> None:
+    """Make FP32 tensors the only outputs of a model."""
+    values = (onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None) for name in names)
+    refill(model.graph, "output", values)
+
+
+def floating_outputs(model: onnx.ModelProto, names: Collection[str]) -> dict[str, bool]:
+    """Return for each output whether it holds floating-point values."""
+    wide = {onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.BFLOAT16, onnx.TensorProto.DOUBLE}
+    kinds = {value.name: value.type.tensor_type.elem_type for value in model.graph.output}
+    return {name: kinds[name] in wide for name in names}

@@ -1,0 +1,207 @@
+"""The range of every floating-point tensor in FP32, inside of subgraphs too, and the masks before a Softmax.
+
+Exporters mask attention by adding a very low number to the scores, or by selecting it. Below the end of the 16-bit type
+it becomes the lowest value or minus infinity, and its weight is zero as in FP32. Only a row that is masked everywhere
+is another matter: the scores are rounded away beside the mask, so that the weights of FP32 and of 16 bits differ.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx
+from onnx import TensorProto
+
+from trtforensics.bisection.precision.emulation.measures import Measure, measured_inside
+from trtforensics.bisection.precision.emulation.oracle import RunError
+from trtforensics.bisection.precision.emulation.twin import emulate
+from trtforensics.console.counting import listed
+from trtforensics.onnx_models.graphs import copied, integer, operator_set
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    import numpy.typing as npt
+
+    from trtforensics.bisection.precision.emulation.oracle import Oracle
+    from trtforensics.onnx_models.graphs import Survey
+    from trtforensics.onnx_models.rewriting import NodeWriter
+
+    Values = npt.NDArray[Any]
+
+_SOFTMAX = frozenset({"LogSoftmax", "Softmax"})
+_CARRIES = frozenset(
+    {
+        *("Add", "Concat", "Expand", "Identity", "Reshape", "Slice", "Squeeze", "Sub", "Tile", "Transpose"),
+        *("Unsqueeze", "Where"),
+    }
+)
+"""Through these, a very low value stays one."""
+
+_FIRST_WITH_ONE_AXIS = 13
+"""Before this operator set, Softmax takes all dimensions from its axis on as one row, and that axis is 1 by default."""
+
+
+def mask_paths(survey: Survey) -> dict[str, frozenset[str]]:
+    """Return the tensors that lead to nothing but Softmax nodes, through nodes that keep low values low, with these."""
+    paths: dict[str, set[str]] = {}
+    ahead = [(node.input[0], name) for name, node in survey.nodes.items() if node.op_type in _SOFTMAX]
+    while ahead:
+        tensor, softmax = ahead.pop()
+        if softmax in paths.setdefault(tensor, set()):
+            continue
+        paths[tensor].add(softmax)
+        producer = survey.maker(tensor)
+        if producer is not None and producer.op_type in _CARRIES:
+            ahead += [(name, softmax) for name in producer.input if name]
+    return {
+        tensor: frozenset(reached)
+        for tensor, reached in paths.items()
+        if all(survey.nodes[use.node].op_type in _SOFTMAX | _CARRIES for use in survey.uses.get(tensor, ()))
+    }
+
+
+def rows_without_keys(node: onnx.NodeProto, scores: npt.NDArray[Any], lowest: float, opset: int) -> int:
+    """Count the rows of a Softmax's input that are masked everywhere: all of their values are below ``lowest``."""
+    axis = integer(node, "axis")
+    if opset >= _FIRST_WITH_ONE_AXIS:
+        low = (scores < lowest).all(axis=-1 if axis is None else axis)
+    else:
+        axis = (1 if axis is None else axis) % max(scores.ndim, 1)
+        low = (scores < lowest).reshape(*scores.shape[:axis], -1).all(axis=-1)
+    return int(np.count_nonzero(low)) if scores.size else 0
+
+
+def mask_notes(masked: Mapping[str, int], empty: Mapping[str, int], narrow: str) -> list[str]:
+    """Return what the answer says of masks: tensors with masked values, and Softmax nodes with rows without keys."""
+    notes = []
+    if masked:
+        shown = listed([f"{name} ({count})" for name, count in masked.items()])
+        notes.append(
+            f"values below the end of {narrow} only mask positions for a Softmax, which weighs them 0 as in FP32: "
+            f"{shown}"
+        )
+    for name, rows in empty.items():
+        notes.append(
+            f"{name} has {rows} rows that are masked everywhere. Rounding decides their weights, in FP32 as in "
+            f"{narrow}: they mean nothing. If these rows are never read, a repair for them alone is unnecessary"
+        )
+    return notes
+
+
+@dataclass(slots=True)
+class TensorRanges:
+    """The largest magnitude by tensor over all samples, infinite where there is NaN; masked positions do not count.
+
+    ``masked`` counts the masked values of tensors that masks pass through, in all samples.
+    ``empty_rows`` counts by Softmax node the rows that are masked everywhere; masks count in the ranges then.
+    """
+
+    by_tensor: dict[str, float] = field(default_factory=dict)
+    masked: dict[str, int] = field(default_factory=dict)
+    empty_rows: dict[str, int] = field(default_factory=dict)
+
+
+def tensor_ranges(oracle: Oracle) -> TensorRanges:
+    """Run the FP32 model with every tensor as an output, some hundred at a time.
+
+    Tensors of subgraphs are left out where ONNX Runtime cannot give them, and nothing follows from that but fewer
+    reasons in the answer.
+    """
+    survey = oracle.caster.survey
+    extremes = _Extremes(oracle, mask_paths(survey))
+    names = [
+        name
+        for name, scope in survey.scopes.items()
+        if scope == 0 and survey.types.get(name) == TensorProto.FLOAT and name not in survey.constants
+    ]
+    for name in names:
+        if name in survey.sources:
+            for sample in oracle.samples:
+                extremes.note(name, np.asarray(sample[name]))
+    made = [name for name in names if name not in survey.sources]
+    for name, array in (each for runs in oracle.tensors(made) for run in runs for each in run.items()):
+        extremes.note(name, array)
+    return extremes.result(_inside_bodies(oracle))
+
+
+@dataclass(slots=True)
+class _Extremes:
+    oracle: Oracle
+    paths: Mapping[str, frozenset[str]]
+    largest: dict[str, float] = field(default_factory=dict)
+    unmasked: dict[str, float] = field(default_factory=dict)
+    masked: dict[str, int] = field(default_factory=dict)
+    empty: dict[str, int] = field(default_factory=dict)
+
+    def note(self, name: str, values: Values) -> None:
+        """Note the values of one sample."""
+        self.largest[name] = max(self.largest.get(name, 0.0), _largest(values))
+        if name not in self.paths:
+            return
+        lowest = -self.oracle.caster.storage.largest
+        low = values < lowest
+        self.unmasked[name] = max(self.unmasked.get(name, 0.0), _largest(values[~low]))
+        if low.any():
+            self.masked[name] = self.masked.get(name, 0) + int(np.count_nonzero(low))
+        survey = self.oracle.caster.survey
+        opset = operator_set(self.oracle.caster.prepared.proto)
+        for softmax in self.paths[name]:
+            if survey.nodes[softmax].input[0] == name:
+                rows = rows_without_keys(survey.nodes[softmax], values, lowest, opset)
+                if rows:
+                    self.empty[softmax] = self.empty.get(softmax, 0) + rows
+
+    def result(self, inner: Mapping[str, float]) -> TensorRanges:
+        """Return what was noted; masks count where a row is masked everywhere."""
+        spared = {name for name, softmax in self.paths.items() if not softmax.intersection(self.empty)}
+        unmasked = {name: self.unmasked[name] for name in spared if name in self.unmasked}
+        masked = {name: count for name, count in self.masked.items() if name in spared}
+        return TensorRanges({**self.largest, **unmasked, **inner}, masked, self.empty)
+
+
+def _inside_bodies(oracle: Oracle) -> dict[str, float]:
+    """Return the largest magnitude of the FP32 tensors of subgraphs; of none where ONNX Runtime cannot give them."""
+    survey = oracle.caster.survey
+    inner: dict[int, dict[str, str]] = {}
+    for name, scope in survey.scopes.items():
+        made = name in survey.producers and name not in survey.constants
+        if scope and made and survey.types.get(name) == TensorProto.FLOAT:
+            inner.setdefault(scope, {})[name] = name
+    if not inner:
+        return {}
+    model = copied(oracle.caster.prepared.proto)
+    taps = measured_inside(model, inner, _MAGNITUDE)
+    try:
+        runs = oracle.outputs_of(emulate(model))
+    except RunError:
+        return {}
+    largest: dict[str, float] = {}
+    for tap, about in taps.items():
+        for run in runs:
+            magnitude, wrong = run[tap]
+            largest[about] = max(largest.get(about, 0.0), np.inf if wrong else float(magnitude))
+    return largest
+
+
+def _magnitude(writer: NodeWriter, _about: str, source: str) -> str:
+    """Write the largest magnitude of a tensor, and whether it has a value that is not finite."""
+    flat = writer.add("Reshape", writer.add("Cast", source, to=TensorProto.DOUBLE), writer.constant([-1]))
+    some = writer.add("Concat", writer.constant([0.0], np.float64), writer.add("Abs", flat), axis=0)
+    finite = writer.add("Less", some, writer.constant(np.inf, np.float64))
+    wrong = writer.add("Cast", writer.add("Not", finite), to=TensorProto.DOUBLE)
+    both = [writer.add("ReduceMax", each, keepdims=1) for each in (some, wrong)]
+    return writer.add("Concat", *both, axis=0)
+
+
+_MAGNITUDE = Measure(_magnitude, 2, "ReduceMax")
+
+
+def _largest(values: Values) -> float:
+    """Return the largest magnitude; NaN counts as infinite."""
+    if not values.size:
+        return 0.0
+    return float(np.nan_to_num(np.abs(values.astype(np.float64)), nan=np.inf).max())

@@ -1,0 +1,158 @@
+"""The emulated twin: FP32 nodes with explicit Casts to 16 bits and back around them.
+
+ONNX Runtime's CPU provider has no FP16 arithmetic. It computes FP16 nodes in FP32 and drops the Casts between them, at
+every optimisation level, so that overflow and rounding never show (seen in 1.17 to 1.31). It keeps the explicit pairs
+of Casts of the twin. The twin therefore models what 16-bit storage does to each result: its range, and one rounding for
+each operator, as of a kernel that accumulates in FP32; or the sums of kernels that accumulate in FP16, where that is
+asked for. It does not model TensorRT's fused kernels.
+
+Where a value is NaN, operators that compare follow the GPU: Max, Min, Clip, Relu, pooling and reductions hand NaN on,
+and TopK and ArgMax take it for the largest value (PyTorch's CUDA kernels; ONNX Runtime drops some, by their place).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import onnx
+from onnx import TensorProto
+
+from trtforensics.bisection.precision.emulation.accumulation import accumulated, product_of
+from trtforensics.model.data_types import Accumulator
+from trtforensics.onnx_models.graphs import STANDARD, copied, operator_set
+from trtforensics.onnx_models.reading import unique_node_names
+from trtforensics.onnx_models.rewriting import GraphRewriter, NodeWriter, Scope
+from trtforensics.onnx_models.shapes import element_types, sizes_by_tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from trtforensics.onnx_models.shapes import Sizes
+
+_HALVES = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
+_FLOATS = (TensorProto.FLOAT, *_HALVES)
+_FIRST_WITH_IS_NAN = 9
+_EACH_VALUE = frozenset({"Clip", "Max", "Min", "Relu", "ThresholdedRelu"})
+_OF_MANY = {"GlobalMaxPool": "GlobalMaxPool", "MaxPool": "MaxPool", "ReduceMax": "ReduceMax", "ReduceMin": "ReduceMax"}
+"""Operators that choose among values, each with the one that shows by ones and zeros whether NaN was among them."""
+_PLACES = {"ArgMax": np.inf, "ArgMin": -np.inf, "TopK": np.inf}
+"""Operators that give places of values, each with the value that NaN counts as."""
+_LEFT_ALONE = frozenset(
+    {
+        *("Bernoulli", "Cast", "CastLike", "Constant", "ConstantOfShape", "EyeLike", "If", "Loop", "RandomNormal"),
+        *("RandomNormalLike", "RandomUniform", "RandomUniformLike", "Scan", "SequenceMap"),
+    }
+)
+"""These operators only pass values on, or state their type in an attribute."""
+
+
+def emulate(
+    model: onnx.ModelProto, accumulator: Accumulator = Accumulator.FP32, wide_sums: Collection[str] = ()
+) -> onnx.ModelProto:
+    """Return the twin of a typed model: the same interface, with the effects of 16-bit storage on its values.
+
+    16-bit products sum in ``accumulator``, those of the nodes ``wide_sums`` in FP32.
+    """
+    twin = copied(model)
+    inferred = onnx.shape_inference.infer_shapes(model)
+    types = element_types(inferred)
+    if any(kind in _HALVES for kind in types.values()):
+        shapes = sizes_by_tensor(inferred) if accumulator is Accumulator.FP16 else {}
+        emulation = _Emulation(types, shapes, frozenset(wide_sums))
+        emulation.keeps_nan = operator_set(model) >= _FIRST_WITH_IS_NAN
+        emulation.rewrite(twin.graph)
+        unique_node_names(twin.graph)  # nodes may be named as tensors are, and so are those that were added
+    return twin
+
+
+def store_and_read(source: str, target: str, elem_type: int) -> list[onnx.NodeProto]:
+    """Return the Casts of an FP32 tensor to 16 bits and back."""
+    narrow = f"{target}__16"
+    return [
+        onnx.helper.make_node("Cast", [source], [narrow], name=narrow, to=elem_type),
+        onnx.helper.make_node("Cast", [narrow], [target], name=f"{target}__32", to=TensorProto.FLOAT),
+    ]
+
+
+class _Emulation(GraphRewriter):
+    keeps_nan = False
+
+    def __init__(self, types: Mapping[str, int], shapes: Mapping[str, Sizes], wide_sums: frozenset[str]) -> None:
+        super().__init__()
+        self._narrow = {name: kind for name, kind in types.items() if kind in _HALVES}
+        self._floats = {name for name, kind in types.items() if kind in _FLOATS}
+        self._shapes = shapes
+        self._wide_sums = wide_sums
+
+    def begin(self, scope: Scope) -> None:
+        """Forget the types of tensors, which change."""
+        scope.graph.ClearField("value_info")
+
+    def node(self, node: onnx.NodeProto, scope: Scope) -> None:
+        """Have a node compute in FP32, and store its results in 16 bits."""
+        graph, narrow = scope.graph, self._narrow
+        if node.op_type in _LEFT_ALONE:
+            graph.node.append(node)
+            return
+        sums = self._shapes and node.output[0] in narrow and node.name not in self._wide_sums
+        product = product_of(node, self._shapes) if sums else None
+        compared = [slot for slot, name in enumerate(node.input) if name in self._floats] if self.keeps_nan else []
+        self._read_wide(node, scope)
+        written = [name for name in node.output if name in narrow]
+        node.output[:] = [f"{name}__exact" if name in narrow else name for name in node.output]
+        for attribute in node.attribute:
+            if attribute.name == "output_dtype" and attribute.i in _HALVES:
+                attribute.i = TensorProto.FLOAT
+        graph.node.extend(_with_nan(node, compared))
+        exact = "exact"
+        if product is not None:
+            exact = "summed"
+            rounding = partial(store_and_read, elem_type=narrow[written[0]])
+            graph.node.extend(accumulated(node, product, f"{written[0]}__summed", rounding))
+        for name in written:
+            _add_cast(graph, f"{name}__{exact}", name, narrow[name])
+
+    def _read_wide(self, node: onnx.NodeProto, scope: Scope) -> None:
+        for slot, name in enumerate(node.input):
+            if name in self._narrow:
+                wide = f"{name}__emulated_{scope.number}"
+                if wide not in scope.copies:
+                    scope.copies.add(wide)
+                    _add_cast(scope.graph, name, wide, TensorProto.FLOAT)
+                node.input[slot] = wide
+
+
+def _with_nan(node: onnx.NodeProto, compared: Sequence[int]) -> list[onnx.NodeProto]:
+    """Return nodes that compute what a node does, with NaN as on a GPU; ``compared`` are its slots of floats."""
+    writer = NodeWriter(f"{node.output[0]}__nan")
+    result = node.output[0]
+    if not compared or node.domain not in STANDARD:
+        return [node]
+    if node.op_type in _PLACES:
+        wrong = writer.add("IsNaN", node.input[0])
+        end = writer.constant(_PLACES[node.op_type], np.float32)
+        node.input[0] = writer.add("Where", wrong, end, node.input[0])
+        return [*writer.nodes, node]
+    if node.op_type not in _EACH_VALUE and node.op_type not in _OF_MANY:
+        return [node]
+    node.output[0] = f"{writer.prefix}__numbers"
+    writer.nodes.append(node)
+    chosen = node.output[0]
+    for slot in compared if node.op_type in _EACH_VALUE else compared[:1]:
+        wrong = writer.add("IsNaN", node.input[slot])
+        if node.op_type in _OF_MANY:
+            among = onnx.NodeProto()
+            among.CopyFrom(node)
+            among.op_type, among.name = _OF_MANY[node.op_type], f"{wrong}_among"
+            among.input[0], among.output[:] = writer.add("Cast", wrong, to=TensorProto.FLOAT), [among.name]
+            writer.nodes.append(among)
+            wrong = writer.add("Cast", among.name, to=TensorProto.BOOL)
+        chosen = writer.add("Where", wrong, writer.constant(np.nan, np.float32), chosen)
+    writer.named(chosen, result)
+    return writer.nodes
+
+
+def _add_cast(graph: onnx.GraphProto, source: str, target: str, elem_type: int) -> None:
+    graph.node.append(onnx.helper.make_node("Cast", [source], [target], name=f"{target}__storage", to=elem_type))

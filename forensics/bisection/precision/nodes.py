@@ -1,0 +1,386 @@
+"""The lever over precision: a probe is the model with some nodes in FP32 and all others in 16 bits.
+
+Items are the nodes that compute; active ones are in 16 bits. The emulated twin judges a probe, in this process; a build
+only shows that TensorRT accepts the model and reads the types that were asked for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trtforensics.bisection.levers.recipe import FAILURE, LOG, first_of, keep_failure
+from trtforensics.bisection.precision.casting.caster import save
+from trtforensics.bisection.precision.emulation.judging import judge_for, spelled
+from trtforensics.bisection.precision.emulation.metrics import METRICS
+from trtforensics.bisection.precision.emulation.oracle import RunError, Scores
+from trtforensics.bisection.precision.items import atoms_of
+from trtforensics.bisection.precision.repair.fixes import write_fixes, write_gpu_check
+from trtforensics.bisection.runner.executors import RelayExecutor
+from trtforensics.bisection.runner.probe import ProbeOutcome, describe
+from trtforensics.bisection.search import Item, Verdict
+from trtforensics.bisection.session.lever import Lever
+from trtforensics.bisection.session.records import sealed, unsealed
+from trtforensics.console.output import write_bytes, write_text
+from trtforensics.engines.onnx_nodes import foreign_members
+from trtforensics.errors import SourceError
+from trtforensics.onnx_models.samples import write_npz
+from trtforensics.sources.build_log import load_build_log
+from trtforensics.trt.build import BUILD_MODULE, BuildJob
+from trtforensics.trt.interpreter import child_line
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from trtforensics.bisection.precision.casting.caster import Caster
+    from trtforensics.bisection.precision.casting.eligibility import CandidateNode
+    from trtforensics.bisection.precision.emulation.converted import ConvertedModel
+    from trtforensics.bisection.precision.emulation.judging import Judgement, OutputRule
+    from trtforensics.bisection.precision.emulation.oracle import Oracle
+    from trtforensics.bisection.runner.executors import ProbeExecutor
+    from trtforensics.bisection.runner.probe import ProbeSpec
+    from trtforensics.bisection.session.lever import Described
+    from trtforensics.model.log import Build, OnnxNode
+
+SCORES = "scores.json"
+_REPORT = "build-report.json"
+_JOB = "build-job.json"
+_WIDE = "FLOAT"
+"""FP32 as the ONNX parser's lines spell it."""
+
+
+def _build_command() -> str:
+    return f"exec {shlex.join(child_line(BUILD_MODULE))} {{dir}}/{_JOB} > {{log}} 2>&1"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The builder: module ``tensorrt`` or ``tensorrt_rtx``, shapes of inputs, compute capability.
+
+    With ``constraints`` the FP32 model is built with layer precisions instead of Casts.
+    """
+
+    module: str
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    compute_capability: str | None = None
+    constraints: bool = False
+
+
+class PrecisionLever(Lever):
+    """Nodes of a model; active ones compute in 16 bits.
+
+    ``converted`` is a model in 16 bits that the caller has judged besides.
+    ``samples_are`` and ``notes`` are what the answer says of both. ``needs_files`` has every probe's models
+    written, for a check command. Probes are built only while ``builds`` is set, which the caller may change during a
+    run.
+    """
+
+    mode = "precision"
+    placeholder = "model"
+    more_placeholders = ("twin",)
+    judged = "{twin} --inputs {dir}/../../samples"
+    """The arguments of a built-in check."""
+    judges = True
+    file = "fp32-nodes.txt"
+
+    def __init__(
+        self, caster: Caster, oracle: Oracle, rules: Mapping[str, OutputRule], target: Target | None, models: Path
+    ) -> None:
+        """``models`` is the folder for models that share a data file; without a target nothing is built."""
+        self.caster = caster
+        self.oracle = oracle
+        self.rules = rules
+        self.judge = judge_for(oracle, rules, caster.storage)
+        self.target = target
+        self.build = None if target is None else _build_command()
+        self.samples_are = f"{len(oracle.samples)} samples"
+        self.converted: ConvertedModel | None = None
+        self.notes = list(caster.prepared.notes)
+        self.needs_files = False
+        self.builds = False
+        self.nodes = tuple(atoms_of(caster))
+        self.items = tuple(Item(name) for name in self.nodes)
+        self.settings = spelled(rules)
+        self._models = models
+        self._keeps: dict[str, frozenset[str]] = {}
+        self._scores: dict[frozenset[str], Scores] = {}
+
+    def content(self) -> object:
+        """Return what decides the scores and the build of a probe."""
+        target = None if self.target is None else asdict(self.target)
+        return {**content_of(self.caster, self.oracle), "target": target}
+
+    def describe(self, index: int) -> Described:
+        """Return a node; FP32 is good."""
+        name = self.nodes[index]
+        candidate = self.caster.candidates[name]
+        return {"item": name, "op": candidate.op, "good": {"precision": "fp32"}, "bad": {"precision": self.narrow}}
+
+    @property
+    def narrow(self) -> str:
+        """The 16-bit type's name."""
+        return self.caster.storage.name
+
+    def keep_of(self, active: Collection[int]) -> frozenset[str]:
+        """Return the nodes that stay FP32, including those that only move FP32 data."""
+        return self.caster.kept([name for index, name in enumerate(self.nodes) if index not in active])
+
+    def prepare(self, active: frozenset[int], folder: Path) -> Mapping[str, Path]:
+        """Write the nodes that stay FP32, and the models if a build or a check command reads them."""
+        keep = self.keep_of(active)
+        self._keeps[str(folder)] = keep
+        write_text(folder / self.file, "".join(f"{n}\n" for n in self.caster.candidates if n in keep))
+        if not (self.builds or self.needs_files):
+            return {}
+        place, stem = folder, ""
+        if self.caster.prepared.external:
+            self._models.mkdir(exist_ok=True)
+            place, stem = self._models, f"{folder.name}."
+        self._save_samples(folder.parent.parent / "samples")
+        paths = {"model": place / f"{stem}model.onnx", "twin": place / f"{stem}twin.onnx"}
+        typed = self.caster.cast(keep)
+        save(self.caster, self.oracle.twin_of(typed), paths["twin"])
+        save(self.caster, typed, paths["model"])
+        if self.target is not None:
+            job = self._job(self.target, paths["model"], keep, folder)
+            write_text(folder / _JOB, json.dumps(asdict(job), indent=1))
+        return paths
+
+    def plain_job(self, model: Path, folder: Path) -> BuildJob | None:
+        """Return the strongly typed build of a model in a folder; None without a builder that can do that."""
+        if self.target is None or self.target.constraints:
+            return None
+        return _typed_job(self.target, model, folder)
+
+    def _job(self, target: Target, model: Path, keep: frozenset[str], folder: Path) -> BuildJob:
+        job = _typed_job(target, model, folder)
+        if not target.constraints:
+            return job
+        plain = model.with_name(f"fp32.{model.name}")
+        save(self.caster, self.caster.cast(self.caster.candidates), plain)
+        return replace(job, model=str(plain), fp32_layers=sorted(keep), precision=self.narrow.upper())
+
+    def _save_samples(self, folder: Path) -> None:
+        """Write the samples once, so that checks run on the same ones."""
+        folder.mkdir(exist_ok=True)
+        for number, sample in enumerate(self.oracle.samples):
+            path = folder / f"{number:03d}.npz"
+            if not path.exists():
+                write_npz(sample, path)
+
+    def verify(self, active: frozenset[int], folder: Path) -> str:
+        """Compare the types in the build's log with those asked for; for layer precisions, only their reach."""
+        if self.target is None:
+            return ""
+        try:
+            log = load_build_log([str(folder / LOG)])
+        except SourceError as error:
+            return f"the build's log cannot be read: {error.what}"
+        keep, build = self.keep_of(active), log.builds[-1]
+        if self.target.constraints:
+            return first_of(unreached(keep, build))
+        difference = first_of(differences(self.caster, keep, build))
+        return f"the build did not read what was asked: {difference}" if difference else ""
+
+    def score(self, folder: Path) -> tuple[Verdict, str]:
+        """Run a prepared probe's twin, store its scores, and judge it."""
+        try:
+            scores = self._scores_of(self._keeps[str(folder)])
+        except RunError as error:
+            return Verdict.UNRESOLVED, error.what
+        write_scores(folder, scores, self.basis)
+        return _verdict_of(self.judgement(scores), self.rules)
+
+    def _scores_of(self, keep: frozenset[str]) -> Scores:
+        if keep not in self._scores:
+            self._scores[keep] = self.oracle.score_mixture(keep)
+        return self._scores[keep]
+
+    def judgement(self, scores: Scores) -> Judgement:
+        """Judge scores by the present rules."""
+        return self.judge.judge(scores)
+
+    def rejudge(self, folder: Path) -> tuple[Verdict, str] | None:
+        """Judge a stored probe by the present rules; None if it has no scores."""
+        if self.builds and was_built(folder) is None:
+            return None
+        scores = read_scores(folder, self.basis)
+        return None if scores is None else _verdict_of(self.judgement(scores), self.rules)
+
+    def executor(self, commands: ProbeExecutor) -> ProbeExecutor:
+        """Return an executor that judges in this process and has commands run by another."""
+        return _JudgingExecutor(self, commands)
+
+    def fix(self, _culprits: Sequence[frozenset[int]], _folder: Path) -> Sequence[str]:
+        """Write nothing yet: the repair is known once nothing is lost inside."""
+        return ()
+
+    def write_repair(self, nodes: Collection[str], folder: Path) -> Sequence[str]:
+        """Write the files of the repair into ``fixed/``."""
+        folder.mkdir(exist_ok=True)
+        return [*write_fixes(self.caster, nodes, folder), self._gpu_check(folder)]
+
+    def _gpu_check(self, folder: Path) -> str:
+        self._save_samples(folder / "samples")
+        judged = {
+            name: [{"metric": each.metric.name, "tolerance": each.value} for each in tolerances]
+            for name, tolerances in self.judge.tolerances.items()
+        }
+        return write_gpu_check(self.caster.prepared.path, judged, -self.caster.storage.largest, folder)
+
+
+class _JudgingExecutor(RelayExecutor):
+    """Builds if the lever says so, then judges: by the check command if there is one, else by the twin."""
+
+    def __init__(self, lever: PrecisionLever, commands: ProbeExecutor) -> None:
+        super().__init__(commands, "judge")
+        self._lever = lever
+
+    def _run(self, spec: ProbeSpec) -> ProbeOutcome:
+        folder = Path(spec.folder)
+        build = None
+        if spec.build is not None and self._lever.builds:
+            outcome = self._commands.submit(replace(spec, check=None)).result()
+            build = outcome.build
+            if outcome.verdict is not Verdict.GOOD:
+                return _failed(outcome, folder, spec)
+        if spec.check is not None:
+            return replace(self._commands.submit(replace(spec, build=None)).result(), build=build)
+        return ProbeOutcome(*self._lever.score(folder), build=build)
+
+
+def _failed(outcome: ProbeOutcome, folder: Path, spec: ProbeSpec) -> ProbeOutcome:
+    """Keep the last lines of a failed build's log; the verdict is unresolved unless the user wants bad."""
+    if outcome.verdict is None or outcome.build is None:
+        return outcome
+    keep_failure(folder)
+    verdict = Verdict.BAD if spec.build_failure_is_bad else Verdict.UNRESOLVED
+    return replace(
+        outcome, verdict=verdict, reason=f"build: {describe(outcome.build)}{_parser_error(folder)}; see {FAILURE}"
+    )
+
+
+def _parser_error(folder: Path) -> str:
+    """Return the ONNX parser's first error, if the build's report has one."""
+    path = folder / _REPORT
+    errors = json.loads(path.read_text(encoding="utf-8"))["errors"] if path.exists() else []
+    return f", {' '.join(errors[0].split())[:200]}" if errors else ""
+
+
+def _typed_job(target: Target, model: Path, folder: Path) -> BuildJob:
+    return BuildJob(
+        module=target.module,
+        model=str(model),
+        report=str(folder / _REPORT),
+        engine=str(folder / "engine"),
+        shapes=target.shapes,
+        compute_capability=target.compute_capability,
+    )
+
+
+def content_of(caster: Caster, oracle: Oracle) -> dict[str, object]:
+    """Return what identifies a directory's job: model, type, samples."""
+    samples = hashlib.sha256()
+    for sample in oracle.samples:
+        for name, array in sorted(sample.items()):
+            samples.update(f"{name} {array.dtype} {array.shape}".encode())
+            samples.update(array.tobytes())
+    model = hashlib.sha256(caster.prepared.proto.SerializeToString(deterministic=True))
+    for values in caster.prepared.streamed.values():
+        model.update(values.reshape(-1).view(np.uint8).data)
+    return {
+        "model": model.hexdigest(),
+        "precision": caster.storage.name,
+        "samples": samples.hexdigest(),
+        "masked": oracle.masked,
+        "accumulate": oracle.accumulator,
+        "libraries": [hashlib.sha256(Path(library).read_bytes()).hexdigest() for library in oracle.libraries],
+        "measures": list(METRICS),
+    }
+
+
+def read_scores(folder: Path, basis: str) -> Scores | None:
+    """Read a probe's scores; None if there are none of the same measures, or other ones than were written."""
+    try:
+        record = unsealed(folder / SCORES, basis)
+    except SourceError:
+        return None
+    outputs = None if record is None else record["outputs"]
+    return Scores({name: tuple(each) for name, each in outputs.items()}) if isinstance(outputs, dict) else None
+
+
+def write_scores(folder: Path, scores: Scores, basis: str) -> None:
+    """Write a probe's scores.
+
+    Raises:
+        OutputError: the file cannot be written.
+    """
+    write_bytes(folder / SCORES, sealed(basis, {"outputs": scores.outputs}))
+
+
+def was_built(folder: Path) -> bool | None:
+    """Return whether a probe's build succeeded; None if there was none."""
+    if not (folder / LOG).exists():
+        return None
+    return not (folder / FAILURE).exists()
+
+
+def failure_of(folder: Path) -> list[str]:
+    """Return the last log lines of a probe's failed build, or none."""
+    path = folder / FAILURE
+    return path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
+
+
+def _verdict_of(judgement: Judgement, rules: Mapping[str, OutputRule]) -> tuple[Verdict, str]:
+    shown = ", ".join(
+        f"{name}: {rules[name].metric.name} {score:.3g}" for name, score in judgement.worst.items() if score is not None
+    )
+    near = ", near the tolerance" if judgement.near else ""
+    return (Verdict.GOOD if judgement.passed else Verdict.BAD), f"emulated: {judgement.why or shown}{near}"
+
+
+def differences(caster: Caster, keep: Collection[str], build: Build) -> list[str]:
+    """Return a sentence for each tensor to which the ONNX parser's lines give another type than the typed model.
+
+    They show what TensorRT read, node by node; what its fused kernels compute in is not in the log.
+    """
+    parsed = {node.name: node for node in build.onnx_nodes}
+    sentences = []
+    for name, candidate in caster.candidates.items():
+        if name not in parsed:
+            if candidate.scope == 0:
+                sentences.append(f"{name} is not in the log")
+            continue
+        word = _WIDE if name in keep else caster.storage.log_word
+        for tensor, kind in _shown(candidate, parsed[name], caster):
+            if kind != word:
+                sentences.append(f"{name} was to be {word}, and {tensor} is {kind} (line {parsed[name].span.line})")
+    return sentences
+
+
+def unreached(keep: Collection[str], build: Build) -> list[str]:
+    """Return a sentence for each node inside a ForeignNode, which layer precisions do not reach (TF201)."""
+    held = {name: foreign for name, foreign in foreign_members(build).items() if name in keep}
+    return [
+        f"a layer precision does not reach {name} inside {foreign.name} (line {foreign.span.line})"
+        for name, foreign in held.items()
+    ]
+
+
+def _shown(candidate: CandidateNode, node: OnnxNode, caster: Caster) -> Iterator[tuple[str, str]]:
+    """Yield the candidate's tensors that change with its precision, and their types in the log."""
+    original = caster.survey.nodes[candidate.name]
+    changing = {original.output[slot] for slot in candidate.outputs}
+    shown = zip(node.outputs, node.output_types, strict=True)
+    if not changing:
+        changing = {original.input[slot] for slot in candidate.inputs}
+        shown = zip(node.inputs, node.input_types, strict=True)
+    for tensor, kind in shown:
+        if tensor.partition(caster.suffix)[0] in changing:
+            yield tensor, kind

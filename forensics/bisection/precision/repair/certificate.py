@@ -1,0 +1,163 @@
+"""The plan of a precision search: the search, the safe repair, then real builds of the probes that prove the answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from trtforensics.bisection.precision.emulation.oracle import RunError
+from trtforensics.bisection.precision.repair.smallest import REPAIRED
+from trtforensics.bisection.search import Ask, Status, Verdict
+from trtforensics.console.counting import duration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from trtforensics.bisection.precision.repair.curve import RoundingCurve
+    from trtforensics.bisection.precision.repair.safe import SafeRepair
+    from trtforensics.bisection.precision.repair.smallest import Nodes, RepairProbe, RepairSearch
+    from trtforensics.bisection.search import Outlook, Result
+
+SAFE = "the safe repair"
+
+_BUILD = 1
+"""The search's own probes have build number 0."""
+
+
+class Certificate:
+    """The search; then the safe repair; then, with ``builds``, real builds of the probes that prove the answer.
+
+    ``safer`` makes the safe repair of a minimal one. ``curve`` measures what rounding costs beyond a safe repair, where
+    no set is searched for. ``on_building`` is called once, before the builds.
+    """
+
+    def __init__(
+        self,
+        search: RepairSearch,
+        safer: Callable[[Nodes], SafeRepair],
+        on_building: Callable[[], None],
+        *,
+        builds: bool,
+        curve: Callable[[Nodes], RoundingCurve] | None = None,
+    ) -> None:
+        self.search = search
+        self.safe: SafeRepair | None = None
+        self.curve: RoundingCurve | None = None
+        self._curve = curve
+        self.verdicts: dict[Ask, Verdict] = {}
+        self.given: list[tuple[Ask, Verdict]] = []
+        self._safer = safer
+        self._on_building = on_building
+        self._builds = builds
+        self._safe_ask: Ask | None = None
+        self._looked = False
+        self._wanted: tuple[Ask, ...] | None = None
+        self._asked: set[Ask] = set()
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing is left to ask."""
+        return self.search.done and all(ask in self.verdicts for ask in self._after_the_search())
+
+    @property
+    def minimal(self) -> Nodes | None:
+        """The first repair; no nodes if the model passes without, or none was found; None while there is no answer."""
+        answer = self.search.answer
+        if answer is None or (answer.status is Status.NOT_REPRODUCED and not answer.passes_narrow):
+            return None
+        return answer.repairs[0].nodes if answer.repairs else frozenset()
+
+    @property
+    def builds_planned(self) -> int | None:
+        """How many builds the certificate has; None while the search goes on."""
+        return None if self._wanted is None else len(self._wanted)
+
+    def asks(self, room: int = 1) -> Sequence[Ask]:
+        """Return the next probes."""
+        if not self.search.done:
+            return self.search.asks(room)
+        fresh = [ask for ask in self._after_the_search() if ask not in self._asked][:room]
+        self._asked.update(fresh)
+        return fresh
+
+    def tell(self, ask: Ask, verdict: Verdict) -> None:
+        """Take the verdict of a probe."""
+        self.given.append((ask, verdict))
+        if ask in self._asked:
+            self.verdicts[ask] = verdict
+        else:
+            self.search.tell(ask, verdict)
+
+    def stop(self) -> None:
+        """Compute nothing any more."""
+        self.search.stop()
+
+    def proof(self) -> list[RepairProbe]:
+        """Return the probes that prove the answer, and the safe repair."""
+        return [*self.search.proof(), *([(self.safe.nodes, SAFE)] if self.safe and self._safe_ask else [])]
+
+    def outlook(self) -> Outlook:
+        """Return what is known; the builds left include those of the certificate."""
+        outlook = self.search.outlook()
+        if not self.search.done:
+            return outlook
+        left = sum(ask not in self.verdicts for ask in self._after_the_search())
+        return replace(outlook, expected=float(left), worst=left)
+
+    def result(self) -> Result:
+        """Return the answer; it is not certified if the repaired model does not build."""
+        result = self.search.result()
+        evidence = (*result.evidence, *self.verdicts)
+        unbuilt = any(a.purpose == REPAIRED and v is Verdict.UNRESOLVED for a, v in self.verdicts.items())
+        if result.status is Status.CERTIFIED and unbuilt:
+            result = replace(result, status=Status.NAMED, why="the repaired model does not build as asked")
+        if result.status is Status.NOT_REPRODUCED and self.safe is not None and self.safe.inside:
+            lost = sum(loss.lost for loss in self.safe.inside)
+            what = f"{lost} values lost inside" if lost else f"{len(self.safe.inside)} tensors flushed to zero inside"
+            result = replace(result, why=f"{result.why} on these samples, with {what}")
+        return replace(result, evidence=evidence)
+
+    def _after_the_search(self) -> tuple[Ask, ...]:
+        """Return the probe of the safe repair; once it has a verdict, also the builds."""
+        if not self._looked:
+            self._looked = True
+            self._safe_ask = self._ask_for_safety()
+        safety = () if self._safe_ask is None else (self._safe_ask,)
+        if any(ask not in self.verdicts for ask in safety):
+            return safety
+        if self._wanted is None:
+            self._on_building()
+            proof = (*self.search.result().evidence, *safety) if self._builds else ()
+            self._wanted = tuple(Ask(ask.active, _BUILD, purpose=ask.purpose) for ask in proof)
+        return (*safety, *self._wanted)
+
+    def _ask_for_safety(self) -> Ask | None:
+        """Make the safe repair of the answer; its probe is None if it is the minimal one or there is no answer."""
+        minimal = self.minimal
+        if minimal is None:
+            return None
+        try:
+            self.safe = self._safer(minimal)
+            if self._curve is not None and self.search.result().status is Status.INCONCLUSIVE:
+                self.curve = self._curve(self.safe.nodes)
+                safe, more = self.safe, self._safer(self.safe.nodes | self.curve.kept)
+                reasons = tuple(dict.fromkeys((*safe.reasons, *more.reasons)))
+                self.safe = replace(more, inside=safe.inside, reasons=reasons)
+        except RunError:  # ONNX Runtime does not return every tensor of every model
+            return None
+        return None if self.safe.nodes == minimal else Ask(self.search.active(self.safe.nodes), purpose=SAFE)
+
+
+def progress_text(plan: Certificate, seconds: float, *, every: bool) -> str:
+    """Return the line; ``seconds`` is the time since the run began, ``every`` says that each probe is built."""
+    given = plan.given
+    builds = [verdict for ask, verdict in given if ask.build or every]
+    probes = sum(not ask.build for ask, _ in given)
+    left = "" if plan.search.done else f", about {max(1, round(plan.outlook().expected))} left"
+    planned = plan.builds_planned
+    line = f"probes done {probes}{left}; builds done {len(builds)}"
+    line += f" of {planned}" if planned is not None and not every else ""
+    culprits = len(plan.search.outlook().culprits)
+    line += f"; {culprits} repair{'s' if culprits != 1 else ''} found" if culprits else ""
+    last = f"last {given[-1][1]}" if given else "nothing known yet"
+    return f"{line}; {last}; {duration(seconds)}"

@@ -1,0 +1,165 @@
+"""The files of a repair: the repaired model, the same repair for other tools, and a check of it on a GPU."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trtforensics.bisection.precision.casting.caster import save
+from trtforensics.console.output import write_text
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from trtforensics.bisection.precision.casting.caster import Caster
+
+GPU_CHECK = "check_on_gpu.py"
+NAMED = "named.onnx"
+"""Of a model whose nodes lack names of their own, which no tool could tell apart: TensorRT numbers equal names."""
+
+_AUTOCAST = """# NVIDIA ModelOpt AutoCast with the same nodes kept in FP32:
+{command}
+# AutoCast replaces a decomposed LayerNorm by LayerNormalization before it looks at names, so names inside one match
+# nothing then: compare its result with model.onnx.
+"""
+
+_SPLITS_TREXEC = re.compile(r"[,:*\s]")
+"""trtexec cuts ``--layerPrecisions`` at commas and colons and reads ``*`` as a wildcard."""
+
+_SCRIPT = '''"""Keeps some layers in FP32; for TensorRT 8.5 to 10 (11 has strongly typed networks only)."""
+
+# Run it in its own folder:
+# {command}
+
+import tensorrt as trt
+
+FP32_LAYERS = frozenset(
+{names}
+)
+
+
+def postprocess(network):
+    """Pin the layers, which the ONNX parser names after their nodes, and those of their outputs that are floats."""
+    for index in range(network.num_layers):
+        layer = network.get_layer(index)
+        if layer.name in FP32_LAYERS:
+            layer.precision = trt.float32
+            for output in range(layer.num_outputs):
+                tensor = layer.get_output(output)
+                if tensor is not None and tensor.dtype in (trt.float32, trt.float16):
+                    layer.set_output_type(output, trt.float32)
+'''
+
+_HONOURED = "# TensorRT 8.5 to 10 (11 has strongly typed networks only: then build model.onnx instead).\n"
+
+_NAMELESS = """\
+# trtexec cannot keep these nodes in FP32 by name: it cuts names at commas, colons and blanks, and takes * for a
+# wildcard. A build without them would not be repaired. They are:
+{names}
+# Build the repaired model instead, in this folder, with TensorRT 9.1 and later (or use fp32_layers.py):
+trtexec --onnx=model.onnx --stronglyTyped
+"""
+
+
+def write_fixes(caster: Caster, chosen: Collection[str], folder: Path) -> Sequence[str]:
+    """Write the files for a set of nodes into a folder, and return a line about each.
+
+    Raises:
+        OutputError: a file cannot be written.
+    """
+    folder.mkdir(exist_ok=True)
+    layers = layers_of(caster, caster.kept(chosen))
+    names = [layer.name for layer in layers]
+    precision, model = caster.storage.name, str(Path(caster.prepared.path).resolve())
+    more: tuple[str, ...] = ()
+    if caster.prepared.renamed:
+        model, more = NAMED, (f"{NAMED}: the FP32 model with a name for each node, which the commands below build",)
+        save(caster, caster.cast(caster.candidates), folder / NAMED)
+    save(caster, caster.cast(caster.kept(chosen)), folder / "model.onnx")
+    write_text(folder / "trtexec.txt", trtexec_command(layers, precision, model))
+    write_text(folder / "fp32_layers.py", network_script(names, precision, model))
+    write_text(folder / "autocast.txt", autocast_command(names, caster))
+    return (
+        "model.onnx: the model with Casts, for a strongly typed build",
+        *more,
+        "trtexec.txt: a trtexec command with the same layers in FP32, for TensorRT 8.5 to 10",
+        "fp32_layers.py: a network script for Polygraphy, TensorRT 8.5 to 10",
+        "autocast.txt: the exclude list for ModelOpt AutoCast; mind what it says of LayerNorm",
+    )
+
+
+def layers_of(caster: Caster, keep: Collection[str]) -> list[KeptLayer]:
+    """Return the nodes that stay FP32 in the order of the model."""
+    return [
+        KeptLayer(name, bool(node.outputs) and len(node.outputs) == len(caster.survey.nodes[name].output))
+        for name, node in caster.candidates.items()
+        if name in keep
+    ]
+
+
+def autocast_command(names: Sequence[str], caster: Caster) -> str:
+    """Return AutoCast's command; it matches names by regular expressions from their beginning."""
+    patterns = [f"^{re.escape(name)}$" for name in names]
+    model = NAMED if caster.prepared.renamed else caster.prepared.path
+    words = ["python", "-m", "modelopt.onnx.autocast", "--onnx_path", model]
+    words += ["--low_precision_type", caster.storage.name, *(["--nodes_to_exclude", *patterns] if patterns else [])]
+    return _AUTOCAST.format(command=shlex.join(words))
+
+
+def write_gpu_check(original: str, judged: Mapping[str, object], lowest: float, folder: Path) -> str:
+    """Write the script that checks a repair on a GPU, with what it judges by, and return a line about it.
+
+    ``judged`` gives the metrics and the tolerances of each output; values below ``lowest`` mark masked positions.
+
+    Raises:
+        OutputError: a file cannot be written.
+    """
+    script = files(__package__).joinpath(GPU_CHECK).read_text(encoding="utf-8")
+    write_text(folder / GPU_CHECK, script)
+    settings = {"original": str(Path(original).resolve()), "judged": judged, "lowest": lowest}
+    write_text(folder / "check_on_gpu.json", json.dumps(settings, indent=1, ensure_ascii=False) + "\n")
+    return f"{GPU_CHECK}: builds and runs the original and a repair on a GPU with samples/, and prints the errors"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptLayer:
+    """A layer that stays FP32. ``floats`` says that all of its outputs are floats, so that their type can be set."""
+
+    name: str
+    floats: bool
+
+
+def trtexec_command(layers: Sequence[KeptLayer], flag: str, model: str) -> str:
+    """Return text to paste into a shell: trtexec on the FP32 model with layer precisions.
+
+    Where trtexec cannot name one of the layers, the command builds the repaired ``model.onnx``, strongly typed.
+    """
+    nameless = [layer.name for layer in layers if _SPLITS_TREXEC.search(layer.name)]
+    if nameless:
+        listed = "\n".join(f"#   {_one_line(name)}" for name in nameless)
+        head, _, tail = _NAMELESS.partition("{names}")
+        return head + listed + tail
+    words = ["trtexec", f"--onnx={model}", f"--{flag}", "--precisionConstraints=obey"]
+    typed = [layer.name for layer in layers if layer.floats]
+    for option, names in (("--layerPrecisions", [layer.name for layer in layers]), ("--layerOutputTypes", typed)):
+        words += [f"{option}={','.join(f'{name}:fp32' for name in names)}"] if names else []
+    return _HONOURED + " \\\n    ".join(map(shlex.quote, words)) + "\n"
+
+
+def network_script(names: Sequence[str], flag: str, model: str) -> str:
+    """Return a script for Polygraphy's ``--trt-network-postprocess-script``; its head has the command."""
+    words = ["polygraphy", "convert", model, f"--{flag}", "--precision-constraints", "obey"]
+    words += ["--trt-network-postprocess-script", "fp32_layers.py:postprocess", "-o", "engine"]
+    listed = "\n".join(["    ["] + [f"        {name!r}," for name in names] + ["    ]"])
+    head, _, tail = _SCRIPT.partition("{names}")
+    return head.replace("{command}", _one_line(shlex.join(words))) + listed + tail
+
+
+def _one_line(text: str) -> str:
+    """Keep a text inside a comment: a name or a path may hold line breaks."""
+    return text.replace("\r", "\\r").replace("\n", "\\n")

@@ -1,0 +1,339 @@
+"""The search for repairs: the smallest sets of nodes that make the model pass if they alone stay FP32.
+
+One FP32 run tells which tensors leave the range. The nodes that touch them are tried together, and what need not be
+FP32 is taken away in groups. Where they do not repair the model, the fewest further tensors are added, in the order of
+suspicion, by halving. The proof is one probe for each node of the answer: the repair without it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import accumulate
+from math import ceil, log2
+from typing import TYPE_CHECKING
+
+import networkx as nx
+
+from trtforensics.bisection.precision.items import Beyond
+from trtforensics.bisection.search import AGAIN, Ask, Outlook, Result, Status, Verdict
+from trtforensics.bisection.search.chain import shares_of
+from trtforensics.bisection.search.ledger import Wish, bits, mask_of, union
+from trtforensics.bisection.search.minimising import growing_groups, leaving_one_out, minimised
+from trtforensics.bisection.search.probing import ProbeSearch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from trtforensics.bisection.precision.items import PrecisionItem
+    from trtforensics.bisection.search.ledger import Steps
+    from trtforensics.bisection.search.minimising import Proposals
+
+Nodes = frozenset[str]
+RepairProbe = tuple[Nodes, str]
+"""A probe: the nodes that stay FP32, and its purpose."""
+
+REPAIRED = "the repair alone in FP32"
+
+_FEW = 8
+"""A repair of at most so many nodes is looked at from the other side too: each node alone in 16 bits."""
+
+_CERTIFICATE = 5
+"""Probes that prove a repair of two nodes: it passes, fails without either, and each alone in 16 bits fails."""
+
+
+_PASSES = {Verdict.GOOD: True, Verdict.BAD: False, Verdict.UNRESOLVED: None}
+
+
+@dataclass(frozen=True, slots=True)
+class RepairSet:
+    """A minimal set: the model passes with these nodes in FP32, and fails without any one of them.
+
+    ``tensors`` are the items that the nodes belong to. ``proven`` is False if a probe of the proof was not resolved.
+    """
+
+    nodes: Nodes
+    tensors: tuple[str, ...]
+    proven: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RepairAnswer:
+    """The answer of the search: the first repair, and alternatives that share no node with it.
+
+    ``needed`` says for nodes of a small first repair whether the model fails with that node alone in 16 bits; if not,
+    other nodes can do its part. ``passes_narrow`` says that the model passes with every node in 16 bits.
+    """
+
+    status: Status
+    why: str
+    repairs: tuple[RepairSet, ...] = ()
+    needed: Mapping[str, bool | None] = field(default_factory=dict)
+    suspects: Nodes = frozenset()
+    passes_narrow: bool = False
+
+
+class RepairSearch(ProbeSearch[RepairAnswer]):
+    """A search over nodes, active ones in 16 bits.
+
+    ``atoms`` gives each node the nodes that change with it. ``narrow`` is the shown name of the 16-bit type. ``every``
+    has it search for alternatives too. ``limit`` is the most probes to ask for.
+    ``futile``, which the caller may set, says why no set is searched for.
+    """
+
+    def __init__(
+        self,
+        items: Sequence[PrecisionItem],
+        atoms: Mapping[str, frozenset[str]],
+        narrow: str,
+        *,
+        every: bool = True,
+        limit: int | None = None,
+    ) -> None:
+        super().__init__(limit)
+        self.futile = ""
+        self.nodes = tuple(atoms)
+        self._items = items
+        self._atoms = atoms
+        self._narrow = narrow
+        self._every = every
+        self._all = frozenset(atoms)
+        self._places = {node: place for place, node in enumerate(self.nodes)}
+        self._repairs: list[RepairSet] = []
+        self._suspects = self._all
+        self._everything = (1 << len(self.nodes)) - 1
+        self._kept = 0
+        self._round: tuple[Wish, ...] = ()
+        self._left = 0
+
+    def outlook(self) -> Outlook:
+        """Return what is known; the builds left are probes, estimated: of an answer of two nodes until one passes."""
+        items = sum(1 for item in self._items if item.nodes & self._suspects)
+        to_come = self._left or sum(self._ledger.told(wish) is None for wish in self._round)
+        left = 0 if self.answer else to_come or ceil(log2(max(1, items))) + _CERTIFICATE
+        culprits = tuple(self._indexes(repair.nodes) for repair in self._repairs)
+        atoms = tuple(self._indexes(atom) for atom in dict.fromkeys(self._atoms.values()))
+        return Outlook(float(left), left, self._indexes(self._suspects), culprits, atoms)
+
+    def result(self) -> Result:
+        """Return the answer so far: each set is a repair."""
+        answer = self.answer or RepairAnswer(Status.INCONCLUSIVE, "the search has not ended", tuple(self._repairs))
+        sets = tuple(self._indexes(repair.nodes) for repair in answer.repairs)
+        proof = [Ask(self.active(keep), purpose=purpose) for keep, purpose in self.proof()]
+        bound = ceil(log2(max(1, len(self._items))))
+        evidence = tuple(ask for ask in proof if self._ledger.seen(mask_of(ask.active)) is not None)
+        suspects = self._indexes(answer.suspects)
+        minimal = tuple(repair.proven for repair in answer.repairs)
+        return Result(answer.status, answer.why, sets, suspects, 1.0, bound, evidence, minimal)
+
+    def proof(self) -> list[RepairProbe]:
+        """Return the probes that prove the answer, named by what they are rather than by when they were asked for."""
+        wishes = [(frozenset[str](), f"everything in {self._narrow}"), (self._all, "everything in FP32")]
+        repairs = self.answer.repairs if self.answer else ()
+        for number, repair in enumerate(repairs):
+            wishes.append((repair.nodes, f"alternative {number} alone in FP32" if number else REPAIRED))
+        if repairs:
+            rest = self._all.difference(*(repair.nodes for repair in repairs))
+            wishes.append((rest, "everything in FP32 but the repairs"))
+        return wishes
+
+    def neighbours(self, repair: RepairSet, node: str) -> tuple[frozenset[int], frozenset[int]]:
+        """Return the active nodes of two probes: a repair's node alone in 16 bits, and the repair without that node."""
+        return self.active(self._all - self._atoms[node]), self.active(repair.nodes - self._atoms[node])
+
+    def active(self, keep: frozenset[str]) -> frozenset[int]:
+        """Return the indexes of the nodes in 16 bits when some stay FP32."""
+        return self._indexes(self._all - keep)
+
+    def _indexes(self, nodes: frozenset[str]) -> frozenset[int]:
+        return frozenset(self._places[node] for node in nodes)
+
+    def _mask(self, nodes: Nodes) -> int:
+        return mask_of(self._places[node] for node in nodes)
+
+    def _nodes(self, mask: int) -> Nodes:
+        return frozenset(self.nodes[place] for place in bits(mask))
+
+    def _unfinished(self, why: str) -> RepairAnswer:
+        return RepairAnswer(Status.INCONCLUSIVE, why, tuple(self._repairs), {}, self._suspects)
+
+    def _wish(self, keep: Nodes, purpose: str) -> Wish:
+        return Wish(self._mask(self._all - keep), purpose)
+
+    def _judged(self, *probes: RepairProbe) -> Steps[list[bool | None]]:
+        """Return of each probe whether the model passes with these nodes in FP32; None: it cannot be judged."""
+        verdicts = yield from self._ledger.whole(tuple(self._wish(*probe) for probe in probes))
+        return [_PASSES[verdict] for verdict in verdicts]
+
+    def _run(self) -> Steps[RepairAnswer]:
+        ends = (frozenset[str](), f"everything in {self._narrow}"), (self._all, "everything in FP32")
+        narrow, wide = yield from self._judged(*ends)
+        for passes, precision, wanted in ((wide, "FP32", True), (narrow, self._narrow, False)):
+            if passes is None:
+                return RepairAnswer(
+                    Status.INCONCLUSIVE, f"the model cannot be judged with every node in {precision}; {AGAIN}"
+                )
+            if passes is not wanted:
+                verdict = "passes" if passes else "does not pass"
+                why = f"the model {verdict} with every node in {precision}"
+                return RepairAnswer(Status.NOT_REPRODUCED, why, passes_narrow=passes)
+        while True:
+            end = self.futile or (yield from self._next_repair())
+            if end:
+                return self._unfinished(end)
+            if not self._every:
+                return self._certified({})
+            rest = self._all.difference(*(repair.nodes for repair in self._repairs))
+            (others,) = yield from self._judged((rest, "everything in FP32 but the repairs"))
+            if not others:
+                break
+        first = sorted(self._repairs[0].nodes)
+        if len(first) > _FEW:
+            return self._certified({})
+        alone = [(self._all - self._atoms[node], f"only {node} in {self._narrow}") for node in first]
+        passes_with = dict(zip(first, (yield from self._judged(*alone)), strict=True))
+        return self._certified({node: None if passes is None else not passes for node, passes in passes_with.items()})
+
+    def _certified(self, needed: Mapping[str, bool | None]) -> RepairAnswer:
+        if all(repair.proven for repair in self._repairs):
+            return RepairAnswer(Status.CERTIFIED, "", tuple(self._repairs), needed)
+        return RepairAnswer(Status.NAMED, "a probe of the certificate was not resolved", tuple(self._repairs), needed)
+
+    def _next_repair(self) -> Steps[str]:
+        """Find one more repair among the nodes of no repair; return why there is none, or ""."""
+        free = self._all.difference(*(repair.nodes for repair in self._repairs))
+        certain = self._union(item for item in self._items if item.beyond is not None) & free
+        repairs = certain and (yield from self._judged((certain, f"what leaves the range of {self._narrow}"))) == [True]
+        if repairs:
+            patience = ceil(log2(max(2, len(self._items))))
+            groups = yield from self._reduced(self._connected(certain), 1, patience)
+            units, first = self._likeliest_to_go(frozenset().union(*groups))
+        else:
+            units, first = yield from self._extended(certain, free)
+            if not units:
+                return "no set of tensors was seen to repair it: a probe was not resolved; " + AGAIN
+        kept = yield from self._reduced(units, first)
+        atoms = self._in_order(frozenset().union(*kept))
+        if any(unit not in atoms for unit in kept):
+            atoms = self._in_order(frozenset().union(*(yield from self._reduced(atoms, 1))))
+        self._kept = self._mask(frozenset().union(*atoms))
+        yield from minimised(leaving_one_out([self._mask(atom) for atom in atoms]), self._first_repair)
+        needed = all(self._ledger.told(wish) is Verdict.BAD for wish in self._round)
+        self._left, self._round = 0, ()
+        nodes = self._nodes(self._kept)
+        (passes,) = yield from self._judged((nodes, REPAIRED))
+        self._repairs.append(RepairSet(nodes, self._causes(nodes), needed and passes is True))
+        return ""
+
+    def _reduced(self, units: Sequence[Nodes], first: int, patience: int | None = None) -> Steps[list[Nodes]]:
+        """Return the units that cannot go; the likeliest to go come first, ``first`` of them are tried together."""
+        masks = [self._mask(unit) for unit in units]
+        self._kept = union(masks)
+        kept = yield from minimised(
+            growing_groups(masks, first, lambda: self._ledger.most_room, patience), self._first_repair
+        )
+        return [self._nodes(unit) for unit in kept]
+
+    def _first_repair(self, proposals: Proposals) -> Steps[int | None]:
+        """Return the first subset that still repairs the model."""
+        self._left = proposals.left
+        self._round = tuple(map(self._without, proposals.subsets))
+        enough = yield from self._ledger.first(self._round, Verdict.GOOD, tuple(map(self._without, proposals.ahead)))
+        if enough is None:
+            return None
+        self._kept = self._everything & ~enough.mask
+        return self._kept
+
+    def _without(self, keep: int) -> Wish:
+        """Return the probe of a repair, named by what it lacks of the present one."""
+        gone = sorted(self._nodes(self._kept & ~keep)) or [""]
+        more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
+        return Wish(self._everything & ~keep, f"the repair without {gone[0]}{more}")
+
+    def _extended(self, certain: Nodes, free: Nodes) -> Steps[tuple[list[Nodes], int]]:
+        """Return units, tensors in order of suspicion: all together repair, all but the first do not.
+
+        Everything free repairs; nothing does not. The fewest tensors, the most suspicious first, lie between.
+        """
+        order = sorted((i for i in self._items if i.nodes & free), key=lambda item: -item.suspicion)
+        prefixes = list(accumulate((item.nodes & free for item in order), frozenset.union, initial=certain))
+        weights = shares_of([item.suspicion for item in order])
+        low, high = 0, len(order)
+        while high - low > 1:
+            middle = _middle(weights, low, high)
+            purpose = f"the {middle} most suspicious of {len(order)} tensors"
+            (passes,) = yield from self._judged((prefixes[middle], purpose))
+            if passes is None:
+                return [], 0
+            low, high = (low, middle) if passes else (middle, high)
+            self._suspects = prefixes[high] if high < len(order) else free
+        last = order[high - 1].nodes & free
+        rest = [item.nodes & free for item in reversed(order[: high - 1])]
+        extra = certain.difference(last, *rest)
+        rest += [extra] if extra else []
+        return [*rest, last], max(1, len(rest))
+
+    def _connected(self, nodes: Nodes) -> list[Nodes]:
+        """Return nodes in groups that tensors beyond the range connect, such as those of one layer; the last first.
+
+        What a layer loses shows in the output or it does not, whichever of its nodes loses it.
+        """
+        groups = nx.Graph()
+        groups.add_nodes_from(node for node in self.nodes if node in nodes)
+        for item in self._items:
+            if item.beyond is not None:
+                nx.add_path(groups, sorted(item.nodes & nodes))
+        for atom in self._in_order(nodes):
+            nx.add_path(groups, sorted(atom))
+        return [frozenset(group) for group in nx.connected_components(groups)][::-1]
+
+    def _likeliest_to_go(self, nodes: Nodes) -> tuple[list[Nodes], int]:
+        """Return atoms in the order in which they are taken away, and how many touch no tensor that overflows.
+
+        The later a node, the fewer read what it loses: if the late ones go first, few failures are seen twice.
+        """
+        overflowing = self._union(item for item in self._items if item.beyond is Beyond.OVERFLOW)
+        atoms = self._in_order(nodes)[::-1]
+        mild = [atom for atom in atoms if not atom & overflowing]
+        return mild + [atom for atom in atoms if atom & overflowing], len(mild)
+
+    def _causes(self, nodes: Nodes) -> tuple[str, ...]:
+        """Return the items that explain a repair: those beyond the range, and what else it takes to cover its nodes."""
+
+        def rank(item: PrecisionItem) -> tuple[bool, float, float]:
+            return item.beyond is None, -len(item.nodes & nodes) / len(item.nodes), -item.suspicion
+
+        causes, covered = [], frozenset[str]()
+        for item in sorted((item for item in self._items if item.nodes & nodes), key=rank):
+            whole = item.beyond is not None and item.nodes <= nodes
+            if whole or (item.nodes & nodes) - covered:
+                causes.append(item.name)
+                covered |= item.nodes & nodes
+        return tuple(causes)
+
+    def _in_order(self, nodes: Nodes) -> list[Nodes]:
+        """Return the atoms of nodes in the order of the model."""
+        return list(dict.fromkeys(self._atoms[node] for node in self.nodes if node in nodes))
+
+    @staticmethod
+    def _union(items: Iterable[PrecisionItem]) -> Nodes:
+        return frozenset(node for item in items for node in item.nodes)
+
+
+def _middle(weights: Sequence[float], low: int, high: int) -> int:
+    """Return the place that splits the weights between two places in halves, next to neither."""
+    half = sum(weights[low:high]) / 2.0
+    weight = 0.0
+    for place in range(low + 1, high - 1):
+        weight += weights[place - 1]
+        if weight >= half:
+            return place
+    return high - 1
+
+
+def solve(search: RepairSearch, passes: Callable[[Nodes], bool]) -> RepairAnswer | None:
+    """Answer a search to its end; ``passes`` judges the nodes that stay FP32."""
+    while not search.done:
+        for ask in search.asks():
+            keep = frozenset(node for index, node in enumerate(search.nodes) if index not in ask.active)
+            search.tell(ask, Verdict.GOOD if passes(keep) else Verdict.BAD)
+    return search.answer

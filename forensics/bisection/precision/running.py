@@ -1,0 +1,302 @@
+"""A precision search from a model to its answer, for the command, the API and tests."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from functools import partial
+from math import ceil, log2
+from os import PathLike, fspath
+from typing import TYPE_CHECKING
+
+from trtforensics.bisection.options import SampleOptions, with_commands
+from trtforensics.bisection.precision.answer.concluding import Conclusion
+from trtforensics.bisection.precision.casting.caster import Caster
+from trtforensics.bisection.precision.casting.storage import STORAGES
+from trtforensics.bisection.precision.emulation.accumulation import FIRST_OPERATOR_SET
+from trtforensics.bisection.precision.emulation.converted import judged, raised_for, require_equal
+from trtforensics.bisection.precision.emulation.judging import rules_for
+from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError, floating_outputs
+from trtforensics.bisection.precision.emulation.ranges import mask_notes, tensor_ranges
+from trtforensics.bisection.precision.items import atoms_of, items_of
+from trtforensics.bisection.precision.nodes import PrecisionLever, Target
+from trtforensics.bisection.precision.remarks import computing_in_halves, model_notes, no_candidates
+from trtforensics.bisection.precision.repair.certificate import Certificate, progress_text
+from trtforensics.bisection.precision.repair.curve import rounding_curve
+from trtforensics.bisection.precision.repair.safe import safe_repair
+from trtforensics.bisection.precision.repair.smallest import RepairSearch
+from trtforensics.bisection.session.bisection import bisect
+from trtforensics.errors import SourceError, UsageError
+from trtforensics.model.data_types import Accumulator
+from trtforensics.onnx_models.drawing import how_to_give, inputs_behind
+from trtforensics.onnx_models.graphs import operator_set, survey_of
+from trtforensics.onnx_models.reading import prepare
+from trtforensics.onnx_models.samples import SampleSet, fitted, read_samples
+from trtforensics.onnx_models.shapes import is_dynamic
+from trtforensics.trt.installed import look, require
+from trtforensics.trt.interpreter import installed_modules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    import numpy.typing as npt
+    import onnx
+
+    from trtforensics.bisection.options import BuildOptions, PrecisionOptions
+    from trtforensics.bisection.precision.answer.precision_answer import PrecisionAnswer
+    from trtforensics.bisection.precision.emulation.converted import ConvertedModel
+    from trtforensics.bisection.runner.options import RunOptions
+    from trtforensics.onnx_models.samples import Sample
+
+BUILDS = ("certificate", "every", "none")
+"""Which probes are really built: those that prove the answer, every one, or none."""
+
+_BEYOND_HALVING = 9
+"""Probes that a search for two nodes takes beside those that halve the items."""
+_BUILDS = {"none": "no build", "every": "as many builds", "certificate": "4 or more real builds at the end"}
+
+
+@dataclass(frozen=True, slots=True)
+class PrecisionForecast:
+    """The items of a search for nodes that must stay FP32, and the search's cost.
+
+    ``probes`` is how many probes one set of two nodes takes at most, on the CPU. ``builds`` says which of them are
+    built: ``none``, ``every`` or ``certificate``. ``builder`` is the module that builds, None where none is installed.
+    """
+
+    schema: int
+    kind: str
+    mode: str
+    nodes: int
+    items: tuple[str, ...]
+    probes: int
+    builds: str
+    builder: str | None
+
+    def text(self) -> str:
+        """Return the forecast as text."""
+        builder = f"with {self.builder}" if self.builder else "(no TensorRT is installed: none will run)"
+        return (
+            f"{self.nodes} nodes in {len(self.items)} items (tensors, and readers of clamped constants).\n"
+            f"One set of two nodes: up to {self.probes} probes on the CPU, {_BUILDS[self.builds]} {builder}.\n"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PrecisionRequest:
+    """A model, the options of its search, what makes its samples, and how it is built."""
+
+    model: str
+    precision: PrecisionOptions
+    samples_of: Callable[[onnx.ModelProto], SampleSet]
+    build: BuildOptions
+
+
+class PrecisionRun:
+    """A precision search that is ready to run in a directory."""
+
+    def __init__(self, request: PrecisionRequest, options: RunOptions, directory: Path) -> None:
+        """Read the model, run it in FP32, and measure its tensors. ``options.build`` is one of :data:`BUILDS`.
+
+        Raises:
+            SourceError: the model or its samples cannot be read, or the model has no node that could change its type.
+            UsageError: the options make no sense together or for this model.
+        """
+        self._directory = directory
+        self._builds = options.build or BUILDS[0]
+        if self._builds not in BUILDS:
+            next_step = f"Give one of {', '.join(BUILDS)}; a command of yours can build in `--check`, from {{model}}"
+            raise UsageError("--build", f"{self._builds!r} does not say which probes to build", next_step)
+        if options.confidence is not None:
+            what = "has no use here: emulation gives the same numbers each time"
+            raise UsageError("--confidence", what, "Leave it out")
+        self.lever = lever_of(request, directory.absolute())
+        self._options = with_commands(replace(options, build=None), self.lever)
+        if options.check is not None:
+            self.lever.needs_files, self.lever.settings = True, ""
+        elif self._builds == "every":
+            self.lever.settings += "; every probe is built"
+        ranges = tensor_ranges(self.lever.oracle)
+        self.lever.notes += mask_notes(ranges.masked, ranges.empty_rows, self.lever.narrow)
+        self._masked = ranges.masked
+        self._items = items_of(self.lever.caster, ranges.by_tensor)
+
+    def forecast(self) -> PrecisionForecast:
+        """Return what the search would cost."""
+        builder = self.lever.target.module if self.lever.target else None
+        names = tuple(item.name for item in self._items)
+        probes = ceil(log2(max(1, len(names)))) + _BEYOND_HALVING
+        return PrecisionForecast(
+            1, "precision-forecast", "precision", len(self.lever.nodes), names, probes, self._builds, builder
+        )
+
+    def run(self, show: Callable[[str], None]) -> tuple[PrecisionAnswer, Sequence[str]]:
+        """Search, build what proves the answer, write the repairs; return it and a line about each file of ``fixed/``.
+
+        ``show`` gets lines of progress.
+
+        Raises:
+            KeyboardInterrupt: the user stopped it; the directory holds everything up to now.
+            UsageError: the directory is another job's, or in use.
+            OutputError: the directory cannot be written to.
+        """
+        lever, options = self.lever, self._options
+        atoms, above = atoms_of(lever.caster), {} if lever.needs_files else lever.judge.floors_above
+        futile = f"rounding alone costs {' and '.join(above)} more than the cap; a curve takes the place of a search"
+        search = RepairSearch(
+            self._items,
+            atoms,
+            lever.narrow.upper(),
+            every=options.find == "all",
+            limit=options.max_builds,
+        )
+        search.futile = futile if above else ""
+        every = self._builds == "every"
+        lever.builds = every
+
+        def switch_to_building() -> None:
+            lever.builds = True
+
+        plan = Certificate(
+            search,
+            partial(safe_repair, lever.oracle, self._items, self._masked),
+            switch_to_building,
+            builds=self._builds == "certificate" and lever.target is not None,
+            curve=partial(rounding_curve, lever.oracle, lever.judge, atoms) if above else None,
+        )
+        begun = time.monotonic()
+        search_answer, fixed = bisect(
+            self._directory,
+            lever,
+            plan,
+            options,
+            lambda _: show(progress_text(plan, time.monotonic() - begun, every=every)),
+        )
+        conclusion = Conclusion(lever, plan, self._items, self._directory, self.wants_builds, options.timeout)
+        return conclusion.write(search_answer, fixed)
+
+    @property
+    def wants_builds(self) -> bool:
+        """Whether any probe is built."""
+        return self._builds != "none"
+
+
+def lever_of(request: PrecisionRequest, directory: Path) -> PrecisionLever:
+    """Return the lever over a model's nodes; what it writes stands below the directory.
+
+    Raises:
+        SourceError: the model or its samples cannot be read, or it has no node that could change its type.
+        UsageError: the options make no sense together or for this model.
+    """
+    options = request.precision
+    searched = options.against or request.model
+    original, storage = prepare(searched), STORAGES[options.precision]
+    caster = Caster(raised_for(original, storage), storage)
+    if not caster.candidates:
+        raise SourceError(searched, *no_candidates(caster))
+    proto = caster.prepared.proto
+    outputs = [output.name for output in proto.graph.output]
+    rules = rules_for(floating_outputs(proto, outputs), options.metric, options.tolerance)
+    sampled = request.samples_of(proto)
+    oracle = _oracle(request, caster, sampled)
+    if caster.prepared is not original:
+        require_equal(oracle, original)
+    target = _target(request, caster, sampled.samples)
+    lever = PrecisionLever(caster, oracle, rules, target, directory / "models")
+    lever.samples_are = f"{len(sampled.samples)} {'random ' if sampled.drawn else ''}samples"
+    lever.notes += [*model_notes(caster), *sampled.notes]
+    lever.converted = _converted(request, lever) if options.against else None
+    return lever
+
+
+def _oracle(request: PrecisionRequest, caster: Caster, sampled: SampleSet) -> Oracle:
+    """Run the model in FP32; where it does not run on random samples, the error names the inputs that lead to it.
+
+    A model may be right to refuse them: indices, lengths and rates are no random numbers.
+    """
+    options = request.precision
+    accumulator = _accumulator(request, caster)
+    try:
+        return Oracle(caster, sampled.samples, options.mask_nonfinite, accumulator, options.custom_ops)
+    except RunError as error:
+        if not sampled.drawn:
+            raise
+        names = inputs_behind(caster.prepared.proto, error.what)
+        what = f"on random values of {', '.join(names)}: {error.what}"
+        raise RunError(error.where, what, how_to_give(caster.prepared.proto, names)) from None
+
+
+def _accumulator(request: PrecisionRequest, caster: Caster) -> Accumulator:
+    """Return the type in which products sum.
+
+    Raises:
+        UsageError: no kernel sums BF16 in FP16, or the operator set lacks what the sums need.
+    """
+    accumulator = Accumulator(request.precision.accumulate)
+    if accumulator is Accumulator.FP16:
+        if request.precision.precision != "fp16":
+            raise UsageError("--accumulate fp16", "is for FP16: BF16 products sum in FP32", "Leave it out")
+        version = operator_set(caster.prepared.proto)
+        if version < FIRST_OPERATOR_SET:
+            what = f"needs operator set {FIRST_OPERATOR_SET} or later, and {request.model} uses {version}"
+            raise UsageError("--accumulate fp16", what, "Convert it by onnx.version_converter")
+    return accumulator
+
+
+def _target(request: PrecisionRequest, caster: Caster, samples: tuple[Sample, ...]) -> Target | None:
+    """Return the builder; None if none is installed.
+
+    Raises:
+        UsageError: the builder of ``--builder`` is not installed, or has no layer precisions for ``--by constraints``.
+    """
+    build, modules = request.build, installed_modules()
+    if build.builder is not None and build.builder not in modules:
+        raise UsageError("--builder", f"{build.builder} is not installed", f"Run `pip install {build.builder}`")
+    if not modules:
+        return None
+    module = build.builder or modules[0]
+    constraints = request.precision.by == "constraints"
+    if constraints:
+        installed, precision = look(module), request.precision.precision.upper()
+        require("constraints", installed)
+        if precision not in installed.flags:
+            next_step = "Leave out `--by constraints`, or ask for fp16"
+            raise UsageError(installed.name, f"has no builder flag {precision}", next_step)
+    shapes = {name: array.shape for name, array in samples[0].items()} if is_dynamic(caster.prepared.proto) else {}
+    return Target(module, shapes, build.compute_capability if module == "tensorrt_rtx" else None, constraints)
+
+
+def _converted(request: PrecisionRequest, lever: PrecisionLever) -> ConvertedModel:
+    """Judge the 16-bit model whose original is searched.
+
+    Raises:
+        SourceError: the model cannot be read or run.
+        UsageError: it does not compute in the type of ``--precision``, or has another interface than the original.
+    """
+    model = request.model
+    prepared = prepare(model)
+    halves = computing_in_halves(survey_of(prepared.proto))
+    if not halves:
+        raise UsageError("--against", f"{model} has no node that computes in 16 bits", "Leave it out")
+    if request.precision.precision.upper() not in halves:
+        word = next(iter(halves))
+        raise UsageError("--precision", f"{model} computes in {word}", f"Give `--precision {word.lower()}`")
+    return judged(prepared, lever.oracle, lever.judge)
+
+
+def given_samples(
+    samples: Sequence[Mapping[str, npt.ArrayLike] | str | PathLike[str]],
+) -> Callable[[onnx.ModelProto], SampleSet]:
+    """Return what makes samples of arrays and of files of arrays; of none, the default random ones."""
+
+    def samples_of(model: onnx.ModelProto) -> SampleSet:
+        fitting: list[Sample] = []
+        for sample in samples:
+            if isinstance(sample, (str, PathLike)):
+                fitting += read_samples(model, [fspath(sample)])
+            else:
+                fitting.append(fitted(model, sample, f"sample {len(fitting)}"))
+        return SampleSet(tuple(fitting))
+
+    return samples_of if samples else SampleOptions().samples_of

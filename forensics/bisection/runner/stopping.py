@@ -1,0 +1,107 @@
+"""Signals to a run: the first Ctrl-C ends it in order, the second at once; Ctrl-Z pauses it.
+
+SIGTERM and SIGHUP, from batch systems and closed terminals, end it too. SIGQUIT asks where it stands. A signal that was
+ignored when the process began stays so, SIGHUP under ``nohup`` for example.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Protocol
+
+from trtforensics.bisection.runner.command import Urgency
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_STDERR = 2
+_WORDS = b"\ntrtforensics: stopping the running probes; once more kills them at once\n"
+
+
+class Stoppable(Protocol):
+    """What runs probes."""
+
+    def halt(self, urgency: Urgency) -> None:
+        """Tell the running probes to end."""
+        ...
+
+    def signal(self, number: int) -> None:
+        """Send a signal to the processes of the running probes."""
+        ...
+
+
+class Stopper:
+    """How urgently the user wants the run to end, and whether they ``asked`` how it stands."""
+
+    def __init__(self, run: Stoppable) -> None:
+        self.urgency = Urgency.GO_ON
+        self.asked = False
+        self._run = run
+        self._computing = False
+
+    @contextmanager
+    def computing(self) -> Iterator[None]:
+        """Let a signal that ends the run end this block too: it must write nothing, and may leave things half-done.
+
+        Raises:
+            KeyboardInterrupt: the run is to end.
+        """
+        self._computing = True
+        try:
+            if self.urgency:
+                raise KeyboardInterrupt
+            yield
+        finally:
+            self._computing = False
+
+    def handle(self, number: int, _frame: FrameType | None = None) -> None:
+        """Handle a signal; for the main thread."""
+        if number == signal.SIGQUIT:
+            self.asked = True
+        elif number == signal.SIGTSTP:
+            self._pause()
+        else:
+            self.escalate()
+
+    def escalate(self) -> None:
+        """Raise the urgency by one step; a computation ends at once.
+
+        Raises:
+            KeyboardInterrupt: what is computed need not be finished.
+        """
+        if self.urgency is Urgency.GO_ON:
+            with suppress(OSError):  # stderr may be closed; the signal may interrupt a write to the stream
+                os.write(_STDERR, _WORDS)
+        self.urgency = Urgency(min(self.urgency + 1, Urgency.NOW))
+        self._run.halt(self.urgency)
+        if self._computing:
+            self._computing = False
+            raise KeyboardInterrupt
+
+    def _pause(self) -> None:
+        """Stop the probes' processes and then this one, as the terminal means it; go on with all of them."""
+        self._run.signal(signal.SIGSTOP)
+        signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+        signal.pthread_kill(threading.get_ident(), signal.SIGTSTP)
+        signal.signal(signal.SIGTSTP, self.handle)
+        self._run.signal(signal.SIGCONT)
+
+
+@contextmanager
+def stoppable(run: Stoppable) -> Iterator[Stopper]:
+    """Yield a stopper that handles signals while the block runs; for the main thread only."""
+    stopper = Stopper(run)
+    before = {number: signal.getsignal(number) for number in (*_ENDING, signal.SIGTSTP, signal.SIGQUIT)}
+    taken = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
+    for number in taken:
+        signal.signal(number, stopper.handle)
+    try:
+        yield stopper
+    finally:
+        for number in taken:
+            signal.signal(number, before[number])

@@ -1,0 +1,7 @@
+"""The search for the smallest sets of items that make a build bad: pure, deterministic, with few builds."""
+
+from trtforensics.bisection.search.culprits import Search
+from trtforensics.bisection.search.fewest import FewestSearch
+from trtforensics.bisection.search.model import AGAIN, Ask, Item, Outlook, Result, Status, Verdict
+
+__all__ = ["AGAIN", "Ask", "FewestSearch", "Item", "Outlook", "Result", "Search", "Status", "Verdict"]

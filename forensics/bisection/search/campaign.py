@@ -1,0 +1,269 @@
+"""The plan from the endpoints to the certificate: one minimal set after the other until the rest is good."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import log2
+from typing import TYPE_CHECKING, Literal
+
+from trtforensics.bisection.search.chain import NotMonotoneError
+from trtforensics.bisection.search.finder import MisfitError, TooNoisyError
+from trtforensics.bisection.search.ledger import FlakyError, bits, each
+from trtforensics.bisection.search.minimal import (
+    MinimalSet,
+    leave_one_out,
+    minimal_set,
+    neighbours,
+    reduced,
+    rest_by_proxy,
+)
+from trtforensics.bisection.search.model import AGAIN, ALONE, BUILT_AGAIN, REST, Status, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from trtforensics.bisection.search.chain import Space
+    from trtforensics.bisection.search.exact import Budget
+    from trtforensics.bisection.search.finder import Finder
+    from trtforensics.bisection.search.ledger import Ledger, Steps
+
+_NOT_MONOTONE = (
+    "outcomes are not monotone (an active item hides another), so each set was reduced until leaving out any one of "
+    "its items was seen not to fail"
+)
+_MISFIT = (
+    "builds disagree more than any single rate of noise explains: something besides the items decides; find what else "
+    "changes from build to build or check to check (clocks, another load, another GPU, a seed), keep it fixed, and "
+    "search again in a new directory"
+)
+_UNSEEN = "a second build of the certificate could not be judged"
+_LEAST_SETS = 3
+_QUIET = 3
+"""Good groups in a row, each twice as large as the one before, after which the culprits are not close any more."""
+_EVEN = 0.7
+"""A group of this share of the mean gap between culprits is good about as often as bad."""
+
+Group = tuple[int, Verdict, str]
+
+
+class Campaign:
+    """The sets found so far, and how the search ended: ``status`` is None while it runs.
+
+    ``rest`` are the items that belong to none of the sets. ``doubted`` is a subset that had two verdicts.
+    """
+
+    def __init__(
+        self, ledger: Ledger, space: Space, budget: Budget, finder: Finder, find: Literal["first", "all"]
+    ) -> None:
+        self._ledger = ledger
+        self._space = space
+        self._budget = budget
+        self._finder = finder
+        self._find = find
+        self._sweep = Sweep(ledger, space)
+        self._confirmed = 0
+        self._harmless = 0
+        self.sets: list[MinimalSet] = []
+        self.reasons: list[str] = []
+        self.status: Status | None = None
+        self.rest = space.all
+        self.doubted: int | None = None
+
+    @property
+    def suspects(self) -> int:
+        """Items that a whole set hides among, of each set that is not known for certain."""
+        doubtful = 0
+        for bad_set in self.sets:
+            doubtful |= bad_set.inside if bad_set.inside != bad_set.members else 0
+        if self.status is None:
+            return doubtful | self._finder.unsettled(self.rest)
+        return self.rest if self.status is Status.INCONCLUSIVE and not doubtful else doubtful
+
+    @property
+    def unsearched(self) -> int:
+        """Items besides that were not seen to be good together."""
+        if self.status is Status.NOT_REPRODUCED:
+            return 0
+        return self.rest & ~self._harmless & ~self.suspects
+
+    def steps(self) -> Steps[Status]:
+        """Search to the end; return the status."""
+        try:
+            self.status = yield from self._run()
+        except FlakyError as error:
+            self.doubted = error.mask
+            del self.sets[self._confirmed :]
+            self.status = self._give_up(f"{error}: use --confidence")
+        except MisfitError:
+            self.status = self._give_up(_MISFIT)
+        except TooNoisyError as error:
+            self.status = self._give_up(str(error))
+        return self.status
+
+    def _give_up(self, reason: str) -> Status:
+        """End where verdicts cannot be what they are taken for: all that is not of a confirmed set stays suspected."""
+        self.rest = self._space.all & ~sum(bad_set.items for bad_set in self.sets)
+        self._harmless = 0
+        self.reasons.append(reason)
+        return Status.INCONCLUSIVE
+
+    def _run(self) -> Steps[Status]:
+        refuted = yield from self._endpoints()
+        if refuted is not None:
+            return refuted
+        within = self.rest
+        while True:
+            yield from self._one_set(within)
+            first, verdict, within = yield from self._look_at_rest()
+            if verdict is Verdict.BAD and self._find == "all" and (yield from self._swept()):
+                first, verdict, within = yield from self._look_at_rest()
+            if verdict is not Verdict.BAD:
+                self._harmless = self.rest if first is Verdict.GOOD else 0
+                return (yield from self._verdict_on(first))
+            if self._find == "first":
+                self.reasons.append("what is left fails too: there are other sets")
+                return Status.NAMED
+
+    def _endpoints(self) -> Steps[Status | None]:
+        """Build both ends; return the final status if the good side is not good or the bad side not bad."""
+        good, bad = yield from self._finder.endpoints()
+        if good is Verdict.GOOD and bad is Verdict.BAD:
+            return None
+        side, outcome = ("good", good) if good is not Verdict.GOOD else ("bad", bad)
+        reason = f"with everything taken from {side} the outcome is {outcome}"
+        self.reasons.append(f"{reason}{f'; {AGAIN}' if outcome is Verdict.UNRESOLVED else ''}")
+        return Status.INCONCLUSIVE if outcome is Verdict.UNRESOLVED else Status.NOT_REPRODUCED
+
+    def _one_set(self, within: int) -> Steps[None]:
+        """Find a set inside a bad subset, and see that each of its members is needed."""
+        try:
+            bad_set = yield from minimal_set(self._finder, self._space, within)
+        except NotMonotoneError:
+            yield from self._contradiction()
+            bad_set = yield from self._reduced(self._finder.unsettled(within))
+        bad_set = yield from self._needed(bad_set)
+        yield from self._contradiction()
+        self._note(bad_set)
+
+    def _needed(self, bad_set: MinimalSet) -> Steps[MinimalSet]:
+        """Leave out each member in turn; reduce the set where one is not needed."""
+        while bad_set.alone:
+            verdicts = yield from leave_one_out(self._finder, bad_set.members)
+            smaller = [mask for mask, verdict in verdicts.items() if verdict is Verdict.BAD]
+            if not smaller:
+                return replace(bad_set, minimal=Verdict.UNRESOLVED not in verdicts.values())
+            yield from self._contradiction()
+            bad_set = yield from self._reduced(smaller[0])
+        return bad_set
+
+    def _reduced(self, mask: int) -> Steps[MinimalSet]:
+        atoms = [atom.mask for atom in self._space.atoms_of(mask)]
+        members = sum((yield from reduced(self._finder, 0, atoms)))
+        return MinimalSet(members, members)
+
+    def _contradiction(self) -> Steps[None]:
+        """Build the two subsets of the first contradiction anew: if both verdicts come again, it is no flakiness."""
+        if self._ledger.contradiction is not None and _NOT_MONOTONE not in self.reasons:
+            yield from self._finder.confirm(self._ledger.contradiction, "does it come again")
+            self.reasons.append(_NOT_MONOTONE)
+
+    def _note(self, bad_set: MinimalSet) -> None:
+        self.sets.append(bad_set)
+        self.rest &= ~bad_set.items
+        self._budget.sets += 1
+        self._budget.members += bad_set.members.bit_count()
+        if bad_set.doubt:
+            count = bad_set.doubt.bit_count()
+            self.reasons.append(f"one of {count} items, which no build could tell apart: every mix of them was refused")
+        elif not bad_set.alone:
+            self.reasons.append("the build of the culprits alone was refused")
+        elif not bad_set.minimal:
+            self.reasons.append("a build of the culprits without one of them was refused, so it may not be needed")
+
+    def _look_at_rest(self) -> Steps[tuple[Verdict, Verdict, int]]:
+        """Build the rest, and look at the newest sets again.
+
+        Return the rest's own verdict; the verdict on it, perhaps by a similar subset; and the subset that showed it.
+        """
+        rest = self._finder.settle(self.rest, Verdict.GOOD, REST)
+        first, _ = yield from each([rest, self._confirm()])
+        if first is not Verdict.UNRESOLVED:
+            return first, first, self.rest
+        self.reasons.append("the build of everything but the culprits was refused")
+        return first, *(yield from rest_by_proxy(self._finder, self.rest, self._space.atoms_of(self.rest)))
+
+    def _confirm(self) -> Steps[Verdict]:
+        """Look again at the sets not yet confirmed: each alone, and without each of its members."""
+        masks: list[int] = []
+        for bad_set in self.sets[self._confirmed :]:
+            if bad_set.alone:
+                masks += [bad_set.members, *(neighbours(bad_set.members) if bad_set.members.bit_count() > 1 else ())]
+        again = yield from self._finder.confirm(masks, BUILT_AGAIN)
+        self._confirmed = len(self.sets)
+        return self._looked_twice(again=again)
+
+    def _looked_twice(self, *, again: bool) -> Verdict:
+        if not again and _UNSEEN not in self.reasons:
+            self.reasons.append(_UNSEEN)
+        return Verdict.GOOD if again else Verdict.UNRESOLVED
+
+    def _swept(self) -> Steps[bool]:
+        """Where sets of one item lie close together, look for the next ones in small groups; return whether any was."""
+        before = len(self.sets)
+        while groups := self._sweep.groups(self.sets, self.rest):
+            settling = [self._finder.settle(*wish) for wish in groups]
+            _, *verdicts = yield from each([self._confirm(), *settling])
+            for (mask, _, _), verdict in zip(groups, verdicts, strict=True):
+                self._sweep.note(mask, verdict)
+                if verdict is Verdict.BAD:
+                    yield from self._one_set(mask)
+        return len(self.sets) > before
+
+    def _verdict_on(self, rest: Verdict) -> Steps[Status]:
+        if rest is Verdict.GOOD:
+            self._looked_twice(again=(yield from self._finder.confirm([self.rest], BUILT_AGAIN)))
+        yield from self._contradiction()
+        if any(bad_set.doubt for bad_set in self.sets):
+            return Status.INCONCLUSIVE
+        proven = all(bad_set.alone and bad_set.minimal for bad_set in self.sets)
+        certified = rest is Verdict.GOOD and proven and _UNSEEN not in self.reasons
+        return Status.CERTIFIED if certified else Status.NAMED
+
+
+class Sweep:
+    """Which groups to build next, from the sets found so far.
+
+    It begins where that needs fewer builds than halving: the square of twice the mean gap is less than what is left.
+    """
+
+    def __init__(self, ledger: Ledger, space: Space) -> None:
+        self._ledger = ledger
+        self._space = space
+        self._passed = 0
+        self._quiet = 0
+        self._running = False
+
+    def groups(self, sets: Sequence[MinimalSet], rest: int) -> list[Group]:
+        """Return the next groups of a round: subset, likelier verdict, purpose; none: the round is over."""
+        singles = [bad_set for bad_set in sets if bad_set.alone and bad_set.members.bit_count() == 1]
+        for bad_set in singles:
+            self._passed |= bad_set.passed
+        gap = 1 + (self._passed & rest).bit_count() / max(len(singles), 1)
+        fresh = self._space.atoms_of(rest & ~self._passed)
+        dense = len(singles) >= _LEAST_SETS and (2 * gap) ** 2 <= len(fresh)
+        if not fresh or self._quiet == _QUIET or not (self._running or dense):
+            self._running, self._quiet = False, 0
+            return []
+        self._running = True
+        size = 1 << int(log2(max(_EVEN * gap, 1))) << self._quiet
+        starts = range(0, len(fresh), size)[: self._ledger.most_room]
+        masks = [sum(atom.mask for atom in fresh[start : start + size]) for start in starts]
+        return [(mask, Verdict.BAD, ALONE if len(bits(mask)) == 1 else "a few items alone") for mask in masks]
+
+    def note(self, mask: int, verdict: Verdict) -> None:
+        """Take the verdict of a group."""
+        if verdict is Verdict.BAD:
+            self._quiet = 0
+        else:
+            self._passed |= mask
+            self._quiet = min(self._quiet + 1, _QUIET)

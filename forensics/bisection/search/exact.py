@@ -1,0 +1,180 @@
+"""Finds members when outcomes are exact: each verdict counts, and no subset is probed twice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log2
+from typing import TYPE_CHECKING
+
+from trtforensics.bisection.search.chain import Chain, depth
+from trtforensics.bisection.search.finder import SetMember
+from trtforensics.bisection.search.ledger import Wish
+from trtforensics.bisection.search.minimal import tell_apart
+from trtforensics.bisection.search.model import ALONE, BAD_END, GOOD_END, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from trtforensics.bisection.search.chain import Atom, Space
+    from trtforensics.bisection.search.ledger import Ledger, Steps, Wishes
+
+_LAST_FEW = 3
+_MOST_COUPLES = 3
+"""A refused subset that cuts more edges than this says too little about any of them."""
+
+
+@dataclass(slots=True)
+class Budget:
+    """The promise: 2 + s + M (L + 1) builds for s sets of M members in all, and M - s to see that each is needed.
+
+    L is ``halvings``, the most that it takes to single out one of all items. ``sets`` and ``members`` count those known
+    so far; leave-one-out builds are not counted.
+    """
+
+    halvings: int
+    slack: int = 0
+    sets: int = 0
+    members: int = 0
+
+    def promised(self, members: int) -> int:
+        """Return the builds allowed if the set being searched turns out to have this many members and is the last."""
+        return 3 + self.sets + (self.members + members) * (self.halvings + 1)
+
+    def allows_gamble(self, builds: int, kept: int, chain: Chain) -> bool:
+        """Return whether to try the last few suspects alone, which pays if the set needs no more than one of them.
+
+        ``builds`` are spent, ``kept`` members of the set known. If the gamble is lost, the next member is sought among
+        the atoms before the turn.
+        """
+        tried = builds + chain.width
+        lost = tried + chain.halvings + depth(chain.high - 1) + self.slack + 1
+        return tried + 1 <= self.promised(kept + 1) and lost + 1 <= self.promised(kept + 2)
+
+
+class ExactFinder:
+    """Halves the chain by suspicion; the last few suspects are tried alone where that stays within the promise."""
+
+    confidence = 1.0
+
+    def __init__(self, ledger: Ledger, space: Space, budget: Budget) -> None:
+        self._ledger = ledger
+        self._space = space
+        self._budget = budget
+        self._chain = Chain(ledger, 0, space.atoms, space.slack)
+        self._cleared = 0
+        self._learnt = 0
+
+    @property
+    def suspects(self) -> int:
+        """The items that the member being sought hides among."""
+        return self._chain.suspects() & ~self._cleared
+
+    def unsettled(self, within: int) -> int:
+        """Return the items of a bad subset that a whole set of it hides among."""
+        return self._ledger.smallest_bad(within) or within
+
+    @property
+    def left(self) -> tuple[float, int]:
+        """Builds expected, and at worst, until that member is known."""
+        chain = self._chain
+        total = chain.mass[chain.high] - chain.mass[chain.low]
+        shares = [atom.weight / total for atom in chain.open_atoms()]
+        return -sum(share * log2(share) for share in shares), chain.halvings
+
+    def tell(self, wish: Wish, verdict: Verdict) -> None:
+        """Record the verdict of a probe."""
+        self._ledger.tell(wish, verdict)
+
+    def settle(self, mask: int, expected: Verdict, purpose: str) -> Steps[Verdict]:
+        """Find out whether a subset is good or bad: one build is enough."""
+        del expected
+        (verdict,) = yield from self._ledger.whole((Wish(mask, purpose),))
+        return verdict
+
+    def confirm(self, masks: Sequence[int], purpose: str) -> Steps[bool]:
+        """Build settled subsets once more: see :meth:`Ledger.confirm`."""
+        return self._ledger.confirm(masks, purpose)
+
+    def endpoints(self) -> Steps[tuple[Verdict, Verdict]]:
+        """Build everything from good and everything from bad, and the first cuts too if there is room."""
+        ends = [Wish(0, GOOD_END), Wish(self._space.all, BAD_END)]
+        for end in ends:
+            while self._ledger.seen(end.mask) is None:
+                unknown = [wish for wish in ends if self._ledger.seen(wish.mask) is None]
+                cuts = self._chain.cuts(self._ledger.room - len(unknown))
+                yield (*unknown, *self._wishes(self._chain, cuts))
+            if self._ledger.seen(0) is not Verdict.GOOD:
+                break
+        return self._ledger.seen(0) or Verdict.UNRESOLVED, self._ledger.seen(self._space.all) or Verdict.UNRESOLVED
+
+    def member(self, kept: int, pool: Sequence[Atom]) -> Steps[SetMember]:
+        """Find one member of a minimal bad set inside ``kept`` and ``pool``, which are bad together.
+
+        Raises:
+            NotMonotoneError: Verdicts contradict each other.
+        """
+        self._chain = chain = Chain(self._ledger, kept, pool, self._space.slack)
+        self._cleared = 0
+        chain.update()
+        tried = False
+        while chain.width > 1:
+            cuts = chain.cuts(self._ledger.room)
+            if not tried and self._alone_pays(chain, cuts):
+                tried = True
+                winner = yield from self._try_alone(chain)
+                if winner:
+                    return SetMember(winner, chain.atoms[: chain.low], complete=True)
+                self._cleared = 0
+            elif chain.stuck or (not cuts and not chain.busy()):
+                break
+            else:
+                yield self._wishes(chain, cuts)
+            chain.update()
+            if self._learn_couples(chain):
+                return (yield from self.member(kept, self._space.atoms_of(chain.links[-1] & ~kept)))
+        if chain.width > 1 or len(chain.open_atoms()[0].items) > 1:
+            return (yield from tell_apart(self, self._ledger, chain))
+        return SetMember(chain.suspects(), chain.atoms[: chain.low])
+
+    def _learn_couples(self, chain: Chain) -> bool:
+        """Join items that, by refused cuts of edges, seem to have to change together; return whether any were."""
+        joined = False
+        for mask, verdict in self._ledger.log[self._learnt :]:
+            couples = self._space.couples(mask, self._ledger.log) if verdict is Verdict.UNRESOLVED else []
+            inside = [couple for couple in couples if not couple & ~chain.links[-1] and not couple & chain.links[0]]
+            if 0 < len(inside) <= _MOST_COUPLES:
+                joined |= sum(map(self._space.join, inside)) > 0
+        self._learnt = len(self._ledger.log)
+        return joined
+
+    @staticmethod
+    def _wishes(chain: Chain, cuts: list[int]) -> Wishes:
+        return tuple(Wish(chain.links[cut], "narrow") for cut in cuts)
+
+    def _alone_pays(self, chain: Chain, cuts: list[int]) -> bool:
+        room = self._ledger.room
+        if room > 1:
+            return chain.width <= room
+        splits_off_one = cuts == [chain.low + 1] and chain.width <= _LAST_FEW
+        kept = chain.links[0].bit_count()
+        return splits_off_one and self._budget.allows_gamble(self._ledger.builds, kept, chain)
+
+    def _try_alone(self, chain: Chain) -> Steps[int]:
+        """Probe each of the last suspects alone with the members kept; return the first that is bad, or 0.
+
+        A suspect that is good is cleared as long as the set is thought to need no more than one of them.
+        """
+        wishes = [Wish(chain.links[0] | atom.mask, ALONE) for atom in chain.open_atoms()]
+        while True:
+            for wish in wishes:
+                verdict = self._ledger.seen(wish.mask)
+                suspect = wish.mask & ~chain.links[0]
+                if verdict is Verdict.BAD:
+                    self._cleared = chain.suspects() & ~suspect
+                    return suspect
+                if verdict is Verdict.GOOD:
+                    self._cleared |= suspect
+            wishes = [wish for wish in wishes if self._ledger.seen(wish.mask) is None]
+            if not wishes:
+                return 0
+            yield tuple(wishes)

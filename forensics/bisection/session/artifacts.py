@@ -1,0 +1,194 @@
+"""The folders, links and engines of an artifacts directory."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trtforensics.bisection.runner.placeholders import mentions
+from trtforensics.bisection.runner.probe import ENGINE
+from trtforensics.bisection.search import Verdict
+from trtforensics.bisection.session.history import indexes_text
+from trtforensics.bisection.session.job import json_bytes
+from trtforensics.console.output import is_temporary, write_bytes
+from trtforensics.console.own_files import flush_folder, flush_tree, owned, require_no_link, size_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from trtforensics.bisection.runner.options import RunOptions
+    from trtforensics.bisection.runner.probe import ProbeOutcome
+    from trtforensics.bisection.search import Ask
+    from trtforensics.bisection.session.history import Probe
+
+PROBES = "probes"
+FIXED = "fixed"
+RESULT = "result.json"
+
+
+class Artifacts:
+    """An artifacts directory. Every method raises OSError if a write to it fails."""
+
+    def __init__(self, directory: Path) -> None:
+        """Take the directory for our own.
+
+        Raises:
+            OutputError: a place in it that is written to is a link.
+        """
+        self.directory = directory
+        owned(directory)
+        for name in (PROBES, FIXED, RESULT, *(verdict.value for verdict in Verdict)):
+            require_no_link(directory / name)
+
+    def folder(self, name: str) -> Path:
+        """Return a probe's folder."""
+        folder = self.directory / PROBES / name
+        require_no_link(folder)
+        return folder
+
+    def settle(self, probes: Iterable[Probe], file: str) -> None:
+        """Bring the directory in line with its journal after a run that was cut off anywhere.
+
+        Engines of builds that did not end and temporary files are removed; links to ``file`` are made where they are
+        missing.
+        """
+        folders = [self.directory, self.directory / FIXED]
+        for probe in probes:
+            if probe.building:
+                self.drop_engine(probe)
+            if probe.running:
+                folders.append(self.folder(probe.folder))
+            if probe.last is not None:
+                self.link(probe, probe.last.verdict, file)
+        for folder in folders:
+            for path in folder.iterdir() if folder.is_dir() else ():
+                if is_temporary(path.name):
+                    path.unlink()
+
+    def make_folder(self, probe: Probe, *, anew: bool) -> Path:
+        """Return a probe's folder, ready for a run; ``anew`` removes engine and links, since another build follows.
+
+        The files of a probe that never ended are removed; the logs of a finished one stay.
+        """
+        folder = self.folder(probe.folder)
+        if anew and not probe.finished:
+            with suppress(FileNotFoundError):
+                shutil.rmtree(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        if anew:
+            self.drop_engine(probe)
+            for link in filter(Path.is_symlink, folder.iterdir()):
+                link.unlink()
+        return folder
+
+    def engine(self, probe: Probe) -> Path:
+        """Return the path of a probe's engine, which may not exist."""
+        return self.folder(probe.folder) / ENGINE
+
+    def engine_bytes(self, probe: Probe) -> int | None:
+        """Return the size of a probe's engine; None if there is none."""
+        return size_of(self.engine(probe))
+
+    def flush_engine(self, probe: Probe) -> None:
+        """Flush a probe's engine to the disk, with the folders that lead to it."""
+        engine = self.engine(probe)
+        if engine.exists():
+            flush_tree(engine)
+            flush_folder(engine.parent)
+            flush_folder(engine.parent.parent)
+
+    def drop_engine(self, probe: Probe) -> None:
+        """Remove a probe's engine."""
+        engine = self.engine(probe)
+        if engine.is_dir() and not engine.is_symlink():
+            shutil.rmtree(engine)
+        else:
+            engine.unlink(missing_ok=True)
+
+    def note_verdict(self, probe: Probe, ask: Ask, outcome: ProbeOutcome, judge: str) -> None:
+        """Write ``verdict.json`` beside a probe's logs."""
+        document = {
+            "probe": probe.number,
+            "active": indexes_text(probe.active),
+            "build_number": probe.build,
+            "check": ask.check,
+            "purpose": probe.purpose,
+            "verdict": outcome.verdict,
+            "reason": outcome.reason,
+            "judge": judge,
+            "seconds": round(outcome.seconds, 6),
+            "build": asdict(outcome.build) if outcome.build else None,
+            "checks": [asdict(ended) for ended in outcome.checks],
+        }
+        write_bytes(self.folder(probe.folder) / "verdict.json", json_bytes(document))
+
+    def link(self, probe: Probe, verdict: Verdict, file: str) -> None:
+        """Link a probe's file, if it exists, into the folder of its verdict, and into no other."""
+        target = Path("..", PROBES, probe.folder, file)
+        name = f"{probe.folder}{target.suffix}"
+        for each in Verdict:
+            link = self.directory / each.value / name
+            require_no_link(link.parent)
+            if each is not verdict:
+                link.unlink(missing_ok=True)
+            elif not link.is_symlink() and (self.folder(probe.folder) / file).exists():
+                link.parent.mkdir(exist_ok=True)
+                link.symlink_to(target)
+
+
+class EngineShelf:
+    """The engines of the probes that have ended: which of them stay.
+
+    These are the ones that ``--keep-engines`` keeps and, during a run whose outcomes are noisy, all of them: any build
+    may be checked again.
+    """
+
+    def __init__(self, artifacts: Artifacts, options: RunOptions) -> None:
+        self._artifacts = artifacts
+        self._keep = options.keep_engines
+        self._noisy = options.confidence is not None
+        self._checks_again = reads_build(options.check)
+        self._ended: dict[int, tuple[Probe, Verdict]] = {}
+
+    def can_check(self, probe: Probe) -> bool:
+        """Whether another check can use a probe's build: the build ended well, and its engine is there and whole."""
+        made = probe.made
+        if made is None or made.decides or not self._checks_again:
+            return False
+        return self._artifacts.engine_bytes(probe) == made.engine_bytes
+
+    def settle(self, probe: Probe, verdict: Verdict) -> None:
+        """Flush a probe's engine to the disk if it stays; else remove it, before the journal says that it is there.
+
+        Raises:
+            OSError: the directory cannot be written to.
+        """
+        if self._noisy or self._is_kept(verdict):
+            self._artifacts.flush_engine(probe)
+        else:
+            self._artifacts.drop_engine(probe)
+
+    def note(self, probe: Probe, verdict: Verdict) -> None:
+        """Take note of a probe's verdict."""
+        self._ended[probe.number] = (probe, verdict)
+
+    def clear(self) -> None:
+        """Remove all engines that ``--keep-engines`` does not keep.
+
+        Raises:
+            OSError: the directory cannot be written to.
+        """
+        for probe, verdict in self._ended.values():
+            if not self._is_kept(verdict):
+                self._artifacts.drop_engine(probe)
+
+    def _is_kept(self, verdict: Verdict) -> bool:
+        return self._keep == "all" or (self._keep == "bad" and verdict is Verdict.BAD)
+
+
+def reads_build(check: str | None) -> bool:
+    """Whether a check reads what the build left in the probe's folder."""
+    return check is not None and (mentions(check, ENGINE) or mentions(check, "dir"))

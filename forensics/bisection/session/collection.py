@@ -1,0 +1,163 @@
+"""``collect``: the same build again and again, each sorted by its verdict into good, bad or unresolved."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from trtforensics.bisection.runner.placeholders import INPUTS
+from trtforensics.bisection.runner.stopping import stoppable
+from trtforensics.bisection.runner.surroundings import surroundings_of
+from trtforensics.bisection.search import Ask, Outlook, Verdict
+from trtforensics.bisection.session.answer import (
+    SCHEMA,
+    JudgedProbe,
+    Reuse,
+    counts_of,
+    document_of,
+    judged_probe,
+    reuse_of,
+    write_result,
+)
+from trtforensics.bisection.session.job import Job, tool_versions
+from trtforensics.bisection.session.lever import ProbeLever
+from trtforensics.bisection.session.session import open_session
+from trtforensics.console.counting import duration
+from trtforensics.console.terminal import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from trtforensics.bisection.runner.options import RunOptions
+    from trtforensics.bisection.session.session import Answer
+
+MODE = "collect"
+_FILES = {name: f"{name}.json" if name == "replay" else name for name in INPUTS}
+
+
+@dataclass(slots=True)
+class RepeatedBuilds:
+    """A plan of equal builds: ``count`` of them, or as many as it takes to get the verdict ``wanted``."""
+
+    count: int | None
+    wanted: Verdict | None = None
+    verdicts: dict[int, Verdict] = field(default_factory=dict)
+    _asked: int = 0
+
+    @property
+    def done(self) -> bool:
+        """Whether no build is left to ask or to wait for."""
+        return self._enough and len(self.verdicts) == self._asked
+
+    @property
+    def _enough(self) -> bool:
+        has_wanted = self.wanted is not None and self.wanted in self.verdicts.values()
+        return has_wanted or (self.count is not None and self._asked >= self.count)
+
+    def outlook(self) -> Outlook:
+        """Return what is left: a collection has no items."""
+        left = 0 if self.count is None else self.count - self._asked
+        return Outlook(float(left), left, frozenset(), (), ())
+
+    def asks(self, room: int = 1) -> Sequence[Ask]:
+        """Return the next builds."""
+        asks: list[Ask] = []
+        while len(asks) < room and not self._enough:
+            asks.append(Ask(frozenset(), self._asked, 0, f"build {self._asked + 1}"))
+            self._asked += 1
+        return asks
+
+    def tell(self, ask: Ask, verdict: Verdict) -> None:
+        """Take the verdict of a build."""
+        self.verdicts[ask.build] = verdict
+
+
+class CollectionLever(ProbeLever):
+    """The lever of a collection: its build writes the file that a bisection's build would read."""
+
+    def __init__(self, placeholder: str) -> None:
+        self.placeholder = placeholder
+        self.file = _FILES.get(placeholder, placeholder)
+
+    def prepare(self, active: frozenset[int], folder: Path) -> Mapping[str, Path]:  # noqa: ARG002 - nothing varies
+        """Return the paths that the build may write to."""
+        return {name: folder / file for name, file in _FILES.items()}
+
+
+def collect(
+    directory: Path, plan: RepeatedBuilds, lever: CollectionLever, options: RunOptions, show: Callable[[str], None]
+) -> CollectionAnswer:
+    """Run a collection to its end, and return its answer.
+
+    Raises:
+        KeyboardInterrupt: the user stopped it; the directory holds everything up to now.
+        ForensicsError: see :func:`trtforensics.bisection.session.session.open_session` and ``Session.run``.
+    """
+    job = Job(MODE, [], lever.file, options.build, tool_versions(), surroundings_of(options.build or "", directory))
+    with open_session(directory, job, plan, lever, options) as session:
+
+        def turn() -> str:
+            standing = f"{_counts(plan.verdicts.values())}; {session.running} running; {duration(session.seconds)}"
+            show(standing)
+            return standing
+
+        with stoppable(session) as stopper:
+            try:
+                session.run(stopper, turn)
+            finally:
+                answer = _answer_of(session.answers, complete=plan.done)
+                write_result(directory, answer.document())
+    return answer
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionAnswer:
+    """The answer of a collection: folders of probes by verdict; its fields are those of ``result.json``."""
+
+    schema: int
+    mode: str
+    status: str
+    good: tuple[str, ...]
+    bad: tuple[str, ...]
+    unresolved: tuple[str, ...]
+    builds: int
+    reused: int
+    verdicts: Reuse
+    probes: tuple[JudgedProbe, ...]
+
+    def document(self) -> dict[str, object]:
+        """Return ``result.json``."""
+        document: dict[str, object] = document_of(self)
+        return document
+
+    def text(self, directory: Path) -> str:
+        """Return the answer as text."""
+        sides = (("good", self.good), ("bad", self.bad), ("unresolved", self.unresolved))
+        lines = [f"{len(folders)} {verdict}: {' '.join(folders)}" for verdict, folders in sides if folders]
+        lines.append(f"{self.builds} builds, {self.reused} of them by an earlier run; sorted in {directory}")
+        lines += self.verdicts.lines
+        return "".join(f"{visible(line)}\n" for line in lines)
+
+
+def _answer_of(answers: Sequence[Answer], *, complete: bool) -> CollectionAnswer:
+    folders = {verdict: tuple(a.probe.folder for a in answers if a.finished.verdict is verdict) for verdict in Verdict}
+    builds, reused = counts_of(answers)
+    return CollectionAnswer(
+        schema=SCHEMA,
+        mode=MODE,
+        status="collected" if complete else "inconclusive",
+        good=folders[Verdict.GOOD],
+        bad=folders[Verdict.BAD],
+        unresolved=folders[Verdict.UNRESOLVED],
+        builds=builds,
+        reused=reused,
+        verdicts=reuse_of(answers),
+        probes=tuple(judged_probe(answer, None) for answer in answers),
+    )
+
+
+def _counts(verdicts: Iterable[Verdict]) -> str:
+    counts = Counter(verdicts)
+    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict)

@@ -1,0 +1,230 @@
+"""The identity of a directory's job, and of its verdicts: commands, the content of what they name, settings."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from importlib import metadata
+from typing import TYPE_CHECKING
+
+from trtforensics.bisection.checks import builtin_of
+from trtforensics.bisection.runner.surroundings import Surroundings, differing, surroundings_of
+from trtforensics.bisection.session.history import JobKey, Judge
+from trtforensics.bisection.session.journal import read_journal
+from trtforensics.console.counting import listed
+from trtforensics.console.output import is_temporary, write_bytes
+from trtforensics.console.own_files import read_own
+from trtforensics.errors import SourceError, UsageError
+from trtforensics.model.version import __version__
+from trtforensics.parsers.text.document import check_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from trtforensics.bisection.runner.options import RunOptions
+
+    Document = dict[str, object]
+
+SCHEMA = 3
+_SCHEMA_OF_PROGRAMS = 2
+"""Of version 0.2.0, which notes the programs of the build command and no other file."""
+NAME = "job.json"
+
+_SHORT = 16
+"""Hex digits of a digest that are kept."""
+_RESTORE = "Restore it, or name a new directory"
+
+_TOOLS = ("tensorrt", "tensorrt-cu13", "tensorrt-cu12", "tensorrt-rtx", "polygraphy")
+_PARTS = {
+    "mode": "another mode",
+    "content": "other items",
+    "build": "another build command",
+    "build_cwd": "another working directory of its build command",
+    "versions": "other tool versions",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job. ``items`` describe it to readers of the directory; ``content`` is what they stand for.
+
+    ``surroundings`` are those of the build command; None where the command means the same everywhere.
+    """
+
+    mode: str
+    items: list[dict[str, object]]
+    content: object
+    build: str | None
+    versions: dict[str, str]
+    surroundings: Surroundings | None = None
+
+    def identity(self) -> Document:
+        """Return the parts that two runs of one job have in common."""
+        where = self.surroundings
+        return {
+            "mode": self.mode,
+            "content": digest(self.content),
+            "build": self.build,
+            "build_cwd": where and where.cwd,
+            "build_inputs": dict(where.inputs) if where else {},
+            "versions": self.versions,
+        }
+
+    def key(self, stored: Document | None = None) -> JobKey:
+        """Return what the journal is read with: what ``job.json`` says, where there is one."""
+        return JobKey(digest(self.identity())[:_SHORT], len(self.items)) if stored is None else key_of(stored)
+
+    def knows_builds(self, stored: Document) -> bool:
+        """Whether the builds of a directory are of these inputs; an earlier version may not have noted all of them."""
+        return stored["schema"] == SCHEMA or stored.get("build_programs") == self.identity()["build_inputs"]
+
+    def document(self, options: RunOptions, key: JobKey) -> Document:
+        """Return ``job.json``: the job, and the flags of its last run."""
+        identity = self.identity()
+        document = {
+            "schema": SCHEMA,
+            "kind": "bisection",
+            **identity,
+            "fingerprint": key.fingerprint,
+            "check": options.check,
+            "timeout": options.timeout,
+            "confidence": options.confidence,
+            "repeat": options.repeat,
+            "find": options.find,
+            "jobs": options.probes_at_once,
+            "cwd": os.getcwd(),  # noqa: PTH109 - as the shell sees it
+            "trtforensics": __version__,
+            "items": self.items,
+        }
+        return {**document, "sum": digest(document)[:_SHORT]}
+
+
+def tool_versions() -> dict[str, str]:
+    """Return the versions of the installed packages that build engines."""
+    versions = {}
+    for tool in _TOOLS:
+        try:
+            versions[tool] = metadata.version(tool)
+        except metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
+def check_directory(directory: Path, job: Job) -> Document | None:
+    """Refuse a directory of another job, or with other files in it; return its ``job.json``, None if it is new.
+
+    The directory is not changed.
+
+    Raises:
+        UsageError: it is not this job's.
+        SourceError: its ``job.json`` cannot be read.
+    """
+    path = directory / NAME
+    if not path.exists():
+        if directory.is_dir() and not all(_is_left_behind(entry.name) for entry in directory.iterdir()):
+            raise UsageError(
+                str(directory), "holds files, but no bisection or collection", "Name an empty or a new directory"
+            )
+        return None
+    document = read_job(directory)
+    identity = job.identity()
+    differs = [text for part, text in _PARTS.items() if document.get(part) != identity[part]]
+    if not differs and (names := _changed_inputs(directory, job, document)):
+        differs = [f"{listed(names)} of its build command changed"]
+    if differs:
+        what = f"belongs to another job ({', '.join(differs)}); it was left untouched"
+        raise UsageError(str(directory), what, "Name another `--artifacts-dir`")
+    return document
+
+
+def _changed_inputs(directory: Path, job: Job, document: Document) -> list[str]:
+    """Return what the build command names and has changed, but for what builds were seen to write."""
+    now = job.surroundings.inputs if job.surroundings else {}
+    is_old = document["schema"] == _SCHEMA_OF_PROGRAMS
+    before = document.get("build_programs" if is_old else "build_inputs")
+    noted = before if isinstance(before, dict) else {}
+    names = [name for name in differing(noted, now) if name in noted or not is_old]
+    written = read_journal(directory, key_of(document)).written if names else frozenset()
+    return [name for name in names if name not in written]
+
+
+def _is_left_behind(name: str) -> bool:
+    """Whether a run that was killed at its start may leave such a file."""
+    return name == ".lock" or is_temporary(name)
+
+
+def write_job(directory: Path, job: Job, options: RunOptions, key: JobKey | None = None) -> None:
+    """Write ``job.json``; ``key`` is that of the journal that is there.
+
+    Raises:
+        OutputError: the file cannot be written.
+    """
+    write_bytes(directory / NAME, json_bytes(job.document(options, key or job.key())))
+
+
+def json_bytes(document: object) -> bytes:
+    """Return a document as JSON; a lone surrogate, from a name that is no UTF-8, becomes its JSON escape."""
+    return f"{json.dumps(document, indent=1, ensure_ascii=False)}\n".encode(errors="backslashreplace")
+
+
+def read_job(directory: Path) -> Document:
+    """Read ``job.json``.
+
+    Raises:
+        SourceError: it is missing, unreadable, damaged or of another schema.
+    """
+    path = directory / NAME
+    try:
+        data = read_own(path)
+        check_json(data, str(path), _RESTORE)
+        document = json.loads(data)
+    except FileNotFoundError as error:
+        raise SourceError(str(path), "no such file or directory") from error
+    except (ValueError, RecursionError) as error:
+        raise SourceError(str(path), f"is not the job of a bisection: {error}") from error
+    is_job = isinstance(document, dict) and document.get("kind") == "bisection"
+    if not is_job or document.get("schema") not in (_SCHEMA_OF_PROGRAMS, SCHEMA):
+        raise SourceError(str(path), f"is not the job of a bisection of schema {SCHEMA}", "Name a new directory")
+    content: Document = {name: value for name, value in document.items() if name != "sum"}
+    if not isinstance(document.get("items"), list) or document.get("sum") != digest(content)[:_SHORT]:
+        raise SourceError(str(path), "is damaged: its checksum does not match", _RESTORE)
+    return content
+
+
+def names_of(document: Document) -> list[str]:
+    """Return the names of a job's items."""
+    items = document["items"]
+    return [str(item.get("item")) for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+
+
+def key_of(document: Document) -> JobKey:
+    """Return what the journal beside a ``job.json`` is read with."""
+    items = document["items"]
+    return JobKey(str(document["fingerprint"]), len(items) if isinstance(items, list) else 0)
+
+
+def judge_of(settings: str, options: RunOptions, directory: Path) -> Judge:
+    """Return all that verdicts depend on beside the job; ``settings`` are the lever's.
+
+    A verdict of a check command does not depend on our version; one by a built-in check, by scores or by failures does.
+    """
+    check = options.check
+    where = Surroundings("") if check is None else surroundings_of(check, directory)
+    basis: Document = {
+        "check": check,
+        "cwd": where.cwd,
+        "inputs": dict(where.inputs),
+        "repeat": 1 if check is None else options.repeat,
+        "version": __version__ if settings or builtin_of(check or "") else None,
+    }
+    parts = {**basis, "settings": settings}
+    by_build = check is None and not settings
+    return Judge(digest(parts)[:_SHORT], by_build, digest(basis)[:_SHORT], parts, where.paths)
+
+
+def digest(data: object) -> str:
+    """Return the SHA-256 of JSON data, in hex."""
+    text = json.dumps(data, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()

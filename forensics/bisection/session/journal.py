@@ -1,0 +1,210 @@
+"""The journal: one line for each start and each end of a probe, flushed to the disk before the session goes on.
+
+A line is a JSON object. It begins with ``schema``, the ``length`` in bytes of what follows ``sum``, and ``sum``, the
+first 16 hex digits of that part's SHA-256; then come its number and the fingerprint of the job. So every changed byte
+shows, as do lines that are missing or stand elsewhere. A last line without a line feed was cut by a crash and does not
+count.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import re
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
+
+from trtforensics.bisection.session.history import History
+from trtforensics.console.output import explained
+from trtforensics.console.own_files import flush_folder, open_own, read_own
+from trtforensics.errors import SourceError
+from trtforensics.parsers.text.document import check_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from typing_extensions import Self
+
+    from trtforensics.bisection.session.history import Event, JobKey
+
+NAME = "journal.jsonl"
+SCHEMA = 2
+
+_HEAD = re.compile(rb'\{"schema":(\d{1,4}),"length":(\d{1,9}),"sum":"([0-9a-f]{16})",')
+_SCHEMA_1 = re.compile(rb'\{"event": "\w+", "at": "')
+
+
+class Journal:
+    """The journal of a directory whose lock is held; ``history`` holds its events, those of this run included."""
+
+    def __init__(self, directory: Path, key: JobKey) -> None:
+        """Open the journal, or create it.
+
+        Raises:
+            SourceError: a line of it cannot be read.
+            OutputError: the file cannot be written.
+        """
+        self._path = directory / NAME
+        self._fingerprint = key.fingerprint
+        self.history, self._lines, self._size = _read(self._path, key)
+        self._broken = False
+        with explained(str(self._path)):
+            self._descriptor = open_own(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+            try:
+                self._cut()
+                flush_folder(directory)
+            except OSError:
+                os.close(self._descriptor)
+                raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._descriptor)
+
+    def write(self, event: str, **fields: object) -> None:
+        """Append an event and flush it to the disk; an event that cannot be written leaves no trace.
+
+        Raises:
+            OutputError: the file cannot be written; after a failure that cannot be undone, it never can again.
+        """
+        at = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+        record = {"line": self._lines + 1, "job": self._fingerprint, "event": event, "at": at, **fields}
+        data = _line(record)
+        with explained(str(self._path)):
+            if self._broken:
+                raise OSError(errno.EIO, "an earlier write failed and could not be taken back")
+            try:
+                _write_whole(self._descriptor, data)
+                os.fdatasync(self._descriptor)
+            except OSError:
+                self._take_back()
+                raise
+        self._lines += 1
+        self._size += len(data)
+        self.history.apply(record)
+
+    def _take_back(self) -> None:
+        self._broken = True
+        try:
+            self._cut()
+        except OSError:
+            return
+        self._broken = False
+
+    def _cut(self) -> None:
+        """Remove what stands behind the last whole line."""
+        os.ftruncate(self._descriptor, self._size)
+        os.fdatasync(self._descriptor)
+
+
+def read_journal(directory: Path, key: JobKey) -> History:
+    """Return the history of a directory; a missing journal is empty.
+
+    Raises:
+        SourceError: a whole line of it is damaged, or another job's.
+    """
+    return _read(directory / NAME, key)[0]
+
+
+def read_events(directory: Path, key: JobKey) -> Iterator[Event]:
+    """Yield the events of a directory.
+
+    Raises:
+        SourceError: a whole line of it is damaged, or another job's; the events before it were yielded.
+    """
+    path = directory / NAME
+    try:
+        yield from _events(path, read_own(path), History(key.items), key)
+    except FileNotFoundError:
+        return
+
+
+def event_json(event: Event) -> str:
+    """Return an event as a line of JSON: its schema is the journal's."""
+    return f"{json.dumps({'schema': SCHEMA, 'kind': 'event', **event})}\n"
+
+
+def _read(path: Path, key: JobKey) -> tuple[History, int, int]:
+    """Return the history, the number of whole lines, and their bytes."""
+    history = History(key.items)
+    try:
+        data = read_own(path)
+    except FileNotFoundError:
+        return history, 0, 0
+    lines = sum(1 for _ in _events(path, data, history, key))
+    return history, lines, data.rfind(b"\n") + 1
+
+
+def _events(path: Path, data: bytes, history: History, key: JobKey) -> Iterator[Event]:
+    """Yield the events of whole lines, and apply them to the history."""
+    for number, line in enumerate(data[: data.rfind(b"\n") + 1].split(b"\n")[:-1], 1):
+        try:
+            record = _record(line, f"{path}:{number}")
+            _require_place(record, number, key)
+            history.apply(record)
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
+            raise _damage(path, number, line, error, history) from error
+        yield record
+
+
+def _line(record: dict[str, object]) -> bytes:
+    text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+    rest = text[1:].encode(errors="backslashreplace")  # in JSON, a lone surrogate is spelt just so
+    return b'{"schema":%d,"length":%d,"sum":"%s",%s\n' % (SCHEMA, len(rest), _sum(rest), rest)
+
+
+def _record(line: bytes, at: str) -> dict[str, object]:
+    """Read a line.
+
+    Raises:
+        ValueError: it is damaged.
+        SourceError: it has its checksum, and yet is no line that a session writes.
+    """
+    head = _HEAD.match(line)
+    if head is None:
+        raise ValueError("it does not begin as a line of a journal does")
+    rest = line[head.end() :]
+    if int(head[1]) != SCHEMA:
+        raise ValueError(f"it is of schema {int(head[1])}, not {SCHEMA}")
+    if int(head[2]) != len(rest) or head[3] != _sum(rest):
+        raise ValueError("its checksum does not match")
+    check_json(b"{" + rest, at, "Name a new `--artifacts-dir`")
+    record = json.loads(b"{" + rest)
+    if not isinstance(record, dict):
+        raise TypeError(record)
+    return record
+
+
+def _require_place(record: dict[str, object], number: int, key: JobKey) -> None:
+    if record["job"] != key.fingerprint:
+        raise ValueError("it was written for another job")
+    if record["line"] != number:
+        raise ValueError(f"it is line {record['line']} of the journal: lines are missing or were moved")
+
+
+def _damage(path: Path, number: int, line: bytes, error: Exception, history: History) -> SourceError:
+    if number == 1 and _SCHEMA_1.match(line):
+        what = f"is a journal of schema 1, from an earlier version of trtforensics; this one reads schema {SCHEMA}"
+        return SourceError(str(path), what, "Name a new `--artifacts-dir`")
+    why = str(error) if isinstance(error, ValueError) else f"it is no event ({type(error).__name__}: {error})"
+    judged = sum(bool(probe.finished) for probe in history.probes.values())
+    what = f"is damaged: {why}; the {number - 1} lines before it are whole (probes judged there: {judged})"
+    keep = "Restore the file, or name a new `--artifacts-dir`"
+    if judged:
+        keep = f"Keep only those lines (`head -n {number - 1}` prints them), or name a new `--artifacts-dir`"
+    return SourceError(f"{path}:{number}", what, keep)
+
+
+def _sum(data: bytes) -> bytes:
+    return hashlib.sha256(data).hexdigest()[:16].encode()
+
+
+def _write_whole(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]

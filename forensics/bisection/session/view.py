@@ -1,0 +1,119 @@
+"""A read-only view of an artifacts directory, for the TUI and ``diff``."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from trtforensics.bisection.session.artifacts import FIXED, PROBES, RESULT
+from trtforensics.bisection.session.job import key_of, read_job
+from trtforensics.bisection.session.journal import read_journal
+from trtforensics.bisection.session.lock import holder_of
+from trtforensics.console.own_files import read_own
+from trtforensics.errors import SourceError
+from trtforensics.parsers.text.document import check_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from trtforensics.bisection.session.history import Probe
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryView:
+    """The state of a directory.
+
+    ``items`` and the members of ``culprits`` are as in ``job.json``. ``holder`` names the process that works on it, or
+    is empty. ``status`` is empty while there is no ``result.json``; a probe that never ended has no verdict.
+    ``builds_left`` is about how many builds the search still needs, None where it is not known. ``run`` is the number
+    of the last run on the directory, from 1. ``fixed`` names the files of ``fixed/``.
+    """
+
+    path: Path
+    mode: str
+    items: tuple[dict[str, object], ...]
+    build: str | None
+    check: str | None
+    probes: tuple[Probe, ...]
+    holder: str
+    status: str
+    why: str
+    culprits: tuple[tuple[dict[str, object], ...], ...]
+    suspects: tuple[str, ...]
+    builds_left: float | None
+    run: int
+    fixed: tuple[str, ...]
+
+    @property
+    def live(self) -> bool:
+        """Whether a process works on it."""
+        return bool(self.holder)
+
+    def folder(self, probe: Probe) -> Path:
+        """Return a probe's folder."""
+        return self.path / PROBES / probe.folder
+
+
+def view_directory(path: Path) -> DirectoryView:
+    """Read a directory; while a bisection runs in it, the view ends with the last flushed line of the journal.
+
+    Raises:
+        SourceError: it is no artifacts directory, or a file of it is damaged.
+    """
+    job = read_job(path)
+    history = read_journal(path, key_of(job))
+    answer = _read_result(path / RESULT)
+    return DirectoryView(
+        path=path,
+        mode=str(job.get("mode")),
+        items=_objects(job.get("items")),
+        build=_text(job.get("build")),
+        check=_text(job.get("check")),
+        probes=tuple(history.probes[number] for number in sorted(history.probes)),
+        holder=holder_of(path),
+        status=str(answer.get("status", "")),
+        why=str(answer.get("why", "")),
+        culprits=tuple(_objects(members) for members in _list(answer.get("culprits"))),
+        suspects=tuple(map(str, _list(answer.get("suspects")))),
+        builds_left=_expected(answer.get("builds_left")),
+        run=history.runs,
+        fixed=_names(path / FIXED),
+    )
+
+
+def _expected(left: object) -> float | None:
+    expected = left.get("expected") if isinstance(left, dict) else None
+    return float(expected) if isinstance(expected, (int, float)) else None
+
+
+def _names(folder: Path) -> tuple[str, ...]:
+    """Return the names in a folder; none where it cannot be listed."""
+    try:
+        return tuple(sorted(f"{each.name}/" if each.is_dir() else each.name for each in folder.iterdir()))
+    except OSError:
+        return ()
+
+
+def _read_result(path: Path) -> dict[str, object]:
+    try:
+        data = read_own(path)
+        check_json(data, str(path), "Run the bisection again: it writes this file anew")
+        document = json.loads(data)
+    except FileNotFoundError:
+        return {}
+    except (ValueError, RecursionError) as error:
+        raise SourceError(str(path), f"is not the result of a bisection: {error}") from error
+    return document if isinstance(document, dict) else {}
+
+
+def _objects(value: object) -> tuple[dict[str, object], ...]:
+    return tuple(each for each in _list(value) if isinstance(each, dict))
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)

@@ -1,0 +1,1 @@
+"""The commands whose subject is an ONNX model."""

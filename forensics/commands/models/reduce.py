@@ -1,0 +1,177 @@
+"""``trtforensics reduce``: the smallest model that still fails in the same way, fit to send to NVIDIA."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from trtforensics.bisection.levers.recipe import Recipe
+    from trtforensics.bisection.runner.options import RunOptions
+    from trtforensics.onnx_models.cutting import Original
+    from trtforensics.onnx_models.samples import Sample
+    from trtforensics.reduce.graph_lever import ReductionLever
+
+EXAMPLE = """Without --build and --check, the installed TensorRT builds (--builder), and a failed build is the failure.
+With --precision, the model's emulated twin is judged, and nothing is built. {model} is the probe's model, {inputs} a
+folder with its recorded inputs (000.npz, and inputs.json for Polygraphy). A probe that fails in another way than the
+original is unresolved. The same command on the same directory goes on where it stopped.
+
+examples:
+  trtforensics reduce model.onnx --builder tensorrt_rtx --artifacts-dir out
+  trtforensics reduce model.onnx --check 'polygraphy run {model} --trt --onnxrt' --artifacts-dir out
+  trtforensics reduce model.onnx --precision fp16 --inputs sample.npz --artifacts-dir out"""
+
+_AGAINST = "builtin:against:"
+_BUILD = (
+    *("builder", "builder_python", "builder_flags", "strongly_typed", "optimization_level", "compute_capability"),
+)
+"""The options of builds, but for the shapes, which are an option of the samples."""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments of ``reduce``."""
+    from trtforensics.bisection.options import BuildOptions, SampleOptions
+    from trtforensics.bisection.runner.options import RunOptions, add_run_options
+    from trtforensics.console.options import add_options
+
+    parser.epilog = EXAMPLE
+    parser.add_argument("model", metavar="MODEL", help="the ONNX model that fails")
+    parser.add_argument(
+        "--same",
+        choices=("strict", "loose"),
+        default="strict",
+        help="strict: exit status, error code, function, frame, operator and message must be the original's too "
+        "(default); loose: the way it ended and the root finding's code",
+    )
+    parser.add_argument(
+        "--precision", choices=("fp16", "bf16"), help="judge by the emulated twin in this type; nothing is built"
+    )
+    parser.add_argument(
+        "--control", metavar="MODEL", help="a model that the check must pass (default: an Identity of one input)"
+    )
+    parser.add_argument(
+        "--keep-values", action="store_true", help="leave weights, sizes and attributes as they are: cut nodes only"
+    )
+    parser.add_argument(
+        "--keep-functions", action="store_true", help="leave local functions: a call of one is one node"
+    )
+    parser.add_argument(
+        "--anonymous", action="store_true", help="replace names, texts and, where the failure allows, weights"
+    )
+    add_options(parser, BuildOptions, _BUILD)
+    add_options(parser, SampleOptions)
+    add_options(
+        parser,
+        RunOptions,
+        ("max_builds", "retry_unresolved"),
+        max_builds="stop after N probes, counting those of earlier runs",
+        retry_unresolved="run again what earlier runs could not judge",
+    )
+    build = "the command that builds a probe's {model}; it may be what fails"
+    add_run_options(parser, {"build": build}, build_failure=False)
+
+
+def run(args: Namespace) -> int:
+    """Reduce, and print the answer.
+
+    Raises:
+        SourceError: the model, its inputs, or the directory's job or journal cannot be read.
+        UsageError: the arguments make no sense together, or the directory is another job's or in use.
+        OutputError: the directory cannot be written to.
+    """
+    from trtforensics.bisection.options import with_commands
+    from trtforensics.bisection.session.answer import to_json
+    from trtforensics.console import streams
+    from trtforensics.console.diagnostics import ExitCode
+    from trtforensics.console.progress import ProgressLine
+    from trtforensics.reduce.running import reduce_model
+
+    directory = Path(args.artifacts_dir)
+    options = _options(args)
+    lever = _lever(args, directory.absolute(), options)
+    options = with_commands(options, lever)
+    with ProgressLine(quiet=args.quiet) as progress:
+        answer, fixed = reduce_model(directory, lever, options, progress.show)
+    streams.print_result(to_json(answer.document()) if args.json else answer.text(directory, fixed))
+    return ExitCode.OK if answer.search.certified else ExitCode.NO
+
+
+def _options(args: Namespace) -> RunOptions:
+    """Return the options; a failed build is what is searched for.
+
+    Raises:
+        UsageError: options exclude each other.
+    """
+    from dataclasses import replace
+
+    from trtforensics.bisection.options import run_options
+    from trtforensics.errors import UsageError
+
+    given = args.__contains__
+    if args.precision and any(map(given, ("build", "check", "builder"))):
+        raise UsageError("--precision", "has the twin judge; no --build, --check or --builder is run", "Leave it out")
+    judged = "{engine}" if given("build") or given("builder") else "{model}"
+    check = args.check if given("check") else ""
+    reference = check.removeprefix(_AGAINST) if check.startswith(_AGAINST) else ""
+    is_original = reference and Path(reference).resolve() == Path(args.model).resolve()
+    if is_original:
+        args.check = f"{_AGAINST}model"
+    options = run_options(args, f"{judged} --inputs {{inputs}}")
+    if is_original:
+        options = replace(options, check=(options.check or "").replace("--reference model", "--reference {model}"))
+    return replace(options, build_failure="bad")
+
+
+def _lever(args: Namespace, directory: Path, options: RunOptions) -> ReductionLever:
+    from trtforensics.bisection.precision.casting.storage import STORAGES
+    from trtforensics.errors import UsageError
+    from trtforensics.onnx_models.cutting import take_apart
+    from trtforensics.reduce.control import control_of
+    from trtforensics.reduce.deriving import Deriver
+    from trtforensics.reduce.failure import Sameness
+    from trtforensics.reduce.graph_lever import Judging, ReductionLever
+    from trtforensics.reduce.recording import record
+    from trtforensics.reduce.rewriting import file_of
+    from trtforensics.reduce.simplifying import simplifications_of
+
+    if args.keep_functions and args.anonymous:
+        raise UsageError("--keep-functions", "keeps the names in functions, which --anonymous replaces", "Leave one")
+    original = take_apart(args.model, inline=not args.keep_functions)
+    file = file_of(original)
+    recipe = _recipe(args, options)
+    recording = record(original, _sample(args, original))
+    values = recording.values
+    simpler = () if args.keep_values else simplifications_of(original, anonymous=args.anonymous, sample=values)
+    storage = STORAGES[args.precision] if args.precision else None
+    control = control_of(args.control) if args.control is not None else None
+    judging = Judging(Sameness(args.same), recipe, storage, (options.build, options.check), control)
+    simpler = (*simpler, *file.simplifications)
+    return ReductionLever(Deriver(original, recording, simpler, file), directory, judging)
+
+
+def _recipe(args: Namespace, options: RunOptions) -> Recipe | None:
+    """Return how the installed TensorRT builds; None where nothing, or a command of the user's, builds.
+
+    Raises:
+        UsageError: it is not installed.
+    """
+    from trtforensics.bisection.options import BuildOptions
+    from trtforensics.bisection.session.artifacts import reads_build
+    from trtforensics.console.options import read_options
+
+    build = read_options(args, BuildOptions)
+    needed = build.builder or options.check is None or reads_build(options.check)
+    if args.precision or options.build is not None or not needed:
+        return None
+    return build.recipe(build.installed(), args.model)
+
+
+def _sample(args: Namespace, original: Original) -> Sample:
+    """Return the sample whose values cut tensors get."""
+    from trtforensics.bisection.options import SampleOptions
+    from trtforensics.console.options import read_options
+
+    return read_options(args, SampleOptions).samples_of(original.model).samples[0]

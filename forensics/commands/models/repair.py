@@ -1,0 +1,115 @@
+"""``trtforensics repair``: rewrites what TensorRT stumbles over, equal to the original."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from trtforensics.repairs.repairing import Equality, RepairedModel
+
+EXAMPLE = """Original and repaired model run on samples in ONNX Runtime; where they differ, nothing is written.
+
+example: trtforensics repair model.onnx --fold --reshape -o repaired.onnx"""
+
+_REPAIRS = {
+    "fold": "make constants of what only constants and known shapes decide; write inferred shapes down",
+    "reshape": "make Reshape targets plain constants; drop allowzero where it has no effect",
+    "casts": "shorten chains of Casts that lose nothing; drop Casts to the same type",
+    "broadcasts": "give operators inputs of one rank and shape, by Unsqueeze and Expand nodes of their own",
+}
+SCHEMA = 1
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments of ``repair``."""
+    from trtforensics.bisection.options import SampleOptions
+    from trtforensics.console.options import add_options
+
+    parser.epilog = EXAMPLE
+    parser.add_argument("model", metavar="MODEL", help="the ONNX model")
+    for name, what in _REPAIRS.items():
+        parser.add_argument(f"--{name}", action="store_true", help=what)
+    parser.add_argument("-o", "--output", required=True, metavar="OUT", help="the file to write")
+    add_options(parser, SampleOptions)
+    parser.add_argument("--json", action="store_true", help="print what was changed as JSON")
+
+
+def run(args: Namespace) -> int:
+    """Repair, compare, write, and print what was changed.
+
+    Raises:
+        SourceError: the model or a sample cannot be read, or the repaired model differs in what is not listed.
+        UsageError: no repair is asked for, or OUT is the model itself.
+        OutputError: OUT cannot be written.
+    """
+    from pathlib import Path
+
+    from trtforensics.bisection.options import SampleOptions
+    from trtforensics.console import streams
+    from trtforensics.console.diagnostics import ExitCode
+    from trtforensics.console.options import read_options
+    from trtforensics.console.output import write_bytes
+    from trtforensics.errors import UsageError
+    from trtforensics.onnx_models.reading import prepare
+    from trtforensics.repairs.extremes import extreme_samples
+    from trtforensics.repairs.repairing import compare, read_original, repaired, require_named, with_data
+
+    chosen = [name for name in _REPAIRS if getattr(args, name)]
+    if not chosen:
+        options = ", ".join(f"--{name}" for name in _REPAIRS)
+        raise UsageError("repair", "has nothing to do", f"Give one or several of {options}")
+    if Path(args.output).resolve() == Path(args.model).resolve():
+        raise UsageError("-o", f"{args.output} is the model itself", "Name another file")
+    original = read_original(args.model)
+    samples = read_options(args, SampleOptions).samples_of(prepare(args.model).proto).samples
+    result = repaired(original.proto, chosen)
+    require_named(original.proto, result, args.model)
+    extremes = extreme_samples(original.proto, samples[0])
+    comparison = compare(original.proto, result.model, samples, args.model, extremes)
+    result = with_data(result, original.external)
+    write_bytes(args.output, result.model.SerializeToString())
+    streams.print_result(_document(result, comparison) if args.json else _text(result, comparison, args.output))
+    return ExitCode.NO if comparison.difference is None else ExitCode.OK
+
+
+def _document(result: RepairedModel, comparison: Equality) -> str:
+    from trtforensics.render.json_text import dumps
+
+    document = {
+        "schema": SCHEMA,
+        "kind": "repair",
+        "changes": [{"repair": each.repair, "node": each.node, "what": each.what} for each in result.changes],
+        "largest_difference": comparison.difference,
+        "samples": comparison.samples,
+        "extremes": list(comparison.extremes),
+        "not_run": list(comparison.not_run),
+        "not_compared": comparison.why or None,
+    }
+    return dumps(document, indent=1) + "\n"
+
+
+def _text(result: RepairedModel, comparison: Equality, output: str) -> str:
+    from trtforensics.console.terminal import visible
+    from trtforensics.onnx_models.graphs import graphs
+
+    lines = [f"{each.repair}: {each.node}: {each.what}" for each in result.changes]
+    count = len(result.changes)
+    lines.append(f"{output}: {count or 'no'} {'change' if count == 1 else 'changes'}.")
+    if inner := sum(len(graph.node) for graph in graphs(result.model.graph)) - len(result.model.graph.node):
+        stay = "1 node stays" if inner == 1 else f"{inner:,} nodes stay"
+        lines.append(f"Only the main graph is repaired: inside of If, Loop or Scan, {stay} as before.")
+    count = comparison.samples + len(comparison.extremes)
+    samples = f"{count} {'sample' if count == 1 else 'samples'}"
+    if comparison.difference is None:
+        lines.append(f"Not compared with the original: {comparison.why}.")
+    elif comparison.difference:
+        lines.append(f"Outputs differ by at most {comparison.difference:.1g} of the largest magnitude on {samples}.")
+    else:
+        lines.append(f"Outputs are the original's bit for bit on {samples}.")
+    if comparison.extremes:
+        lines.append(f"Extreme samples are among them: {', '.join(comparison.extremes)}.")
+    if comparison.not_run:
+        lines.append(f"Not compared, since the original does not run on it: {', '.join(comparison.not_run)}.")
+    return "".join(f"{visible(line)}\n" for line in lines)

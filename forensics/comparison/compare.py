@@ -1,0 +1,289 @@
+"""Compares two sides: aligns their builds, counts values, makes differences, and puts effects under their causes."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+from trtforensics.comparison import effects, fusion_lines
+from trtforensics.comparison.alignment import MatchedBy, align_builds, plain_name
+from trtforensics.comparison.differences import (
+    ASPECTS,
+    Comparison,
+    Difference,
+    DifferenceType,
+    PairHalf,
+    SideValue,
+    SuspiciousPair,
+    Value,
+    aspect_text,
+    aspect_values,
+)
+from trtforensics.comparison.granularity import comparable
+from trtforensics.comparison.scores import ValueOccurrence, builds_by_value, count, suspicious_pairs, worst
+from trtforensics.comparison.times import compare_times
+from trtforensics.console.counting import counted
+from trtforensics.model.timings import NEAR_TIE_RATIO
+from trtforensics.parsers.notation.names import is_helper, members
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Hashable, Mapping, Sequence
+
+    from trtforensics.comparison.alignment import AlignedBuilds, AlignedLayer, FusionSite
+    from trtforensics.comparison.loading import ComparedSide
+    from trtforensics.comparison.scores import Counts
+    from trtforensics.comparison.views import BuildView, LayerView
+    from trtforensics.model.span import SourceSpan
+
+_ABSENT = "absent"
+_RELATED = 0.1
+"""The share of the smaller side's layers that builds of one model have in common at least."""
+_FEW_LAYERS = 4
+"""Engines of fewer layers may be fused otherwise as a whole."""
+_SORTS = (("layers", "engine layers"), ("operations", "operations inside ForeignNodes"))
+
+
+def compare(good: ComparedSide, bad: ComparedSide) -> Comparison:
+    """Compare the builds of two sides, each with at least one."""
+    tables = [_LayerComparison(good.builds, bad.builds, sort, name) for sort, name in _SORTS]
+    rows = [row for table in tables for row in table.rows()]
+    groups, fusion_notes = fusion_lines.differing(good.builds, bad.builds)
+    rows = fusion_lines.merged(rows, groups, len(good.builds))
+    rows = effects.ordered(rows, [table.builds for table in tables], len(good.builds))
+    pairs, others = _pairs(tables, len(good.builds), len(bad.builds))
+    matched = Counter(layer.how for table in tables for layer in table.builds.layers if len(layer.by_build) > 1)
+    notes = (*(note for table in tables for note in table.notes), *fusion_notes)
+    times = compare_times(good.builds, bad.builds)
+    unrelated = _unrelated(tables[0].builds, len(good.builds))
+    return Comparison(good, bad, tuple(rows), pairs, others, matched, notes, times, unrelated)
+
+
+def _unrelated(aligned: AlignedBuilds, goods: int) -> str:
+    """Say where the sides have hardly a layer in common: then differences of single layers mean nothing."""
+    by_side: tuple[list[int], list[int]] = ([], [])
+    for build in aligned.numbers:
+        by_side[build >= goods].append(sum(build in layer.by_build for layer in aligned.layers))
+    smaller = min(min(counts, default=0) for counts in by_side)
+    both = sum(
+        any(build < goods for build in layer.by_build) and any(build >= goods for build in layer.by_build)
+        for layer in aligned.layers
+    )
+    if smaller < _FEW_LAYERS or both >= smaller * _RELATED:
+        return ""
+    return f"{both} of {smaller} layers match: two different models?"
+
+
+class _LayerComparison:
+    """The differences in one sort of layers (engine layers, or operations of ForeignNodes) over all builds."""
+
+    def __init__(self, good: Sequence[BuildView], bad: Sequence[BuildView], sort: str, name: str) -> None:
+        self.goods = len(good)
+        self.notes: list[str] = []
+        self._other_helpers = 0
+        every = (*good, *bad)
+        self._kinds = {number: build.kind for number, build in enumerate(every)}
+        layers_of = {
+            number: layers for number, build in enumerate(every) if (layers := getattr(build, sort)) is not None
+        }
+        sides = [sum(number < self.goods for number in layers_of), sum(number >= self.goods for number in layers_of)]
+        if layers_of and not all(sides):
+            self.notes.append(f"{name} are known of the {'bad' if sides[1] else 'good'} side only and not compared")
+            layers_of = {}
+        layers_of, left_out = comparable(layers_of, self._kinds)
+        self.notes += left_out
+        self.builds: AlignedBuilds = align_builds(layers_of)
+        self.occurrences: list[ValueOccurrence] = []
+        self.descriptions: list[tuple[str, str, SourceSpan | None]] = []
+
+    def rows(self) -> list[Difference]:
+        """Return the differences, by position, and collect the values of each layer in :attr:`occurrences`."""
+        in_sites = self.builds.in_sites()
+        rows = [row for site in self.builds.sites for row in self._site(site)]
+        silent = 0
+        for aligned in self.builds.layers:
+            by_aspect = {aspect: aspect_values(aspect, aligned.by_build, self._kinds) for aspect in ASPECTS}
+            of_layer = [row for aspect, values in by_aspect.items() for row in self._aspect(aligned, aspect, values)]
+            explained = any((build, id(layer)) in in_sites for build, layer in aligned.by_build.items())
+            rows += of_layer if explained else [*self._renamed(aligned), *of_layer, *self._presence(aligned)]
+            silent += len(aligned.by_build) > 1 and not any(by_aspect.values())
+            self._remember(aligned, by_aspect, explained=explained)
+        if self._other_helpers:
+            differ = "differs" if self._other_helpers == 1 else "differ"
+            what = f"{counted(self._other_helpers, 'layer')} {differ} in name by helpers of the ONNX parser only"
+            self.notes.append(f"{what}: a replay of one side finds no such name on the other")
+        if silent and silent == sum(len(aligned.by_build) > 1 for aligned in self.builds.layers):
+            self.notes.append("both sides have only the names of layers: their tactics cannot be compared")
+        elif silent:
+            self.notes.append(f"of {counted(silent, 'layer')} the sources tell nothing in common but the name")
+        return rows
+
+    def _site(self, site: FusionSite) -> list[Difference]:
+        """Return the difference of members that builds fuse differently."""
+        values = {build: site.arrangement(build) for build in site.layers}
+        entries = self._entries(values, site.layers)
+        first = {build: layers[0] for build, layers in site.layers.items()}
+        name = first[min(values, key=lambda build: (len(values[build]), build))].name
+        self._add_occurrences(values, first, name)
+        why = (f"{len(site.parts)} member{'' if len(site.parts) == 1 else 's'}: {', '.join(sorted(site.parts))}",)
+        about = _RowSubject(name, MatchedBy.FUSED_MEMBERS, site.position, site.parts, why, regroups=True)
+        return self._row(DifferenceType.FUSION, about, values, entries)
+
+    def _renamed(self, aligned: AlignedLayer) -> list[Difference]:
+        """Return the difference of a layer that has another name in some builds: a replay does not find it there."""
+        if aligned.how is MatchedBy.NAME:
+            return []
+        if _helpers_only(aligned):
+            self._other_helpers += 1
+            return []
+        values = {build: plain_name(layer.name) for build, layer in aligned.by_build.items()}
+        entries = self._entries(values, {build: (layer,) for build, layer in aligned.by_build.items()})
+        why = ("the same layer under another name: a replay made of one build does not apply to it in the other",)
+        return self._row(DifferenceType.FUSION, _about(aligned, why), values, entries)
+
+    def _aspect(self, aligned: AlignedLayer, aspect: DifferenceType, values: Mapping[int, Value]) -> list[Difference]:
+        if len(set(values.values())) <= 1:
+            return []
+        entries = self._entries(values, {build: (aligned.by_build[build],) for build in values}, aspect)
+        return self._row(aspect, _about(aligned), values, entries)
+
+    def _presence(self, aligned: AlignedLayer) -> list[Difference]:
+        """Return the difference of a layer that some builds lack."""
+        if len(aligned.by_build) == len(self.builds.numbers):
+            return []
+        values = {build: build in aligned.by_build for build in self.builds.numbers}
+        entries = self._entries(values, {build: (layer,) for build, layer in aligned.by_build.items()})
+        present = count(aligned.by_build, values, self.goods)
+        rarer_in_bad = present.good * max(present.of_bad, 1) >= present.bad * max(present.of_good, 1)
+        type_ = DifferenceType.MISSING if rarer_in_bad else DifferenceType.ADDED
+        return self._row(type_, _about(aligned), values, entries)
+
+    def _row(
+        self,
+        type_: DifferenceType,
+        about: _RowSubject,
+        values: Mapping[int, Hashable],
+        entries: tuple[tuple[SideValue, ...], tuple[SideValue, ...]],
+    ) -> list[Difference]:
+        """Make a difference, unless both sides have the same values in the same shares or one side knows none."""
+        counts = worst(values, self.goods)
+        if counts is None:
+            return []
+        good, bad = entries
+        why = [*about.why, *_seen(counts)]
+        if type_ is DifferenceType.TACTIC:
+            why += _near_ties(good, "good") + _near_ties(bad, "bad")
+        name, how, position, parts, _, regroups = about
+        return [Difference(type_, name, how, good, bad, counts, tuple(why), position, parts, regroups)]
+
+    def _entries(
+        self,
+        values: Mapping[int, Hashable],
+        layers: Mapping[int, Sequence[LayerView]],
+        aspect: DifferenceType | None = None,
+    ) -> tuple[tuple[SideValue, ...], tuple[SideValue, ...]]:
+        """Return the distinct values of either side, the most frequent first."""
+        sides: tuple[dict[Hashable, list[int]], dict[Hashable, list[int]]] = (defaultdict(list), defaultdict(list))
+        for build, value in values.items():
+            sides[build >= self.goods][value].append(build)
+        most_first = (sorted(side.values(), key=lambda builds: (-len(builds), builds[0])) for side in sides)
+        good, bad = (tuple(_entry(builds, layers, aspect) for builds in side) for side in most_first)
+        return good, bad
+
+    def _remember(
+        self, aligned: AlignedLayer, by_aspect: Mapping[DifferenceType, Mapping[int, Value]], *, explained: bool
+    ) -> None:
+        """Keep what the layer is in each build, for the search of pairs."""
+        known = [values for values in by_aspect.values() if values]
+        builds = aligned.by_build if explained else dict.fromkeys(self.builds.numbers)
+        values = {
+            build: tuple(stated.get(build) for stated in known) if build in aligned.by_build else _ABSENT
+            for build in builds
+        }
+        self._add_occurrences(values, aligned.by_build, aligned.name)
+
+    def _add_occurrences(self, values: Mapping[int, Hashable], layers: Mapping[int, LayerView], name: str) -> None:
+        by_value = builds_by_value(values)
+        if len(by_value) <= 1:
+            return
+        number = len(self.occurrences)
+        for builds in by_value.values():
+            layer = layers.get(builds[-1])
+            text = aspect_text(DifferenceType.TACTIC, layer) or layer.name if layer is not None else _ABSENT
+            self.occurrences.append(ValueOccurrence(number, frozenset(builds)))
+            self.descriptions.append((name, text, layer.span if layer is not None else None))
+
+
+class _RowSubject(NamedTuple):
+    """What a difference is about: an aligned layer, or members that are fused differently."""
+
+    name: str
+    how: MatchedBy
+    position: float
+    parts: frozenset[str]
+    why: tuple[str, ...] = ()
+    regroups: bool = False
+
+
+def _about(aligned: AlignedLayer, why: tuple[str, ...] = ()) -> _RowSubject:
+    parts = frozenset().union(*{layer.parts for layer in aligned.by_build.values()})
+    return _RowSubject(aligned.name, aligned.how, aligned.position, parts, why)
+
+
+def _helpers_only(aligned: AlignedLayer) -> bool:
+    """Whether the builds' names of a layer hold the same layers of the model, in order, and other helpers."""
+    every = [members(plain_name(layer.name)) for layer in aligned.by_build.values()]
+    of_model = {tuple(name for name in names if not is_helper(name)) for names in every}
+    return len(of_model) == 1 and len(set(every)) > 1 and (() not in of_model or aligned.how is MatchedBy.FUSED_MEMBERS)
+
+
+def _entry(
+    builds: Sequence[int], layers: Mapping[int, Sequence[LayerView]], aspect: DifferenceType | None
+) -> SideValue:
+    of_builds = [layers[build] for build in builds if build in layers]
+    if not of_builds:
+        return SideValue(_ABSENT, len(builds), ())
+    first = of_builds[0]
+    # A near tie in any build is worth showing, so a layer that has one represents the value.
+    shown = next((group[0] for group in of_builds if group[0].near_tie), first[0])
+    text = aspect_text(aspect, shown) if aspect else ", ".join(layer.name for layer in first)
+    spans = tuple(layer.span for group in of_builds for layer in group)
+    return SideValue(text, len(builds), spans, shown, tuple(layer.name for layer in first))
+
+
+def _seen(counts: Counts) -> list[str]:
+    """Say the counts, where there is more than one build a side."""
+    if counts.of_good == counts.of_bad == 1:
+        return []
+    return [f"in {counts.bad} of {counts.of_bad} bad builds and {counts.good} of {counts.of_good} good ones"]
+
+
+def _near_ties(entries: Collection[SideValue], side: str) -> list[str]:
+    sentences = []
+    for entry in entries:
+        layer = entry.layer
+        if layer is not None and layer.near_tie and layer.time_ms and layer.runner_up_ms is not None:
+            slower = layer.runner_up_ms / layer.time_ms - 1
+            limit = f"{NEAR_TIE_RATIO - 1:.0%}"
+            sentences.append(
+                f"near tie in {side} ({layer.span}): tuned at {layer.time_ms:g} ms, the runner-up {slower:.1%} slower; "
+                f"up to {limit} build noise may flip it"
+            )
+    return sentences
+
+
+def _pairs(tables: Sequence[_LayerComparison], goods: int, bads: int) -> tuple[tuple[SuspiciousPair, ...], int]:
+    """Return the suspicious pairs among the values of all sorts of layers."""
+    occurrences: list[ValueOccurrence] = []
+    described: list[tuple[str, str, SourceSpan | None]] = []
+    for table in tables:
+        shift = len(occurrences)
+        occurrences += [ValueOccurrence(layer + shift, builds) for layer, builds in table.occurrences]
+        described += table.descriptions
+    ranked = suspicious_pairs(occurrences, goods, bads)
+
+    def half(index: int) -> PairHalf:
+        name, text, span = described[index]
+        return PairHalf(name, text, span, count(occurrences[index].builds, range(goods + bads), goods))
+
+    pairs = tuple(SuspiciousPair((half(pair.first), half(pair.second)), pair.counts) for pair in ranked.pairs)
+    return pairs, ranked.others

@@ -1,0 +1,224 @@
+"""The JSON document of a comparison (``diff --json``), schema 1; docs/reference/commands describes every field."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from trtforensics.model.profile import TimeSource
+from trtforensics.model.timings import tactic_text
+from trtforensics.parsers.notation.kernels import read_tactic
+from trtforensics.render.json_text import dumps
+from trtforensics.render.kernel_facts import kernel_facts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from trtforensics.comparison.differences import Comparison, Difference, PairHalf, SideValue, SuspiciousPair
+    from trtforensics.comparison.loading import ComparedSide
+    from trtforensics.comparison.runs import Circumstance, Measured
+    from trtforensics.comparison.times import (
+        LayerDelta,
+        LayerTimes,
+        OtherCircumstance,
+        TimeComparison,
+        TimedHalf,
+        TotalDelta,
+        TypeDelta,
+    )
+    from trtforensics.comparison.views import BuildView
+    from trtforensics.model.span import SourceSpan
+
+
+SCHEMA = 1
+_DIGITS = 4
+_MS_DIGITS = 7
+
+JsonObject = dict[str, Any]
+
+
+def to_json(comparison: Comparison) -> str:
+    """Render the document in ASCII, one difference a line."""
+    parts = []
+    for key, value in document(comparison).items():
+        if isinstance(value, list) and value:
+            rows = ",\n  ".join(dumps(row) for row in value)
+            parts.append(f' "{key}": [\n  {rows}\n ]')
+        else:
+            parts.append(f' "{key}": {dumps(value)}')
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def document(comparison: Comparison) -> JsonObject:
+    """Return a comparison as an object for ``json.dump``."""
+    return {
+        "schema": SCHEMA,
+        "kind": "diff",
+        "good": [_build(build) for build in comparison.good.builds],
+        "bad": [_build(build) for build in comparison.bad.builds],
+        "skipped": [*_skipped(comparison.good, "good"), *_skipped(comparison.bad, "bad")],
+        "matched": {how.value: count for how, count in comparison.matched.items()},
+        "notes": list(comparison.notes),
+        "unrelated": comparison.unrelated or None,
+        "summary": comparison.summary(),
+        "times": times_document(comparison.times) if comparison.times.tells else None,
+        "differences": [_difference(index, row) for index, row in enumerate(comparison.differences)],
+        "pairs": [_pair(pair) for pair in comparison.pairs],
+        "other_pairs": comparison.other_pairs,
+    }
+
+
+def _build(build: BuildView) -> JsonObject:
+    return {
+        "path": build.source,
+        "kind": build.kind.value,
+        "what": build.what,
+        "tensorrt_version": build.tensorrt_version,
+        "headline": build.headline or None,
+        "layers": None if build.layers is None else len(build.layers),
+        "operations": None if build.operations is None else len(build.operations),
+        "notes": list(build.notes),
+    }
+
+
+def _skipped(side: ComparedSide, name: str) -> Iterable[JsonObject]:
+    return ({"side": name, "path": file.path, "why": file.why} for file in side.skipped)
+
+
+def _difference(index: int, row: Difference) -> JsonObject:
+    return {
+        "index": index,
+        "type": row.type.value,
+        "layer": row.layer,
+        "matched_by": row.matched_by.value,
+        "good": [_entry(entry) for entry in row.good],
+        "bad": [_entry(entry) for entry in row.bad],
+        "suspicion": round(row.suspicion, _DIGITS),
+        "seen": row.counts._asdict(),
+        "consequence_of": row.cause,
+        "why": list(row.why),
+    }
+
+
+def _entry(entry: SideValue) -> JsonObject:
+    """Return a value with its builds, and the fields of the layer that represents it."""
+    head: JsonObject = {"text": entry.text, "builds": entry.count, "lines": [_place(span) for span in entry.spans]}
+    layer = entry.layer
+    if layer is None:
+        return head
+    tensors = layer.tensors
+    facts = read_tactic(layer.kernel or "", None, tensors.texts[tensors.inputs :])
+    return {
+        **head,
+        "layers": list(entry.layers),
+        "runner": layer.runner,
+        "runner_id": layer.runner_id,
+        "tactic": tactic_text(layer.tactic),
+        "kernel": layer.kernel,
+        "accumulator": facts.accumulator,
+        "kernel_facts": kernel_facts(facts),
+        "precision": None if tensors.types is None else list(tensors.types),
+        "inputs": list(tensors.texts[: tensors.inputs]),
+        "outputs": list(tensors.texts[tensors.inputs :]),
+        "time_ms": layer.time_ms,
+        "time_is": None if layer.time_ms is None else TimeSource.TUNED.value,
+        "runner_up_ms": layer.runner_up_ms,
+        "near_tie": layer.near_tie,
+    }
+
+
+def _place(span: SourceSpan) -> JsonObject:
+    return {"path": span.file, "line": span.line}
+
+
+def _pair(pair: SuspiciousPair) -> JsonObject:
+    return {
+        "layers": [half.layer for half in pair.halves],
+        "suspicion": round(pair.suspicion, _DIGITS),
+        "seen": pair.counts._asdict(),
+        "halves": [_half(half) for half in pair.halves],
+    }
+
+
+def _half(half: PairHalf) -> JsonObject:
+    place = _place(half.span) if half.span is not None else None
+    return {"layer": half.layer, "text": half.text, "line": place, "seen": half.counts._asdict()}
+
+
+def times_document(times: TimeComparison) -> JsonObject:
+    """Return the comparison of times as an object for ``json.dump``."""
+    return {
+        "circumstances": [_circumstance(circumstance) for circumstance in times.circumstances],
+        "totals": {total.key: _total(total) for total in times.totals},
+        "layers": None if times.layers is None else _layers(times.layers),
+    }
+
+
+def _circumstance(circumstance: OtherCircumstance) -> JsonObject:
+    good, bad = _stated(circumstance.good), _stated(circumstance.bad)
+    return {"block": circumstance.block, "name": circumstance.name, "good": good, "bad": bad}
+
+
+def _stated(values: Sequence[Circumstance]) -> list[JsonObject]:
+    return [
+        {"value": circumstance.value, "line": None if circumstance.span is None else _place(circumstance.span)}
+        for circumstance in values
+    ]
+
+
+def _total(total: TotalDelta) -> JsonObject:
+    return {
+        "good": _measured(total.good),
+        "bad": _measured(total.bad),
+        "delta": _round(total.delta),
+        "spread": _round(total.noise),
+        "significant": _judged(total.noise, total),
+    }
+
+
+def _measured(total: Measured) -> JsonObject:
+    rounded = {name: _round(getattr(total, name)) for name in ("value", "spread", "mean")}
+    return {**rounded, "count": total.count, "line": _place(total.span)}
+
+
+def _layers(layers: LayerTimes) -> JsonObject:
+    return {
+        "time_is": layers.time_is.value,
+        "good_ms": _round(layers.good_ms),
+        "bad_ms": _round(layers.bad_ms),
+        "untimed": {"good": layers.untimed[0], "bad": layers.untimed[1]},
+        "types": [_type(delta) for delta in layers.types],
+        "rows": [_row(row) for row in layers.rows],
+    }
+
+
+def _type(delta: TypeDelta) -> JsonObject:
+    layers = {"good_layers": _round(delta.good_layers), "bad_layers": _round(delta.bad_layers)}
+    times = {"good_ms": _round(delta.good_ms), "bad_ms": _round(delta.bad_ms), "delta_ms": _round(delta.delta_ms)}
+    return {"type": delta.type, **layers, **times}
+
+
+def _row(row: LayerDelta) -> JsonObject:
+    return {
+        "layer": row.name,
+        "matched_by": row.how,
+        "delta_ms": _round(row.delta_ms),
+        "good": _timed_half(row.good),
+        "bad": _timed_half(row.bad),
+        "changes": list(row.changes),
+        "noise_ms": _round(row.noise_ms),
+        "significant": _judged(row.noise_ms, row),
+    }
+
+
+def _timed_half(half: TimedHalf) -> JsonObject:
+    layers = {"layers": list(half.layers), "types": list(half.types), "ms": _round(half.ms)}
+    return {**layers, "lines": [_place(span) for span in half.spans]}
+
+
+def _judged(noise: float | None, delta: LayerDelta | TotalDelta) -> bool | None:
+    """Return whether a difference is larger than chance may make it; None where nothing tells."""
+    return None if noise is None else not delta.within_noise
+
+
+def _round(value: float | None) -> float | None:
+    return None if value is None else round(value, _MS_DIGITS)

@@ -1,0 +1,175 @@
+"""Loads the builds of one side of a comparison from files, directories or artifacts; skipped files are recorded."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trtforensics.comparison import view_building
+from trtforensics.comparison.joining import joined
+from trtforensics.console.counting import counted
+from trtforensics.errors import ForensicsError, UsageError
+from trtforensics.parsers.text.document import read_document
+from trtforensics.parsers.text.source import MAX_BYTES
+from trtforensics.sources.build_log import load_build_log
+from trtforensics.sources.cache import is_binary, load_timing_cache
+from trtforensics.sources.kinds import Kind, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from trtforensics.comparison.views import BuildView
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedFile:
+    """A file of a directory that was not used, and why."""
+
+    path: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedSide:
+    """One side of a comparison (the good or the bad builds). ``path`` is what the user named."""
+
+    path: str
+    builds: tuple[BuildView, ...]
+    skipped: tuple[SkippedFile, ...] = ()
+
+
+def load_side(
+    path: str,
+    name: str,
+    *,
+    max_bytes: int = MAX_BYTES,
+    kind: Kind | None = None,
+    on_file: Callable[[str], None] = lambda _: None,
+) -> ComparedSide:
+    """Read a side of a comparison: a file, a directory of files, or the ``name`` part of an artifacts directory.
+
+    ``name`` is ``good`` or ``bad``. In a directory, regular files (and links to such) are read, subfolders too; links
+    to directories are not followed. Profiles and times files are joined to the engines that they time. ``on_file`` is
+    called with the name of each file before it is read.
+
+    Raises:
+        ForensicsError: a file that was named cannot be used, or no file of a directory can.
+    """
+    folder = Path(path)
+    if path == "-" or not folder.is_dir():
+        on_file(path)
+        return ComparedSide(path, _views(path, kind, max_bytes))
+    if (folder / name).is_dir():
+        folder /= name
+    builds: list[BuildView] = []
+    skipped: list[SkippedFile] = []
+    for file, why in _files(folder):
+        if why:
+            skipped.append(SkippedFile(file, why))
+            continue
+        on_file(file)
+        try:
+            builds += _views(file, kind, max_bytes)
+        except ForensicsError as error:
+            skipped.append(SkippedFile(file, error.what if error.where == file else f"{error.where}: {error.what}"))
+    if not builds:
+        files = counted(len(skipped), "file")
+        tried = f"Tried {files}, the first: {skipped[0].path}: {skipped[0].why}" if skipped else ""
+        raise UsageError(str(folder), "holds no file that tells of a build", tried or "It is empty")
+    return ComparedSide(path, joined(builds), tuple(skipped))
+
+
+def with_files(
+    side: ComparedSide, files: Sequence[str], *, max_bytes: int = MAX_BYTES, on_file: Callable[[str], None]
+) -> ComparedSide:
+    """Return a side that is one file with more files about the same engine: its profile, its times, its layers.
+
+    Raises:
+        ForensicsError: a file cannot be used, or the side is a directory.
+    """
+    if not files:
+        return side
+    if Path(side.path).is_dir():
+        raise UsageError(side.path, "is a directory, to which no further files can be given", "Put them into it")
+    if side.path == "-":
+        raise UsageError("-", "is read once and goes with no further files", "Name a file")
+    times = [file for file in files if kind_of(file) is Kind.TIMES]
+    others = [file for file in files if file not in times]
+    for file in files:
+        on_file(file)
+    builds = side.builds
+    if others:
+        from trtforensics.engines.joining import load_joined  # noqa: PLC0415 - only for several files
+
+        whole = load_joined([side.path, *others], max_bytes=max_bytes)
+        view = view_building.of_log(whole.log)
+        if view is None:
+            raise UsageError(side.path, "tells of no layer, no tactic, no fusion and no time", _WHAT_TO_GIVE)
+        kind = view.kind if whole.has_log else Kind.LAYER_INFO
+        notes = (*view.notes, f"read with {', '.join(others)}", *map(str, whole.unjoined))
+        builds = (replace(view, kind=kind, notes=notes),)
+    views = [view for file in times for view in _views(file, Kind.TIMES, max_bytes)]
+    return replace(side, builds=joined((*builds, *views)))
+
+
+def _files(folder: Path) -> Iterator[tuple[str, str]]:
+    """Give the files of a directory in order of their names, each with why it cannot be read (empty: it can)."""
+    refused: list[tuple[str, str]] = []
+    walk = os.walk(folder, onerror=lambda error: refused.append((str(error.filename), error.strerror or str(error))))
+    for root, folders, names in walk:
+        folders.sort()
+        for name in sorted((*names, *(f for f in folders if Path(root, f).is_symlink()))):
+            yield str(Path(root, name)), _refusal(Path(root, name))
+    yield from refused
+
+
+def _refusal(path: Path) -> str:
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        return error.strerror or str(error)
+    if stat.S_ISDIR(mode):
+        return "is a link to a directory, which is not followed"
+    return "" if stat.S_ISREG(mode) else "is no regular file"
+
+
+def _views(path: str, kind: Kind | None, max_bytes: int) -> tuple[BuildView, ...]:
+    """Read one file.
+
+    Raises:
+        ForensicsError: it cannot be read, or says nothing about an engine.
+    """
+    kind = kind or kind_of(path)
+    if kind is Kind.REPLAY:
+        from trtforensics.sources.replay import load_replay  # noqa: PLC0415 - only for this kind
+
+        return (view_building.of_replay(load_replay(path, max_bytes=max_bytes)),)
+    if kind is Kind.LAYER_INFO:
+        from trtforensics.parsers.files.layer_json import read_layer_json  # noqa: PLC0415 - only for this kind
+
+        return view_building.of_engine_info(read_layer_json(read_document(path, max_bytes=max_bytes)))
+    if kind is Kind.PROFILE:
+        from trtforensics.parsers.files.profile_json import read_profile_json  # noqa: PLC0415 - only for this kind
+
+        profile = view_building.of_profile(read_profile_json(read_document(path, max_bytes=max_bytes)))
+        if not profile.layers:
+            raise UsageError(path, "is a profile of no layers", "Export it again with `trtexec --exportProfile`")
+        return (profile,)
+    if kind is Kind.TIMES:
+        from trtforensics.parsers.files.profile_json import read_times_json  # noqa: PLC0415 - only for this kind
+
+        return (view_building.of_times(read_times_json(read_document(path, max_bytes=max_bytes))),)
+    if kind is Kind.TIMING_CACHE or is_binary(path):
+        return (view_building.of_timing_cache(load_timing_cache(path, max_bytes=max_bytes)),)
+    if kind is not Kind.BUILD_LOG:
+        raise UsageError(path, f"is of kind {kind}, which tells of no layer and no time", _WHAT_TO_GIVE)
+    view = view_building.of_log(load_build_log([path], max_bytes=max_bytes))
+    if view is None:
+        raise UsageError(path, "tells of no layer, no tactic, no fusion and no time", "Build with `trtexec --verbose`")
+    return (view,)
+
+
+_WHAT_TO_GIVE = "Give build logs, tactic replays, engine-layer JSON, profiles, times or timing-cache exports"

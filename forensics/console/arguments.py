@@ -1,0 +1,79 @@
+"""Arguments that several commands declare, and the forms of their values."""
+
+from __future__ import annotations
+
+import argparse
+
+_BYTES = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+def add_action(
+    actions: argparse._SubParsersAction[argparse.ArgumentParser], name: str, summary: str, example: str
+) -> argparse.ArgumentParser:
+    """Declare a subcommand, and return its parser; ``example`` is a command line without the program."""
+    return actions.add_parser(
+        name,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}.",
+        epilog=f"example: trtforensics {example}",
+        allow_abbrev=False,
+    )
+
+
+def add_output_option(parser: argparse.ArgumentParser, metavar: str = "FILE", more: str = "") -> None:
+    """Declare the option that names a file for a result that goes to stdout otherwise."""
+    what = f"write there instead of to stdout, whole or not at all{more}"
+    parser.add_argument("-o", "--output", metavar=metavar, help=what)
+
+
+def add_build_option(parser: argparse.ArgumentParser) -> None:
+    """Declare the option that names a build of a log."""
+    what = "which build of the log, from 1 (default: the last one with engine layers, else the last)"
+    parser.add_argument("--build", type=int, metavar="N", help=what)
+
+
+def count(text: str) -> int:
+    """Read a number from 1 on, for argparse."""
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a count from 1 on")
+    return int(text)
+
+
+def seconds(text: str) -> float:
+    """Read a time in seconds, for argparse."""
+    value = _number(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time in seconds")
+    return value
+
+
+def probability(text: str) -> float:
+    """Read a probability, for argparse."""
+    value = _number(text)
+    if not 0.5 < value < 1:  # noqa: PLR2004 - below one half, a coin would do
+        raise argparse.ArgumentTypeError(f"{text!r} is not a probability between 0.5 and 1")
+    return value
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0
+
+
+def size(text: str, least: int = 0) -> int:
+    """Read a size in bytes, for argparse."""
+    factor = _BYTES.get(text[-1:].upper(), 1)
+    digits = text[:-1] if factor > 1 else text
+    if not digits.isdecimal() or int(digits) < least:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 500M or 64G")
+    return int(digits) * factor
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Read a list of different words, for argparse."""
+    listed = tuple(word.strip() for word in text.split(","))
+    if not all(listed) or len(set(listed)) < len(listed):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list such as 0,1")
+    return listed

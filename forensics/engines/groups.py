@@ -1,0 +1,76 @@
+"""Layers that have something in common, and the sums of what is known of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_Number = TypeVar("_Number", int, float)
+
+
+class _Summable(Protocol):
+    """What a layer has that a group adds up; None where it is not known."""
+
+    @property
+    def time_ms(self) -> float | None: ...
+    @property
+    def share(self) -> float | None: ...
+    @property
+    def weights_bytes(self) -> int | None: ...
+    @property
+    def activation_bytes(self) -> int | None: ...
+    @property
+    def macs(self) -> int | None: ...
+
+
+LayerT = TypeVar("LayerT", bound=_Summable)
+
+
+@dataclass(frozen=True, slots=True)
+class LayerGroup(Generic[LayerT]):
+    """Layers that have something in common, and the sums of what is known of them."""
+
+    name: str
+    layers: tuple[LayerT, ...]
+
+    @property
+    def time_ms(self) -> float | None:
+        """The time of those that have one; None where none has."""
+        return _sum_of_known([layer.time_ms for layer in self.layers])
+
+    @property
+    def share(self) -> float | None:
+        """Their part of the engine's time."""
+        return _sum_of_known([layer.share for layer in self.layers])
+
+    @property
+    def weights_bytes(self) -> int | None:
+        """The weights of those whose weights are known; None where none are."""
+        return _sum_of_known([layer.weights_bytes for layer in self.layers])
+
+    @property
+    def activation_bytes(self) -> int | None:
+        """The activations of those whose tensors have a known size; None where none have."""
+        return _sum_of_known([layer.activation_bytes for layer in self.layers])
+
+    @property
+    def macs(self) -> int | None:
+        """The multiply-accumulates of those whose operation tells them; None where none does."""
+        return _sum_of_known([layer.macs for layer in self.layers])
+
+
+def grouped(layers: Sequence[LayerT], names: Sequence[str]) -> tuple[LayerGroup[LayerT], ...]:
+    """Put layers into groups by names, one a layer; slowest group first, then the largest."""
+    members: dict[str, list[LayerT]] = {}
+    for layer, name in zip(layers, names, strict=True):
+        members.setdefault(name, []).append(layer)
+    groups = [LayerGroup(name, tuple(group)) for name, group in members.items()]
+    return tuple(sorted(groups, key=lambda group: (-(group.time_ms or 0.0), -len(group.layers))))
+
+
+def _sum_of_known(values: Sequence[_Number | None]) -> _Number | None:
+    known = [value for value in values if value is not None]
+    return sum(known[1:], known[0]) if known else None

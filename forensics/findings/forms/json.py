@@ -1,0 +1,96 @@
+"""The JSON document of a report (``report --json``), schema 2; docs/reference/commands describes every field."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from trtforensics.findings.answering import answer_of
+from trtforensics.render.headline import first_line
+from trtforensics.render.json_text import dumps
+
+if TYPE_CHECKING:
+    from trtforensics.findings.finding import Finding, Report
+    from trtforensics.findings.forms.rendering import Look
+    from trtforensics.model.log import Coverage
+    from trtforensics.render.time_rows import TimeRow
+
+SCHEMA = 2
+
+JsonObject = dict[str, Any]
+
+
+def render(report: Report, look: Look) -> str:  # noqa: ARG001 - every renderer is called alike
+    """Return the document as indented ASCII text."""
+    return f"{dumps(document(report), indent=1)}\n"
+
+
+def document(report: Report) -> JsonObject:
+    """Return a report as an object for ``json.dump``."""
+    return {
+        "schema": SCHEMA,
+        "kind": "report",
+        "headline": first_line(report.sources[0].headlines) if report.sources else None,
+        "sources": [
+            {
+                "path": s.path,
+                "bytes": s.bytes,
+                "lines": s.lines,
+                "sha256": s.sha256,
+                "builds": s.builds,
+                "coverage": _coverage(s.coverage),
+                "wrapped_in": list(s.wrapped_in),
+                "headlines": [headline.text for headline in s.headlines],
+                "times": [_time_row(row) for row in s.times],
+                "model": s.model or None,
+            }
+            for s in report.sources
+        ],
+        "summary": report.counts(),
+        "findings": [finding_document(finding) for finding in report.findings],
+        "common": [
+            {"code": c.code, "severity": c.severity.word, "title": c.title, "sources": list(c.sources)}
+            for c in report.common
+        ],
+        "suppressed": [finding_document(finding) for finding in report.suppressed],
+        "settings": report.settings or None,
+        "not_judged": [{"code": n.code, "title": n.title, "needs": list(n.needs)} for n in report.not_judged],
+        "unreadable": [{"path": source.path, "why": source.why} for source in report.unreadable],
+    }
+
+
+def _time_row(row: TimeRow) -> JsonObject:
+    return {"label": row.label, "text": row.text, "lines": [span.line for span in row.spans]}
+
+
+def _coverage(coverage: Coverage) -> JsonObject:
+    return {**asdict(coverage), "times": coverage.times.value if coverage.times else "none"}
+
+
+def finding_document(finding: Finding) -> JsonObject:
+    """Return one finding as an object for ``json.dump``."""
+    return {
+        "code": finding.code,
+        "severity": finding.severity.word,
+        "title": finding.title,
+        "cause": finding.cause,
+        "answer": answer_of(finding),
+        "general": finding.general,
+        "confidence": finding.confidence.value,
+        "settle": finding.settle,
+        "source": finding.source,
+        "build": finding.build,
+        "builds": list(finding.builds),
+        "consequence_of": finding.consequence_of,
+        "pass_discarded": finding.pass_discarded,
+        "layers": list(finding.layers),
+        "onnx_nodes": list(finding.onnx_nodes),
+        "evidence": [
+            {"file": e.span.file, "line": e.span.line, "byte": e.span.byte, "text": e.text} for e in finding.evidence
+        ],
+        "evidence_total": finding.evidence_total,
+        "fixes": list(finding.fixes),
+        "next": [
+            {"what": step.what, "command": step.command, "builds": list(step.builds)} for step in finding.next_steps
+        ],
+    }

@@ -1,0 +1,338 @@
+"""Runs the rules over every build of every log, and makes a report of their observations."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from trtforensics.console.secrets import masked
+from trtforensics.findings.case import Case, LoggedBuild, Need, baseline_of
+from trtforensics.findings.coverage import coverage_of
+from trtforensics.findings.finding import (
+    Evidence,
+    Finding,
+    NotJudged,
+    Report,
+    ReportSource,
+    Severity,
+    SharedFinding,
+    root_of,
+)
+from trtforensics.findings.registry import rule_of, rules
+from trtforensics.findings.steps.loading import loads_engine, step_for_loaded, text_for_loaded
+from trtforensics.findings.suppression import Suppression
+from trtforensics.findings.tree import MAX_EVIDENCE, FindingWithCauses, arranged
+from trtforensics.findings.versions import Version
+from trtforensics.render.headline import headlines, with_root
+from trtforensics.render.names import shortened
+from trtforensics.render.time_rows import time_rows
+from trtforensics.sources.quoting import ReadLog, quote_file
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from trtforensics.engines.joining import JoinedSources
+    from trtforensics.findings.finding import Observation, Step, Unreadable
+    from trtforensics.findings.rule import Rule
+    from trtforensics.model.engine import EngineInfo
+    from trtforensics.model.log import Build, BuildLog
+    from trtforensics.model.span import SourceSpan
+    from trtforensics.onnx_models.outline import OnnxModel
+    from trtforensics.render.headline import Headline
+    from trtforensics.sources.quoting import QuotedLog
+    from trtforensics.sources.replay import ReplayFile
+
+_VALUE = re.compile(r"(?<![\w.+-])[\w.+/-]*(?:[0-9/_]|[a-z][A-Z]|[A-Z]{2})(?:[\w.+/-]*\w)?")
+"""A number, or a name that is no word: with digits, ``/``, ``_`` or capitals inside."""
+_QUOTED = 240
+"""Characters of a message that stands below a title."""
+_VARYING = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)?")
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What the user gave: logs, the other files about their builds, and the sources that gave no log."""
+
+    logs: Sequence[QuotedLog]
+    model: OnnxModel | None = None
+    replay: ReplayFile | None = None
+    engine_info: EngineInfo | None = None
+    unreadable: Sequence[Unreadable] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _RuleObservation:
+    """An observation with its rule, its build, and the index of its log."""
+
+    rule: Rule
+    about: LoggedBuild
+    observation: Observation
+    source: int
+
+
+def judge(inputs: Inputs, suppression: Suppression) -> Report:
+    """Run every rule on every build for which its inputs are there.
+
+    Raises:
+        SourceError: A log whose lines are quoted cannot be read again.
+        UsageError: A rule of another package cannot be loaded.
+    """
+    observed: list[_RuleObservation] = []
+    judged: set[str] = set()
+    able: dict[frozenset[Need], list[Rule]] = {}
+    logs = [source.log for source in inputs.logs]
+    for index, log in enumerate(logs):
+        for build in log.builds:
+            baseline = baseline_of(logs, index, build)
+            case = Case(build, log, inputs.model, inputs.replay, inputs.engine_info, baseline)
+            given = frozenset(filter(case.has, Need))
+            if given not in able:
+                able[given] = [rule for rule in rules() if rule.needs <= given]
+                judged |= {rule.code for rule in able[given]}
+            observed += _observed(case, [rule for rule in able[given] if rule.concerns(case)], index)
+    return _reported(observed, inputs, judged, suppression)
+
+
+def judge_model(log: BuildLog, model: OnnxModel, words: str, suppression: Suppression) -> Report:
+    """Run the rules that need a model alone on one, before any build.
+
+    ``log`` stands for what it is to be built for (``target.as_log``), ``words`` say that.
+    """
+    able = [rule for rule in rules() if rule.needs == {Need.ONNX}]
+    observed = _observed(Case(log.builds[0], log, model), able, 0)
+    report = _reported(observed, Inputs([ReadLog(log, log.source.path, 0)], model), (), suppression)
+    source = replace(report.sources[0], model=words, headlines=(), times=())
+    shown, hidden = (
+        tuple(replace(finding, of_model=True) for finding in findings)
+        for findings in (report.findings, report.suppressed)
+    )
+    return replace(report, sources=(source,), findings=shown, suppressed=hidden, not_judged=())
+
+
+def together(reports: Sequence[Report]) -> Report:
+    """Return reports as one: of several models, or of one for several targets."""
+    sources: list[ReportSource] = []
+    shown: list[Finding] = []
+    hidden: list[Finding] = []
+    for report in reports:
+        for findings, more in ((shown, report.findings), (hidden, report.suppressed)):
+            findings += [_moved(each, len(sources), len(findings)) for each in more]
+        sources += report.sources
+    return replace(reports[0], sources=tuple(sources), findings=tuple(shown), suppressed=tuple(hidden))
+
+
+def _moved(finding: Finding, sources: int, findings: int) -> Finding:
+    """Return a finding behind so many sources and findings of other reports."""
+    root = None if finding.consequence_of is None else finding.consequence_of + findings
+    return replace(finding, source=finding.source + sources, consequence_of=root)
+
+
+def _reported(
+    observed: Sequence[_RuleObservation], inputs: Inputs, judged: Collection[str], suppression: Suppression
+) -> Report:
+    quotes = _quotes(observed, inputs)
+    logs = [source.log for source in inputs.logs]
+    findings = [_judged(entry, quotes) for entry in observed]
+    shown = arranged([entry for entry in findings if not suppression.covers(entry.finding)])
+    hidden = arranged([entry for entry in findings if suppression.covers(entry.finding)])
+    return Report(
+        sources=tuple(_source(log, index, shown) for index, log in enumerate(logs)),
+        findings=shown,
+        common=_common(shown),
+        suppressed=hidden,
+        settings=suppression.settings_behind(hidden),
+        not_judged=tuple(_not_judged(rule) for rule in rules() if rule.code not in judged),
+        unreadable=tuple(inputs.unreadable),
+    )
+
+
+def judge_joined(joined: JoinedSources, max_bytes: int) -> Report:
+    """Run every rule on files about one engine; the log's lines are quoted from its file.
+
+    Raises:
+        SourceError: A log whose lines are quoted cannot be read again.
+    """
+    log = ReadLog(joined.log, joined.log.source.path, max_bytes)
+    info = joined.layer_files[-1] if joined.layer_files else None
+    return judge(Inputs([log], model=joined.model, engine_info=info), Suppression())
+
+
+def _observed(case: Case, able: Sequence[Rule], source: int) -> list[_RuleObservation]:
+    """Run rules on a build; those that run last know which lines the others cite."""
+    about = LoggedBuild(case.log, case.build)  # not the case, which keeps all that its rules worked out
+
+    def run(judged: Case, *, last: bool) -> list[_RuleObservation]:
+        rules = (rule for rule in able if rule.last is last)
+        every = ((rule, observation) for rule in rules for observation in rule.check(judged))
+        standing = ((rule, observation) for rule, observation in every if rule.stands(observation, judged))
+        return [_RuleObservation(rule, about, observation, source) for rule, observation in standing]
+
+    first = run(case, last=False)
+    cited = frozenset(span.line for entry in first for span in entry.observation.spans)
+    worst = max((entry.observation.severity or entry.rule.severity for entry in first), default=None)
+    return _with_costs(first + run(replace(case, explained=cited, worst=worst), last=True))
+
+
+def _with_costs(entries: Sequence[_RuleObservation]) -> list[_RuleObservation]:
+    """Say behind the titles how long the layers take, and which time a finding that claims more has claimed already.
+
+    So the times that are no other's too add up to no more than the engine's.
+    """
+    claimed: dict[int, str] = {}
+    titled: dict[int, _RuleObservation] = {}
+    costly = ((entry, entry.observation.cost) for entry in entries if entry.observation.cost is not None)
+    for entry, cost in sorted(costly, key=lambda pair: -pair[1].ms):
+        shared = [unit for unit in cost.units if id(unit) in claimed and unit.time_ms]
+        ms = sum(unit.time_ms or 0.0 for unit in shared)
+        part = "all" if len(shared) == len(cost.units) else f"{ms:.3g} ms"
+        others = " and ".join(dict.fromkeys(claimed[id(unit)] for unit in shared))
+        also = f", {part} of it in {others} too" if shared else ""
+        claimed |= {id(unit): entry.rule.code for unit in cost.units if id(unit) not in claimed}
+        title = f"{entry.observation.title}: {cost.text(also)}"
+        titled[id(entry)] = replace(entry, observation=replace(entry.observation, title=title))
+    return [titled.get(id(entry), entry) for entry in entries]
+
+
+def _quotes(observed: Sequence[_RuleObservation], inputs: Inputs) -> dict[SourceSpan, str]:
+    """Read the lines that findings quote, from the logs and from the other files that they cite."""
+    wanted: dict[str, set[SourceSpan]] = {}
+    for entry in observed:
+        for span in entry.observation.spans[:MAX_EVIDENCE]:
+            wanted.setdefault(span.file, set()).add(span)
+    by_path = {read.log.source.path: read for read in inputs.logs}
+    texts: dict[SourceSpan, str] = {}
+    for path, spans in wanted.items():
+        lines = {span.line_in_file for span in spans}
+        if inputs.model is not None and path == inputs.model.path:
+            quoted = inputs.model.checked.quote(lines)
+        else:
+            quoted = by_path[path].quote(lines) if path in by_path else quote_file(path, lines)
+        texts |= {span: quoted.get(span.line_in_file, "") for span in spans}
+    return texts
+
+
+def _judged(entry: _RuleObservation, quotes: Mapping[SourceSpan, str]) -> FindingWithCauses:
+    observation = entry.observation
+    return FindingWithCauses(
+        _finding(entry, quotes),
+        frozenset(observation.spans),
+        frozenset(observation.because),
+        entry.rule.follows,
+    )
+
+
+def _finding(entry: _RuleObservation, quotes: Mapping[SourceSpan, str]) -> Finding:
+    rule, observation = entry.rule, entry.observation
+    if not observation.spans:
+        raise ValueError(f"{rule.code} gave no line for: {observation.title}")
+    version = Version.of(entry.about.build)
+    discarded = all(_in_discarded_pass(entry.about, span) for span in observation.spans)
+    loads = loads_engine(entry.about.log, entry.about.build)
+    fixes = (*filter(None, [observation.fix]), *_fixes(rule, version))
+    steps = (step_for_loaded(step) if loads else step for step in observation.steps)
+    return Finding(
+        code=rule.code,
+        severity=Severity.NOTE if discarded else observation.severity or rule.severity,
+        title=observation.title + (" (in a pass that was discarded)" if discarded else ""),
+        cause=observation.cause or rule.explanation.cause,
+        confidence=observation.confidence,
+        settle=observation.settle,
+        source=entry.source,
+        builds=(entry.about.build.index,),
+        evidence=tuple(Evidence(span, quotes[span]) for span in observation.spans[:MAX_EVIDENCE]),
+        evidence_total=len(observation.spans),
+        fixes=tuple(text_for_loaded(fix) if loads else fix for fix in fixes),
+        next_steps=tuple(_of_build(step, entry.about.build) for step in steps),
+        layers=tuple(observation.layers),
+        onnx_nodes=tuple(observation.onnx_nodes),
+        signature=f"{rule.code} {observation.same_as or without_numbers(observation.title)}",
+        pass_discarded=discarded,
+        general=rule.general,
+        message=_message(entry, quotes),
+    )
+
+
+def _message(entry: _RuleObservation, quotes: Mapping[SourceSpan, str]) -> str:
+    """Return the first message that is cited and says a number or name, where the title repeats none of these."""
+    title, rule, spans = entry.observation.title, entry.rule, set(entry.observation.spans)
+    usual = f"{rule.title} {rule.explanation.cause}"
+    if rule.general or (entry.observation.severity or rule.severity) is Severity.NOTE:
+        return ""
+    worded = {message.span: message.text for message in entry.about.build.messages if message.span in spans}
+    texts = [worded.get(span, quotes[span]).strip() for span in entry.observation.spans[:MAX_EVIDENCE]]
+    if any(value in title and value not in usual for text in texts for value in _VALUE.findall(text)):
+        return ""
+    return next((shortened(masked(text), _QUOTED) for text in texts if _VALUE.search(text)), "")
+
+
+def _fixes(rule: Rule, version: Version | None) -> Iterator[str]:
+    """Give the fixes of a rule that apply to a version, or all with their versions where that is not known."""
+    for fix in rule.explanation.fixes:
+        if version is None or (version.has(fix.since, fix.before) and (fix.rtx or not version.rtx)):
+            yield fix.text if version or not fix.versions else f"{fix.versions}: {fix.text}"
+
+
+def _of_build(step: Step, build: Build) -> Step:
+    """Return a build's step; a command that holds a secret is left out, because it cannot be typed without it."""
+    if masked(step.command) != step.command:
+        step = replace(step, what=f"{step.what} (its command holds a secret)", command="")
+    return replace(step, builds=(build.index,))
+
+
+def without_numbers(title: str) -> str:
+    """Return a title as signatures have it."""
+    return _VARYING.sub("#", title)
+
+
+def _in_discarded_pass(about: LoggedBuild, span: SourceSpan) -> bool:
+    """Whether a line is of a pass that the log says was discarded; then it says nothing about the engine."""
+    discarded = (run for run in about.build.passes if run.chosen is False)
+    return span.file == about.log.source.path and any(p.first_line <= span.line <= p.last_line for p in discarded)
+
+
+def _common(findings: Sequence[Finding]) -> tuple[SharedFinding, ...]:
+    """Return the findings that several logs share, most shared first."""
+    groups: dict[str, list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault(finding.signature, []).append(finding)
+    shared = [_shared(signature, group) for signature, group in groups.items()]
+    several = [finding for finding in shared if len(finding.sources) > 1]
+    return tuple(sorted(several, key=lambda finding: (-len(finding.sources), -finding.severity, finding.code)))
+
+
+def _shared(signature: str, group: Sequence[Finding]) -> SharedFinding:
+    first = group[0]
+    title = first.title if all(finding.title == first.title for finding in group) else rule_of(first.code).title
+    return SharedFinding(
+        first.code, first.severity, title, signature, tuple(sorted({finding.source for finding in group}))
+    )
+
+
+def _source(log: BuildLog, index: int, findings: Sequence[Finding]) -> ReportSource:
+    source = log.source
+    errors = [finding for finding in findings if finding.source == index and finding.severity is Severity.ERROR]
+    about = [root_of(finding, findings) or finding for finding in errors]
+    return ReportSource(
+        source.path,
+        source.bytes,
+        source.lines,
+        source.sha256,
+        len(log.builds),
+        coverage_of(log),
+        source.wrapped_in,
+        tuple(_with_root(log, headline, about, findings) for headline in headlines(log)),
+        tuple(time_rows(log, log.builds[0])) if len(log.builds) == 1 else (),
+    )
+
+
+def _with_root(log: BuildLog, headline: Headline, errors: Sequence[Finding], every: Sequence[Finding]) -> Headline:
+    """Say in the headline of a run that did not pass which finding is the root of that, and where it stands."""
+    builds = set(log.runs[headline.index].builds) if log.runs else {headline.index}
+    root = next((finding for finding in errors if not builds.isdisjoint(finding.builds)), None)
+    root = None if root is None else root_of(root, every) or root
+    return headline if root is None else with_root(headline, f"{root.code} in line {root.line}")
+
+
+def _not_judged(rule: Rule) -> NotJudged:
+    return NotJudged(rule.code, rule.title, tuple(sorted(need.value for need in rule.needs)))

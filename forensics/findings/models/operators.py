@@ -1,0 +1,160 @@
+"""Operators that a release does not import, operators that need a plugin, operator sets that it does not know."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trtforensics.findings.case import Need
+from trtforensics.findings.finding import Confidence, Severity
+from trtforensics.findings.models.restrictions import refusal
+from trtforensics.findings.models.seen import by_operator, how_many, of_nodes
+from trtforensics.findings.rule import rule
+from trtforensics.findings.versions import Version
+from trtforensics.knowledge.operators import first_release_of, operator_support, operators, restrictions_of
+from trtforensics.knowledge.platforms import stack_of
+from trtforensics.knowledge.table import NEWEST
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from trtforensics.findings.case import Case
+    from trtforensics.findings.finding import Observation
+    from trtforensics.onnx_models.checked import CheckedNode
+
+
+_AS_RTX = (11, 3)
+"""TensorRT-RTX 1.7 takes what restrictions that end with 11.1 refuse, and refuses what the others do."""
+
+
+def release_of(case: Case) -> tuple[int, ...]:
+    """Return the release to judge for; the newest that is described where none is named, or for TensorRT-RTX."""
+    return NEWEST if case.version is None or case.version.rtx else case.version.numbers
+
+
+def _are(nodes: Sequence[CheckedNode]) -> str:
+    return "are" if len(nodes) > 1 else "is"
+
+
+def _known(op: str) -> bool:
+    return any(row.operator == op for row in operators())
+
+
+@rule(
+    "TF170",
+    Severity.ERROR,
+    "The release does not import an operator",
+    cause="TensorRT's ONNX parser has no importer for the operator in this release, so parsing ends there.",
+    confirm="The list of operators of the release (onnx-tensorrt, docs/operators.md).",
+    fixes=(
+        "Build with a release that imports it, where there is one.",
+        "Export the model without it, replace it by operators that are imported, or give a plugin of its name.",
+    ),
+    sources=("the importers of onnx-tensorrt 5.1 to 10.1", "operators.md of 10.14 to 11.1"),
+    needs=(Need.ONNX,),
+)
+def not_imported(case: Case) -> Iterator[Observation]:
+    """Name the operators, their nodes, and the first release that imports each."""
+    version = release_of(case)
+    for op, nodes in by_operator([node for node in case.checked.nodes if _known(node.op)]).items():
+        support = operator_support(op, version)
+        if support is None or support.imported:
+            continue
+        first = first_release_of(op)
+        later = first is not None and first > version[:2]
+        since = f"from {'.'.join(map(str, first))} on" if later and first else "by no release up to 11.1"
+        yield of_nodes(
+            case, nodes, f"{how_many(nodes, op)} {_are(nodes)} not imported ({since}): {{nodes}}", same_as=op
+        )
+
+
+@rule(
+    "TF171",
+    Severity.ERROR,
+    "An operator is used in a way that the release refuses",
+    cause="The parser imports the operator, but not with this attribute, type, rank or input that is no constant.",
+    confirm="The restrictions of the operator in the release's list of operators.",
+    fixes=("Change the node as the title says, or build with a release without this restriction.",),
+    sources=("the importers of onnx-tensorrt 5.1 to 10.1", "operators.md of 8.0 to 11.1"),
+    needs=(Need.ONNX,),
+)
+def refused_use(case: Case) -> Iterator[Observation]:
+    """Name what each node would have to be, and what it is."""
+    version = _AS_RTX if case.version is not None and case.version.rtx else release_of(case)
+    groups: dict[tuple[str, str], list[CheckedNode]] = {}
+    for node in case.checked.nodes:
+        support = operator_support(node.op, release_of(case))
+        for row in restrictions_of(node.op, version) if support is None or support.imported else ():
+            why = refusal(case.checked, node, row)
+            if why:
+                groups.setdefault((node.op, why), []).append(node)
+    for (op, why), nodes in groups.items():
+        yield of_nodes(case, nodes, f"{how_many(nodes, op)}: {why}: {{nodes}}", same_as=f"{op} {why}")
+
+
+@rule(
+    "TF172",
+    Severity.WARNING,
+    "Operators need a plugin",
+    cause="No described release has an importer of this name. The parser then looks for a plugin creator of it in the "
+    "libraries that are loaded.",
+    confirm="Whether a library that the build loads registers a plugin of this name.",
+    fixes=(
+        "Load its library: trtexec --staticPlugins (8.6 and later) or --plugins, in Python ctypes.CDLL before parsing.",
+        "Export the model without it: exporters often have an option for operators of ONNX alone.",
+    ),
+    sources=("ModelImporter.cpp of onnx-tensorrt 8.6 and 10.1: importers are found by the operator's name alone",),
+    needs=(Need.ONNX,),
+)
+def plugin_wanted(case: Case) -> Iterator[Observation]:
+    """Name the operators that no table of imported operators has, with their domains."""
+    for op, nodes in by_operator([node for node in case.checked.nodes if not _known(node.op)]).items():
+        domain = f" of the domain {nodes[0].proto.domain}" if not nodes[0].is_standard else ""
+        yield of_nodes(
+            case,
+            nodes,
+            f"{how_many(nodes, op)}{domain} {'need' if len(nodes) > 1 else 'needs'} a plugin of that name: {{nodes}}",
+            confidence=Confidence.LIKELY,
+            settle="Whether a library that the build loads registers that plugin",
+            same_as=op,
+        )
+
+
+_BROADCASTING = 7
+"""The operator set from which on arithmetic broadcasts as numpy does."""
+_ELEMENTWISE = {"Add", "Sub", "Mul", "Div", "Pow", "And", "Or", "Xor", "Equal", "Greater", "Less", "Max", "Min", "Gemm"}
+
+
+@rule(
+    "TF173",
+    Severity.WARNING,
+    "Operators are newer than the release, or too old for it",
+    cause="The parser of the release was made for an earlier operator set, and these operators have changed since. It "
+    "reads what it knows of them, and ignores attributes and inputs that were added.",
+    confirm="The operator set in the model's head, and the one that the release's documents name.",
+    fixes=(
+        "Export with an operator set that the release knows.",
+        "Convert the model with onnx.version_converter, and compare its outputs.",
+    ),
+    sources=("README.md and operators.md of 5.1 to 11.1",),
+    needs=(Need.ONNX,),
+)
+def newer_operator_set(case: Case) -> Iterator[Observation]:
+    """Name operators that broadcast as before operator set 7, and those that changed after the last set known."""
+    if case.version is None:
+        return
+    if case.checked.opset < _BROADCASTING and case.version >= Version((7,)):
+        old = [node for node in case.checked.nodes if node.is_standard and node.op in _ELEMENTWISE]
+        if old:
+            title = f"Operator set {case.checked.opset} broadcasts as the parser does not: {{nodes}}"
+            yield of_nodes(case, old, title, severity=Severity.ERROR, same_as="broadcasting")
+    if case.version.rtx:
+        return
+    known = next((stack.opset[-1] for stack in stack_of(release_of(case)) if stack.opset), case.checked.opset)
+    changed = [node for node in case.checked.nodes if node.since(case.checked.opset) > known]
+    for op, nodes in by_operator(changed).items():
+        support = operator_support(op, case.version.numbers)
+        if support is None or support.imported:
+            since = nodes[0].since(case.checked.opset)
+            title = f"{how_many(nodes, op)} {_are(nodes)} of operator set {since}, the release knows {known}: {{nodes}}"
+            settle = "Whether it uses what was added since"
+            yield of_nodes(case, nodes, title, confidence=Confidence.POSSIBLE, settle=settle, same_as=op)

@@ -1,0 +1,148 @@
+"""Whether a node breaks a restriction of the table, in words; what the model does not tell breaks none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from trtforensics.knowledge.operators import taken_as
+from trtforensics.knowledge.table import NEWEST
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from trtforensics.knowledge.operators import Restriction
+    from trtforensics.onnx_models.checked import CheckedModel, CheckedNode
+
+    Judge = Callable[[CheckedModel, str, Restriction], str]
+
+
+def refusal(model: CheckedModel, node: CheckedNode, row: Restriction) -> str:
+    """Return what is wrong with a node by one restriction; empty where it keeps it, or that cannot be told."""
+    if row.of == "attribute":
+        return next(filter(None, (_attribute(node, name, row) for name in row.names)), "")
+    tensors = model.slots(node, row.names, of=row.of)
+    if row.must == "absent":
+        return f"{' or '.join(row.names)} is given, which it must not be" if tensors else ""
+    judge = _TENSORS.get(row.must)
+    words = (judge(model, tensor, row) for tensor in tensors) if judge else ()
+    return next((f"{' or '.join(row.names)} {text}" for text in words if text), "")
+
+
+def _attribute(node: CheckedNode, name: str, row: Restriction) -> str:
+    judge, default, given = _ATTRIBUTES.get(row.must), node.default(name), node.attribute(name)
+    value = default if given is None else given
+    if judge is None or value is None or not judge(value, default, row):
+        return ""
+    return f"{name} is {_spelled(value)}, it must {_WORDS[row.must]}{row.value.replace(' ', ', ')}"
+
+
+def _spelled(value: object) -> str:
+    return " ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+
+
+def _all_equal(value: Any, row: Restriction) -> bool:  # noqa: ANN401 - of any of ONNX's types
+    return all(str(each) == row.value for each in (value if isinstance(value, (list, tuple)) else (value,)))
+
+
+def _halves(value: Any) -> bool:  # noqa: ANN401 - of any of ONNX's types
+    middle = len(value) // 2
+    return list(value[:middle]) == list(value[middle:])
+
+
+_ELEMENTS: Mapping[int, str] = {1: "FP32", 10: "FP16", 16: "BF16"}
+"""Types that an attribute names by ONNX's numbers."""
+
+_ATTRIBUTES: Mapping[str, Callable[[Any, Any, Restriction], bool]] = {
+    "absent": lambda value, default, _: value != default,
+    "equal": lambda value, _, row: not _all_equal(value, row),
+    "in": lambda value, _, row: str(value) not in row.value.split(),
+    "symmetric": lambda value, *_: not _halves(value),
+    "type": lambda value, _, row: _ELEMENTS.get(int(value), "") not in row.value.split(),
+}
+"""Whether a value breaks the restriction."""
+
+_WORDS = {"absent": "not be", "equal": "be ", "in": "be one of ", "symmetric": "be symmetric", "type": "be "}
+
+
+def _word(element: str) -> str:
+    return taken_as(element, NEWEST) if element != "DOUBLE" else "FP64"
+
+
+def _rank(model: CheckedModel, tensor: str, row: Restriction) -> str:
+    rank = model.rank(tensor)
+    low, _, high = row.value.partition("-")
+    fits = rank is None or int(low) <= rank <= int(high or low)
+    return "" if fits else f"has {rank} dimensions, it must have {row.value.replace('-', ' to ')}"
+
+
+def _type(model: CheckedModel, tensor: str, row: Restriction) -> str:
+    word = _type_of(model, tensor)
+    return "" if not word or word in row.value.split() else f"is {word}, it must be {row.value.replace(' ', ' or ')}"
+
+
+def _not_type(model: CheckedModel, tensor: str, row: Restriction) -> str:
+    word = _type_of(model, tensor)
+    return f"is {word}, which it must not be" if word and word in row.value.split() else ""
+
+
+def _type_of(model: CheckedModel, tensor: str) -> str:
+    return _word(model.elements.get(tensor, ""))
+
+
+def _constant(model: CheckedModel, tensor: str, _: Restriction) -> str:
+    return "" if model.is_static(tensor) else "is computed at run time, it must be constant"
+
+
+def _static(model: CheckedModel, tensor: str, _: Restriction) -> str:
+    return "is dynamic, it must be of fixed size" if None in model.sizes.get(tensor, ()) else ""
+
+
+def _not_constant(model: CheckedModel, tensor: str, _: Restriction) -> str:
+    return "is constant, which it must not be" if tensor in model.constants else ""
+
+
+def _values(model: CheckedModel, tensor: str) -> Any:  # noqa: ANN401 - an array of any type
+    values = model.values(tensor, whole=True)
+    return None if values is None or values.dtype.kind not in "fiub" else values
+
+
+def _positive(model: CheckedModel, tensor: str, _: Restriction) -> str:
+    values = _values(model, tensor)
+    bad = 0 if values is None else int(np.count_nonzero(~(values > 0)))
+    return f"has {bad:,} values that are not positive" if bad else ""
+
+
+def _zero(model: CheckedModel, tensor: str, _: Restriction) -> str:
+    values = _values(model, tensor)
+    bad = 0 if values is None else int(np.count_nonzero(values))
+    return f"has {bad:,} values that are not zero, they must be" if bad else ""
+
+
+def _equal(model: CheckedModel, tensor: str, row: Restriction) -> str:
+    values = _values(model, tensor)
+    differs = values is not None and bool(np.any(values != float(row.value)))
+    return f"is not {row.value}, it must be" if differs else ""
+
+
+def _below(model: CheckedModel, tensor: str, row: Restriction) -> str:
+    values = _values(model, tensor)
+    most = None if values is None or not values.size else values.max()
+    return "" if most is None or most <= float(row.value) else f"is {most:,}, it must be at most {row.value}"
+
+
+_TENSORS: Mapping[str, Judge] = {
+    "below": _below,
+    "build-time": _constant,
+    "constant": _constant,
+    "equal": _equal,
+    "not-constant": _not_constant,
+    "not-type": _not_type,
+    "positive": _positive,
+    "rank": _rank,
+    "static": _static,
+    "type": _type,
+    "zero": _zero,
+}
+"""What breaks the restriction, in words."""

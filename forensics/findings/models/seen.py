@@ -1,0 +1,47 @@
+"""How rules about models report nodes: by what the log says of them, else by their numbers in the model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trtforensics.console.counting import counted, listed
+from trtforensics.findings.finding import Observation
+from trtforensics.model.span import SourceSpan
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from trtforensics.findings.case import Case
+    from trtforensics.onnx_models.checked import CheckedNode
+
+
+def places(case: Case, nodes: Sequence[CheckedNode]) -> list[SourceSpan]:
+    """Return the lines on which the log parses nodes; else the nodes themselves, or the model's head for none."""
+    names = {node.label for node in nodes}
+    logged = [node.span for node in case.build.onnx_nodes if node.name in names]
+    return logged or [SourceSpan(case.checked.path, node.number, 0) for node in nodes] or [head(case)]
+
+
+def head(case: Case) -> SourceSpan:
+    """Return the place of what is said of the whole model."""
+    return SourceSpan(case.checked.path, 0, 0)
+
+
+def of_nodes(case: Case, nodes: Sequence[CheckedNode], title: str, **more: object) -> Observation:
+    """Return what is seen of nodes; ``{nodes}`` in the title stands for their labels."""
+    labels = list(dict.fromkeys(node.label for node in nodes))
+    text = title.replace("{nodes}", listed(labels))
+    return Observation(text, places(case, nodes), onnx_nodes=labels, **more)  # type: ignore[arg-type]  # its fields
+
+
+def by_operator(nodes: Sequence[CheckedNode]) -> dict[str, list[CheckedNode]]:
+    """Return nodes by their operator, most frequent first."""
+    groups: dict[str, list[CheckedNode]] = {}
+    for node in nodes:
+        groups.setdefault(node.op, []).append(node)
+    return dict(sorted(groups.items(), key=lambda group: -len(group[1])))
+
+
+def how_many(nodes: Sequence[CheckedNode], op: str) -> str:
+    """Return ``Unique`` of one node, ``3 nodes of Unique`` of several."""
+    return op if len(nodes) == 1 else f"{counted(len(nodes), 'node')} of {op}"

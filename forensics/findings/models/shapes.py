@@ -1,0 +1,156 @@
+"""Dynamic inputs without shapes, profiles that do not fit, shapes that cannot be computed with each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trtforensics.console.counting import listed
+from trtforensics.findings.case import Need
+from trtforensics.findings.finding import Observation, Severity
+from trtforensics.findings.models.seen import head, of_nodes, places
+from trtforensics.findings.rule import rule
+from trtforensics.findings.target import BOUNDS, profile_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from trtforensics.findings.case import Case
+    from trtforensics.onnx_models.checked import ShapeFault
+
+
+@rule(
+    "TF179",
+    Severity.ERROR,
+    "The model's shapes do not fit each other",
+    cause="Inference of shapes refuses a node at the sizes given: a product, a broadcast, a Reshape or a Concat of "
+    "tensors that do not fit. TensorRT refuses it too, while parsing or at the first inference of that size.",
+    confirm="onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=True) at these sizes.",
+    fixes=("Mend the node, or bound the profile to sizes that work.", "Export with the dimension dynamic."),
+    sources=("ONNX's inference of shapes",),
+    needs=(Need.ONNX,),
+)
+def impossible_shapes(case: Case) -> Iterator[Observation]:
+    """Report what is refused at the model's own sizes, else at the profile's bounds, each fault once."""
+    model, profile = case.checked, profile_of(case.build)
+    faults = [("the sizes that the model states", model.fault)]
+    if model.fault is None and profile:
+        at = {bound: {name: shapes[bound] for name, shapes in profile.items()} for bound in BOUNDS}
+        faults = [(f"{bound} shapes", model.sizes_at(shapes)[1]) for bound, shapes in at.items()]
+    seen: set[str] = set()
+    for where, fault in faults:
+        if fault is not None and fault.node not in seen:
+            seen.add(fault.node)
+            yield _refused(case, where, fault)
+
+
+def _refused(case: Case, where: str, fault: ShapeFault) -> Observation:
+    nodes = [node for node in case.checked.nodes if fault.node and fault.node in (node.label, node.proto.name)][:1]
+    reason = fault.message.rpartition("Error] ")[2]
+    what = f"{nodes[0].op} {nodes[0].label}" if nodes else "A node"
+    spans = places(case, nodes) if nodes else [head(case)]
+    title = f"{what} does not work at {where}: {reason}"
+    return Observation(title, spans, onnx_nodes=[node.label for node in nodes], same_as=fault.node)
+
+
+@rule(
+    "TF180",
+    Severity.WARNING,
+    "Dynamic inputs have no optimization profile",
+    cause="An input has dynamic dimensions, and no shapes are given for it. trtexec and Polygraphy set each dynamic "
+    "dimension to 1 then; the API refuses to build.",
+    confirm="The inputs of the model.",
+    fixes=("Give --minShapes, --optShapes and --maxShapes, or IOptimizationProfile.set_shape for each input.",),
+    sources=("verbose logs of 8.4 to 10.16",),
+    needs=(Need.ONNX,),
+)
+def without_profile(case: Case) -> Iterator[Observation]:
+    """Name the dynamic inputs without shapes, only where a target is checked: a log says itself what was guessed."""
+    given = profile_of(case.build)
+    dynamic = [value for value in case.checked.inputs if value.is_dynamic and value.name not in given]
+    if dynamic and case.log.source.path == case.checked.path:
+        names = listed([f"{value.name} ({value.text})" for value in dynamic])
+        title = f"No shapes are given for {names}: each dynamic dimension would be 1"
+        yield Observation(title, [head(case)], same_as="no profile")
+
+
+@rule(
+    "TF181",
+    Severity.ERROR,
+    "An optimization profile does not fit the model",
+    cause="A profile names an input that the model does not have, shapes of another rank or other fixed dimensions, or "
+    "bounds that are not min <= opt <= max.",
+    confirm="The inputs of the model and the shapes given.",
+    fixes=("Give shapes of the model's inputs with MIN <= OPT <= MAX, equal where its dimension is fixed.",),
+    sources=("optimizationProfile.cpp, isValid, in messages of 8.x to 10.x",),
+    needs=(Need.ONNX,),
+)
+def misfit_profile(case: Case) -> Iterator[Observation]:
+    """Name the input and the shapes."""
+    inputs = {value.name: value for value in case.checked.inputs}
+    for name, shapes in profile_of(case.build).items():
+        bounds = [shapes[bound] for bound in BOUNDS]
+        words = " <= ".join("x".join(map(str, shape)) for shape in bounds)
+        if name not in inputs:
+            title = f"The profile names {name}, the model has {listed([*inputs])}"
+        elif not all(map(inputs[name].takes, bounds)):
+            title = f"The shapes {words} do not fit {name}, which is {inputs[name].text or 'a scalar'}"
+        elif not all(low <= opt <= high for low, opt, high in zip(*bounds, strict=True)):
+            title = f"The profile of {name} is not min <= opt <= max: {words}"
+        else:
+            continue
+        yield Observation(title, [head(case)], same_as=name)
+
+
+@rule(
+    "TF194",
+    Severity.ERROR,
+    "The branches of an If give other shapes",
+    cause="TensorRT makes one tensor of the outputs of both branches: of one type and rank, up to 10.0 of shapes that "
+    "broadcast.",
+    confirm="The outputs of both branches.",
+    fixes=(
+        "Bring both to one rank by Unsqueeze or Squeeze inside the branch.",
+        "Fold the condition where it is known.",
+    ),
+    sources=("operators.md of 8.0 to 11.1: If",),
+    needs=(Need.ONNX,),
+)
+def unequal_branches(case: Case) -> Iterator[Observation]:
+    """Name the node with the sizes of both."""
+    model = case.checked
+    for node in model.nodes:
+        if node.op != "If" or model.is_static(node.proto.input[0], any_sizes=True):
+            continue  # sizes pick the branch while the engine is built
+        bodies = [node.attribute(name) for name in ("then_branch", "else_branch")]
+        outputs = [[value.name for value in body.output] for body in bodies if body is not None]
+        for pair in zip(*outputs, strict=False):
+            first, other = (model.sizes.get(name) for name in (pair[0], pair[-1]))
+            types = {model.elements[name] for name in pair if name in model.elements}
+            if len(types) > 1 or (first is not None and other is not None and len(first) != len(other)):
+                what = " and ".join(sorted(types)) if len(types) > 1 else f"{_dims(first)} and {_dims(other)}"
+                yield of_nodes(case, [node], f"The branches of {{nodes}} give {what}", same_as=node.label)
+
+
+def _dims(sizes: Sequence[int | None] | None) -> str:
+    return "x".join("?" if size is None else str(size) for size in sizes or ()) or "a scalar"
+
+
+@rule(
+    "TF182",
+    Severity.NOTE,
+    "Sizes depend on data",
+    cause="The size of such an output is known only when it is computed. TensorRT then allocates for the upper bound, "
+    "and needs an output allocator for outputs of the model; fusion ends there.",
+    confirm="Whether another form of the model has a fixed number of results, with a mask or padding.",
+    fixes=("Replace it by TopK and a mask, or take it out of the model into the program around it.",),
+    sources=("TensorRT's documentation of data-dependent shapes, 8.5 and later",),
+    needs=(Need.ONNX,),
+)
+def data_dependent(case: Case) -> Iterator[Observation]:
+    """Name the nodes whose output sizes are data, and loops and branches."""
+    nodes = [node for node in case.checked.nodes if node.op in {"NonZero", "NonMaxSuppression", "Compress", "Unique"}]
+    if nodes:
+        yield of_nodes(case, nodes, "The size of an output depends on data: {nodes}", same_as="data")
+    loops = [node for node in case.checked.nodes if node.op in {"Loop", "Scan", "If"}]
+    if loops:
+        yield of_nodes(case, loops, "Nothing is fused across loops and branches: {nodes}", same_as="loops")

@@ -1,0 +1,191 @@
+"""Element types that a release does not take, values that a type does not hold, GPUs that it does not run on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trtforensics.console.counting import counted, listed
+from trtforensics.engines.requests import allows, strongly_typed
+from trtforensics.findings.case import Need
+from trtforensics.findings.finding import Confidence, Observation, Severity, Step
+from trtforensics.findings.models.operators import release_of
+from trtforensics.findings.models.seen import head, of_nodes
+from trtforensics.findings.rule import rule
+from trtforensics.findings.steps.machine import compute_capability
+from trtforensics.knowledge.operators import taken_as
+from trtforensics.knowledge.platforms import releases_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy.typing as npt
+
+    from trtforensics.findings.case import Case
+
+_HALF = 65504.0
+_INT32 = np.iinfo(np.int32)
+
+
+_OF_IMAGES = {"Cast", "QuantizeLinear", "Equal", "If", "Loop", "Scan"}
+
+
+@rule(
+    "TF174",
+    Severity.ERROR,
+    "The model has element types that the release does not take",
+    cause="The parser knows no type of TensorRT for the element type: it refuses inputs, constants and Casts of it.",
+    confirm="The data types in the release's list of operators.",
+    fixes=("Export in a type that the release takes, or cast before the model and after it.",),
+    sources=("convertDtype in the importers of onnx-tensorrt 5.1 to 10.1", "operators.md of 10.14 to 11.1"),
+    needs=(Need.ONNX,),
+)
+def refused_type(case: Case) -> Iterator[Observation]:
+    """Name types with the inputs, outputs, constants and Casts that have them."""
+    model, version = case.checked, release_of(case)
+    users: dict[str, list[str]] = {}
+    for value in (*model.inputs, *model.outputs):
+        users.setdefault(value.element, []).append(value.name)
+    for name, (element, _) in model.weights.items():
+        users.setdefault(element, []).append(name)
+    casts = [node for node in model.nodes if node.op == "Cast"]
+    for node in casts:
+        users.setdefault(node.casts_to, []).append(node.label)
+    images = [
+        node for node in model.nodes if node.op not in _OF_IMAGES and "UINT8" in map(model.type_of, node.proto.input)
+    ]
+    if images:
+        yield of_nodes(case, images, "UINT8 is for inputs, outputs and Casts alone: {nodes}", same_as="images")
+    for element, names in users.items():
+        if element != "UNDEFINED" and not taken_as(element, version):
+            nodes = [node for node in casts if node.label in names]
+            release = "TensorRT" if case.version is None else str(case.version)
+            yield of_nodes(case, nodes, f"{release} takes no {element}: {listed(names)}", same_as=element)
+
+
+@rule(
+    "TF175",
+    Severity.WARNING,
+    "Values of 64 bits become values of 32",
+    cause="TensorRT has no double, and no 64-bit integers before 9.0: the parser casts constants, and clamps those "
+    "that do not fit.",
+    confirm="The values of the constants named.",
+    fixes=("Use another number for 'as far as there is' (a slice's end, a mask), such as 2147483647 or 3.4e38.",),
+    sources=("convertDtype in the importers of onnx-tensorrt 7.2 to 8.6", "operators.md: limited support for DOUBLE"),
+    needs=(Need.ONNX,),
+)
+def too_wide(case: Case) -> Iterator[Observation]:
+    """Name constants with values that do not fit, but the ends of slices that mean 'to the end'."""
+    model, version = case.checked, release_of(case)
+    for element, least, most in (
+        ("INT64", float(_INT32.min), float(_INT32.max)),
+        ("DOUBLE", -3.4028235e38, 3.4028235e38),
+    ):
+        if not taken_as(element, version).endswith("32"):
+            continue
+        for name, (of, _) in model.weights.items():
+            values = model.values(name) if of == element else None
+            finite = None if values is None else values[np.isfinite(values)]
+            if finite is None or not finite.size or (finite.min() >= least and finite.max() <= most):
+                continue
+            readers = [node for node in model.readers.get(name, ()) if not _is_an_end(node.op, element)]
+            extreme = finite.flat[np.abs(finite.astype(float)).argmax()]
+            if readers:
+                kind = taken_as(element, version)
+                yield of_nodes(case, readers, f"{name} holds {extreme}, which does not fit {kind}: {{nodes}}")
+
+
+def _is_an_end(op: str, element: str) -> bool:
+    """Whether a value that is clamped means the same: a slice ends where there is no more."""
+    return op == "Slice" and element == "INT64"
+
+
+@rule(
+    "TF176",
+    Severity.WARNING,
+    "Constants do not fit FP16",
+    cause="FP16 ends at 65504. A larger constant becomes infinite where its layer runs in FP16; masks are the usual "
+    "ones.",
+    confirm="bisect precision --dry-run evaluates the model with FP16 values.",
+    fixes=("Use a mask of -65504 or less in magnitude (-1e4), or keep the layers that read it in FP32.", "Use BF16."),
+    sources=("IEEE 754 binary16",),
+    needs=(Need.ONNX,),
+)
+def beyond_half(case: Case) -> Iterator[Observation]:
+    """Name constants with finite values beyond FP16, where FP16 may be used."""
+    if not allows(case.build, "FP16") or strongly_typed(case.build):
+        return
+    model = case.checked
+    for name, (element, _) in model.weights.items():
+        most = max((_largest(block) for block in model.blocks(name)), default=0.0) if element == "FLOAT" else 0.0
+        readers = model.readers.get(name, ())
+        if most > _HALF and readers:
+            step = Step("See what becomes infinite", f"trtforensics bisect precision {model.path} --dry-run")
+            yield of_nodes(
+                case,
+                readers,
+                f"{name} holds values up to {most:.3g}, beyond FP16's 65504: {{nodes}}",
+                confidence=Confidence.LIKELY,
+                settle="Whether its layers run in FP16 in the engine",
+                steps=(step,),
+            )
+
+
+def _largest(values: npt.NDArray[np.float32]) -> float:
+    """Return the largest magnitude among finite values."""
+    magnitudes = np.abs(values)
+    largest = float(magnitudes.max(initial=0.0))
+    return largest if np.isfinite(largest) else float(magnitudes[np.isfinite(magnitudes)].max(initial=0.0))
+
+
+@rule(
+    "TF177",
+    Severity.ERROR,
+    "Constants hold NaN or infinity",
+    cause="Whatever is computed from a NaN is NaN, in every precision; an infinity becomes one in a product with 0.",
+    confirm="The values of the constants named; masks of minus infinity before a Softmax are meant so.",
+    fixes=("Mend the checkpoint or the export. Write masks with a large finite number.",),
+    sources=("IEEE 754",),
+    needs=(Need.ONNX,),
+)
+def not_finite(case: Case) -> Iterator[Observation]:
+    """Name constants with NaN as errors, those with infinities as notes."""
+    model = case.checked
+    for name, (element, _) in model.weights.items():
+        if element not in {"FLOAT", "FLOAT16", "DOUBLE"}:
+            continue
+        readers = model.readers.get(name, ())
+        odd = [block[~np.isfinite(block)] for block in (model.blocks(name) if readers else ())]
+        nans = sum(int(np.isnan(block).sum()) for block in odd)
+        infinities = sum(block.size for block in odd) - nans
+        if nans:
+            yield of_nodes(case, readers, f"{name} holds {counted(nans, 'NaN')}: {{nodes}}")
+        elif infinities:
+            title = f"{name} holds {infinities:,} infinite values: {{nodes}}"
+            yield of_nodes(case, readers, title, severity=Severity.NOTE)
+
+
+@rule(
+    "TF178",
+    Severity.ERROR,
+    "The release does not support the GPU",
+    cause="Each TensorRT release supports a range of GPUs; older ones are dropped, newer ones are unknown.",
+    confirm="The support matrix of the release.",
+    fixes=("Use a release that supports the GPU.",),
+    sources=("support matrices and release notes of 7.x to 11.x",),
+    needs=(Need.ONNX,),
+)
+def unsupported_gpu(case: Case) -> Iterator[Observation]:
+    """Name the GPU's architecture and the releases that are known to support it."""
+    capability = compute_capability(case)
+    if capability is None or case.version is None:
+        return
+    entry = releases_for(capability, "RTX" if case.version.rtx else "x86-64")
+    refused = entry is not None and not case.version.rtx and entry.supported_by(case.version.numbers) is False
+    if refused and entry is not None:
+        bounds = [("from", entry.first), ("to", entry.last)]
+        known = " ".join(f"{word} {'.'.join(map(str, bound))}" for word, bound in bounds if bound)
+        sm = ".".join(map(str, capability))
+        title = f"{case.version} does not run on {entry.name} (compute capability {sm}): it is supported {known}"
+        yield Observation(title, [head(case)], same_as="GPU")

@@ -1,0 +1,151 @@
+"""Observations of log lines alone: lines of a kind become one, errors that explain themselves one for each sentence.
+
+The parser knows the class of such an error (``parsers/notation/sentences.py``); rows of ``tables/classes.rules`` say
+what the class means. They speak of lines that no other finding cites.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trtforensics.console.counting import listed
+from trtforensics.console.secrets import masked
+from trtforensics.findings.finding import Confidence, Observation
+from trtforensics.parsers.notation.sentences import classes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from trtforensics.findings.case import Case
+    from trtforensics.findings.finding import Severity, Step
+    from trtforensics.model.notes import Note
+
+
+_OF_THE_NETWORK = ("layer", "tensor")
+NEAR = 12
+"""Lines around ``While parsing node`` in which the parser says what is wrong with the node."""
+_BELOW = 2
+"""Lines below an error that may name its subject."""
+CLASSES = tuple(classes())
+"""The kinds of notes on errors that explain themselves."""
+_LONGEST = 320
+"""Characters of a sentence that a title holds."""
+
+NO_ENGINE = (
+    "Engine could not be created from network",
+    "Building engine failed",
+    "Failed to create engine from model",
+    "Engine set up failed",
+    "Assertion engine != nullptr failed",
+    "Assertion enginePtr != nullptr failed",
+    "Network And Config setup failed",
+    "Engine deserialization failed",
+    "eserialize the cuda engine failed",
+    "Invalid Engine",
+    "Failed to parse onnx file",
+    "Parsing model failed",
+    "Network validation failed",
+    "Builder failed while analyzing shapes",
+    "Engine creation failed",
+)
+"""Messages that trtexec, TensorRT and Polygraphy add to an error printed before, where no engine comes of it."""
+NO_RUN = ("Inference set up failed", "Error occurred during inference", "FAILED | ", "Accuracy Summary | ")
+"""Messages that trtexec and Polygraphy add to an error of a run."""
+
+
+def observe(  # noqa: PLR0913 - the fields of an observation
+    notes: Sequence[Note],
+    title: str,
+    *,
+    steps: Sequence[Step] = (),
+    names: str = "",
+    settle: str = "",
+    confidence: Confidence | None = None,
+    severity: Severity | None = None,
+    same_as: str = "",
+) -> Iterator[Observation]:
+    """Give one observation that cites these notes; none where there are no notes.
+
+    ``names`` is a field of the notes: its values replace ``{names}`` in the title, and names of layers and tensors are
+    the observation's layers.
+    Without ``confidence`` the observation is certain, or likely where ``settle`` is given.
+    """
+    if notes:
+        named = list(dict.fromkeys(note.text(names) for note in notes if names and note.text(names)))
+        yield Observation(
+            title.replace("{names}", listed(named)),
+            [note.span for note in notes],
+            confidence=confidence or (Confidence.LIKELY if settle else Confidence.CERTAIN),
+            settle=settle,
+            steps=steps,
+            layers=named if names in _OF_THE_NETWORK else (),
+            severity=severity,
+            same_as=same_as,
+        )
+
+
+def quoted(text: str, most: int = 160) -> str:
+    """Return a message for a title: without secrets, and no longer than that."""
+    return masked(text)[:most]
+
+
+def followed_by(notes: Sequence[Note], others: Sequence[Note]) -> list[Note]:
+    """Return the notes below which one of the others stands, on the same line or a line or two below."""
+    lines = [other.span.line for other in others]
+    return [note for note in notes if any(0 <= line - note.span.line <= _BELOW for line in lines)]
+
+
+def near(line: int, notes: Iterable[Note]) -> bool:
+    """Whether one of the notes stands within :data:`NEAR` lines."""
+    return any(abs(note.span.line - line) <= NEAR for note in notes)
+
+
+def explained_by_class(case: Case, line: int) -> bool:
+    """Whether the parser's error at a line, or right below it, explains itself."""
+    return any(0 <= note.span.line - line <= NEAR for note in case.notes(*CLASSES))
+
+
+def sentences(kinds: Sequence[str], settle: str, case: Case) -> Iterator[Observation]:
+    """Give one observation for each sentence of some classes, on lines that no other finding cites."""
+    by_title: dict[str, list[Note]] = {}
+    begun: dict[str, Note] = {}
+    nodes: dict[str, dict[str, None]] = {}
+    passed_on = {
+        message.span.line for message in case.build.messages if any(e in message.text for e in (*NO_ENGINE, *NO_RUN))
+    }
+    for note in case.notes(*kinds):
+        if note.span.line in case.explained | passed_on:
+            continue
+        before = [n for n in case.notes("parse_failed") if 0 <= note.span.line - n.span.line <= NEAR]
+        node = note.text("node") or (_node_below(case, before[-1]) if before else "")
+        title = _who(note, before[-1] if before else None, node) + note.text("text")
+        by_title.setdefault(title, []).append(note)
+        nodes.setdefault(title, {})[node] = None
+        if before:
+            begun.setdefault(title, before[-1])
+    for title, notes in by_title.items():
+        spans = [note.span for note in notes]
+        yield Observation(
+            quoted(title, _LONGEST),
+            [*spans, begun[title].span] if title in begun else spans,
+            confidence=Confidence.LIKELY,
+            settle=settle,
+            onnx_nodes=[node for node in nodes[title] if node],
+            same_as=title,
+        )
+
+
+def _node_below(case: Case, begun: Note) -> str:
+    """Return the name of the node that the parser dumps below the line where it gives up; empty where it has none."""
+    below = (note for note in case.notes("node_name") if 0 <= note.span.line - begun.span.line <= NEAR)
+    return next((note.text("node") for note in below), "")
+
+
+def _who(note: Note, begun: Note | None, node: str) -> str:
+    """Return what stands before the sentence: the node that is parsed, or the function that checks."""
+    op = note.text("op") or (begun.text("op") if begun else "")
+    if op:
+        named = node or (f"node {begun.text('index')}" if begun else "")
+        return f"{op} at {named}: " if named else f"{op}: "
+    parts = [part for part in note.text("site").partition("(")[0].split("::") if not part.isdigit()]
+    return f"{'::'.join(part for part in parts[-2:] if '.' not in part)}: " if len(parts) > 1 else ""

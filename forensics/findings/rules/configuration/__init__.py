@@ -1,1 +1,0 @@
-"""Rules of codes TF4xx: profiles, flags and the installation."""

@@ -1,0 +1,197 @@
+"""Tactics and kernels that fail while they are built or timed."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from trtforensics.console.counting import counted, listed
+from trtforensics.findings.finding import Confidence, Observation, Step
+from trtforensics.findings.layers import runs_in
+from trtforensics.findings.observations import observe, quoted
+from trtforensics.findings.rule_tables import explained
+from trtforensics.findings.steps.commands import profile, reduce
+from trtforensics.findings.steps.machine import workspace
+from trtforensics.model.timings import tactic_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from trtforensics.findings.case import Case
+    from trtforensics.model.log import Build
+    from trtforensics.model.notes import Note
+    from trtforensics.model.span import SourceSpan
+    from trtforensics.model.timings import OpenBlock
+
+_OF_OTHER_RULES = re.compile("CUDA_SUCCESS|^autotuning: CUDA error |^Formal output tensor ")
+_REASONS = {
+    "skipping_tactic": "a tactic was skipped",
+    "device_request": "GPU memory was short",
+    "myelin_budget": "Myelin's memory budget was exceeded",
+    "workspace_limit": "nothing fits into the workspace",
+    "no_tactics": "Myelin has no tactic for an operation",
+    "out_of_memory": "memory ran out",
+    "myelin_check": "an internal check of Myelin failed",
+    "myelin_formal": "Myelin failed",
+}
+"""Kinds of lines before the error that may be the reason, and the reason in words."""
+
+
+_SHORT_OF_MEMORY = {"device_request", "myelin_budget", "workspace_limit", "out_of_memory"}
+
+
+@explained("TF301")
+def no_implementation(case: Case) -> Iterator[Observation]:
+    """Name the node, what it holds, and the reasons that stand before the error."""
+    reported: set[str] = set()
+    for note in case.notes("no_implementation", "no_implementation_old"):
+        name = note.text("layer")
+        if name in reported:
+            continue
+        reported.add(name)
+        since = _block(case, note)
+        reasons = [reason for reason in case.notes(*_REASONS) if since < reason.span.line <= note.span.line]
+        why = listed(list(dict.fromkeys(_REASONS[reason.kind] for reason in reversed(reasons))))
+        members = next((f.onnx_nodes for f in case.build.foreign_nodes if f.name == name), ())
+        yield Observation(
+            f"There is no implementation for {name}" + (f": {why}" if why else ""),
+            (note.span, *(reason.span for reason in reasons[-10:])),
+            confidence=Confidence.LIKELY if reasons else Confidence.CERTAIN,
+            settle="That there is none is certain; that the lines before it are the reason is not" if reasons else "",
+            layers=(name,),
+            onnx_nodes=members,
+            steps=_after_failure(case, reasons),
+            same_as=f"{name} {why}",
+            because=[*(reason.span for reason in reasons), *_starved(case, name)],
+            fix=_fix(case, reasons),
+        )
+
+
+def _block(case: Case, note: Note) -> int:
+    """Return the line behind which lines can be about the layer: the last choice of another one before the error."""
+    chosen = [choice.span.line for choice in case.build.choices]
+    chosen += [choice.span.line for choice in case.build.cached]
+    return max((line for line in chosen if line < note.span.line), default=0)
+
+
+def _starved(case: Case, name: str) -> list[SourceSpan]:
+    return [span for layer in case.build.starved if layer.layer == name for span in layer.spans]
+
+
+def _after_failure(case: Case, reasons: Sequence[Note]) -> tuple[Step, ...]:
+    return (*([workspace(case)] if _short(case, reasons) else []), reduce(case))
+
+
+def _short(case: Case, reasons: Sequence[Note]) -> bool:
+    return bool({reason.kind for reason in reasons} & _SHORT_OF_MEMORY or case.build.starved)
+
+
+def _fix(case: Case, reasons: Sequence[Note]) -> str:
+    """Return what mends the likeliest of the reasons; without one, what shows it."""
+    if _short(case, reasons) or any(reason.text("text").startswith("insuf") for reason in reasons):
+        return "Raise the workspace, and free the GPU of other programs."
+    if reasons:
+        return "Update TensorRT, or break the fusion at the operation that the skipped tactic names (mark an output)."
+    return "Compare the GPU's architecture with this release's support matrix; a verbose log says what was tried."
+
+
+@explained("TF302")
+def exceptions(case: Case) -> Iterator[Observation]:
+    """Report skipped tactics, grouped by the exception."""
+    groups: dict[str, list[Note]] = {}
+    for note in case.notes("skipping_tactic"):
+        text = note.text("text")
+        if not text.startswith("insuf"):
+            groups.setdefault(text.removeprefix("exception "), []).append(note)
+    for text, notes in groups.items():
+        yield from observe(notes, f"{counted(len(notes), 'tactic')} skipped: {quoted(text)}", same_as=text)
+
+
+_MYELIN = ("myelin_assertion", "myelin_exception", "myelin_check", "myelin_none", "myelin_formal", "myelin_unhandled")
+
+
+@explained("TF308")
+def myelin(case: Case) -> Iterator[Observation]:
+    """Report every form of the message, unless another rule knows why (TF310, TF343, TF345)."""
+    notes = [note for note in case.notes(*_MYELIN) if not _OF_OTHER_RULES.search(note.text("text"))]
+    text = next((note.text("text") for note in notes if note.text("text")), "")
+    title = "Myelin failed inside" + (f": {quoted(text, 120)}" if text else "")
+    yield from observe(notes, title, steps=(reduce(case),), same_as=text)
+
+
+@explained("TF309")
+def crash(case: Case) -> Iterator[Observation]:
+    """Name what was being timed: the block that the message stands in, if that block came to no choice."""
+    notes = case.notes("illegal_access", "launch_timeout")
+    if notes:
+        line = notes[0].span.line
+        blocks = (
+            open_block for open_block in case.build.open_blocks if open_block.span.line < line <= open_block.last_line
+        )
+        block = next(blocks, None)
+        suspect = f" while timing {_timed(case.build, block, line)}" if block else ""
+        what = "The launch timed out" if notes[0].kind == "launch_timeout" else "An illegal memory access was made"
+        yield Observation(
+            f"{what}{suspect}",
+            [*([block.span] if block else []), *(note.span for note in notes)],
+            confidence=Confidence.LIKELY if suspect else Confidence.CERTAIN,
+            settle="A run under compute-sanitizer: CUDA reports errors late" if suspect else "",
+            layers=(block.layer,) if block else (),
+        )
+
+
+def _timed(build: Build, block: OpenBlock, line: int) -> str:
+    """Say what was being timed at a line: the layer, its runner, the tactic as far as the log tells, the formats."""
+    timings = build.timings
+    runner = int(timings.runner_line.searchsorted(line)) - 1
+    done = timings.rows(int(timings.runner_line[runner]), line)
+    if block.tactic is not None:
+        tactic = f"tactic {tactic_text(block.tactic)}, {block.kernel}"
+    elif done:
+        tactic = f"the tactic behind {tactic_text(int(timings.tactic[done[-1]]))}"
+    else:
+        tactic = "before any of its tactics had a time"
+    name = f"{block.layer} ({timings.texts[timings.runner_name[runner]]}; {tactic})"
+    formats = f", formats {', '.join(block.inputs)} -> {', '.join(block.outputs)}" if block.outputs else ""
+    return name + formats
+
+
+@explained("TF313")
+def no_tactic(case: Case) -> Iterator[Observation]:
+    """Report a layer only where none of its choices has a tactic and no cached result exists."""
+    alive = {choice.layer for choice in case.build.choices if choice.tactic is not None}
+    alive |= {cached.layer for cached in case.build.cached}
+    dead = [
+        choice for choice in case.build.choices if choice.tactic is None and choice.layer and choice.layer not in alive
+    ]
+    if dead:
+        layers = list(dict.fromkeys(choice.layer for choice in dead))
+        yield Observation(
+            f"No tactic worked, in any format, for {listed(layers)}", [choice.span for choice in dead], layers=layers
+        )
+
+
+@explained("TF315")
+def untimed_loop(case: Case) -> Iterator[Observation]:
+    """Name the layers."""
+    steps = profile(case, "See the loop's share of the time")
+    title = "The loop in {names} was not timed: its tactic is an estimate"
+    yield from observe(case.notes("loop_heuristic"), title, names="layer", steps=steps)
+
+
+_SPARSE_CHOSEN = ("TRT inference plan picked sparse implementation for layers:", "Chose ")
+
+
+@explained("TF323")
+def no_sparse_layer(case: Case) -> Iterator[Observation]:
+    """Report builds whose lines about chosen layers all name none."""
+    notes = case.notes("sparsity")
+    chosen = [note for note in notes if note.text("text").startswith(_SPARSE_CHOSEN)]
+    if chosen and all(_names_none(note.text("text")) for note in chosen):
+        full = runs_in(case, "Half") is False and runs_in(case, "Int8") is False
+        why = ": no layer is of FP16 or INT8" if full else ""
+        yield from observe(notes, f"Layers are eligible for sparse tactics, and none was chosen{why}", same_as="sparse")
+
+
+def _names_none(text: str) -> bool:
+    return text.startswith("Chose 0 ") or text.rstrip().endswith("for layers:")

@@ -1,0 +1,194 @@
+"""GPUs that cannot be used, and memory: a workspace limit in the wrong unit or too small, memory that runs out."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from trtforensics.console.counting import counted, listed
+from trtforensics.findings.finding import Confidence, Observation, Severity
+from trtforensics.findings.observations import observe
+from trtforensics.findings.rule_tables import explained
+from trtforensics.findings.steps.machine import MEBIBYTE, is_jetson, memory_mib, workspace
+from trtforensics.knowledge.platforms import releases_for
+from trtforensics.model.log import Outcome, Tool
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from trtforensics.findings.case import Case
+    from trtforensics.knowledge.platforms import Platform
+    from trtforensics.model.notes import Note
+
+
+@explained("TF310")
+def no_gpu(case: Case) -> Iterator[Observation]:
+    """Report the errors; only a note where TensorRT-RTX continues, as it does in every build without a GPU."""
+    notes = case.notes("driver_old", "no_device", "cuda_failed")
+    passing = {note.span.line for note in case.notes("driver_benign")}
+    rtx = case.build.tool is Tool.TENSORRT_RTX and case.build.outcome is Outcome.PASSED
+    benign = rtx or all(note.span.line in passing for note in notes)
+    hindrance = " (TensorRT-RTX builds nevertheless)" if benign else ""
+    title = f"CUDA cannot be used here: no GPU, or too old a driver{hindrance}"
+    yield from observe(notes, title, severity=Severity.NOTE if benign else None, same_as="driver")
+
+
+@explained("TF311")
+def unknown_gpu(case: Case) -> Iterator[Observation]:
+    """Name the GPU's SM version, and which releases support it."""
+    notes = case.notes("target_sm")
+    cause = _direction(case, [divmod(int(note.text("sm")), 10) for note in notes])
+    for found in observe(notes, "This TensorRT does not support SM {names}", names="sm"):
+        yield replace(found, cause=cause)
+    notes = case.notes("sm_unknown")
+    capabilities = [divmod(int(note.text("sm"), 16), 0x100) for note in notes if note.text("sm")]
+    known = listed(list(dict.fromkeys(f"{major}.{minor}" for major, minor in capabilities)))
+    what = f"compute capability {known}" if known else "the GPU's compute capability"
+    for found in observe(notes, f"This TensorRT does not know {what}", same_as="unknown SM"):
+        yield replace(found, cause=_direction(case, capabilities))
+
+
+def _direction(case: Case, capabilities: Sequence[tuple[int, int]]) -> str:
+    """Say which releases support the GPU, where that is known and the log's release is not among them."""
+    version = None if case.version is None or case.version.rtx else case.version
+    platform: Platform = "JetPack" if is_jetson(case) else "x86-64"
+    architecture = releases_for(capabilities[0], platform) if capabilities else None
+    if (
+        version is None
+        or version.rtx
+        or architecture is None
+        or architecture.supported_by(version.numbers) is not False
+    ):
+        return ""
+    old = architecture.first is not None and version.numbers < architecture.first
+    bound = architecture.first if old else architecture.last
+    if bound is None:
+        return ""
+    gpu = f"{architecture.name} GPUs of compute capability {'.'.join(map(str, architecture.sm))}"
+    when = "are supported from TensorRT {} on" if old else "were last supported by TensorRT {}"
+    return f"{gpu} {when.format('.'.join(map(str, bound)))}, and this is {version}."
+
+
+_FEW = 0.02
+"""Share of the timed tactics up to which skipped tactics are no finding, where the limit is ample."""
+_MANY = 20
+"""Timed tactics from which a single one that was skipped is few too."""
+_AMPLE = 256 * MEBIBYTE
+_UNIT = re.compile(r"--memPoolSize=\S*workspace:[0-9.]+[KMG](?![A-Za-z])")
+_POOL = re.compile(r"workspace: ([0-9.]+(?:e[-+]?[0-9]+)?) MiB")
+
+
+@explained("TF305")
+def unit(case: Case) -> Iterator[Observation]:
+    """Read the workspace limit that trtexec prints."""
+    meant = _UNIT.search(case.build.command or "")
+    for fact in case.printed("build", "Memory Pools") if meant is None else ():
+        limit = _POOL.search(fact.value)
+        size = float(limit.group(1)) if limit else 1.0
+        if size < 1:
+            yield Observation(
+                f"The workspace limit is {size * MEBIBYTE:,.0f} bytes: a unit is missing or wrong",
+                (fact.span,),
+                steps=(workspace(case),),
+            )
+
+
+@explained("TF304")
+def starved(case: Case) -> Iterator[Observation]:
+    """Sum up the layers that wanted more than there was; not where few tactics want more than an ample limit."""
+    layers = case.build.starved
+    if layers:
+        skipped = sum(layer.skipped for layer in layers)
+        most = layers[0]
+        timed = case.build.autotuning.tactics_timed
+        if skipped <= max(_FEW * timed, 1 if timed >= _MANY else 0) and most.available >= _AMPLE:
+            return
+        yield Observation(
+            f"{counted(skipped, 'tactic')} skipped for want of workspace: {most.requested:,} "
+            f"bytes wanted, {most.available:,} available",
+            sorted((span for layer in layers for span in layer.spans), key=lambda span: span.line),
+            layers=[layer.layer for layer in layers if layer.layer],
+            steps=(workspace(case),),
+            same_as="starved",
+        )
+        return
+    notes = case.notes("workspace_note", "workspace_hint", "workspace_short")
+    asked = _largest(notes)
+    sizes = f"{asked:,} bytes would enable more" if asked else "the log names no size"
+    title = f"Some tactics were skipped for want of workspace: {sizes}"
+    yield from observe(notes, title, steps=(workspace(case),), severity=Severity.NOTE, same_as="hint")
+
+
+@explained("TF306")
+def budget(case: Case) -> Iterator[Observation]:
+    """Report the largest size that Myelin names."""
+    notes = case.notes("myelin_budget")
+    needed = _largest(notes)
+    if needed:
+        title = f"Myelin exceeded its memory budget, {len(notes)} times in all: it needs {needed:,} bytes"
+        yield from observe(notes, title, steps=(workspace(case),), same_as="budget")
+
+
+def _largest(notes: Sequence[Note]) -> int:
+    """Return the most bytes that a line asks for; 0 where none says."""
+    return max((int(note.number("requested") or 0) for note in notes), default=0)
+
+
+@explained("TF307")
+def none_fits(case: Case) -> Iterator[Observation]:
+    """Report the message; older releases do not say whether it was the workspace."""
+    steps = (workspace(case),)
+    yield from observe(case.notes("workspace_limit"), "Myelin found no tactic within the workspace limit", steps=steps)
+    yield from observe(
+        case.notes("no_tactics"),
+        "Myelin found no tactic, perhaps for want of workspace",
+        confidence=Confidence.POSSIBLE,
+        settle="A build with a larger workspace",
+        steps=steps,
+    )
+
+
+@explained("TF303")
+def short_of_memory(case: Case) -> Iterator[Observation]:
+    """Report both forms of the message."""
+    skipped = [note for note in case.notes("skipping_tactic") if note.text("text").startswith("insuf")]
+    requests = case.notes("device_request")
+    largest = max((note.number("requested") or 0 for note in requests), default=0)
+    wanted = f": {largest:,.0f} MB wanted" if largest else ""
+    notes = sorted([*skipped, *requests], key=lambda note: note.span.line)
+    number = counted(len(skipped) or len(requests), "tactic")
+    title = f"{number} skipped because memory was short while timing{wanted}"
+    tight = case.build.starved or case.notes("myelin_budget")
+    settle = "This log's workspace limit is small too, which gives the same message" if tight else ""
+    yield from observe(notes, title, settle=settle, same_as="memory")
+
+
+@explained("TF314")
+def out_of_memory(case: Case) -> Iterator[Observation]:
+    """Report the errors, without those for which only a tactic was skipped (TF303).
+
+    TensorFlow's allocator says that it is short of memory where the program goes on.
+    """
+    skipped = {note.span.line for note in case.notes("skipping_tactic", "device_request")}
+    notes = [note for note in case.notes("out_of_memory") if note.span.line not in skipped and not note.text("text")]
+    yield from observe(notes, "Memory ran out", same_as="out of memory")
+
+
+_MOST_USED = 2 / 3
+"""Share of the GPU's memory in use before a build from which it is worth a word."""
+
+
+@explained("TF346")
+def little_left(case: Case) -> Iterator[Observation]:
+    """Compare what was in use at the start with the memory that trtexec prints."""
+    memory = memory_mib(case)
+    facts = [fact.span for fact in case.printed("device", "Device Global Memory")]
+    for note in case.notes("init_cuda")[:1]:
+        used = note.number("count")
+        if memory and facts and used is not None and used >= _MOST_USED * memory:
+            yield Observation(
+                f"{used:,.0f} of the GPU's {memory:,} MiB were in use before the build",
+                (*facts, note.span),
+                same_as="memory in use",
+            )

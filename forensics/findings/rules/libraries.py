@@ -1,0 +1,107 @@
+"""Libraries that are missing, of another version, or that fail in a call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trtforensics.findings.finding import Observation, Severity
+from trtforensics.findings.observations import observe, quoted
+from trtforensics.findings.rule import SPECIFIC, rule
+from trtforensics.findings.rule_tables import explained
+from trtforensics.knowledge.changes import error_code
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trtforensics.findings.case import Case
+    from trtforensics.model.notes import Note
+
+
+@explained("TF410")
+def library(case: Case) -> Iterator[Observation]:
+    """Name the libraries; TensorFlow, which looks for its libraries so, goes on without them."""
+    optional = case.notes("library_optional")
+    lines = {note.span.line for note in optional}
+    notes = [note for note in case.notes("library_missing", "library_unopened") if note.span.line not in lines]
+    yield from observe(notes, "The library {names} cannot be loaded", names="name")
+    title = "TensorFlow cannot load the library {names}, and goes on without it"
+    yield from observe(optional, title, names="name", severity=Severity.NOTE)
+
+
+@explained("TF416")
+def libraries(case: Case) -> Iterator[Observation]:
+    """Name both versions; an error where TensorRT refuses to go on."""
+    errors = {message.span.line for message in case.build.messages if message.severity == "E"}
+    for note in case.notes("libraries_differ"):
+        first, second = note.text("first"), note.text("second")
+        yield from observe(
+            [note],
+            f"TensorRT was built with {first}, and the process loaded {second}",
+            severity=Severity.ERROR if note.span.line in errors else None,
+            same_as=f"libraries {first} {second}",
+        )
+    notes = case.notes("nvrtc_differs", "nvrtc_architecture")
+    title = "The NVRTC (CUDA version) that is loaded is not the one that is needed"
+    yield from observe(notes, title, severity=Severity.ERROR)
+
+
+@rule(
+    "TF622",
+    Severity.ERROR,
+    "A CUDA call failed",
+    cause="A call of CUDA returned an error. CUDA reports errors of kernels late, so the call that is named need not "
+    "be the one that failed.",
+    confirm="CUDA_LAUNCH_BLOCKING=1, and compute-sanitizer PROGRAM for illegal accesses; nvidia-smi for the driver.",
+    fixes=(
+        "Codes 3, 35, 222, 803, 804: make driver, CUDA and TensorRT versions fit (update the driver, reboot).",
+        "Code 2: free GPU memory; codes 48 and 209: compile for this GPU's compute capability.",
+        "Codes 700, 716, 719: check sizes and devices of the buffers that are bound, and plugins' kernels.",
+    ),
+    sources=("cudaError_t in the CUDA runtime's documentation; NVIDIA/TensorRT#4690",),
+    reads=("cuda_code",),
+    follows=("TF309", "TF310", "TF314", "TF653", SPECIFIC),
+    last=True,
+)
+def cuda_call(case: Case) -> Iterator[Observation]:
+    """Give the meaning of the code, where no rule speaks of its words."""
+    groups: dict[tuple[str, str], list[Note]] = {}
+    for note in case.notes("cuda_code"):
+        if note.span.line not in case.explained:
+            code, words = note.text("status"), note.text("text").strip(" .)")
+            groups.setdefault((code, words or _meaning(code)), []).append(note)
+    for (code, meaning), notes in groups.items():
+        number = f" with error {code}" if code else ""
+        title = f"A CUDA call failed{number}" + (f": {meaning}" if meaning else "")
+        settle = "" if meaning else "CUDA_LAUNCH_BLOCKING=1: the call that fails, with CUDA's own words"
+        yield from observe(notes, title, settle=settle, same_as=f"CUDA {code or meaning}")
+
+
+def _meaning(code: str) -> str:
+    """Return what a number of ``cudaError_t`` means; empty where that is not known."""
+    known = error_code("cuda", int(code)) if code.isdecimal() else None
+    return known.meaning if known else ""
+
+
+@rule(
+    "TF624",
+    Severity.ERROR,
+    "A GPU library failed inside TensorRT",
+    cause="A kernel or a call of cuDNN, cuBLAS, cuTENSOR or CASK failed. Likeliest first: GPU memory ran out; an "
+    "earlier CUDA error broke the context; the library's version does not fit this TensorRT or the driver.",
+    confirm="The first CUDA error of the same run; nvidia-smi for free memory; ldd for the library that is loaded.",
+    fixes=(
+        "Free GPU memory and try again; mend an earlier CUDA error first.",
+        "Install the cuDNN and cuBLAS versions that this TensorRT release names.",
+    ),
+    sources=("error lines of 5 to 10",),
+    reads=("library_call",),
+    follows=("TF416", "TF309", "TF310", "TF314", "TF622", SPECIFIC),
+    last=True,
+)
+def library_call(case: Case) -> Iterator[Observation]:
+    """Quote the call, where no rule knows its status."""
+    for note in case.notes("library_call"):
+        if note.span.line not in case.explained:
+            title = f"A GPU library failed inside TensorRT: {quoted(note.text('text').strip(' .)'))}"
+            settle = "The first error of the run, and free GPU memory at that moment (nvidia-smi)"
+            yield from observe([note], title, settle=settle, same_as=f"library {note.text('text')}")

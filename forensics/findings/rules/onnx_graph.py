@@ -1,0 +1,198 @@
+"""What the ONNX graph itself shows: fixed shapes, constants that are not folded, decomposed LayerNorms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trtforensics.console.counting import counted, listed
+from trtforensics.engines.requests import allows, strongly_typed
+from trtforensics.findings.case import Need
+from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
+from trtforensics.findings.models.seen import places
+from trtforensics.findings.rule import rule
+from trtforensics.findings.steps.commands import sanitize
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from trtforensics.findings.case import Case
+    from trtforensics.model.span import SourceSpan
+    from trtforensics.onnx_models.outline import ModelNode, OnnxModel
+
+_LAYERNORM_OPSET = 17
+
+
+def _spans(case: Case, nodes: Sequence[ModelNode]) -> list[SourceSpan]:
+    """Return the lines on which the log parses these nodes, else its line about the model, else the model's nodes."""
+    names = {node.name for node in nodes}
+    spans = [node.span for node in case.build.onnx_nodes if node.name in names]
+    spans = spans or [note.span for note in case.notes("onnx_header")[:1]]
+    return spans or places(case, [node for node in case.checked.nodes if node.proto.name in names])
+
+
+def _seen(  # noqa: PLR0913 - the fields of an observation
+    case: Case, nodes: Sequence[ModelNode], title: str, *, settle: str = "", steps: Sequence[Step] = (), same: str = ""
+) -> Iterator[Observation]:
+    spans = _spans(case, nodes)
+    if nodes and spans:
+        yield Observation(
+            title,
+            spans,
+            confidence=Confidence.POSSIBLE if settle else Confidence.CERTAIN,
+            settle=settle,
+            steps=steps,
+            onnx_nodes=[node.name for node in nodes],
+            same_as=same,
+        )
+
+
+@rule(
+    "TF110",
+    Severity.WARNING,
+    "A Reshape has allowzero",
+    cause="With allowzero = 1 a 0 in the shape means a dimension of size zero; without it, 0 means 'as the input'. "
+    "Where the shape is not constant, TensorRT has to decide that at run time.",
+    confirm="Look at the shape input of the nodes named.",
+    fixes=("Export without allowzero, with -1 or the size itself where 0 meant 'as the input'.",),
+    sources=("the ONNX operator Reshape, opset 14 and later", "NVIDIA/TensorRT#3639"),
+    reads=("onnx_header",),
+    needs=(Need.ONNX,),
+)
+def allowzero(case: Case) -> Iterator[Observation]:
+    """Report nodes with the attribute, unless their shape is constant and holds no zero."""
+    constants = case.the_model.constants
+    nodes = [
+        node
+        for node in case.the_model.nodes
+        if node.op == "Reshape" and node.attributes.get("allowzero") and 0 in constants.get(node.inputs[1], (0,))
+    ]
+    title = (
+        f"{counted(len(nodes), 'Reshape')} with allowzero and a zero, or an unknown shape: "
+        f"{listed([n.name for n in nodes])}"
+    )
+    yield from _seen(case, nodes, title, steps=(sanitize(case),), same="allowzero")
+
+
+@rule(
+    "TF111",
+    Severity.WARNING,
+    "A Reshape fixes the batch of a dynamic model",
+    cause="The export baked the batch of its example input into the shape: right at that batch, refused or scrambled "
+    "at any other. MultiheadAttention is the usual place.",
+    confirm="Run the model in ONNX Runtime with another batch than the one exported.",
+    fixes=("Export with dynamic axes and shapes taken from the tensor; put -1 or 0 in the first place.",),
+    sources=("NVIDIA/TensorRT#3990", "reports of 'reshape would change volume' with MultiheadAttention"),
+    reads=("onnx_header",),
+    needs=(Need.ONNX,),
+)
+def fixed_batch(case: Case) -> Iterator[Observation]:
+    """Report Reshapes to a constant first dimension where every input has a dynamic first dimension."""
+    model = case.the_model
+    dynamic = bool(model.inputs) and all(dims and isinstance(dims[0], str) for dims in model.inputs.values())
+    nodes = [node for node in model.nodes if dynamic and node.op == "Reshape" and _positive_first(model, node)]
+    yield from _seen(
+        case,
+        nodes,
+        f"{counted(len(nodes), 'Reshape')} to a fixed first dimension, though the batch is dynamic: "
+        f"{listed([node.name for node in nodes])}",
+        settle="Whether the first dimension of these tensors is the batch; ONNX Runtime with another batch shows it",
+        steps=(sanitize(case),),
+        same="fixed batch",
+    )
+
+
+def _positive_first(model: OnnxModel, node: ModelNode) -> bool:
+    shape = model.constants.get(node.inputs[1], ()) if len(node.inputs) > 1 else ()
+    return len(shape) > 1 and shape[0] > 0 and -1 not in shape
+
+
+@rule(
+    "TF112",
+    Severity.WARNING,
+    "LayerNorm is taken apart into small operations",
+    cause="Below opset 17 a LayerNorm is exported as ReduceMean, Sub, Pow, Sqrt and Div. TensorRT does not recognise "
+    "these nodes as a LayerNorm, so each of them may run in FP16, where Pow overflows.",
+    confirm="The model's opset, and Pow followed by ReduceMean and Sqrt in it.",
+    fixes=(
+        "Export with opset 17 or later.",
+        Fix("Keep Pow, ReduceMean and Sqrt in FP32: AutoCast --op_types_to_exclude Pow ReduceMean Sqrt.", "10"),
+        Fix("Keep them in FP32 by --layerPrecisions and --precisionConstraints=obey.", "8.4", "11"),
+    ),
+    sources=("NVIDIA/TensorRT#2781, #3692", "the ONNX operator LayerNormalization"),
+    reads=("onnx_header",),
+    needs=(Need.ONNX,),
+)
+def decomposed(case: Case) -> Iterator[Observation]:
+    """Report ReduceMean of Pow in a model below opset 17."""
+    makers = case.the_model.makers
+    nodes = [
+        node
+        for node in case.the_model.nodes
+        if case.the_model.opset < _LAYERNORM_OPSET
+        and node.op == "ReduceMean"
+        and node.inputs
+        and (maker := makers.get(node.inputs[0])) is not None
+        and maker.op == "Pow"
+    ]
+    names = listed([node.name for node in nodes])
+    title = f"{counted(len(nodes), 'LayerNorm')} taken apart (opset {case.the_model.opset}): {names}"
+    yield from _seen(case, nodes, title, same="decomposed")
+
+
+@rule(
+    "TF113",
+    Severity.NOTE,
+    "Shape computations are left in the model",
+    cause="The exporter left Shape, Gather and Concat chains that compute constants. TensorRT folds most of these "
+    "chains, but fails at some.",
+    confirm="polygraphy surgeon sanitize --fold-constants makes the model smaller.",
+    fixes=("Run polygraphy surgeon sanitize --fold-constants before anything else.",),
+    sources=("Polygraphy's surgeon sanitize",),
+    reads=("onnx_header",),
+    needs=(Need.ONNX,),
+)
+def unfolded(case: Case) -> Iterator[Observation]:
+    """Report Shape nodes of a model whose inputs are all static: each of them is a constant."""
+    static = all(isinstance(dim, int) for dims in case.the_model.inputs.values() for dim in dims)
+    nodes = [node for node in case.the_model.nodes if static and node.op == "Shape"]
+    title = f"{counted(len(nodes), 'Shape node')} in a model whose inputs are all static: nothing is left to compute"
+    yield from _seen(case, nodes, title, steps=(sanitize(case),), same="unfolded")
+
+
+@rule(
+    "TF114",
+    Severity.WARNING,
+    "FP32 islands in an FP16 model that is built weakly typed",
+    cause="The model computes some nodes in FP32 between two Casts. With weak typing the Casts may be folded and types "
+    "picked again, so the nodes may run in FP16 after all.",
+    confirm="Build strongly typed and compare the outputs.",
+    fixes=(Fix("Build with --stronglyTyped.", "10"), Fix("Mark the islands' outputs.", before="10")),
+    sources=("NVIDIA/TensorRT#4540", "public reports of FP16 models with FP32 islands"),
+    reads=("onnx_header",),
+    needs=(Need.ONNX,),
+)
+def islands(case: Case) -> Iterator[Observation]:
+    """Report nodes behind a Cast to FLOAT in a model whose weights are mostly FLOAT16."""
+    model = case.the_model
+    half = model.float_types[:1] == ("FLOAT16",)
+    if half and allows(case.build, "FP16") and not strongly_typed(case.build):
+        nodes = [node for node in model.nodes if _is_island(model, node)]
+        yield from _seen(
+            case,
+            nodes,
+            f"{counted(len(nodes), 'node')} in FP32 between Casts of an FP16 model, built weakly typed: "
+            f"{listed([node.name for node in nodes])}",
+            settle="A strongly typed build compared with this one",
+            same="islands",
+        )
+
+
+_FLOAT = 1
+"""FLOAT in the enumeration of ONNX types."""
+
+
+def _is_island(model: OnnxModel, node: ModelNode) -> bool:
+    makers = (model.makers.get(tensor) for tensor in node.inputs)
+    return node.op != "Cast" and any(
+        m is not None and m.op == "Cast" and m.attributes.get("to") == _FLOAT for m in makers
+    )

@@ -1,0 +1,227 @@
+"""Outputs: marking them changes the engine, and their values differ from the reference."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trtforensics.console.counting import counted, listed
+from trtforensics.engines.requests import allows, command_span
+from trtforensics.findings.finding import Confidence, Observation, Severity, Step
+from trtforensics.findings.layers import is_quantised
+from trtforensics.findings.observations import observe
+from trtforensics.findings.rule_tables import explained
+from trtforensics.findings.steps.commands import CLOSE, polygraphy_run, trtexec
+from trtforensics.model.log import Tool
+from trtforensics.model.run import furthest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from trtforensics.findings.case import Case
+    from trtforensics.model.log import OnnxNode
+    from trtforensics.model.notes import Note
+    from trtforensics.model.run import ComparedOutput
+
+_EXACT = 1e-4
+"""A tolerance below this is finer than FP16 can be: it has eleven bits, about three digits."""
+
+
+@explained("TF214")
+def mark_all(case: Case) -> Iterator[Observation]:
+    """Report the command that marks all tensors, or a large number of marked outputs."""
+    marks, span, nodes = case.notes("marking_output"), command_span(case.build), len(case.build.onnx_nodes)
+    many = [note for note in case.notes("poly_mark") if _number(note) > _MANY_OUTPUTS]
+    if span is not None and "--trt-outputs mark all" in (case.build.command or ""):
+        title = "All tensors are marked as outputs (mark all)"
+        yield Observation(title, (span, *(note.span for note in many)), steps=_fewer(case), same_as="all")
+    elif many or (nodes and len(marks) > max(_MANY_OUTPUTS, nodes / 2)):
+        number = _number(many[0]) if many else len(marks)
+        yield Observation(
+            f"{number} tensors are marked as outputs" + ("" if many else f", of a network of {nodes} nodes"),
+            [note.span for note in many or marks],
+            confidence=Confidence.LIKELY if many else Confidence.POSSIBLE,
+            settle="Whether the model has that many outputs of its own",
+            severity=Severity.WARNING if many else Severity.NOTE,
+            steps=_fewer(case),
+            same_as="all",
+        )
+
+
+def _number(note: Note) -> int:
+    """Return how many tensors Polygraphy says it marks: ``24 tensors as outputs``, ``all ONNX tensors as outputs``."""
+    first = note.text("scope").partition(" ")[0]
+    return int(first) if first.isdecimal() and len(first) <= _MOST_DIGITS else 0
+
+
+_MANY_OUTPUTS = 10
+_MOST_DIGITS = 9
+"""Digits of the largest number of tensors that is read; longer numbers are not believed."""
+
+
+def _fewer(case: Case) -> tuple[Step, ...]:
+    """Return the step for the tool: debug tensors leave fusions alone, but only trtexec 10.12 and later has them."""
+    command = trtexec(case, "--markUnfusedTensorsAsDebugTensors", without=("--markDebug",))
+    if command:
+        return (Step("Mark tensors without breaking fusions", command),)
+    return (Step("Mark two or three tensors where fused layers end, not all"),)
+
+
+@explained("TF216")
+def differs(case: Case) -> Iterator[Observation]:
+    """Name the outputs; only a warning where reduced types cannot meet the tolerances."""
+    notes = case.notes("output_differs")
+    if not notes:  # Polygraphy's last line, in an excerpt that has nothing else
+        yield from observe(case.notes("outputs_mismatched"), "An output differs from the reference", same_as="mismatch")
+    lost = [note for note in case.notes("poly_stats") if "avg-magnitude=nan" in note.text("text")]
+    nan = {
+        note.text("runner").partition("-")[0]: note for note in lost if note.text("tensor") == lost[0].text("tensor")
+    }
+    if len(nan) > 1:
+        yield Observation(
+            f"{next(iter(nan.values())).text('tensor')} is NaN in {' and '.join(nan)} alike: TensorRT is not the cause",
+            [*(note.span for note in nan.values()), *(note.span for note in notes)],
+            cause="The reference gives NaN too: the model does for these inputs, or the inputs hold NaN.",
+            fix="Give inputs as the application has them (--data-loader-script), and check the model first.",
+        )
+        return
+    fine = [note for note in notes if min(note.number("relative") or 0, note.number("absolute") or 0) < _EXACT]
+    quantised, outputs = is_quantised(case), _failed(case)
+    narrow = "INT8" if quantised else "FP16" if allows(case.build, "FP16", "BF16", "INT8") else ""
+    narrow = "" if any(map(_is_gross, outputs)) and not any(each.holds_integers for each in outputs) else narrow
+    unmet = f", by a tolerance that {narrow} cannot meet" if narrow and fine else ""
+    polygraphy_log = case.build.tool is Tool.POLYGRAPHY
+    float_run = polygraphy_run(case, *([] if polygraphy_log else ["--onnxrt"]), *CLOSE, reduced=False)
+    before = Step("Compare the model before its quantisation: Q/DQ nodes fix types that no flag makes FP32")
+    names = {note.text("tensor") for note in notes} - {""}
+    yield from observe(
+        notes,
+        f"{'{names}' if names else 'An output'} differ{'s' * (len(names) < _SEVERAL)} from the reference{unmet}"
+        f"{_how_far(case, outputs)}",
+        names="tensor",
+        severity=Severity.WARNING if narrow and len(fine) == len(notes) else None,
+        steps=(before if quantised else Step("Is FP32 right?", float_run),),
+    )
+
+
+@explained("TF250")
+def not_finite(case: Case) -> Iterator[Observation]:
+    """Name each output that Polygraphy's ``--validate`` finds values in that are no numbers, with its runner."""
+    validated = case.notes("poly_validating")
+    for note in case.notes("poly_nonfinite"):
+        before = [each for each in validated if each.span.line < note.span.line]
+        name, runner = (before[-1].text("tensor"), before[-1].text("runner").partition("-")[0]) if before else ("", "")
+        what = {"Inf": "infinity"}.get(note.text("what"), note.text("what"))
+        whose = f" of {'ONNX Runtime' if runner == 'onnxrt' else 'TensorRT'}" if runner else ""
+        title = f"{f'The output {name}' if name else 'An output'}{whose} holds {what}"
+        settle = "Whether ONNX Runtime gives the same for the same inputs"
+        yield from observe([note], title, settle=settle, same_as=title)
+
+
+_SEVERAL = 2
+_GROSS = 0.05
+"""The part of the values' range from which an error is none of rounding."""
+
+
+def _is_gross(output: ComparedOutput) -> bool:
+    limits = output.left_range or output.right_range
+    return limits is not None and (output.max_abs or 0.0) >= _GROSS * (limits[1] - limits[0]) > 0
+
+
+def _failed(case: Case) -> list[ComparedOutput]:
+    """Return the outputs of this build that differ."""
+    run, last = case.log.run_of(case.build), case.build.last_line
+    outputs = [output for each in run.comparisons for output in each.outputs] if run is not None else []
+    return [each for each in outputs if each.passed is False and case.build.first_line <= each.span.line <= last]
+
+
+def _how_far(case: Case, outputs: Sequence[ComparedOutput]) -> str:
+    """Say how far the worst output is off, in which range its values lie on both sides, and which hold integers."""
+    run, words = case.log.run_of(case.build), []
+    worst = furthest(outputs)
+    sides = next(((each.left, each.right) for each in run.comparisons if worst in each.outputs), ()) if run else ()
+    if worst is not None:
+        limits = zip(sides, (worst.left_range, worst.right_range), strict=False)
+        values = [
+            f"{low:.4g} to {high:.4g} ({side.split('-')[0]})" for side, pair in limits if pair for low, high in [pair]
+        ]
+        words.append(f"; {f'{worst.name} ' if len(outputs) > 1 else ''}by up to {worst.max_abs:.3g}")
+        words.append(f" where its values are {' and '.join(values)}" if values else "")
+    integers = list(dict.fromkeys(output.name for output in outputs if output.holds_integers))
+    others = ", which moves the rows of sorted outputs too" if worst is not None else ""
+    if integers:
+        words.append(f"; {listed(integers)} of integers may only be in another order{others}")
+    return "".join(words)
+
+
+@explained("TF217")
+def broadcast(case: Case) -> Iterator[Observation]:
+    """Report inputs with a static leading 1 together with operations that are broadcast along a leading 1.
+
+    Each operand has its line: the network's input, the node that makes it, or the import of the weight. Where the
+    parser's lines are missing, an operand may be a weight, which is broadcast in every network; two operands that are
+    both broadcast are no weights.
+    """
+    if not case.build.onnx_nodes:
+        yield from _both_stretched(case)
+        return
+    inputs = {note.text("tensor"): note for note in case.notes("adding_input")}
+    static = [note for note in inputs.values() if note.text("dims").startswith("(1,")]
+    nodes = {node.name: node for node in case.build.onnx_nodes}
+    computed = _computed(nodes.values(), inputs)
+    wide = [note for note in case.notes("broadcasting") if _stretches(note, nodes.get(note.text("layer")), computed)]
+    if static and wide:
+        made = {tensor: node.span for node in nodes.values() for tensor in node.outputs}
+        named = {note.text("tensor"): note.span for note in case.notes("importing_initializer")}
+        named |= made | {tensor: note.span for tensor, note in inputs.items()}
+        operands = [tensor for note in wide for tensor in nodes[note.text("layer")].inputs]
+        spans = [note.span for note in (*static, *wide)] + [named[tensor] for tensor in operands if tensor in named]
+        yield Observation(
+            f"A leading dimension of 1 is broadcast {counted(len(wide), 'time')}, and the batch is fixed to 1",
+            list(dict.fromkeys(spans)),
+            layers=list(dict.fromkeys(note.text("layer") for note in wide)),
+            confidence=Confidence.POSSIBLE,
+            settle="The same model built with a dynamic batch, run at batch 1",
+            same_as="broadcast",
+        )
+
+
+def _computed(nodes: Iterable[OnnxNode], inputs: Iterable[str]) -> set[str]:
+    """Return the tensors that depend on the network's inputs; all others are weights, or follow from weights."""
+    computed = set(inputs)
+    for node in nodes:  # the parser meets a node after those that make its inputs
+        if not computed.isdisjoint(node.inputs):
+            computed.update(node.outputs)
+    return computed
+
+
+def _both_stretched(case: Case) -> Iterator[Observation]:
+    """Report operations whose operands are both broadcast, at least one of them along a leading 1."""
+    notes = [note for note in case.notes("broadcasting") if note.text("second") and _has_leading_one(note)]
+    yield from observe(
+        notes,
+        f"Both operands of {{names}} are broadcast, along a leading dimension of 1 ({counted(len(notes), 'line')})",
+        names="layer",
+        confidence=Confidence.POSSIBLE,
+        settle="The same model built with a dynamic batch, run at batch 1",
+        same_as="broadcast",
+    )
+
+
+def _has_leading_one(note: Note) -> bool:
+    return any(f"dims(input{at})=[1," in note.text("text") for at in (0, 1))
+
+
+def _stretches(note: Note, node: OnnxNode | None, computed: set[str]) -> bool:
+    """Whether a tensor that is no weight is broadcast along its leading 1; for weights that is usual."""
+    at = int(note.number("count") or 0)
+    if node is None or at >= len(node.inputs) or node.inputs[at] not in computed:
+        return False
+    return f"dims(input{at})=[1," in note.text("text")
+
+
+@explained("TF246")
+def integers_compared(case: Case) -> Iterator[Observation]:
+    """Report a comparison in which every output holds integers."""
+    notes = case.notes("poly_compared")
+    if all(note.text("dtype").startswith(("int", "uint", "bool")) for note in notes):
+        yield from observe(notes, "Only integers were compared: {names}", names="tensor", same_as="integers")

@@ -1,0 +1,276 @@
+"""What the next build may choose differently: timing caches, near ties, ForeignNodes, unstable clocks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trtforensics.console.counting import counted
+from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
+from trtforensics.findings.layers import cost_of, is_foreign, spans_of
+from trtforensics.findings.observations import followed_by, observe
+from trtforensics.findings.rule import rule
+from trtforensics.findings.steps.commands import default_level, timings_kept, trtexec
+from trtforensics.findings.steps.machine import clocks, is_jetson
+from trtforensics.model.profile import TimeSource
+from trtforensics.model.timings import NEAR_TIE_RATIO
+from trtforensics.render.spread import SpreadForm, spread_of
+from trtforensics.render.time_rows import enqueue_bound, mean_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from trtforensics.findings.case import Case
+    from trtforensics.model.span import SourceSpan
+
+
+@rule(
+    "TF502",
+    Severity.NOTE,
+    "Timings are not kept",
+    cause="With a local timing cache, or none, every build times all tactics anew, and noise decides near ties.",
+    confirm="Build twice and compare: trtforensics diff FIRST SECOND.",
+    fixes=(
+        Fix("Keep a timing cache: --timingCacheFile=FILE, IBuilderConfig.set_timing_cache.", "8.0"),
+        Fix("To pin tactics too, set BuilderFlag.EDITABLE_TIMING_CACHE.", "10.8"),
+    ),
+    sources=("8.x to 10.16 logs", "NVIDIA/TensorRT#4730, #3316"),
+    reads=("cache_scope", "cache_disabled", "poly_selector"),
+)
+def local(case: Case) -> Iterator[Observation]:
+    """Report a local or disabled cache; not for TensorRT-RTX, which has no timing cache."""
+    notes = [n for n in case.notes("cache_scope", "cache_disabled", "poly_selector") if n.text("scope") != "Global"]
+    if case.version is None or not case.version.rtx:
+        yield from observe(
+            notes, "Timings of this build are not kept for the next one", steps=timings_kept(case), same_as="local"
+        )
+
+
+@rule(
+    "TF503",
+    Severity.WARNING,
+    "The timing cache does not fit",
+    cause="The cache was made by another TensorRT, on another GPU or with another CUDA: it is dropped, and everything "
+    "is timed anew.",
+    confirm="Compare UUID and commit ID of the 'Serializing timing cache' lines of both builds.",
+    fixes=("Make a cache for each TensorRT version and GPU, and keep them apart by name.",),
+    sources=("NVIDIA/TensorRT#1413, #3566, #2144", "TensorRT-LLM#489"),
+    reads=("cache_invalid", "cache_serializing", "cache_serialized", "cache_unused", "plan_version", "plan_magic"),
+)
+def invalid(case: Case) -> Iterator[Observation]:
+    """Report every form of the message."""
+    name = f"timing-{'.'.join(map(str, case.version.numbers))}.cache" if case.version else "timing-new.cache"
+    step = Step("Make a cache of its own for this machine", trtexec(case, f"--timingCacheFile={name}"))
+    headers = followed_by(case.notes("plan_magic", "plan_version"), case.notes("cache_unused"))
+    notes = [*headers, *case.notes("cache_invalid", "cache_unused")]
+    made = case.notes("cache_serializing", "cache_serialized") if notes else []
+    yield from observe([*notes, *made], "The timing cache was refused", steps=(step,))
+
+
+@rule(
+    "TF505",
+    Severity.WARNING,
+    "The timing cache that was loaded served nothing",
+    cause="A cache file was read, but not one entry fitted: another model, other shapes, types or flags.",
+    confirm="The lines 'Loaded N bytes' and 'Deleting timing cache: N entries, served 0 hits'.",
+    fixes=("Use the cache of a build of this model with these flags.",),
+    sources=("8.6 to 10.16 logs",),
+    reads=("cache_deleted", "cache_loaded"),
+)
+def no_hits(case: Case) -> Iterator[Observation]:
+    """Report a cache that was loaded with entries and served no hit."""
+    loaded = [note for note in case.notes("cache_loaded") if (note.number("count") or 0) > 0]
+    useless = [note for note in case.notes("cache_deleted") if note.number("hits") == 0 and note.number("count")]
+    if loaded and useless and not case.build.cached:
+        yield from observe([*loaded, *useless], "A timing cache was loaded and served no hit", same_as="no hits")
+
+
+@rule(
+    "TF509",
+    Severity.WARNING,
+    "Optimisation level 0 ignores the timing cache",
+    cause="At level 0 tactics are picked by heuristics, and a timing cache, editable or not, is ignored.",
+    confirm="BuilderOptimizationLevel and timingCacheFile in the build options.",
+    fixes=(Fix("Build at level 1 or higher.", "8.6"),),
+    sources=("TensorRT's description of builder_optimization_level",),
+)
+def level_zero(case: Case) -> Iterator[Observation]:
+    """Report level 0 together with a cache file."""
+    printed = [case.printed("build", name)[-1:] for name in ("BuilderOptimizationLevel", "timingCacheFile")]
+    for level, cache in zip(*printed, strict=False):
+        if level.value.strip() == "0" and cache.value.strip():
+            title, spans = "Level 0 ignores the timing cache that was given", (level.span, cache.span)
+            yield Observation(title, spans, steps=(default_level(case),))
+
+
+@rule(
+    "TF510",
+    Severity.ERROR,
+    "The build stopped at a layer that the timing cache lacks",
+    cause="The build was told to fail where the timing cache has no entry for a layer (ERROR_ON_TIMING_CACHE_MISS): "
+    "the cache is of another model, other shapes, types or flags, or another TensorRT or GPU.",
+    confirm="The line names the layer; 'Loaded N timing cache entries' says how many there were.",
+    fixes=(Fix("Make the cache anew with this model and these flags, or leave --errorOnTimingCacheMiss out.", "9.1"),),
+    sources=("trtexec's help of --errorOnTimingCacheMiss, 9.1 to 11.1",),
+    reads=("cache_miss",),
+)
+def miss(case: Case) -> Iterator[Observation]:
+    """Report the refusal."""
+    step = Step("Build without the demand", trtexec(case, without=("--errorOnTimingCacheMiss",)))
+    title = "The timing cache lacks a layer, and the build must not time one"
+    yield from observe(case.notes("cache_miss"), title, steps=(step,))
+
+
+@rule(
+    "TF506",
+    Severity.NOTE,
+    "Choices are near ties",
+    cause="The runner-up is within 2 % of the chosen tactic: noise decides, so the next build may choose the other "
+    "one, which rounds differently.",
+    confirm="Build again with the same command and compare: trtforensics diff FIRST SECOND.",
+    fixes=(
+        "Lock the GPU's clocks while building (nvidia-smi --lock-gpu-clocks, with root's rights).",
+        Fix("Keep a timing cache, so that the same tactic wins again.", "8.0", rtx=False),
+        Fix("Pin tactics by an editable timing cache (BuilderFlag.EDITABLE_TIMING_CACHE).", "10.8", rtx=False),
+        Fix("Pin tactics by a replay: polygraphy run --save-tactics, --load-tactics.", "8.5", "11"),
+    ),
+    sources=("NVIDIA/TensorRT#4730, #3316, #568, #1071, #2955", "TensorRT-Model-Connect#416"),
+)
+def near_ties(case: Case) -> Iterator[Observation]:
+    """Report near ties among the engine's own choices, where these are known with their share of the engine's time."""
+    build = case.build
+    tied = {
+        place: choice
+        for place, choice in enumerate(build.choices)
+        if choice.near_tie and choice.final is not False and build.may_be_in_engine(choice.pass_index)
+    }
+    near = list(tied.values())
+    if not near:
+        return
+    used = [result for result in build.tuned_results if result.final]
+    layers = [layer for layer in build.engine_layers if layer.choice in tied]
+    cost = cost_of(case, layers) if all(choice.final for choice in near) else None
+    near.sort(key=lambda c: (c.runner_up_ms or 0) / (c.time_ms or 1))
+    whose = f"of {counted(len(used), 'choice')} of the engine" if cost else "among the choices that may be the engine's"
+    yield Observation(
+        f"Near ties (runner-up within {NEAR_TIE_RATIO - 1:.0%}): {len(near)} {whose}",
+        [c.span for c in near],
+        layers=list(dict.fromkeys(c.layer for c in near)),
+        steps=timings_kept(case),
+        same_as="near ties",
+        cost=cost,
+    )
+
+
+@rule(
+    "TF507",
+    Severity.NOTE,
+    "Part of the engine is inside ForeignNodes",
+    cause="A ForeignNode is one entry to an algorithm selector, with tactic 0: a replay cannot pin the kernels "
+    "inside, and two builds with one replay may differ there.",
+    confirm="The replay's entry of the ForeignNode has tactic 0.",
+    fixes=(
+        Fix("Pin what is inside by keys of an editable timing cache.", "10.8", rtx=False),
+        Fix("Break it up by marking outputs, or by Casts.", before="10.8"),
+        Fix("Steer Myelin by a build route (--setBuildRoute).", "11.1", rtx=False),
+    ),
+    sources=("NVIDIA/TensorRT#2576, #4040", "Polygraphy's example of flaky tactics"),
+)
+def coverage(case: Case) -> Iterator[Observation]:
+    """Report the share of ForeignNodes in the layers, and in the engine's time where that is known."""
+    layers = case.engine
+    foreign = [layer for layer in layers if is_foreign(layer)]
+    if foreign:
+        nodes = list(dict.fromkeys(node for layer in foreign for node in layer.onnx_nodes))
+        yield Observation(
+            f"{len(foreign)} of {counted(len(layers), 'engine layer')} {'are' if len(foreign) > 1 else 'is'} "
+            "Myelin's, and a replay cannot pin them",
+            spans_of(foreign),
+            layers=[layer.name for layer in foreign],
+            onnx_nodes=nodes,
+            same_as="coverage",
+            cost=cost_of(case, foreign),
+        )
+
+
+_IDLE = 0.8
+"""The part of a call's time from which the layers' own times leave room for another program's work."""
+_SHAKY = 5.0
+"""Coefficient of variance in per cent from which times are doubtful, where the log has no percentiles."""
+_HELD_MIB = 1024
+"""Memory in use before the start from which another program is likely to run: a desktop takes some hundred MiB."""
+_CAUSES: dict[SpreadForm | None, str] = {
+    **dict.fromkeys(
+        (SpreadForm.STEP, SpreadForm.DRIFT, SpreadForm.LEVELS),
+        "The GPU's clock changed during the run: it rises only under load, and falls when the GPU is hot or short of "
+        "power.",
+    ),
+    **dict.fromkeys(
+        (SpreadForm.FEW, SpreadForm.TAIL),
+        "Some calls waited for something: an interrupt on the host, another program's work, the loading of a kernel. "
+        "The median is the engine's.",
+    ),
+    SpreadForm.BROAD: "Calls lie far apart on both sides of the median: another program uses the GPU, its clock "
+    "follows its load, or the host feeds it too slowly. Mean and median are figures of this run, not of the engine.",
+    SpreadForm.NARROW: "trtexec warns from 1 % of variation on; nearly all calls of this run are close to the median.",
+}
+_TITLES: dict[SpreadForm | None, str] = {
+    SpreadForm.FEW: "GPU compute time was steady but for a few calls",
+    SpreadForm.NARROW: "GPU compute time varied little",
+}
+
+
+@rule(
+    "TF508",
+    Severity.WARNING,
+    "GPU time was unstable",
+    cause="Clocks changed while measuring, another program used the GPU, or the runs are too short to time. "
+    "Timings of this run are noise beyond a few per cent.",
+    confirm="nvidia-smi --query-gpu=clocks.sm,utilization.gpu --format=csv --loop=1 while it runs.",
+    fixes=("Compare medians, and lock the clocks where these changed; leave the GPU alone while measuring.",),
+    sources=("trtexec's performance summary, 8.0 to 11.1: it warns from 1 % of variation on",),
+    reads=("unstable", "init_cuda"),
+)
+def unstable(case: Case) -> Iterator[Observation]:
+    """Say in what form the times spread; also where trtexec does not warn of a wide spread."""
+    spread, notes = spread_of(case.build), case.notes("unstable")
+    variation = next((note.number("number") or 0.0 for note in reversed(notes)), None)
+    coefficient = f" (coefficient of variance {variation:.3g} %)" if variation is not None else ""
+    if not notes and (spread is None or not spread.is_wide):
+        return
+    form, text, spans = (spread.form, f": {spread.text}", spread.spans) if spread else (None, "", ())
+    doubtful = spread.is_doubtful if spread else (variation or 0.0) >= _SHAKY
+    user, seen = _other_user(case) if form is SpreadForm.BROAD else ("", ())
+    yield Observation(
+        f"{_TITLES.get(form, 'GPU compute time was unstable')}{coefficient}{text}{user}",
+        [*(note.span for note in notes), *spans, *seen],
+        cause=_CAUSES.get(form, ""),
+        severity=Severity.WARNING if doubtful else Severity.NOTE,
+        steps=_steadied(case, form, seen, doubtful=doubtful),
+        confidence=Confidence.LIKELY if user else Confidence.CERTAIN,
+        settle="nvidia-smi before and during the run" if user else "",
+        same_as="GPU compute time was unstable (coefficient of variance # %)",
+    )
+
+
+def _other_user(case: Case) -> tuple[str, Sequence[SourceSpan]]:
+    """Say what speaks for another program on the GPU: memory that it holds, layers that take less than the calls."""
+    ledger, profile, mean = case.facts.ledger, case.build.profile_info, mean_of(case.build.result("gpu_compute_ms"))
+    layers = ledger.booked_ms if ledger.time_is is TimeSource.MEASURED else None
+    held = next((note for note in case.notes("init_cuda") if (note.number("count") or 0.0) >= _HELD_MIB), None)
+    if layers is None or profile is None or layers > _IDLE * (mean or 0.0) or held is None or is_jetson(case):
+        return "", ()
+    words = f"; another program seems to use the GPU: the layers take {layers:.3g} ms by the profile (line "
+    memory = f"{held.number('count'):,.0f} MiB were in use before the run (line {held.span.line})"
+    return f"{words}{profile.span.line}), and {memory}", (profile.span, held.span)
+
+
+def _steadied(case: Case, form: SpreadForm | None, seen: Sequence[SourceSpan], *, doubtful: bool) -> tuple[Step, ...]:
+    """Return the steps against a spread: none where the calls are alike but for a few, or too short to time."""
+    if seen:
+        return (Step("See what else uses the GPU, stop it, and measure again", "nvidia-smi"),)
+    if form is SpreadForm.BROAD and enqueue_bound(case.build):
+        command = trtexec(case, "--useCudaGraph")
+        what = "The host takes as long as the GPU: measure again with --useCudaGraph"
+        return (Step(what, command),) if command else ()
+    alike = form in {SpreadForm.FEW, SpreadForm.TAIL, SpreadForm.NARROW}
+    return () if alike or (form is SpreadForm.BROAD and not doubtful) else (clocks(case),)

@@ -1,1 +1,0 @@
-"""Rules of codes TF5xx: whether two builds can come out alike."""

@@ -1,1 +1,0 @@
-"""Rules of codes TF6xx: loading an engine and running it."""

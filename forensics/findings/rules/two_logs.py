@@ -1,0 +1,139 @@
+"""How two builds of one model differ: versions, flags, fusions, types, tactics, arithmetic."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trtforensics.console.counting import counted, listed
+from trtforensics.findings.arithmetic import sums_of
+from trtforensics.findings.finding import Observation, Step
+from trtforensics.findings.rule_tables import explained
+from trtforensics.findings.steps.commands import trtforensics, unused_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from trtforensics.comparison.differences import Difference
+    from trtforensics.findings.arithmetic import TunedSum
+    from trtforensics.findings.case import Case
+    from trtforensics.model.log import Build
+    from trtforensics.model.notes import Note
+
+
+def _differences(case: Case, wanted: str) -> list[Difference]:
+    """Return the differences from the baseline of one type (``fusion``, ``tactic`` …)."""
+    return [difference for difference in case.differences if difference.type == wanted]
+
+
+def _observed(case: Case, differences: Sequence[Difference], title: str) -> Iterator[Observation]:
+    spans = [
+        span for difference in differences for entry in (*difference.good, *difference.bad) for span in entry.spans
+    ]
+    if differences and spans:
+        logs = case.the_baseline.log.source.path, case.log.source.path
+        yield Observation(
+            title.replace("{names}", listed([difference.layer for difference in differences])),
+            spans,
+            layers=[difference.layer for difference in differences],
+            steps=(Step("See all differences, most suspicious first", trtforensics("diff", *logs)),),
+        )
+
+
+@explained("TF901")
+def fusions(case: Case) -> Iterator[Observation]:
+    """Report differences of fusion."""
+    differences = _differences(case, "fusion")
+    yield from _observed(
+        case, differences, f"{counted(len(differences), 'group')} of layers fused differently: {{names}}"
+    )
+
+
+@explained("TF902")
+def types(case: Case) -> Iterator[Observation]:
+    """Report differences of precision."""
+    differences = _differences(case, "precision")
+    yield from _observed(case, differences, f"{counted(len(differences), 'layer')} in different types: {{names}}")
+
+
+@explained("TF903")
+def tactics(case: Case) -> Iterator[Observation]:
+    """Report differences of tactics."""
+    differences = _differences(case, "tactic")
+    yield from _observed(case, differences, f"{counted(len(differences), 'layer')} with another tactic: {{names}}")
+
+
+@explained("TF904")
+def versions(case: Case) -> Iterator[Observation]:
+    """Report different versions, or different selected devices."""
+    builds = case.the_baseline.build, case.build
+    spans = [build.notes[0].span for build in builds if build.notes]
+    old, new = (build.tensorrt_version for build in builds)
+    if old and new and old != new and spans:
+        yield Observation(f"TensorRT {old} and {new} are compared", spans, same_as="versions")
+    devices = [fact for build in builds for fact in build.options.get("device", ()) if fact.name == "Selected Device"]
+    names = [fact.value.strip() for fact in devices]
+    if len(set(names)) > 1:
+        yield Observation(f"{' and '.join(names)} are compared", [fact.span for fact in devices], same_as="gpus")
+
+
+@explained("TF905")
+def batch(case: Case) -> Iterator[Observation]:
+    """Report an input whose first dimension is -1 in one log and a number in the other."""
+    before, now = (_inputs(build) for build in (case.the_baseline.build, case.build))
+    for name in before.keys() & now.keys():
+        sizes = [_batch(inputs[name]) for inputs in (before, now)]
+        if ("-1" in sizes) and sizes[0] != sizes[1]:
+            static = next(size for size in sizes if size != "-1")
+            yield Observation(
+                f"Input {name} has a dynamic batch in one build and {static} in the other",
+                (before[name].span, now[name].span),
+                layers=(name,),
+                same_as="batch",
+            )
+
+
+def _inputs(build: Build) -> dict[str, Note]:
+    return {note.text("tensor"): note for note in build.notes if note.kind == "adding_input"}
+
+
+def _batch(note: Note) -> str:
+    return note.text("dims").strip("()").partition(",")[0]
+
+
+_FACTS = {"accumulator": "accumulator", "split_k": "split-K", "tensor_core": "use of tensor cores"}
+
+
+@explained("TF906")
+def arithmetic(case: Case) -> Iterator[Observation]:
+    """Name the layers whose chosen kernels differ in one of these, each fact with its own observation."""
+    before = {product.name: product for product in sums_of(case.the_baseline.build, case.the_baseline.log)}
+    pairs = [(before[product.name], product) for product in case.sums if product.name in before]
+    first, second = case.the_baseline.log.source.path, case.log.source.path
+    command = trtforensics("pin", second, "--same-as", first, "-o", unused_name(case, "pinned.json"))
+    step = Step("Pin what the first build chose", command)
+    for name, word in _FACTS.items():
+        differing = [pair for pair in pairs if _differs(*pair, name)]
+        if differing:
+            names = list(dict.fromkeys(product.name for product, _ in differing))
+            yield Observation(
+                f"{counted(len(names), 'layer')} with another {word}: {_pairs(differing, name, names)}",
+                [product.chosen.span for pair in differing for product in pair],
+                layers=names,
+                steps=(step,),
+                same_as=f"sums {name}",
+            )
+
+
+def _differs(first: TunedSum, other: TunedSum, fact: str) -> bool:
+    """Whether both names tell a fact, and differently; of split-K, that one tells it and the other does not."""
+    values = [getattr(tactic.chosen.facts, fact) for tactic in (first, other)]
+    if fact == "split_k":
+        return bool(values[0]) != bool(values[1])
+    return values[0] != values[1] and None not in values
+
+
+def _pairs(differing: list[tuple[TunedSum, TunedSum]], fact: str, names: list[str]) -> str:
+    first, other = differing[0]
+    values = [getattr(tactic.chosen.facts, fact) for tactic in (first, other)]
+    how = f" ({values[0]} and {values[1]})" if fact == "accumulator" else ""
+    return f"{listed(names)}{how}"

@@ -1,1 +1,0 @@
-"""Rules of codes TF9xx: two builds of one model compared."""

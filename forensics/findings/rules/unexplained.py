@@ -1,0 +1,288 @@
+"""Builds without an engine, processes that end, and errors that no other rule explains."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from trtforensics.findings.finding import Confidence, Observation, Severity
+from trtforensics.findings.observations import CLASSES, NO_ENGINE, NO_RUN, observe, quoted
+from trtforensics.findings.rule import SPECIFIC, WRAPPED, rule
+from trtforensics.model.log import Outcome
+from trtforensics.model.run import Ending
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from trtforensics.findings.case import Case
+    from trtforensics.model.log import Message
+    from trtforensics.model.notes import Note
+    from trtforensics.model.run import StepExit
+
+
+_EVERY_CAUSE = ("TF3*", "TF1*", "TF2*", "TF60*", "TF62*", "TF6[3-9]*", "TF61[1256]", "TF4*", "TF5*")
+"""The codes of rules that may name why a process ended."""
+
+
+@rule(
+    "TF614",
+    Severity.ERROR,
+    "An uncaught exception ended the program",
+    cause="The program threw, and nothing caught it. What it says (the line what()) is the reason, or an error of "
+    "TensorRT before it is: wrappers throw where an object came back null.",
+    confirm="The line what() behind it, and the first error before it.",
+    fixes=("Mend the error that the line what() or the first error names.",),
+    sources=("the C++ runtime's message; onnx/onnx-tensorrt#518",),
+    reads=("terminated",),
+    follows=(*_EVERY_CAUSE, WRAPPED),
+    general=True,
+)
+def terminated(case: Case) -> Iterator[Observation]:
+    """Name the exception."""
+    for note in case.notes("terminated"):
+        name = note.text("name")
+        title = "An uncaught exception ended the program" + (f": {name}" if name else "")
+        settle = "The line what() behind it, and the first error before it"
+        yield from observe([note], title, settle=settle, same_as=f"terminated {name}")
+
+
+@rule(
+    "TF615",
+    Severity.ERROR,
+    "An internal check of TensorRT failed",
+    cause="An assertion inside TensorRT failed: a case that its code did not expect. Likeliest first: a combination of "
+    "layers, types or shapes that this release does not handle (a bug that another release may not have); libraries of "
+    "two versions mixed; a network whose shapes are wrong.",
+    confirm="Search for the source file and the assertion among TensorRT's issues and release notes.",
+    fixes=(
+        "Try the newest TensorRT of the same major version.",
+        "Simplify the model (polygraphy surgeon sanitize --fold-constants), and try with static shapes or in FP32.",
+        "Reduce the model to the failing part and report it.",
+    ),
+    sources=("error lines of 6 to 10",),
+    reads=("internal_check",),
+    follows=("TF416", "TF309", "TF310", "TF314", "TF10*", WRAPPED),
+    last=True,
+    general=True,
+)
+def internal_check(case: Case) -> Iterator[Observation]:
+    """Quote the assertion, where no other rule knows it."""
+    for note in _unexplained(case, "internal_check"):
+        yield from observe(
+            [note],
+            f"An internal check of TensorRT failed: {quoted(_unwrapped(note.text('text')))}",
+            settle="Whether the newest TensorRT builds it, and which part of the model fails alone "
+            "(trtforensics reduce)",
+            same_as=f"check {note.text('text')}",
+        )
+
+
+@rule(
+    "TF616",
+    Severity.ERROR,
+    "TensorRT refuses a call of its interface",
+    cause="A function of TensorRT got an argument, or was called in a state, that it does not allow. The condition "
+    "that is printed must hold. Likeliest first: an index or pointer that is null or out of range; shapes or "
+    "flags that do not fit; a call in the wrong order.",
+    confirm="The name of the function and the condition, in TensorRT's interface documentation.",
+    fixes=("Change the call that is named so that the condition holds; check what earlier calls returned.",),
+    sources=("parameter checks of 6 to 10",),
+    reads=("call_refused",),
+    follows=("TF309", "TF310", "TF314", "TF10*", "TF640", SPECIFIC),
+    last=True,
+)
+def call_refused(case: Case) -> Iterator[Observation]:
+    """Quote the condition, where no other rule knows it."""
+    for note in _unexplained(case, "call_refused"):
+        text = note.text("text") or note.text("condition")
+        function = note.text("site").rpartition(".cpp::")[2].rpartition("::")[0].rpartition("::")[2]
+        where = f" ({function})" if function else ""
+        title = f"TensorRT refuses a call{where}: {quoted(_unwrapped(text))}"
+        settle = "The arguments of the call that is named, printed right before it"
+        yield from observe([note], title, settle=settle, same_as=f"call {text}")
+
+
+def _unexplained(case: Case, kind: str) -> Iterator[Note]:
+    """Give the first note of each text on lines that no other finding cites."""
+    reported: set[str] = set()
+    for note in case.notes(kind):
+        text = note.text("text") + note.text("condition")
+        if note.span.line not in case.explained and text not in reported:
+            reported.add(text)
+            yield note
+
+
+def _unwrapped(text: str) -> str:
+    """Return a message without the closing of what wraps it."""
+    return text.strip().removesuffix(" )").removesuffix(")").strip()
+
+
+_POLYGRAPHY = ("Could not parse ONNX correctly", "Failed to parse ONNX model. Does the model file exist")
+_PARTS = ("ModelImporter.cpp", "In node ", "std::exception", "Unknown exception", *_POLYGRAPHY)
+"""Lines that belong to an error that the ONNX parser prints in several lines, or that TensorRT 7 hands on."""
+
+_WORDED = (*CLASSES, "internal_check", "call_refused", "cuda_code", "library_call")
+"""Causes that rules report where no other rule knows the line (TF911 to TF940, TF615, TF616, TF622, TF624)."""
+
+_VARYING = re.compile(r"0x[0-9a-fA-F]+|\d+|'[^']*'|\"[^\"]*\"|\{ForeignNode\[.*?\]\}")
+
+
+@rule(
+    "TF717",
+    Severity.ERROR,
+    "The build gave no engine, or the run failed",
+    cause="The program stopped because of an error before it. Where no such error is in the log, the log does not tell "
+    "why: it was printed elsewhere, or not at all.",
+    confirm="The findings that this one follows from; the exit status of the program.",
+    fixes=("Mend the first error of the log; what follows it goes with it.",),
+    sources=("trtexec's source, 7.2 to 11.1", "Polygraphy's runner, 0.38 to 0.53"),
+    reads=("banner",),
+    follows=("TF216", "TF702", "TF701", WRAPPED),
+    last=True,
+    general=True,
+)
+def no_engine(case: Case) -> Iterator[Observation]:
+    """Report the verdict and the messages that only pass an error on; it follows from the errors before them."""
+    build = case.build
+    ends = [m for m in build.messages if _says(m, (*NO_ENGINE, *NO_RUN))]
+    verdicts = [note.span for note in case.notes("banner") if note.text("verdict") == "FAILED"]
+    spans = sorted({*(message.span for message in ends), *verdicts}, key=lambda span: span.line)
+    if not spans or build.outcome is Outcome.PASSED:
+        return
+    run = any(_says(message, NO_RUN) for message in ends) or bool(build.results)
+    engine = any(_says(message, NO_ENGINE) for message in ends) or not run
+    last = spans[-1].line
+    yield Observation(
+        "The build gave no engine" if engine else "The run failed",
+        spans,
+        because=[m.span for m in build.messages if m.severity == "E" and m.span.line <= last and m not in ends],
+        same_as="no engine" if engine else "no run",
+    )
+
+
+@rule(
+    "TF716",
+    Severity.WARNING,
+    "An error that no other finding explains",
+    cause="The message is all that the log says of it. Where the build failed, it may be the reason.",
+    confirm="Read the lines around it; search for the text without names and numbers among TensorRT's issues.",
+    fixes=("Read the lines before it, and search for its text, without names and numbers, in TensorRT's issues.",),
+    sources=("the level that the logger gives each line",),
+    reads=_WORDED,
+    follows=("TF309", "TF310", "TF314", "TF10*", WRAPPED),
+    last=True,
+    general=True,
+)
+def unexplained(case: Case) -> Iterator[Observation]:
+    """Group errors that no finding cites by their text without names and numbers; errors only where a build failed."""
+    groups: dict[str, list[Message]] = {}
+    worded = {note.span.line for note in case.notes(*_WORDED)}
+    for message in case.build.messages:
+        known = message.span.line in case.explained | worded or _says(message, (*NO_ENGINE, *NO_RUN, *_PARTS))
+        if message.severity == "E" and message.text.strip() and not known:
+            groups.setdefault(_VARYING.sub("#", message.text.strip()), []).append(message)
+    failed = case.build.outcome in {Outcome.FAILED, Outcome.TRUNCATED}
+    for shape, messages in groups.items():
+        yield Observation(
+            quoted(messages[0].text.strip()),
+            [message.span for message in messages],
+            severity=Severity.ERROR if failed else Severity.WARNING,
+            same_as=shape,
+        )
+
+
+@rule(
+    "TF718",
+    Severity.WARNING,
+    "An error of another program",
+    cause="A line that is not of TensorRT's logger says that something failed. It may be the reason, or only pass an "
+    "error on that is not in this text.",
+    confirm="Read the lines around it, and the whole output of the program from its start.",
+    fixes=("Run the program with a logger of level VERBOSE, and report its whole output.",),
+    sources=("error lines of programs in public threads",),
+    reads=("program_error", *_WORDED),
+    follows=("TF1*", "TF3*", "TF4*", "TF6*", "TF2*", "TF716", "TF717", WRAPPED),
+    last=True,
+    general=True,
+)
+def of_program(case: Case) -> Iterator[Observation]:
+    """Group the lines that say so by their text; TF716 reads those that a logger wrote."""
+    known = case.explained | {message.span.line for message in case.build.messages}
+    known |= {note.span.line for note in case.notes(*_WORDED)}
+    groups: dict[str, list[Note]] = {}
+    for note in case.notes("program_error"):
+        if note.span.line not in known:
+            groups.setdefault(_VARYING.sub("#", note.text("text").strip()), []).append(note)
+    for shape, notes in groups.items():
+        text = quoted(notes[0].text("text").strip())
+        yield from observe(
+            notes,
+            "A program reports an error" + (f": {text}" if text else ""),
+            confidence=Confidence.POSSIBLE,
+            settle="The program's whole output, from its first line, with a verbose logger of TensorRT",
+            same_as=f"program {shape}",
+        )
+
+
+_SIGNALS = {
+    2: "SIGINT, an interruption",
+    6: "SIGABRT, it gave up itself",
+    7: "SIGBUS",
+    8: "SIGFPE",
+    9: "SIGKILL, from outside, most often for want of memory",
+    11: "SIGSEGV, an invalid access to memory",
+    13: "SIGPIPE: what read its output had ended",
+    15: "SIGTERM, from outside, as of a scheduler",
+}
+_CODES = {124: "the time of timeout was up", 126: "it cannot be executed", 127: "the command was not found"}
+"""What the shell and ``timeout`` mean by codes that are no program's own."""
+
+
+@rule(
+    "TF719",
+    Severity.ERROR,
+    "A script says that a step failed",
+    cause="A shell, make, a container or a script prints the exit code of what it ran, or its own result. Codes above "
+    "128 are signals: the code less 128. 141 (SIGPIPE) says nothing of the step: head, grep -q or a logger that ended "
+    "closed the pipe to which it wrote.",
+    confirm="Run the step that failed first alone, without a pipe; its output and its exit code.",
+    fixes=(
+        "Mend the step that failed first; later steps often fail for want of what it makes.",
+        "After 141: write to a file (> build.log 2>&1) instead of a pipe, or keep the reader alive to the end.",
+        "After 137: free host memory, and look into dmesg; after 139: a backtrace (gdb -batch -ex run -ex bt --args).",
+    ),
+    sources=("POSIX shells, timeout(1), a script's summary of a 10.x build",),
+    follows=(*_EVERY_CAUSE, "TF613", "TF614", "TF650", "TF716", "TF717", "TF718"),
+    last=True,
+)
+def step_failed(case: Case) -> Iterator[Observation]:
+    """Name the steps with their codes, the first first; else the result, where nothing in the log says why."""
+    run = case.log.run_of(case.build)
+    if run is None or run.outcome.ending in {Ending.PASSED, Ending.NONE}:
+        return
+    here = range(case.build.first_line, case.build.last_line + 1)
+    failed = [each for each in run.outcome.exits if each.code and each.span.line in here]
+    outcome, last = run.outcome, max(run.phases, key=lambda phase: phase.last_line, default=None)
+    where = f"; the last phase is {last.name} (line {last.last_line})" if last is not None else ""
+    if failed and not case.explained.issuperset(each.span.line for each in failed):
+        spans = [each.span for each in failed]
+        steps = "; ".join(map(_exit, failed[:_SHOWN]))
+        yield Observation(f"{steps[:1].upper()}{steps[1:]}{where}", spans, same_as="exit codes")
+        return
+    known = failed or case.build.message_counts.error or outcome.span is None or outcome.span.line in case.explained
+    if outcome.why.startswith("the program's own") and not known and outcome.span and outcome.span.line in here:
+        title = f"T{outcome.why.removeprefix('t')}, and no line says why{where}"
+        yield Observation(title, [outcome.span], same_as="own")
+
+
+_SHOWN = 3
+
+
+def _exit(step: StepExit) -> str:
+    meaning = _SIGNALS.get(step.signal, f"signal {step.signal}") if step.signal else _CODES.get(step.code, "")
+    code = f"exit code {step.code}" if step.code > 0 else "a signal"
+    return f"{f'the step {step.step}' if step.step else 'a step'} ended with {code}{f' ({meaning})' if meaning else ''}"
+
+
+def _says(message: Message, texts: Sequence[str]) -> bool:
+    return any(text in message.text for text in texts)

@@ -1,0 +1,1 @@
+"""The graph of one build, and its export to files."""

@@ -1,0 +1,152 @@
+"""An engine as an ONNX file, for viewers such as Netron: a node for each engine layer. No runtime can run it.
+
+What TensorRT says of a layer are attributes of its node; its output formats and ONNX nodes are metadata of it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from trtforensics.console.secrets import masked
+from trtforensics.graphs.export import escape
+from trtforensics.model.timings import tactic_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import onnx
+
+    from trtforensics.graphs.build import BuildGraph
+    from trtforensics.model.log import EngineLayer, EngineTensor
+
+DOMAIN = "ai.tensorrt.engine"
+"""The domain of the nodes' operators: they are those of an engine, not of ONNX."""
+
+_TYPES = {
+    "Double": "DOUBLE",
+    "Float": "FLOAT",
+    "Half": "FLOAT16",
+    "BF16": "BFLOAT16",
+    "BFloat16": "BFLOAT16",
+    "Int8": "INT8",
+    "UInt8": "UINT8",
+    "Int32": "INT32",
+    "Int64": "INT64",
+    "Bool": "BOOL",
+    "FP8": "FLOAT8E4M3FN",
+    "Int4": "INT4",
+}
+_IR_VERSION = 10
+_MOST_FIELD = 4000
+"""Characters of a field that are kept."""
+
+
+def to_onnx(graph: BuildGraph) -> bytes:
+    """Return an engine's layers as an ONNX model, as the bytes of the file."""
+    from onnx import helper  # noqa: PLC0415 - slow to import
+
+    layers = [facts.layer for facts in graph.engine.layers]
+    names = _TensorNames(layers)
+    nodes = [_node(layer, number, names) for number, layer in enumerate(layers)]
+    written = {name for node in nodes for name in node.output}
+    read = {name for node in nodes for name in node.input}
+    inputs = dict.fromkeys(name for node in nodes for name in node.input if name not in written)
+    outputs = dict.fromkeys(name for node in nodes for name in node.output if name not in read)
+    inner = [names.value(name) for name in dict.fromkeys(n for node in nodes for n in node.output) if name in read]
+    made = helper.make_graph(
+        nodes, "engine", [*map(names.value, inputs)], [*map(names.value, outputs)], value_info=inner
+    )
+    model = helper.make_model(made, producer_name="trtforensics", opset_imports=[helper.make_opsetid(DOMAIN, 1)])
+    model.ir_version = _IR_VERSION
+    version = graph.engine.build.tensorrt_version
+    if version:
+        helper.set_model_props(model, {"TensorRT": version})
+    return bytes(model.SerializeToString(deterministic=True))
+
+
+class _TensorNames:
+    """The names of tensors, each written once: ONNX wants that, but TensorRT uses a name again."""
+
+    def __init__(self, layers: Iterable[EngineLayer]) -> None:
+        self._written: dict[str, int] = defaultdict(int)
+        self._described: dict[str, EngineTensor] = {}
+        self._inputs: dict[tuple[int, int], list[str]] = {}
+        self._outputs: dict[tuple[int, int], str] = {}
+        versions: dict[str, list[str]] = {}
+        fresh: dict[str, bool] = {}
+        for number, layer in enumerate(layers):
+            for at, tensor in enumerate(layer.inputs):
+                names = versions.get(tensor.name) or [_plain(tensor.name)]
+                fresh[tensor.name] = False
+                self._inputs[number, at] = names
+                for name in names:
+                    self._described.setdefault(name, tensor)
+            for at, tensor in enumerate(layer.outputs):
+                name = self._next(tensor.name)
+                # A write after a read begins anew; several writes before a read are parts of one tensor.
+                parts = versions.get(tensor.name, []) if fresh.get(tensor.name, True) else []
+                versions[tensor.name] = [*parts, name]
+                fresh[tensor.name] = True
+                self._outputs[number, at] = name
+                self._described[name] = tensor
+
+    def _next(self, name: str) -> str:
+        count = self._written[name] = self._written[name] + 1
+        return _plain(name) if count == 1 else f"{_plain(name)} #{count}"
+
+    def inputs(self, number: int, layer: EngineLayer) -> list[str]:
+        """Return the names that a layer reads, by its place in the engine."""
+        return [name for at in range(len(layer.inputs)) for name in self._inputs[number, at]]
+
+    def outputs(self, number: int, layer: EngineLayer) -> list[str]:
+        """Return the names that a layer writes."""
+        return [self._outputs[number, at] for at in range(len(layer.outputs))]
+
+    def value(self, name: str) -> onnx.ValueInfoProto:
+        """Return what is known of a tensor."""
+        from onnx import TensorProto, helper  # noqa: PLC0415 - slow to import
+
+        tensor = self._described[name]
+        known = getattr(TensorProto, _TYPES.get(tensor.dtype, "UNDEFINED"))
+        dims = [dim if not isinstance(dim, int) or dim >= 0 else None for dim in tensor.dims]
+        return helper.make_tensor_value_info(
+            name, known, dims, doc_string=_plain(f"{tensor.dtype} {tensor.format}".strip())
+        )
+
+
+def _node(layer: EngineLayer, number: int, names: _TensorNames) -> onnx.NodeProto:
+    from onnx import helper  # noqa: PLC0415 - slow to import
+
+    node = helper.make_node(
+        _plain(layer.fields.get("ParameterType") or layer.type or "Layer"),
+        names.inputs(number, layer),
+        names.outputs(number, layer),
+        _plain(layer.name),
+        domain=DOMAIN,
+    )
+    node.attribute.extend(helper.make_attribute(name, value) for name, value in _attributes(layer) if value)
+    formats = {f"output {at} format": tensor.format for at, tensor in enumerate(layer.outputs) if tensor.format}
+    listed = {"ONNX nodes": ", ".join(layer.onnx_nodes)} if layer.onnx_nodes else {}
+    helper.set_model_props(node, {key: _plain(value) for key, value in {**formats, **listed}.items()})
+    return node
+
+
+def _attributes(layer: EngineLayer) -> Iterator[tuple[str, str | float]]:
+    yield "type", _plain(layer.type)
+    if layer.compute_precision is not None:
+        yield "compute_precision", layer.compute_precision.type
+    if layer.time_ms is not None:
+        yield "time_ms", layer.time_ms
+        yield "time_is", str(layer.time_is)
+    yield "tactic", tactic_text(layer.tactic) or ""
+    yield "tactic_name", _plain(layer.tactic_name)
+    yield "file", _plain(layer.span.file)
+    yield "line", str(layer.span.line_in_file)
+    for name, value in layer.fields.items():
+        yield f"field_{name}", _plain(value)[:_MOST_FIELD]
+
+
+def _plain(text: str) -> str:
+    """Return a text without secrets and without characters that do not print."""
+    return escape(masked(text))

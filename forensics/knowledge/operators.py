@@ -1,0 +1,134 @@
+"""Which ONNX operators TensorRT's parser imports, since when, with which types and restrictions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Literal
+
+from trtforensics.knowledge.table import NEWEST, OLDEST, known, minor, records, release, words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from trtforensics.knowledge.table import Release
+
+Rule = Literal[
+    "absent",  # it must not be given
+    "below",  # its number is below the value
+    "build-time",  # computable while building: a constant, or what follows from constants and static shapes
+    "constant",  # an initializer or the output of a constant
+    "equal",  # it is the value
+    "ignored",  # it has no effect
+    "in",  # it is one of the values
+    "not-constant",
+    "not-type",  # its elements have none of these types
+    "positive",
+    "rank",  # its rank is the value, or in the range LOW-HIGH
+    "real",  # no complex numbers
+    "same-directions",  # both directions of a recurrent layer have the same
+    "static",  # no dynamic dimension
+    "symmetric",  # begin and end are equal
+    "text",  # the value says it in words
+    "type",  # its elements have one of these types
+    "zero",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class _Period:
+    operator: str
+    first: Release
+    last: Release | None
+    source: str
+
+    def holds(self, version: Sequence[int]) -> bool:
+        """Whether it speaks of a release."""
+        return self.first <= minor(version) and (self.last is None or minor(version) <= self.last)
+
+
+@dataclass(frozen=True, slots=True)
+class Support(_Period):
+    """Whether releases import an operator; ``experimental`` is the documents' word.
+
+    ``types`` are those that the documents name, none where they name none. The parser may take others: only a
+    restriction says what it refuses.
+    """
+
+    state: Literal["yes", "no", "experimental"]
+    types: tuple[str, ...]
+
+    @property
+    def imported(self) -> bool:
+        """Whether the parser imports it, be it as an experiment."""
+        return self.state != "no"
+
+
+@dataclass(frozen=True, slots=True)
+class Restriction(_Period):
+    """What some attributes, inputs or outputs of an operator have to be, lest the parser refuse the node.
+
+    ``names`` are ONNX's. ``value`` are words, but one sentence where ``must`` is ``text``.
+    """
+
+    of: Literal["attribute", "input", "output"]
+    names: tuple[str, ...]
+    must: Rule
+    value: str
+
+
+def operator_support(operator: str, version: Sequence[int]) -> Support | None:
+    """Return what is known of an operator of ONNX (or of TensorRT's own domain) in a release; None: nothing.
+
+    That a release after the newest described one does not import an operator is not known.
+    """
+    support = next((row for row in operators() if row.operator == operator and row.holds(version)), None)
+    later = minor(version) > NEWEST
+    return None if support is None or (later and not support.imported) else support
+
+
+def restrictions_of(operator: str, version: Sequence[int]) -> tuple[Restriction, ...]:
+    """Return what is known to be refused of an operator in a release."""
+    return tuple(row for row in restrictions() if row.operator == operator and row.holds(version))
+
+
+def first_release_of(operator: str) -> Release | None:
+    """Return the first release that imports an operator; None: none does, nothing is known, or it always was there."""
+    first = next((row.first for row in operators() if row.operator == operator and row.imported), OLDEST)
+    return first if first > OLDEST else None
+
+
+@cache
+def operators() -> tuple[Support, ...]:
+    """Return all rows of ``operators.tsv``."""
+    return records("operators", Support, first=release, last=known, types=words)
+
+
+@cache
+def restrictions() -> tuple[Restriction, ...]:
+    """Return all rows of ``restrictions.tsv``."""
+    return records("restrictions", Restriction, first=release, last=known, names=words)
+
+
+@dataclass(frozen=True, slots=True)
+class ElementType:
+    """An element type of ONNX, as its ``DataType`` names it, and the type that the parser makes of it."""
+
+    element: str
+    becomes: str
+    first: Release
+    last: Release | None
+    source: str
+
+
+def taken_as(element: str, version: Sequence[int]) -> str:
+    """Return the type that a release makes of an element type (``FP32`` of DOUBLE); empty where it refuses it."""
+    of_type = (row for row in element_types() if row.element == element)
+    wanted = minor(version)
+    return next((row.becomes for row in of_type if row.first <= wanted <= (row.last or wanted)), "")
+
+
+@cache
+def element_types() -> tuple[ElementType, ...]:
+    """Return all rows of ``types.tsv``."""
+    return records("types", ElementType, first=release, last=known)

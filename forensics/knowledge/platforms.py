@@ -1,0 +1,116 @@
+"""Which GPUs a release runs on, and with which CUDA, cuDNN, driver, Python and JetPack."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Literal
+
+from trtforensics.knowledge.table import NEWEST, OLDEST, known, minor, records, release, words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from trtforensics.knowledge.table import Release
+
+Platform = Literal["x86-64", "SBSA", "JetPack", "RTX"]
+"""Linux and Windows on x86, servers with Arm, Jetson modules; RTX: TensorRT-RTX, whose releases count from 1.0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Architecture:
+    """A compute capability on a platform, and the releases that are known to support or to refuse it.
+
+    ``unknown_to`` is the newest that does not know it yet, ``first`` the oldest that supports it, ``last`` the newest
+    that does, ``refused_from`` the oldest that no longer does. None: not known, or there is no such release.
+    """
+
+    sm: Release
+    name: str
+    platform: Platform
+    gpus: tuple[str, ...]
+    unknown_to: Release | None
+    first: Release | None
+    last: Release | None
+    refused_from: Release | None
+    source: str
+
+    def supported_by(self, version: Sequence[int]) -> bool | None:
+        """Whether a release supports it; None where that is not known."""
+        wanted = minor(version)
+        if (self.unknown_to and wanted <= self.unknown_to) or (self.refused_from and wanted >= self.refused_from):
+            return False
+        rtx = self.platform == "RTX"
+        return True if (self.first or OLDEST) <= wanted and (rtx or wanted <= (self.last or NEWEST)) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """The software around a release, as its documents name it; empty where they do not.
+
+    ``driver`` is the least driver by CUDA major. ``python`` is a range of what the release's samples and tools ask for.
+    ``opset`` are the least and the greatest; the least is 0 where the documents name none.
+    """
+
+    release: Release
+    platform: Platform
+    cuda: tuple[str, ...]
+    cudnn: str
+    driver: Mapping[str, str]
+    python: str
+    jetpack: str
+    l4t: str
+    opset: tuple[int, ...]
+    source: str
+
+
+def releases_for(sm: tuple[int, int], platform: Platform = "x86-64") -> Architecture | None:
+    """Return which releases are known to support a compute capability on a platform; None: nothing is known."""
+    return next((entry for entry in architectures() if (entry.sm, entry.platform) == (sm, platform)), None)
+
+
+def sm_of(gpu: str) -> Release | None:
+    """Return the compute capability of a device by its name (``NVIDIA GeForce RTX 3080 Ti``); None: unknown.
+
+    The longest name that the device's name holds as whole words decides.
+    """
+    names = [
+        (len(name), entry.sm)
+        for entry in architectures()
+        for name in entry.gpus
+        if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", gpu, re.IGNORECASE)
+    ]
+    return max(names)[1] if names else None
+
+
+def stack_of(version: Sequence[int], platform: Platform = "x86-64") -> tuple[Stack, ...]:
+    """Return the stacks of a release on a platform: of its patch where that has its own, else of its minor."""
+    on_platform = [stack for stack in stacks() if stack.platform == platform]
+    patch = tuple(stack for stack in on_platform if stack.release == tuple(version[:3]))
+    return patch or tuple(stack for stack in on_platform if stack.release == minor(version))
+
+
+@cache
+def architectures() -> tuple[Architecture, ...]:
+    """Return all rows of ``architectures.tsv``."""
+    bounds = dict.fromkeys(("unknown_to", "first", "last", "refused_from"), known)
+    return records("architectures", Architecture, sm=release, gpus=_listed, **bounds)
+
+
+@cache
+def stacks() -> tuple[Stack, ...]:
+    """Return all rows of ``stack.tsv``, oldest release first."""
+    return records("stack", Stack, release=release, cuda=words, driver=_drivers, opset=_opsets)
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, text.split(";")))
+
+
+def _drivers(text: str) -> Mapping[str, str]:
+    return dict(pair.split(":") for pair in text.split())
+
+
+def _opsets(text: str) -> tuple[int, ...]:
+    return tuple(int(number or 0) for number in text.split("-")) if text else ()

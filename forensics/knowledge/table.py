@@ -1,0 +1,55 @@
+"""The tables of facts as rows, and releases as numbers that compare."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+Release = tuple[int, ...]
+"""A release as numbers, ``(10, 3)``; tables know major and minor, and more numbers do no harm."""
+OLDEST: Release = (5, 1)
+"""The oldest release that the tables describe."""
+NEWEST: Release = (11, 1)
+"""The newest release whose importers, options and headers the tables describe; later ones appear as single facts."""
+_Row = TypeVar("_Row")
+
+
+def rows(table: str) -> Iterator[Mapping[str, str]]:
+    """Give the rows of ``tables/TABLE.tsv``, each a value by column.
+
+    Raises:
+        ValueError: A row has not one value for each column.
+    """
+    header, *lines = (files("trtforensics.knowledge") / "tables" / f"{table}.tsv").read_text("utf-8").splitlines()
+    for line in lines:
+        yield dict(zip(header.split("\t"), line.split("\t"), strict=True))
+
+
+def records(table: str, kind: Callable[..., _Row], **readers: Callable[[str], object]) -> tuple[_Row, ...]:
+    """Return the rows as objects whose fields are the columns, read by the column's reader where it has one."""
+    return tuple(
+        kind(**{column: readers.get(column, str)(value) for column, value in row.items()}) for row in rows(table)
+    )
+
+
+def release(text: str) -> Release:
+    """Return ``10.13.2`` as numbers."""
+    return tuple(map(int, text.split(".")))
+
+
+def known(text: str) -> Release | None:
+    """Return a release as numbers; None where the table has no value."""
+    return release(text) if text else None
+
+
+def minor(numbers: Sequence[int]) -> Release:
+    """Return major and minor of a release; a missing minor is 0."""
+    return (*numbers, 0)[:2]
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Return the words of a value that lists several."""
+    return tuple(text.split())

@@ -1,0 +1,60 @@
+"""The types of elements, as engine dumps and autotuning lines of TensorRT 7 to 11 spell them, and of sums."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from trtforensics.model.older_python import StrEnum
+
+FULL = frozenset({"Float", "FP32", "TF32"})
+"""32-bit floating point, in all spellings."""
+
+HALVES = frozenset({"Half", "BFloat16", "BF16"})
+"""16-bit floating point."""
+
+FLOATING = frozenset({"Float", *HALVES})
+"""What engine tensors hold that are neither quantised nor indexes."""
+
+QUANTISED = frozenset({"Int8", "FP8", "FP4", "Int4"})
+
+INDEXES = frozenset({"Int32", "Int64", "Bool", "UInt8"})
+"""Types of indexes, masks and images, beside which another type tells in what a layer computes."""
+
+WORDS = {"Float": "FP32", "Half": "FP16", "BFloat16": "BF16", "Int8": "INT8", "Int4": "INT4"}
+"""Types as people call them; a type that is not here is called as TensorRT prints it."""
+
+
+def type_word(dtype: str) -> str:
+    """Return a type as people call it: ``FP16`` for ``Half``."""
+    return WORDS.get(dtype, dtype)
+
+
+class Accumulator(StrEnum):
+    """A floating-point accumulator that a user can ask for. Integer products sum in Int32, which is exact."""
+
+    FP16 = "fp16"
+    FP32 = "fp32"
+
+    @property
+    def type(self) -> str:
+        """The type as TensorRT spells it."""
+        return _TYPES[self]
+
+
+_TYPES = {Accumulator.FP16: "Half", Accumulator.FP32: "Float"}
+
+
+class PrecisionSource(StrEnum):
+    """What a layer's compute precision was read from: its kernel's name, its inputs' types, or its type."""
+
+    KERNEL = "kernel"
+    INPUTS = "inputs"
+    TYPE = "type"
+
+
+@dataclass(frozen=True, slots=True)
+class ComputePrecision:
+    """The type a layer computes in, as TensorRT spells types (``Half``, ``Int8``), and what says so."""
+
+    type: str
+    source: PrecisionSource

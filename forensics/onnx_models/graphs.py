@@ -1,0 +1,287 @@
+"""The graphs of a model: nodes with their subgraphs, producers, readers, constants, and the types of tensors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import count
+from typing import TYPE_CHECKING
+
+from trtforensics.errors import NotAnOnnxModelError, SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    import onnx
+    from google.protobuf.message import Message
+
+STANDARD = frozenset({"", "ai.onnx"})
+"""The two spellings of the domain of ONNX's own operators."""
+
+_RANDOM = {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Multinomial", "Bernoulli"}
+_TRAINING = 2
+"""The place of the input of Dropout that turns it on."""
+_GIVE = "Give the .onnx file that TensorRT reads"
+_UNDEFINED = 0
+"""ONNX's element type of what is no tensor, or a tensor of unknown type."""
+
+
+def load(path: str) -> onnx.ModelProto:
+    """Read the message of a model; weights in other files are not loaded.
+
+    Raises:
+        SourceError: The file cannot be read or is no ONNX model.
+    """
+    import onnx  # noqa: PLC0415 - slow to import, and not needed for reports without a model
+    from google.protobuf.message import DecodeError  # noqa: PLC0415 - comes with onnx
+
+    try:
+        model = onnx.load(path, format="protobuf", load_external_data=False)  # whatever the file's ending says
+    except OSError as error:
+        raise SourceError(path, f"cannot be read: {(error.strerror or str(error)).lower()}", _GIVE) from error
+    except (DecodeError, ValueError) as error:
+        raise NotAnOnnxModelError(path, "is no ONNX model", _GIVE) from error
+    if not model.HasField("graph"):
+        raise NotAnOnnxModelError(path, "is no ONNX model, it holds no graph", _GIVE)
+    return model
+
+
+def bodies(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:
+    """Yield the subgraphs of a node (``If``, ``Loop``, ``Scan``)."""
+    for attribute in node.attribute:
+        if attribute.type == attribute.GRAPH:
+            yield attribute.g
+        elif attribute.type == attribute.GRAPHS:
+            yield from attribute.graphs
+
+
+def graphs(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
+    """Yield a graph and every subgraph in it, in the order of the file."""
+    yield graph
+    for node in graph.node:
+        for body in bodies(node):
+            yield from graphs(body)
+
+
+def nodes_of(graph: onnx.GraphProto) -> Iterator[onnx.NodeProto]:
+    """Yield the nodes of a graph and of its subgraphs; those of a subgraph follow the node that holds it."""
+    for node in graph.node:
+        yield node
+        for body in bodies(node):
+            yield from nodes_of(body)
+
+
+def all_nodes(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:
+    """Yield the nodes of a model, those of subgraphs and functions too."""
+    yield from nodes_of(model.graph)
+    for function in model.functions:
+        for node in function.node:
+            yield node
+            yield from inside(node)
+
+
+def defined(graph: onnx.GraphProto) -> list[str]:
+    """Return the tensors that a graph itself defines: inputs, constants, results of its nodes."""
+    names = [value.name for value in graph.input]
+    names += [tensor.name for tensor in graph.initializer]
+    names += [tensor.values.name for tensor in graph.sparse_initializer]
+    names += [name for node in graph.node for name in node.output if name]
+    return list(dict.fromkeys(names))
+
+
+def initializers(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
+    """Yield the initializers of a graph and of its subgraphs."""
+    for scope in graphs(graph):
+        yield from scope.initializer
+
+
+def declarations(graph: onnx.GraphProto) -> Iterator[onnx.ValueInfoProto]:
+    """Yield what a graph and its subgraphs state of tensors: inputs, outputs, and tensors between."""
+    for scope in graphs(graph):
+        yield from (*scope.input, *scope.output, *scope.value_info)
+
+
+def inside(node: onnx.NodeProto) -> Iterator[onnx.NodeProto]:
+    """Yield the nodes in the subgraphs of a node."""
+    for body in bodies(node):
+        yield from nodes_of(body)
+
+
+def rename(graph: onnx.GraphProto, names: Mapping[str, str]) -> None:
+    """Rename tensors in a graph and its subgraphs, in place."""
+    for scope in graphs(graph):
+        for values in (scope.input, scope.output, scope.initializer, scope.value_info):
+            for value in values:
+                value.name = names.get(value.name, value.name)
+        for node in scope.node:
+            node.input[:] = [names.get(name, name) for name in node.input]
+            node.output[:] = [names.get(name, name) for name in node.output]
+
+
+def refill(graph: onnx.GraphProto, field: str, entries: Iterable[Message]) -> None:
+    """Make some messages the only ones of a repeated field, such as ``node``."""
+    kept = list(entries)
+    graph.ClearField(field)
+    getattr(graph, field).extend(kept)
+
+
+def read_in(graph: onnx.GraphProto) -> set[str]:
+    """Return the tensors that the nodes and outputs of a graph and of its subgraphs read."""
+    reads = {name for node in nodes_of(graph) for name in node.input}
+    return reads | {value.name for scope in graphs(graph) for value in scope.output}
+
+
+def holds_graphs(node: onnx.NodeProto) -> bool:
+    """Whether a node has subgraphs."""
+    return next(bodies(node), None) is not None
+
+
+def is_random(node: onnx.NodeProto) -> bool:
+    """Whether a node, or one in its subgraphs, draws random numbers."""
+    return any(_draws(each) for each in (node, *inside(node)))
+
+
+def _draws(node: onnx.NodeProto) -> bool:
+    trains = node.op_type == "Dropout" and len(node.input) > _TRAINING and bool(node.input[_TRAINING])
+    return node.domain in STANDARD and (node.op_type in _RANDOM or trains)
+
+
+def operator_set(model: onnx.ModelProto) -> int:
+    """Return the version of ONNX's own operator set; 0 where the model names none."""
+    return max((int(entry.version) for entry in model.opset_import if entry.domain in STANDARD), default=0)
+
+
+def integer(node: onnx.NodeProto, name: str) -> int | None:
+    """Return an integer attribute of a node; None where it has none of that name."""
+    return next((int(attribute.i) for attribute in node.attribute if attribute.name == name), None)
+
+
+def copied(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Return a copy of a model."""
+    copy = type(model)()
+    copy.CopyFrom(model)
+    return copy
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A slot of a node that reads a tensor, and the graph of the node (by its number in the order of the file)."""
+
+    node: str
+    slot: int
+    scope: int
+
+
+@dataclass(slots=True)
+class Survey:
+    """The contents of a model: nodes and constants by name, the producer, the uses and the type of each tensor."""
+
+    nodes: dict[str, onnx.NodeProto] = field(default_factory=dict)
+    types: dict[str, int] = field(default_factory=dict)
+    scopes: dict[str, int] = field(default_factory=dict)
+    """The graph in which a tensor is defined."""
+    producers: dict[str, str] = field(default_factory=dict)
+    uses: dict[str, list[Use]] = field(default_factory=dict)
+    constants: dict[str, onnx.TensorProto] = field(default_factory=dict)
+    results: dict[str, int] = field(default_factory=dict)
+    """Outputs of a graph, and its number."""
+    small: set[str] = field(default_factory=set)
+    """Tensors of rank 0 or 1, as shapes are."""
+    sources: set[str] = field(default_factory=set)
+    """Inputs of the model and of bodies."""
+    holders: dict[str, str] = field(default_factory=dict)
+    """The node in whose body a node is."""
+    carried: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """What the states of Loop and Scan are by their names inside: an operand of the node, then a result of the body."""
+
+    def maker(self, tensor: str) -> onnx.NodeProto | None:
+        """Return the node that makes a tensor; None for inputs and initializers."""
+        return self.nodes.get(self.producers.get(tensor, ""))
+
+    def holders_of(self, node: str) -> tuple[str, ...]:
+        """Return the nodes in whose bodies a node is, the innermost first; none for a node of the main graph."""
+        holders: list[str] = []
+        while node in self.holders:
+            node = self.holders[node]
+            holders.append(node)
+        return tuple(holders)
+
+    def behind(self, node: str, limit: int | None = None) -> list[str]:
+        """Return a node and the nodes that it is made of, the nearest first; about ``limit``, else all."""
+        nearest, visited = [node], {node}
+        for name in nearest:
+            if limit is not None and len(nearest) >= limit:
+                break
+            for tensor in self.nodes[name].input:
+                producer = self.producers.get(tensor)
+                if producer is not None and producer not in visited:
+                    visited.add(producer)
+                    nearest.append(producer)
+        return nearest
+
+
+def survey_of(model: onnx.ModelProto) -> Survey:
+    """Read a prepared model once."""
+    survey = Survey()
+    _survey_graph(model.graph, survey, count())
+    return survey
+
+
+def _survey_graph(graph: onnx.GraphProto, survey: Survey, numbers: Iterator[int]) -> None:
+    scope = next(numbers)
+    for value in (*graph.input, *graph.output, *graph.value_info):
+        _note_type(value, survey)
+    for value in graph.input:
+        survey.scopes[value.name] = scope
+        survey.sources.add(value.name)
+    for tensor in graph.initializer:
+        _note_constant(tensor, tensor.name, scope, survey)
+    survey.results.update((value.name, scope) for value in graph.output)
+    for node in graph.node:
+        _note_node(node, scope, survey)
+        for body in bodies(node):
+            _survey_graph(body, survey, numbers)
+            survey.holders.update((inner.name, node.name) for inner in body.node)
+            survey.carried.update(_carried(node, body))
+
+
+def _note_node(node: onnx.NodeProto, scope: int, survey: Survey) -> None:
+    survey.nodes[node.name] = node
+    for slot, name in enumerate(node.input):
+        if name:
+            survey.uses.setdefault(name, []).append(Use(node.name, slot, scope))
+    for name in node.output:
+        survey.producers[name] = node.name
+        survey.scopes[name] = scope
+    if node.op_type == "Constant" and node.attribute and node.attribute[0].name == "value":
+        _note_constant(node.attribute[0].t, node.output[0], scope, survey)
+
+
+def _carried(node: onnx.NodeProto, body: onnx.GraphProto) -> dict[str, tuple[str, str]]:
+    """Return the states that a body hands on to its next execution."""
+    if node.op_type == "Loop":  # the body has the number of the iteration and a condition before, the node has two more
+        states, before, after = body.input[2:], node.input[2:], body.output[1:]
+    elif node.op_type == "Scan":
+        scanned = next((each.i for each in node.attribute if each.name == "num_scan_inputs"), 0)
+        states = body.input[: len(body.input) - scanned]
+        before, after = node.input[-len(body.input) :], body.output
+    else:
+        return {}
+    return {state.name: (first, then.name) for state, first, then in zip(states, before, after, strict=False)}
+
+
+def _note_type(value: onnx.ValueInfoProto, survey: Survey) -> None:
+    if value.type.WhichOneof("value") != "tensor_type":
+        survey.types[value.name] = _UNDEFINED
+        return
+    tensor = value.type.tensor_type
+    survey.types[value.name] = tensor.elem_type
+    if tensor.HasField("shape") and len(tensor.shape.dim) <= 1:
+        survey.small.add(value.name)
+
+
+def _note_constant(tensor: onnx.TensorProto, name: str, scope: int, survey: Survey) -> None:
+    survey.constants[name] = tensor
+    survey.scopes[name] = scope
+    survey.types[name] = tensor.data_type
+    if len(tensor.dims) <= 1:
+        survey.small.add(name)

@@ -1,0 +1,213 @@
+"""Types and shapes of tensors: as a model states them, as they are inferred, and as trtexec spells those of inputs."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeGuard
+
+import onnx
+
+from trtforensics.console.processes import completed
+from trtforensics.errors import UsageError
+from trtforensics.onnx_models.graphs import declarations, initializers
+from trtforensics.onnx_models.streaming import references_as_inputs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    Dims = tuple[int | str | None, ...]
+    Sizes = tuple[int | None, ...]
+
+_LARGEST_INFERRED = 256 << 20
+"""Bytes of a model that is worth another process for the names of its dimensions."""
+_PATIENCE_S = 600
+_MADE_UP = "unk__"
+"""How onnx's inference begins the names that it makes up for sizes that it cannot tell."""
+
+
+def parse_shapes(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    """Read shapes as trtexec spells them: ``x:2x16x64,mask:2x16``.
+
+    Raises:
+        UsageError: A text is no shape.
+    """
+    shapes = {}
+    for text in ",".join(texts).split(",") if texts else ():
+        name, _, dims = text.rpartition(":")
+        words = dims.split("x") if dims else []
+        if not name or not all(word.isdecimal() for word in words):
+            raise UsageError("--shapes", f"{text!r} is not a shape", "Write them as in x:2x16x64,mask:2x16")
+        shapes[name] = tuple(int(word) for word in words)
+    return shapes
+
+
+def input_shapes(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
+    """Return the shape of every input, dynamic dimensions filled in from ``shapes``.
+
+    Raises:
+        UsageError: A dynamic input has no shape, or a shape does not fit.
+    """
+    unknown = shapes.keys() - {value.name for value in model.graph.input}
+    if unknown:
+        names = ", ".join(value.name for value in model.graph.input)
+        raise UsageError("--shapes", f"the model has no input {min(unknown)!r}", f"Its inputs are {names}")
+    filled = {value.name: _filled(value, shapes.get(value.name)) for value in model.graph.input}
+    dynamic = [value for value in model.graph.input if filled[value.name] is None]
+    if dynamic:
+        listed = " and ".join(f"the input {value.name} is dynamic ({spelled(value)})" for value in dynamic)
+        form = ",".join(f"{value.name}:{spelled(value, 'N')}" for value in dynamic)
+        raise UsageError("--shapes", listed, f"Add `--shapes {form}` with a number for each N, as for trtexec")
+    return {name: shape for name, shape in filled.items() if shape is not None}
+
+
+def _filled(value: onnx.ValueInfoProto, given: Sequence[int] | None) -> tuple[int, ...] | None:
+    """Return the shape of an input; None if it is dynamic and not given."""
+    if given is None:
+        known = tuple(size for size in sizes_of(value) or () if size is not None)
+        return None if _is_dynamic(value) else known
+    if not fits(given, sizes_of(value)):
+        what = f"{'x'.join(map(str, given)) or 'a scalar'} does not fit the input {value.name}"
+        raise UsageError("--shapes", what, f"The model takes {spelled(value) or 'a scalar'}")
+    return tuple(given)
+
+
+def fits(shape: Sequence[int], dims: Dims | None) -> bool:
+    """Whether a shape may be that of a tensor of these dimensions."""
+    if dims is None:
+        return True
+    known = ((size, dim) for size, dim in zip(shape, dims, strict=False) if isinstance(dim, int))
+    return len(shape) == len(dims) and all(size == dim for size, dim in known)
+
+
+def spelled(value: onnx.ValueInfoProto, unknown: str = "?") -> str:
+    """Return the sizes of a tensor as trtexec spells them; "" for a scalar."""
+    sizes = sizes_of(value)
+    return unknown if sizes is None else "x".join(unknown if size is None else str(size) for size in sizes)
+
+
+def is_dynamic(model: onnx.ModelProto) -> bool:
+    """Whether an input has a dimension without a fixed size."""
+    return any(map(_is_dynamic, model.graph.input))
+
+
+def _is_dynamic(value: onnx.ValueInfoProto) -> bool:
+    sizes = sizes_of(value)
+    return sizes is None or None in sizes
+
+
+def dimension_names(model: onnx.ModelProto) -> list[str]:
+    """Return the names of the dynamic dimensions of inputs."""
+    names = (dim.dim_param for value in model.graph.input for dim in value.type.tensor_type.shape.dim)
+    return list(dict.fromkeys(name for name in names if name))
+
+
+@dataclass(frozen=True, slots=True)
+class TensorType:
+    """ONNX's element type, and the dimensions: sizes, names, None where nothing is known; None without a rank.
+
+    ``other`` is the serialized type of a value that is no tensor: a sequence, an optional value, a map.
+    """
+
+    element: int
+    dims: Dims | None
+    other: bytes = b""
+
+
+def type_of(value: onnx.ValueInfoProto) -> TensorType | None:
+    """Return the type of a value; None where nothing is said."""
+    kind = value.type.WhichOneof("value")
+    if kind not in {None, "tensor_type"}:
+        return TensorType(0, None, value.type.SerializeToString(deterministic=True))
+    element = value.type.tensor_type.elem_type
+    return TensorType(element, dims_of(value)) if element else None
+
+
+def is_static(dims: Dims | None) -> TypeGuard[tuple[int, ...]]:
+    """Whether dimensions are sizes, all of them."""
+    return dims is not None and all(isinstance(dim, int) for dim in dims)
+
+
+def dims_of(value: onnx.ValueInfoProto) -> Dims | None:
+    """Return the dimensions of a tensor: sizes, names, None where nothing is known; None without a rank."""
+    tensor = value.type.tensor_type
+    return tuple(map(_dim, tensor.shape.dim)) if tensor.HasField("shape") else None
+
+
+def sizes_of(value: onnx.ValueInfoProto) -> Sizes | None:
+    """Return the sizes of a tensor, None where one is not known; None without a rank."""
+    dims = dims_of(value)
+    return None if dims is None else tuple(dim if isinstance(dim, int) else None for dim in dims)
+
+
+def _dim(dim: onnx.TensorShapeProto.Dimension) -> int | str | None:
+    if dim.HasField("dim_value") and dim.dim_value >= 0:
+        return int(dim.dim_value)
+    return str(dim.dim_param) or None
+
+
+def element_types(model: onnx.ModelProto) -> dict[str, int]:
+    """Return ONNX's element type of each tensor whose type a model states, in its subgraphs too."""
+    constants = {tensor.name: tensor.data_type for tensor in initializers(model.graph)}
+    types = ((value.name, value.type.tensor_type.elem_type) for value in declarations(model.graph))
+    return constants | {name: element for name, element in types if element}
+
+
+def sizes_by_tensor(model: onnx.ModelProto) -> dict[str, Sizes]:
+    """Return the sizes of each tensor whose rank a model states, in its subgraphs too; None where one is not known."""
+    constants = {tensor.name: tuple(tensor.dims) for tensor in initializers(model.graph)}
+    known = ((value.name, sizes_of(value)) for value in declarations(model.graph))
+    return {name: sizes for name, sizes in known if sizes is not None} | constants
+
+
+def types_of(model: onnx.ModelProto) -> dict[str, TensorType]:
+    """Return the types of a model's tensors: as it states them, as onnx infers them, as ONNX Runtime does."""
+    types: dict[str, TensorType] = {}
+    for each in (model, _inferred(model), _symbolic(model)):
+        for value in declarations(each.graph) if each is not None else ():
+            _note(types, value)
+    return types
+
+
+def _note(types: dict[str, TensorType], value: onnx.ValueInfoProto) -> None:
+    """Keep the type that says most of each tensor."""
+    new, old = type_of(value), types.get(value.name)
+    if new is not None and (old is None or _unknown(new) < _unknown(old)):
+        types[value.name] = new
+
+
+def _unknown(known: TensorType) -> int:
+    """Return how little a type says; a name that onnx made up says that a size is dynamic, not which one it is."""
+    if known.dims is None:
+        return 0 if known.other else 1 << 10
+    made_up = sum(isinstance(dim, str) and dim.startswith(_MADE_UP) for dim in known.dims)
+    return 2 * sum(dim is None for dim in known.dims) + made_up
+
+
+def _inferred(model: onnx.ModelProto) -> onnx.ModelProto | None:
+    try:
+        return onnx.shape_inference.infer_shapes(model, data_prop=True)
+    except (onnx.shape_inference.InferenceError, RuntimeError, ValueError):  # the model may be what is wrong
+        return None
+
+
+def _symbolic(model: onnx.ModelProto) -> onnx.ModelProto | None:
+    """Return what ONNX Runtime's symbolic inference makes of a model; None where it is not there, fails, or is slow.
+
+    It runs as a child process, since it fails on what it does not know in many ways.
+    """
+    if not dimension_names(model) or importlib.util.find_spec("sympy") is None or model.ByteSize() > _LARGEST_INFERRED:
+        return None
+    with tempfile.TemporaryDirectory() as scratch:
+        before, after = Path(scratch, "before.onnx"), Path(scratch, "after.onnx")
+        before.write_bytes(references_as_inputs(model).SerializeToString())
+        words = ["--input", str(before), "--output", str(after), "--auto_merge"]
+        line = [sys.executable, "-m", "onnxruntime.tools.symbolic_shape_infer", *words]
+        with suppress(subprocess.TimeoutExpired):
+            completed(line, timeout=_PATIENCE_S)
+        return onnx.load(after) if after.exists() else None

@@ -1,0 +1,317 @@
+"""The first line of everything about a run: how it ended, of what, on what, how fast; unknown parts are left out.
+
+``PASSED · trtexec 10.9 · RTX 4090 · INT8+FP32 allowed, 71 % computes INT8 · built in 2.7 s (660 cached)``
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from trtforensics.console.counting import counted
+from trtforensics.console.terminal import visible
+from trtforensics.model.layer_types import COMPUTES_NOTHING
+from trtforensics.model.ledger import ledger_of
+from trtforensics.model.log import Outcome, Tool
+from trtforensics.model.run import Ending, Program, furthest
+from trtforensics.render.names import shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from trtforensics.model.ledger import TimedUnit, TimeLedger
+    from trtforensics.model.log import Build, BuildLog
+    from trtforensics.model.run import ComparedOutput, Run
+
+SEPARATOR = " · "
+_NAMES = {
+    Program.TRTEXEC: "trtexec",
+    Program.POLYGRAPHY: "Polygraphy",
+    Program.PYTHON: "Python",
+    Program.CPP: "C++",
+    Program.MLPERF: "MLPerf",
+    Program.TRITON: "Triton",
+    Program.DEEPSTREAM: "DeepStream",
+    Program.TENSORRT_LLM: "TensorRT-LLM",
+    Program.TORCH_TENSORRT: "Torch-TensorRT",
+    Program.TF_TRT: "TF-TRT",
+    Program.ONNXRUNTIME: "ONNX Runtime",
+    Program.JETSON_INFERENCE: "jetson-inference",
+    Program.ROS: "ROS",
+}
+_WORDS = {Ending.NONE: "ENDED WITHOUT A VERDICT"}
+_ENDINGS = {
+    Outcome.PASSED: Ending.PASSED,
+    Outcome.FAILED: Ending.FAILED,
+    Outcome.TRUNCATED: Ending.NONE,
+}
+_VENDOR = re.compile(r"^(?:NVIDIA )?(?:GeForce )?")
+TYPES = {"Float": "FP32", "TF32": "FP32", "Half": "FP16", "BFloat16": "BF16", "Int8": "INT8"}
+TYPES |= {word: word for word in ("FP32", "FP16", "BF16", "INT8", "FP8", "FP4")} | {"Int4": "INT4"}
+FULL = "FP32"
+UNKNOWN_TYPE = "type unknown"
+MEBIBYTE = 1 << 20
+_WHOLE = 100
+"""From here on numbers are shown without decimals."""
+_TENTH = 0.1
+_SHOWN = 8
+"""Runs of a log that are named, those that did not pass first."""
+_NAME = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """How a run ended and the parts behind that; ``first_line`` and ``last_line`` are the run's.
+
+    ``ending`` is None for files of an engine without a run. ``at`` says where the reason of a failure stands; the line
+    of the outcome, where no finding is its root. ``line`` is the line of the outcome.
+    """
+
+    ending: Ending | None
+    at: str
+    parts: tuple[str, ...]
+    first_line: int
+    last_line: int
+    index: int = 0
+    line: int | None = None
+    reached: str = ""
+    """What the run came to, where no line tells how it ended."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the run passed."""
+        return self.ending is Ending.PASSED
+
+    @property
+    def word(self) -> str:
+        """How the run ended, in capitals; where no line tells, what it came to."""
+        if self.reached:
+            return self.reached.upper()
+        return "NO RUN" if self.ending is None else _WORDS.get(self.ending, self.ending.name)
+
+    @property
+    def outcome(self) -> str:
+        """How the run ended, and where the reason stands."""
+        return self.word + self.at
+
+    @property
+    def text(self) -> str:
+        """The line."""
+        return visible(SEPARATOR.join((self.outcome, *self.parts)))
+
+
+def headlines(log: BuildLog) -> list[Headline]:
+    """Return one headline for each run of a log; for files of an engine without a run, one for each build."""
+    return [_of_run(log, run) for run in log.runs] or list(map(_of_files, log.builds))
+
+
+def headline_of(log: BuildLog, build: Build) -> Headline:
+    """Return the headline of the run that a build belongs to."""
+    run = log.run_of(build)
+    return _of_files(build) if run is None else _of_run(log, run)
+
+
+def with_root(headline: Headline, root: str) -> Headline:
+    """Say where the root of what went wrong stands, in place of the line of the verdict."""
+    return headline if headline.passed else replace(headline, at=f", root {root}")
+
+
+def first_line(every: Sequence[Headline]) -> str:
+    """Return the first line about a log: the headline of its run, or how its runs ended."""
+    if len(every) == 1:
+        return every[0].text
+    ends = Counter(headline.word for headline in every)
+    counts = ", ".join(f"{number} {outcome}" for outcome, number in ends.most_common())
+    shared = [part for part in every[0].parts if all(part in headline.parts for headline in every)] if every else []
+    return visible(SEPARATOR.join((f"{len(every)} RUNS: {counts}" if every else "NO RUN", *shared)))
+
+
+def run_lines(every: Sequence[Headline]) -> Iterator[str]:
+    """Give a line for each of several runs of a log; of many, for those that did not pass first."""
+    shown = sorted(sorted(every, key=lambda headline: headline.passed)[:_SHOWN], key=lambda headline: headline.index)
+    for headline in shown if len(every) > 1 else ():
+        yield f"run {headline.index + 1}, lines {headline.first_line}-{headline.last_line}: {headline.text}"
+    if len(every) > _SHOWN:
+        yield f"and {counted(len(every) - _SHOWN, 'more run')}"
+
+
+def _of_run(log: BuildLog, run: Run) -> Headline:
+    builds = [build for build in log.builds if build.index in run.builds]
+    outcome = run.outcome
+    is_plain = outcome.ending is Ending.PASSED and not outcome.reached
+    at = "" if outcome.span is None or is_plain else f" (line {outcome.span.line})"
+    if outcome.ending is Ending.NONE and not outcome.reached:
+        at = f" AFTER AN ERROR (line {outcome.survived.span.line})" if outcome.survived is not None else ""
+    parts = (
+        _program(run, builds),
+        *_setting(builds),
+        outcome.why.removeprefix("the program's own ").replace(" is ", " ") if outcome.why.endswith("VALID") else "",
+        *_compared(run),
+        f"{counted(len(builds), 'build')}{_failed(builds)}" if len(builds) > 1 else "",
+        *_numbers(builds, samples=run.program is Program.MLPERF),
+        f"worthless: {outcome.survived.spoils}" if outcome.survived is not None and outcome.survived.spoils else "",
+    )
+    line = outcome.span.line if outcome.span is not None else None
+    shown = tuple(filter(None, parts))
+    return Headline(outcome.ending, at, shown, run.first_line, run.last_line, run.index, line, outcome.reached)
+
+
+def _failed(builds: Sequence[Build]) -> str:
+    failed = sum(build.outcome is Outcome.FAILED for build in builds)
+    return f" ({failed} failed)" if failed else ""
+
+
+def _program(run: Run, builds: Sequence[Build]) -> str:
+    name = _NAMES.get(run.program, "")
+    if not run.uses_tensorrt:
+        return f"{name or 'a program'} without TensorRT"
+    return _with_version(name, builds)
+
+
+def _with_version(name: str, builds: Sequence[Build]) -> str:
+    """Return a program's name with TensorRT's version, where all builds state the same; trtexec has the same number."""
+    versions = {build.tensorrt_version for build in builds if build.tensorrt_version}
+    number = re.sub(r"^(\d+\.\d+)\.0$", r"\1", versions.pop()) if len(versions) == 1 else ""
+    if name == _NAMES[Program.TRTEXEC]:
+        return f"{name} {number}".rstrip()
+    rtx = any(build.tool is Tool.TENSORRT_RTX for build in builds)
+    library = f"TensorRT{'-RTX' if rtx else ''} {number}" if number else ""
+    return SEPARATOR.join(filter(None, (name, library)))
+
+
+def _setting(builds: Sequence[Build]) -> Iterator[str]:
+    """Give the GPU, and the types that the build was allowed to use; of a loaded engine these are unknown."""
+    devices = {device.strip() for build in builds if (device := build.option("device", "Selected Device"))}
+    if len(devices) == 1:
+        yield _VENDOR.sub("", devices.pop())
+    types = {_types(build) for build in builds}
+    if len(types) == 1:
+        yield types.pop()
+
+
+def _types(build: Build) -> str:
+    """Return the types that a build was allowed to use, and in which its engine computes most of the time.
+
+    Without times, it is the types that its layers compute in, if that is known of all of them.
+    """
+    allowed = _joined(allowed_types(build))
+    share, most = max(((share, name) for name, share in _computed(build).items()), default=(0.0, UNKNOWN_TYPE))
+    if most != UNKNOWN_TYPE:
+        computed = f"computes {most}" if share == 1.0 else f"{100 * share:.0f} % computes {most}"
+        return most if share == 1.0 and allowed == most else f"{allowed} allowed, {computed}" if allowed else computed
+    known = [layer.compute_precision for layer in build.engine_layers if layer.type not in COMPUTES_NOTHING]
+    words = {TYPES.get(precision.type, "") if precision is not None else "" for precision in known}
+    if allowed:
+        others = words - allowed_types(build) - {""}
+        more = f" allowed, some layers compute {_joined(others)}" if others else " allowed" * (allowed != FULL)
+        return f"{allowed}{more}"
+    return "" if not words or "" in words else f"computes {_joined(words)}"
+
+
+def _joined(types: Iterable[str]) -> str:
+    """Join types, the narrowest first."""
+    return "+".join(sorted(types, key=lambda word: (int(re.sub(r"\D", "", word)), word)))
+
+
+def allowed_types(build: Build) -> set[str]:
+    """Return the types that a build was allowed to use; empty where the log does not tell."""
+    allowed = "" if build.loads_engine else (build.option("build", "Precision") or "")
+    return set(re.findall(r"[A-Z]+\d+", allowed.partition("(")[0]))
+
+
+def _computed(build: Build) -> dict[str, float]:
+    """Return the share of the engine's time in each type; empty where most layers have no time."""
+    ledger = ledger_of(build)
+    shares: dict[str, float] = {}
+    for unit in ledger.slowest if is_mostly_timed(ledger) else ():
+        name = computed_type(build, unit)
+        shares[name] = shares.get(name, 0.0) + (unit.share or 0.0)
+    return shares
+
+
+def is_mostly_timed(ledger: TimeLedger) -> bool:
+    """Whether enough layers have a time for shares of it to mean something."""
+    return ledger.unknown_layers <= max(sum(len(unit.layers) for unit in ledger.slowest), len(ledger.slowest))
+
+
+def computed_type(build: Build, unit: TimedUnit) -> str:
+    """Return the type that all layers of a unit compute in."""
+    known = {build.engine_layers[place].compute_precision for place in unit.layers}
+    types = {TYPES.get(precision.type, precision.type) if precision else UNKNOWN_TYPE for precision in known}
+    return types.pop() if len(types) == 1 else UNKNOWN_TYPE
+
+
+def _compared(run: Run) -> Iterator[str]:
+    """Give what the comparisons of a run came to: failing outputs, the first of them, the pass rate."""
+    outputs = [output for comparison in run.comparisons for output in comparison.outputs]
+    two = any(comparison.right for comparison in run.comparisons)
+    failed = [output for output in outputs if output.passed is False]
+    single = len(outputs) == 1
+    if failed:
+        verb = ("differ" if two else "fail") + ("s" if single else "")
+        what = f"the output {verb}:" if single else f"{len(failed)} of {len(outputs)} outputs {verb}, first"
+        worst = furthest(failed) or failed[0]
+        yield f"{what} {shortened(failed[0].name, _NAME)}{_error(worst, failed[0])}"
+    elif outputs and all(output.passed for output in outputs):
+        verb = ("agree" + "s" * single) if two else "is valid" if single else "are valid"
+        yield f"the output {verb}" if single else f"all {len(outputs)} outputs {verb}"
+    rates = {comparison.pass_rate for comparison in run.comparisons if comparison.pass_rate is not None}
+    if len(rates) == 1:
+        yield f"pass rate {rates.pop():g} %"
+
+
+def _error(worst: ComparedOutput, named: ComparedOutput) -> str:
+    """Give the largest error, of which output if not of the one named before, and what that holds."""
+    kinds = [word for word, count in (("NaN", named.nan), ("Inf", named.inf)) if count]
+    place = "" if worst.name == named.name else f" of {shortened(worst.name, _NAME)}"
+    words = [f"largest error {worst.max_abs:.3g}{place}"] if worst.max_abs is not None else []
+    words += [f"holds {' and '.join(kinds)}"] if kinds else []
+    return f" ({', '.join(words)})" if words else ""
+
+
+def _numbers(builds: Sequence[Build], *, samples: bool = False) -> Iterator[str]:
+    """Give the numbers of a run; of several builds, those that it states once. MLPerf counts samples."""
+    stated = list(chain.from_iterable(build.results for build in builds))
+    counts = Counter(result.key for result in stated)
+    values = {result.key: result.value for result in stated if counts[result.key] == 1 or len(builds) == 1}
+    single = {key: value for key, value in values.items() if isinstance(value, float | int)}
+    if not any(build.loads_engine for build in builds) and "build_s" in single:
+        hits = builds[0].autotuning.cache_hits if len(builds) == 1 else 0
+        source = "shared by equal layers" if builds[0].has_own_cache else "cached"
+        yield f"built in {figure(single['build_s'])} s" + (f" ({hits:,} {source})" if hits else "")
+    elif "generation_s" in single:
+        yield f"engine generated in {figure(single['generation_s'])} s"
+    elif "load_s" in single:
+        yield f"loaded in {figure(single['load_s'])} s"
+    size = single["engine_bytes"] / MEBIBYTE if "engine_bytes" in single else single.get("loaded_engine_mib", 0.0)
+    if size:
+        yield f"{figure(size)} MiB" if size >= _TENTH else f"{figure(size * 1024)} KiB"
+    shown = ("p90", "p99") if samples else ("p99",)
+    for key, name in (("gpu_compute_ms", "GPU"), ("latency_ms", "latency")):
+        value = values.get(key)
+        if isinstance(value, Mapping) and (middle := value.get("median", value.get("mean"))) is not None:
+            percentiles = ", ".join(f"{word} {figure(value[word])}" for word in shown if word in value)
+            yield f"{name} {figure(middle)} ms" + (f" ({percentiles})" if percentiles else "")
+            break
+    if "throughput_qps" in single:
+        rate = figure(single["throughput_qps"])
+        yield f"{rate} samples/s" if samples else f"{rate} qps"
+
+
+def figure(value: float) -> str:
+    """Spell a number with three significant digits."""
+    return f"{value:.0f}" if abs(value) >= _WHOLE else f"{value:.3g}"
+
+
+def _of_files(build: Build) -> Headline:
+    """Return the headline of a build of which no run is known, as of files of an engine alone."""
+    layers = len(build.engine_layers) or len(build.layer_names) or len(build.profile)
+    ending = _ENDINGS.get(build.outcome)
+    name = "trtexec" if build.tool is Tool.TRTEXEC else ""
+    what = f"files of an engine of {counted(layers, 'layer')}" if layers and ending is None else ""
+    parts = (_with_version(name, [build]), what, *_setting([build]), *_numbers([build]))
+    return Headline(ending, "", tuple(filter(None, parts)), build.first_line, build.last_line, build.index)

@@ -1,0 +1,113 @@
+"""Runs as words and as JSON: which program ran, how it ended, its phases and comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from trtforensics.model.run import Ending
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trtforensics.model.run import ComparedOutput, Run, RunnerComparison, RunOutcome
+    from trtforensics.model.span import SourceSpan
+
+_SHOWN = 3
+"""Outputs of a comparison that the text shows."""
+
+
+def run_members(run: Run) -> dict[str, Any]:
+    """Return a run as members of a JSON object."""
+    return {
+        "index": run.index,
+        "program": {"name": run.program, "line": _line(run.program_span)},
+        "command": run.command,
+        "first_line": run.first_line,
+        "last_line": run.last_line,
+        "phases": [
+            {"name": phase.name, "first_line": phase.first_line, "last_line": phase.last_line, "seconds": phase.seconds}
+            for phase in run.phases
+        ],
+        "outcome": _outcome_members(run.outcome),
+        "uses_tensorrt": run.uses_tensorrt,
+        "engine_file": run.engine_file,
+        "builds": list(run.builds),
+        "results": {
+            result.key: dict(result.value) if isinstance(result.value, Mapping) else result.value
+            for result in run.results
+        },
+        "comparisons": list(map(_comparison_members, run.comparisons)),
+    }
+
+
+def _line(span: SourceSpan | None) -> int | None:
+    return None if span is None else span.line
+
+
+def _outcome_members(outcome: RunOutcome) -> dict[str, Any]:
+    error = outcome.survived
+    survived = None if error is None else {"line": error.span.line, "text": error.text, "spoils": error.spoils or None}
+    return {
+        "is": outcome.ending,
+        "line": _line(outcome.span),
+        "why": outcome.why,
+        "reached": outcome.reached or None,
+        "exits": [{"step": each.step or None, "code": each.code, "line": each.span.line} for each in outcome.exits],
+        "survived": survived,
+    }
+
+
+def _comparison_members(comparison: RunnerComparison) -> dict[str, Any]:
+    first = comparison.first_different
+    return {
+        "left": comparison.left,
+        "right": comparison.right or None,
+        "line": comparison.span.line,
+        "pass_rate": comparison.pass_rate,
+        "first_different": None if first is None else first.name,
+        "outputs": list(map(_output_members, comparison.outputs)),
+    }
+
+
+def _output_members(output: ComparedOutput) -> dict[str, Any]:
+    names = ("name", "max_abs", "mean_abs", "max_rel", "atol", "rtol", "passed", "nan", "inf", "dtype")
+    ranges = {"left_range": output.left_range, "right_range": output.right_range}
+    return {name: getattr(output, name) for name in names} | ranges | {"line": output.span.line}
+
+
+def run_rows(run: Run) -> Iterator[tuple[str, str]]:
+    """Give what the text says of a run: rows of a label and a text; further rows of a label leave it empty."""
+    outcome = run.outcome
+    ending = "ended" if outcome.ending is Ending.NONE else outcome.ending.value
+    where = f" (line {outcome.span.line})" if outcome.span is not None else ""
+    timed = ", ".join(f"{p.name} {p.seconds:.3g} s" if p.seconds is not None else p.name for p in run.phases)
+    yield "run", f"{run.program}, {ending}: {outcome.why}{where}{f'; {timed}' if timed else ''}"
+    if not run.uses_tensorrt:
+        yield "", "it never uses TensorRT"
+    if outcome.survived is not None:
+        spoils = f"; worthless: {outcome.survived.spoils}" if outcome.survived.spoils else ""
+        yield "", f"it went on after the error in line {outcome.survived.span.line}{spoils}"
+    for comparison in run.comparisons:
+        yield from _comparison_rows(comparison)
+
+
+def _comparison_rows(comparison: RunnerComparison) -> Iterator[tuple[str, str]]:
+    sides = f"{comparison.left} and {comparison.right}" if comparison.right else f"{comparison.left}, validated alone"
+    failed = [output for output in comparison.outputs if output.passed is False]
+    rate = f", pass rate {comparison.pass_rate:g} %" if comparison.pass_rate is not None else ""
+    yield "compared", f"{sides}: {len(failed)} of {len(comparison.outputs)} outputs failed{rate}"
+    for output in failed[:_SHOWN]:
+        yield "", f"{output.name}: {_errors_of(output)} (line {output.span.line})"
+
+
+def _errors_of(output: ComparedOutput) -> str:
+    facts = (
+        ("max absolute error", output.max_abs),
+        ("mean", output.mean_abs),
+        ("atol", output.atol),
+        ("rtol", output.rtol),
+    )
+    words = [f"{name} {value:g}" for name, value in facts if value is not None]
+    words += [f"holds {name}" for name, count in (("NaN", output.nan), ("Inf", output.inf)) if count]
+    return ", ".join(words) or "failed"

@@ -1,0 +1,120 @@
+"""What Polygraphy compared: outputs of two runners, and outputs that were validated alone."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from trtforensics.model.run import ComparedOutput, RunnerComparison
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from trtforensics.model.log import OnnxNode
+    from trtforensics.model.span import SourceSpan
+    from trtforensics.parsers.builds.views import LinesView, Spans
+
+_ROWS = {
+    "poly_comparison": ("left", "right"),
+    "poly_summary": ("left", "right", "percent"),
+    "poly_compared": ("tensor", "text", "dtype"),
+    "poly_stats": ("runner", "min_value", "max_value"),
+    "poly_tolerance": ("text",),
+    "poly_difference": ("basis", "mean_error", "max_error"),
+    "poly_checked": ("verdict", "text"),
+    "poly_validating": ("runner", "tensor"),
+    "poly_nonfinite": ("what",),
+}
+_TOLERANCE = re.compile(r"abs=([-+.0-9e]+), rel=([-+.0-9e]+)")
+_OF_OUTPUT = re.compile(
+    r"(?:Output: .+ is valid|Errors detected in output: |(?:Output: '.+' \| )?Difference (?:is within|exceeds) )"
+)
+"""The verdict on one output; others are on a whole comparison."""
+
+
+@dataclass(slots=True)
+class _Reading:
+    """A comparison on its way."""
+
+    span: SourceSpan
+    left: str = ""
+    right: str = ""
+    outputs: list[ComparedOutput] = field(default_factory=list)
+    pass_rate: float | None = None
+
+    def update(self, **facts: float | bool | tuple[float, float] | None) -> None:
+        """State more of the last output."""
+        if self.outputs:
+            self.outputs[-1] = replace(self.outputs[-1], **facts)  # type: ignore[arg-type]  # of the fields' types
+
+
+def comparisons(view: LinesView, spans: Spans, nodes: Sequence[OnnxNode]) -> tuple[RunnerComparison, ...]:
+    """Read the comparisons of a run; the outputs get the order of the network where its nodes are known."""
+    order = {name: place for place, node in enumerate(nodes) for name in node.outputs}
+    return tuple(
+        RunnerComparison(each.left, each.right, _ordered(each.outputs, order), each.span, each.pass_rate)
+        for each in _readings(view, spans)
+        if each.outputs or each.pass_rate is not None
+    )
+
+
+def _ordered(outputs: Sequence[ComparedOutput], order: dict[str, int]) -> tuple[ComparedOutput, ...]:
+    if all(output.name in order for output in outputs):
+        outputs = sorted(outputs, key=lambda output: order[output.name])
+    return tuple(outputs)
+
+
+def _readings(view: LinesView, spans: Spans) -> Iterator[_Reading]:
+    rows = [(line, kind, values) for kind, names in _ROWS.items() for line, *values in view.each(kind, *names)]
+    reading: _Reading | None = None
+    for line, kind, values in sorted(rows, key=lambda row: row[0]):
+        starts = kind == "poly_comparison" or (kind == "poly_validating" and (reading is None or bool(reading.right)))
+        if reading is None or starts:
+            if reading is not None:
+                yield reading
+            reading = _Reading(spans.of(line))
+        _read(reading, kind, values, spans.of(line))
+    if reading is not None:
+        yield reading
+
+
+def _read(reading: _Reading, kind: str, values: list[str | float | None], span: SourceSpan) -> None:
+    """Take over what a line says."""
+    if kind == "poly_comparison":
+        reading.left, reading.right = map(str, values)
+    elif kind == "poly_summary":
+        *names, percent = values
+        reading.left, reading.right = map(str, names)
+        reading.pass_rate = float(percent) if percent is not None else None
+    elif kind in {"poly_compared", "poly_validating"}:
+        name, rest, dtype = values if kind == "poly_compared" else (values[1], "", None)
+        reading.left = reading.left or (str(values[0]) if kind == "poly_validating" else "")
+        reading.outputs.append(ComparedOutput(str(name), span, dtype=None if dtype is None else str(dtype)))
+        _note_tolerance(reading, str(rest))
+    elif kind == "poly_tolerance":
+        _note_tolerance(reading, str(values[0]))
+    elif kind == "poly_difference":
+        basis, mean, largest = values
+        reading.update(**({"mean_abs": mean, "max_abs": largest} if basis == "Absolute" else {"max_rel": largest}))  # type: ignore[arg-type]  # numbers
+    elif kind == "poly_stats":
+        runner, least, most = values
+        side = "left_range" if runner == reading.left else "right_range"
+        reading.update(**{side: None if least is None or most is None else (float(least), float(most))})
+    elif kind == "poly_nonfinite":
+        reading.update(**{str(values[0]).lower(): 1})
+    elif _OF_OUTPUT.match(str(values[1])):
+        _judge(reading, passed=values[0] == "PASSED")
+
+
+def _note_tolerance(reading: _Reading, text: str) -> None:
+    tolerance = _TOLERANCE.search(text)
+    if tolerance:
+        reading.update(atol=float(tolerance[1]), rtol=float(tolerance[2]))
+
+
+def _judge(reading: _Reading, *, passed: bool) -> None:
+    """State the verdict on the last output; one that was validated and passed holds no such values."""
+    reading.update(passed=passed)
+    if passed and not reading.right and reading.outputs:
+        reading.update(nan=0, inf=0)

@@ -1,0 +1,189 @@
+"""Where runs and builds begin, so that each build lies in one run.
+
+A run begins at a banner or at a typed command; and behind a verdict, a crash or an interruption, where work goes on.
+The head may be missing: two verdicts are two runs, and so are two blocks of trtexec's options.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trtforensics.model.run import Program
+from trtforensics.parsers.builds.run_outcomes import ENDS, verdicts
+from trtforensics.parsers.builds.segments import segments
+from trtforensics.parsers.builds.views import LinesView
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy.typing as npt
+
+    from trtforensics.parsers.lines.events import Events
+
+    Edges = npt.NDArray[np.int64]
+
+_TYPED = ("prompt", "cell", "typed_trtexec", "typed_polygraphy")
+_VERSION = "TensorRT version"
+_HEADS = ("Model Options", "Device Information", _VERSION)
+_COMMANDS = (
+    (re.compile(r"(?:\S*[/\\])?trtexec(?:\.exe)?\b"), Program.TRTEXEC),
+    (re.compile(r"(?:\S*[/\\])?polygraphy\b"), Program.POLYGRAPHY),
+    (re.compile(r"(?:\S*[/\\])?(?:i?python[\d.]*|\S+\.py)\b"), Program.PYTHON),
+    (re.compile(r"(?:\S*[/\\])?tritonserver\b"), Program.TRITON),
+    (re.compile(r"(?:\S*[/\\])?deepstream-app\b"), Program.DEEPSTREAM),
+    (re.compile(r"(?:\S*[/\\])?trtllm-\w+"), Program.TENSORRT_LLM),
+    (re.compile(r"ros2 |roslaunch |rosrun "), Program.ROS),
+)
+_BEFORE_COMMAND = re.compile(r"(?:[!%]|time |sudo |[A-Z_]\w*=\S+ )+")
+
+
+def program_of(command: str) -> Program | None:
+    """Return the program that a command line starts, None for one that has nothing to do with TensorRT."""
+    words = _BEFORE_COMMAND.sub("", command, count=1).strip()
+    return next((program for pattern, program in _COMMANDS if pattern.match(words)), None)
+
+
+def typed_commands(view: LinesView) -> list[tuple[int, str]]:
+    """Return the commands that somebody typed, by their lines; empty for a prompt alone."""
+    rows = [(line, command or "") for kind in ("prompt", "cell") for line, command in view.each(kind, "command")]
+    for name in ("trtexec", "polygraphy"):
+        typed = view.each(f"typed_{name}", "folder", "command")
+        rows += [(line, f"{folder or ''}{name}{rest}") for line, folder, rest in typed]
+    return sorted(rows)
+
+
+class RunEdges:
+    """Cuts the lines of a log into builds, as ``segments`` does, and into runs.
+
+    ``edges`` holds the first line of each build and the line behind the last one, ``begins`` the first line of each
+    run. Behind the first ``first_source`` lines follow other files of the same run.
+    """
+
+    def __init__(self, events: Events, lines: int, first_source: int) -> None:
+        self._log = LinesView(events, 1, lines)
+        self._limit = first_source
+        builds = segments(events, lines, first_source).tolist()[:-1]
+        begins = self._begins(builds)
+        starts = sorted({*builds, *begins})
+        moved = {begin: self._typed_before(begin, starts) for begin in begins}
+        starts = sorted({moved.get(start, start) for start in starts})
+        self.begins = sorted(set(moved.values()))
+        if len(starts) > 1 and starts[1] in self.begins and not self.own_lines(1, starts[1] - 1):
+            del starts[1]
+            self.begins.remove(1)
+        self.edges: Edges = np.array([*starts, lines + 1], np.int64)
+
+    @cached_property
+    def _others(self) -> Edges:
+        """The lines of other programs, and blank ones."""
+        return np.sort(np.array([*self._log.lines("other"), *self._log.lines("blank")], np.int64))
+
+    @cached_property
+    def _ahead(self) -> Edges:
+        """By how much the lines of other programs are ahead of their places: the same within a stretch of them."""
+        return self._others - np.arange(len(self._others))
+
+    @cached_property
+    def _commands(self) -> list[tuple[int, str]]:
+        return typed_commands(self._log)
+
+    @cached_property
+    def _verdicts(self) -> list[int]:
+        """The lines with a verdict."""
+        return [line for line, _ in verdicts(self._log)]
+
+    @cached_property
+    def _announced(self) -> list[tuple[int, str]]:
+        """The commands that banners print, by their lines."""
+        printed = (row for kind in ("banner", "poly_run") for row in self._log.each(kind, "command"))
+        return sorted((line, command or "") for line, command in printed)
+
+    def own_lines(self, first: int, last: int) -> int:
+        """Count the lines that a logger of TensorRT, or of a program that drives it, wrote."""
+        low, high = (int(self._others.searchsorted(line)) for line in (first, last + 1))
+        return max(last - first + 1 - (high - low), 0)
+
+    def first_own(self, first: int) -> int:
+        """Return the first such line from a line on."""
+        place = int(self._others.searchsorted(first))
+        return first + max(int(self._ahead.searchsorted(first - place, side="right")) - place, 0)
+
+    def last_line(self, first: int, last: int) -> int:
+        """Return the last line of a run: a prompt behind it, and what was typed there, is of no run."""
+        place = bisect_right(self._verdicts, last) - 1
+        verdict = self._verdicts[place] if place >= 0 and self._verdicts[place] >= first else last
+        prompts = self._log.lines("prompt")
+        for line in prompts[bisect_right(prompts, first) : bisect_right(prompts, last)]:
+            if line > verdict or not self.own_lines(line + 1, last):
+                return line - 1
+        return last
+
+    def _begins(self, builds: Sequence[int]) -> list[int]:
+        """Return where runs begin; what was typed before is not looked at."""
+        running = [line for line, verdict in self._log.each("banner", "verdict") if verdict == "RUNNING"]
+        heads = sorted({*running, *self._log.lines("poly_run")})
+        ends = sorted({*self._verdicts, *self._log.lines(*ENDS)})
+        begins = [1]
+        for begin, following in pairwise([*builds, self._log.last_line + 1]):
+            ended = bisect_left(ends, begin) > bisect_left(ends, begins[-1])
+            if ended or bisect_left(heads, begin) < bisect_left(heads, following):
+                begins.append(begin)
+        for further in (self._without_heads, self._with_options_again, self._typed_runs):
+            begins = sorted({*begins, *further(begins)})
+        return [begin for begin in begins if begin <= self._limit]
+
+    def _without_heads(self, begins: Sequence[int]) -> Iterator[int]:
+        """Give where a run begins whose head is missing: two verdicts stand in one run."""
+        for first, second in pairwise(self._verdicts):
+            if bisect_right(begins, first) == bisect_right(begins, second):
+                begin = self.first_own(first + 1)
+                yield begin if begin < second else first + 1
+
+    def _with_options_again(self, begins: Sequence[int]) -> Iterator[int]:
+        """Give where trtexec prints a block of options that the run has had."""
+        of_run, printed = 0, set[str]()
+        titles = [*self._log.each("section", "section")]
+        if titles:  # other programs print the version with each engine that they load
+            titles = sorted([*titles, *((line, _VERSION) for line in self._log.lines("tensorrt_version"))])
+        for line, title in titles:
+            if bisect_right(begins, line) != of_run:
+                of_run, printed = bisect_right(begins, line), set()
+            if title in _HEADS and title in printed:
+                yield line
+                printed.clear()
+            printed.add(title)
+
+    def _typed_runs(self, begins: Sequence[int]) -> Iterator[int]:
+        """Give the commands behind which a program writes what no other run begins with."""
+        stops = sorted({*begins, *(line for line, _ in self._commands), self._log.last_line + 1})
+        for line, command in self._commands:
+            stop = stops[bisect_right(stops, line)]
+            if program_of(command) is not None and self.own_lines(line + 1, stop - 1):
+                yield line
+
+    def _typed_before(self, begin: int, starts: Sequence[int]) -> int:
+        """Return the line of the command that started what begins here, if that stands right before it."""
+        place = bisect_left(starts, begin)
+        at = bisect_left(self._commands, (begin, "")) - 1
+        if at < 0 or self._commands[at][0] <= (starts[place - 1] if place else 0):
+            return begin
+        line, command = self._commands[at]
+        known = program_of(command) is not None and _agree(command, self._printed_from(begin))
+        return line if known and not self.own_lines(line + 1, begin - 1) else begin
+
+    def _printed_from(self, line: int) -> str:
+        """Return the command that the first banner from a line on prints."""
+        place = bisect_left(self._announced, (line, ""))
+        return self._announced[place][1] if place < len(self._announced) else ""
+
+
+def _agree(typed: str, printed: str) -> bool:
+    """Whether a typed command may be the printed one: most flags are the same; quotes make some differ."""
+    flags = {word for word in printed.split() if word.startswith("--")}
+    return len(flags.intersection(typed.split())) * 4 >= len(flags) * 3

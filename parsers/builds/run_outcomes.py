@@ -1,0 +1,260 @@
+"""How a run ended: the strongest evidence in its lines.
+
+In order: a verdict; a comparison's pass rate; the program's own result; what ended the process, an exception or a
+return code; an error after which nothing more came. Where there is no error at all: the program's own words that it is
+done, the engine that was built. Else the last phase that it reached.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import takewhile
+from typing import TYPE_CHECKING, NamedTuple
+
+from trtforensics.model.run import Ending, PhaseName, RunOutcome, StepExit, SurvivedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from trtforensics.model.run import Phase
+    from trtforensics.parsers.builds.views import LinesView, Spans
+
+ENDS = ("crashed", "terminated", "host_killed", "killed_job", "interrupted", "ended_badly")
+"""What says that a process ended early."""
+_TIME = re.compile(r"\[?(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[ T])?[0-9]{2}:[0-9]{2}:[0-9]{2}")
+_EARLY_ENDS = (
+    (("interrupted",), Ending.INTERRUPTED, "somebody interrupted it"),
+    (("host_killed", "killed_job", "ended_badly"), Ending.KILLED, "the system ended it"),
+    (("crashed", "terminated"), Ending.CRASHED, "the process crashed"),
+)
+_RAISED = ("raised_error", "raised_exception", "raised_ort")
+_OWN = ("own_result", "own_result_upper", "own_tests", "own_gtest", "own_pytest")
+BENIGN = re.compile("catchCudaError|Skipping tactic ")
+"""Errors that builds survive: TensorRT-RTX prints the first in every build on a machine without a GPU."""
+_LAST_WORDS = 8
+"""Lines that may follow an exception which ended a program: what clean-up prints."""
+_GOES_ON = 3
+"""Lines of a program behind an error that show that it went on."""
+_GOOD = {"pass", "passed", "success", "successful", "ok", "valid"}
+_SIGNALS = {2: Ending.INTERRUPTED} | dict.fromkeys((9, 13, 15), Ending.KILLED)
+_SIGNALS |= dict.fromkeys((4, 6, 7, 8, 11), Ending.CRASHED)
+_CODES = dict.fromkeys((-1073741819, 3221225477, -1073740791, 3221226505), Ending.CRASHED) | {124: Ending.KILLED}
+"""Windows' access violation and overrun of a buffer; what ``timeout`` returns for what it ended."""
+ENGINE_MADE = ("engine_generated", "engine_generated_old", "engine_built", "poly_built")
+_OWN_ENDS = ("own_end", "own_end_done", "own_end_complete")
+_LOADED = ("engine_size", "deserialization", "engine_loaded", "engine_deserialized")
+_ANNOUNCED = ("banner", "poly_run")
+"""Programs that announce themselves print a verdict at their end."""
+_SPOILED = (
+    (r"enqueue|execute|launchInferen|address is not set", "the outputs of the inference", False),
+    (r"refit|setNamedWeights|setWeights", "the weights that were to be replaced", False),
+    (r"deserializ|plan file|magic tag|runtime\.cpp", "the engine that was to be loaded", False),
+    (r"setInputShape|setBindingDimensions|context\.cpp", "what ran with these shapes", False),
+    (r"parse|importer|onnx", "the network", True),
+    (r"build|engine != nullptr|no implementation|tactic|network\.cpp", "the engine that was to be built", True),
+)
+"""What an error makes worthless, by a word of its text, and whether a build stops by it."""
+_CLEANING = re.compile(r"deallocate|destroy|destruct|cudaFree|in free", re.IGNORECASE)
+"""Errors of clean-up, which make nothing worthless."""
+
+
+def verdicts(view: LinesView) -> list[tuple[int, str]]:
+    """Return the verdicts that banners and Polygraphy print, in the order of their lines."""
+    rows = (row for kind in ("banner", "poly_verdict") for row in view.each(kind, "verdict"))
+    return sorted((line, verdict) for line, verdict in rows if verdict not in {None, "RUNNING"})
+
+
+class _Ended(NamedTuple):
+    ending: Ending
+    line: int | None
+    why: str
+    reached: str = ""
+
+
+_NO_END = "its engine was {}; no line tells how the program ended"
+
+
+class RunEvidence:
+    """The lines of a run that tell how it ended."""
+
+    def __init__(self, view: LinesView, spans: Spans, phases: Sequence[Phase]) -> None:
+        self._view = view
+        self._spans = spans
+        self._phases = phases
+        rows = view.each("message", "severity", "text")
+        self._errors = [(line, text) for line, level, text in rows if level == "E" and not BENIGN.search(text)]
+        self._exits = tuple(StepExit(step, code, spans.of(line)) for line, step, code in sorted(self._codes()))
+
+    def outcome(self) -> RunOutcome:
+        """Return how the run ended."""
+        verdict = self._verdict() or self._comparison() or self._own_result()
+        ended = verdict or self._process() or self._exit() or self._fatal_error() or self._own_end()
+        reached = None if ended else self._reached()
+        ended = ended or reached or self._last_phase()
+        span = None if ended.line is None else self._spans.of(ended.line)
+        return RunOutcome(
+            ended.ending,
+            span,
+            ended.why,
+            self._survived(ended),
+            is_verdict=verdict is not None,
+            reached=reached.reached if reached else "",
+            exits=self._exits,
+        )
+
+    def _codes(self) -> Iterator[tuple[int, str, int]]:
+        """Give the exit codes that lines state, with the step where a line names it; of a signal its negative."""
+        yield from ((line, "", -number) for line, number in self._view.each("signalled", "count"))
+        steps = {line: (step, code) for line, step, code in self._view.each("step_code", "step", "count")}
+        for kind in ("return_code", "make_code"):
+            yield from ((line, "", code) for line, code in self._view.each(kind, "count") if line not in steps)
+        for line, (step, code) in steps.items():
+            yield line, step.removesuffix("_return").removesuffix("_exit"), code
+
+    def _verdict(self) -> _Ended | None:
+        given = verdicts(self._view)
+        if not given:
+            return None
+        line, verdict = given[-1]
+        return _Ended(Ending.FAILED if verdict == "FAILED" else Ending.PASSED, line, f"the verdict is {verdict}")
+
+    def _comparison(self) -> _Ended | None:
+        rates = [(line, rate) for line, rate in self._view.each("poly_summary", "percent") if rate is not None]
+        below = [(line, rate) for line, rate in rates if rate < 100]  # noqa: PLR2004 - percent
+        if rates:
+            line, rate = (below or rates)[-1]
+            return _Ended(Ending.FAILED if below else Ending.PASSED, line, f"the comparison's pass rate is {rate:g} %")
+        checks = list(self._view.each("poly_checked", "verdict", "text"))
+        failed = [line for line, verdict, _ in checks if verdict == "FAILED"]
+        if failed:
+            return _Ended(Ending.FAILED, failed[-1], "outputs differ, or are not valid")
+        whole = [line for line, _, text in checks if text.startswith(("All outputs matched", "Output Validation"))]
+        return _Ended(Ending.PASSED, whole[-1], "all outputs passed") if whole else None
+
+    def _own_result(self) -> _Ended | None:
+        results = [(line, verdict) for kind in _OWN for line, verdict in self._view.each(kind, "verdict")]
+        results += [(line, "success") for line in self._view.lines("own_success")]
+        results += [(line, "failure") for line in self._view.lines("own_failure")]
+        if not results:
+            return None
+        line, verdict = max(results)
+        good = verdict.lower() in _GOOD
+        return _Ended(Ending.PASSED if good else Ending.FAILED, line, f"the program's own result is {verdict}")
+
+    def _process(self) -> _Ended | None:
+        """Return what ended the process: the user, the system, a crash, an exception."""
+        for names, ending, why in _EARLY_ENDS:
+            lines = self._view.lines(*names)
+            if lines and not self._works_after(lines[-1]):
+                return _Ended(ending, lines[0], why)
+        raised = self._view.lines(*_RAISED)
+        if raised and self._is_uncaught(raised[-1]):
+            return _Ended(Ending.FAILED, raised[-1], "an exception ended it")
+        return None
+
+    def _exit(self) -> _Ended | None:
+        """Return what the return code says, or the program's last words of its build."""
+        if self._exits:
+            *_, last = self._exits
+            failed = list(takewhile(lambda each: each.code, reversed(self._exits)))
+            first = failed[-1] if failed else last
+            whose = f"exit code of the step {first.step}" if first.step else "exit code"
+            ending = _CODES.get(first.code) or _SIGNALS.get(first.signal or 0, Ending.FAILED)
+            return _Ended(ending if failed else Ending.PASSED, first.span.line, f"the {whose} is {first.code}")
+        clean = self._view.lines("finished_cleanly")
+        if clean:
+            return _Ended(Ending.PASSED, clean[-1], "the process finished cleanly")
+        given_up = self._view.lines("build_failed")
+        if given_up and not self._works_after(given_up[-1]):
+            return _Ended(Ending.FAILED, given_up[-1], "it says that its build failed")
+        return None
+
+    def _own_end(self) -> _Ended | None:
+        """Return the program's own words that it is done; none of them counts beside an error or an exception."""
+        if self._went_wrong():
+            return None
+        for line in reversed(self._view.lines("own_goal")):
+            if not self._works_after(line, besides=PhaseName.INFER):
+                return _Ended(Ending.PASSED, line, "it says that it is done")
+            break
+        ends = self._view.lines(*_OWN_ENDS)
+        if ends and not self._goes_on_after(ends[-1]):
+            return _Ended(Ending.PASSED, ends[-1], "it says that it came to its end")
+        return None
+
+    def _reached(self) -> _Ended | None:
+        """Return the engine that a program without verdicts built or loaded; a loaded one it still had to run."""
+        if self._went_wrong() or self._view.has(*_ANNOUNCED):
+            return None
+        built = self._view.lines(*ENGINE_MADE)
+        begun = self._view.lines("init_builder", "stage_original")
+        if built and built[-1] > max(begun, default=0):
+            return _Ended(Ending.PASSED, built[-1], _NO_END.format("built"), "engine built")
+        loaded = self._view.lines(*_LOADED)
+        if loaded and loaded[-1] > max(begun, default=0):
+            return _Ended(Ending.NONE, loaded[-1], _NO_END.format("loaded"), "engine loaded")
+        return None
+
+    def _went_wrong(self) -> bool:
+        return bool(self._errors and not self._only_cleans()) or self._view.has(*_RAISED, "build_failed")
+
+    def _is_uncaught(self, line: int) -> bool:
+        """Whether an exception ended the program: it says little more, or only what it had printed before.
+
+        A program whose output goes to a file writes what it printed at its end, behind the traceback.
+        """
+        tops = [top for top in self._view.lines("traceback_top") if top < line]
+        traces = [trace for trace in self._view.lines("traceback") if trace < line]
+        if not traces:
+            return False
+        reached_top = bool(tops) and tops[-1] > traces[-1] and not self._own_after(line) and not self._logs_after(line)
+        return reached_top or self._said_after(line) <= _LAST_WORDS
+
+    def _logs_after(self, line: int) -> bool:
+        """Whether a logger writes behind a line: a line with a time was not printed before."""
+        return any(number > line and _TIME.match(text) for number, text in self._view.each("untyped", "text"))
+
+    def _fatal_error(self) -> _Ended | None:
+        """Return the last error, where nothing else of the program follows it; clean-up may fail."""
+        fatal = self._errors and not self._only_cleans() and not self._goes_on_after(self._errors[-1][0])
+        return _Ended(Ending.FAILED, self._errors[-1][0], "the last that it reports is an error") if fatal else None
+
+    def _last_phase(self) -> _Ended:
+        ends = self._view.lines(*_OWN_ENDS)
+        if self._errors and ends and not self._goes_on_after(ends[-1]):
+            return _Ended(Ending.NONE, ends[-1], "it came to its end after an error")
+        if not self._phases:
+            return _Ended(Ending.NONE, None, "no line tells how; it reached no phase")
+        last = max(self._phases, key=lambda phase: phase.last_line)
+        return _Ended(Ending.NONE, last.last_line, f"no line tells how; the last phase is {last.name}")
+
+    def _survived(self, ended: _Ended) -> SurvivedError | None:
+        if not self._errors or ended.ending is not Ending.NONE:
+            return None
+        line, text = self._errors[-1]
+        spoiled = () if self._only_cleans() else _SPOILED
+        effects = ((what, stops) for pattern, what, stops in spoiled if re.search(pattern, text, re.IGNORECASE))
+        return SurvivedError(self._spans.of(line), text, *next(effects, ("", False)))
+
+    def _only_cleans(self) -> bool:
+        """Whether the last error is one of clean-up, which makes nothing worthless."""
+        return _CLEANING.search(self._errors[-1][1]) is not None
+
+    def _works_after(self, line: int, besides: PhaseName | None = None) -> bool:
+        return any(phase.last_line > line for phase in self._phases if phase.name is not besides)
+
+    def _said_after(self, line: int) -> int:
+        """Count the lines behind a line that are not blank."""
+        blank = sum(number > line for number in self._view.lines("blank"))
+        return self._view.last_line - line - blank
+
+    def _own_after(self, line: int) -> int:
+        """Count the lines behind a line that TensorRT, or a program that drives it, wrote."""
+        return self._said_after(line) - self._others_after(line)
+
+    def _others_after(self, line: int) -> int:
+        return sum(number > line for number in self._view.lines("other"))
+
+    def _goes_on_after(self, line: int) -> bool:
+        """Whether TensorRT or the program has something else to say behind an error."""
+        return self._own_after(line) > 0 or self._others_after(line) >= _GOES_ON

@@ -1,0 +1,199 @@
+"""The runs of a log: which program each is, and what it does.
+
+``run_edges`` says where they begin, ``run_outcomes`` how they ended.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from trtforensics.model.run import Phase, PhaseName, Program, Run
+from trtforensics.parsers.builds.comparisons import comparisons
+from trtforensics.parsers.builds.run_edges import program_of, typed_commands
+from trtforensics.parsers.builds.run_outcomes import ENDS, ENGINE_MADE, RunEvidence
+from trtforensics.parsers.builds.views import LinesView
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from trtforensics.model.log import OnnxNode
+    from trtforensics.model.run import RunResult
+    from trtforensics.parsers.builds.run_edges import RunEdges
+    from trtforensics.parsers.builds.views import Log
+
+_OF_MLPERF = ("mlperf_test", "mlperf_latency", "mlperf_rate")
+_TUNING = ("costs_begin", "format_combination", "timing_runner", "tactic_timed", "chose", "cached_result")
+_PHASES = (
+    (PhaseName.IMPORT, ("parse_begin", "parse_end", "onnx_header", "own_importing"), (("parse_end", "seconds"),)),
+    (
+        PhaseName.BUILD,
+        ("init_builder", "stage_original", "stage", *_TUNING, *ENGINE_MADE),
+        (("engine_built", "seconds"), ("poly_built", "seconds"), ("engine_generated", "seconds")),
+    ),
+    (
+        PhaseName.LOAD,
+        ("engine_size", "deserialization", "engine_loaded", "engine_deserialized", "context_created"),
+        (("engine_loaded", "seconds"), ("engine_deserialized", "seconds")),
+    ),
+    (
+        PhaseName.INFER,
+        ("starting_inference", "warmup", "metric_latency", "metric_total", "own_inferring", *_OF_MLPERF),
+        (),
+    ),
+    (PhaseName.COMPARE, ("poly_comparison", "poly_compared", "poly_checked", "poly_summary", "poly_validating"), ()),
+    (PhaseName.PROFILE, ("profile_section", "profile_header", "profile_row", "profile_row_old"), ()),
+)
+"""Each phase with the kinds of line of it, and those that state its seconds, best first."""
+_OF_DIALECT = {
+    "torch_tensorrt": Program.TORCH_TENSORRT,
+    "torch_tensorrt_python": Program.TORCH_TENSORRT,
+    "onnxruntime": Program.ONNXRUNTIME,
+    "onnxruntime_site": Program.ONNXRUNTIME,
+    "triton": Program.TRITON,
+    "triton_json": Program.TRITON,
+    "tensorrt_llm": Program.TENSORRT_LLM,
+    "tensorrt_llm_cpp": Program.TENSORRT_LLM,
+    "deepstream": Program.DEEPSTREAM,
+    "gstreamer": Program.DEEPSTREAM,
+}
+_PYTHON = ("python", "python_old", "custom")
+_MARKS = (
+    (Program.POLYGRAPHY, ("poly_run",)),
+    (Program.MLPERF, ("mlperf_summary", "of_mlperf")),
+    (Program.TRITON, ("of_triton",)),
+    (Program.DEEPSTREAM, ("of_deepstream",)),
+    (Program.TENSORRT_LLM, ("of_tensorrt_llm",)),
+    (Program.TORCH_TENSORRT, ("of_torch_tensorrt",)),
+    (Program.JETSON_INFERENCE, ("of_jetson",)),
+    (Program.ROS, ("of_ros",)),
+    (Program.POLYGRAPHY, ("poly_verdict", "poly_comparison", "poly_compared", "poly_checked", "poly_module")),
+    (Program.TRTEXEC, ("section", "metric_latency", "engine_built", "starting_inference", "summary_old")),
+)
+"""Programs by what only they print; the first that a run has a line of. Python's logger comes next, then these:"""
+_WEAK_MARKS = (
+    (Program.TF_TRT, ("of_tf_trt",)),
+    (Program.ONNXRUNTIME, ("of_onnxruntime",)),
+    (Program.PYTHON, ("of_python", "raised_error", "cell")),
+    (Program.CPP, ("of_cpp", "terminated")),
+)
+_NOT_OF_TENSORRT = ("poly_", "mlperf_", "of_", "own_", "raised_", "typed_")
+_NEUTRAL = frozenset(
+    {*("message", "untyped", "dialect", "resumed", "blank", "other", "layer_name", "prompt", "cell", "traceback")}
+    | {*ENDS, "return_code", "step_code", "make_code", "signalled"}
+)
+"""Kinds of line, besides those with the beginnings above, that do not show that TensorRT was used."""
+_TENSORRT_LOGGERS = frozenset({*_PYTHON, "trtexec", *_OF_DIALECT} - {"onnxruntime", "onnxruntime_site"})
+
+
+def runs(
+    log: Log, cut: RunEdges, nodes: Sequence[Sequence[OnnxNode]], results: Sequence[Sequence[RunResult]]
+) -> Iterator[Run]:
+    """Give the runs of a log, whose builds have these nodes and results."""
+    begins = [*cut.begins, log.last_line + 1]
+    builds = log.places(begins)
+    for index, (first, behind) in enumerate(pairwise(begins)):
+        of_run = range(builds[index], builds[index + 1])
+        view = LinesView(log.events, first, cut.last_line(first, behind - 1))
+        program, line = _program(view, log, cut.first_own(first))
+        phases, command = tuple(_phases(view)), _command(view)
+        yield Run(
+            index,
+            first,
+            view.last_line,
+            program,
+            None if line is None else log.spans.of(line),
+            command,
+            phases,
+            RunEvidence(view, log.spans, phases).outcome(),
+            _uses_tensorrt(view, program),
+            tuple(of_run),
+            tuple(result for build in of_run for result in results[build]),
+            comparisons(view, log.spans, [node for build in of_run for node in nodes[build]]),
+            _engine_file(view, command),
+        )
+
+
+def _program(view: LinesView, log: Log, own: int) -> tuple[Program, int | None]:
+    """Return the program of a run, and the line that shows it."""
+    for line, name in view.each("banner", "program"):
+        if name is not None:
+            return _of_banner(name), line
+    loggers = list(_loggers(view, log, own))
+    candidates: list[tuple[Program, Sequence[int]]] = [
+        *((_OF_DIALECT[name], [line]) for line, name in loggers if name in _OF_DIALECT),
+        *((program, view.lines(*kinds)) for program, kinds in _MARKS),
+        *((Program.PYTHON, [line]) for line, name in loggers if name in _PYTHON),
+        *((program, [line]) for line, command in typed_commands(view) if (program := program_of(command)) is not None),
+        *((program, view.lines(*kinds)) for program, kinds in _WEAK_MARKS),
+        *((Program.TRTEXEC, [line]) for line, name in loggers if name == "trtexec"),
+        *((Program.CPP, [line]) for line, name in loggers if name == "dated_tags"),
+    ]
+    return next(((program, lines[0]) for program, lines in candidates if lines), (Program.UNKNOWN, None))
+
+
+def _of_banner(name: str) -> Program:
+    if "trtexec" in name:
+        return Program.TRTEXEC
+    return Program.MLPERF if "HARNESS" in name.upper() else Program.CPP
+
+
+def _loggers(view: LinesView, log: Log, own: int) -> Iterator[tuple[int, str]]:
+    """Give the loggers that write in a run, each with its first line; ``own`` is the first line of any."""
+    rows = log.events["dialect"]
+    before = bisect_left(rows.lines, view.first_line) - 1
+    if before >= 0 and own <= view.last_line and own not in view.lines("dialect"):
+        yield own, rows.values("dialect", range(before, before + 1))[0]
+    yield from view.each("dialect", "dialect")
+
+
+def _command(view: LinesView) -> str | None:
+    for kind in ("banner", "poly_run", "poly_verdict"):
+        command = next((text for _, text in view.each(kind, "command") if text is not None), None)
+        if command is not None:
+            return str(command)
+    return next((command for _, command in typed_commands(view) if program_of(command) is not None), None)
+
+
+def _phases(view: LinesView) -> Iterator[Phase]:
+    for name, kinds, timed in _PHASES:
+        if view.has(*kinds):
+            seconds = next((_seconds(view, kind, field) for kind, field in timed if view.has(kind)), None)
+            yield Phase(name, *view.reach(*kinds), seconds)
+
+
+def _seconds(view: LinesView, kind: str, field: str) -> float | None:
+    known = [float(seconds) for _, seconds in view.each(kind, field) if seconds is not None]
+    return sum(known) if known else None
+
+
+_TENSORRT_COMMAND = re.compile(r"--trt\b|tensorrt|\btrt$|inspect (?:engine|tactics)|--convert-to[ =]trt")
+
+
+def _uses_tensorrt(view: LinesView, program: Program) -> bool:
+    """Whether anything in a run is TensorRT's; where nothing shows what the run did, it is taken to be."""
+    if program not in {Program.POLYGRAPHY, Program.PYTHON, Program.ONNXRUNTIME, Program.UNKNOWN}:
+        return True
+    signs = (
+        any(name in _TENSORRT_LOGGERS for _, name in view.each("dialect", "dialect")),
+        any(kind not in _NEUTRAL and not kind.startswith(_NOT_OF_TENSORRT) for kind in view.kinds()),
+        any(text.startswith("tensorrt") for _, text in view.each("poly_module", "text")),
+        any(_TENSORRT_COMMAND.search(command) for _, command in view.each("poly_run", "command")),
+        any("trt-runner" in f"{left} {right}" for _, left, right in view.each("poly_comparison", "left", "right")),
+        any("trt-runner" in runner for _, runner in view.each("poly_validating", "runner") if "onnxrt" not in runner),
+    )
+    return any(signs) or not view.has("poly_run", "poly_validating", "poly_checked", "poly_module")
+
+
+_SAVED = re.compile(r"--saveEngine=(\S+)")
+
+
+def _engine_file(view: LinesView, command: str | None) -> str | None:
+    """Return the file that the engine was written to; trtexec names it before, so only one that made an engine did."""
+    saved = [text for _, what, text in view.each("poly_saving", "what", "text") if what == "engine"]
+    if view.has("engine_built", "engine_created", "engine_generated"):
+        saved += _SAVED.findall(command or "")
+        saved += [value for _, name, value in view.each("option", "name", "value") if name == "Save engine" and value]
+    return str(saved[-1]) if saved else None

@@ -1,0 +1,81 @@
+"""What errors say in their own words, where no cause of the grammar knows them: the sentence, who says it, its class.
+
+The grammar ``sentences.lark`` knows what wraps a sentence and the classes.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from trtforensics.parsers.grammar import tables
+from trtforensics.parsers.grammar.line_kinds import SENTENCE, named_fields
+from trtforensics.parsers.notation.conditions import in_words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from trtforensics.parsers.grammar.line_kinds import LineKind
+
+_OF_ENGINE = "refused_load"
+_MOST_WRAPPED = 8
+"""Wrappers that are taken off one message."""
+_INTERNAL = ("Internal Error (", "MyelinCheckException", "Myelin (", "INTERNAL_ERROR", "INTERNAL ERROR", "CHECK(")
+"""What stands before checks of TensorRT's own code."""
+_MOST_READ = 4000
+"""Characters of a message that are read."""
+
+
+def classified(message: str, below: str = "") -> tuple[str, dict[str, str | None]] | None:
+    """Return the class of an error with its fields; None where it says nothing of its own.
+
+    ``text`` is the sentence, a condition being in words, ``site`` the function or importer that says it, ``op`` and
+    ``node`` the ONNX node. ``below`` is the line below, which holds the words of some conditions.
+    """
+    text, known = message[:_MOST_READ].strip(), dict[str, str | None]()
+    words = ""
+    internal = any(word in text for word in _INTERNAL)
+    for _ in range(_MOST_WRAPPED):
+        wrapped = _unwrapped(text)
+        if wrapped is None:
+            break
+        fields, condition = wrapped
+        known |= {name: value for name, value in fields.items() if value}
+        text = (fields.get("text") or "").strip()
+        if not text and fields.get("awaits") and below.strip():
+            text, below = below.strip(), ""
+        elif not text and (internal or not condition):
+            return None  # the condition is about TensorRT's own code, or there is none
+        elif not text:
+            text = words = in_words(condition)
+            break
+    kind = next((name for name, kind in classes().items() if kind.match_text.search(text)), None)
+    if kind is None or not text:
+        return None
+    if classes()[_OF_ENGINE].match_text.search(known.get("site") or ""):
+        kind = _OF_ENGINE  # a plugin's constructor that reads an engine
+    checked = kind != "failed_part" and text == words
+    text = f"a check fails: {text}" if checked else text
+    return kind, {"text": text, "site": known.get("site"), "op": known.get("op"), "node": known.get("node")}
+
+
+def _unwrapped(text: str) -> tuple[dict[str, str | None], str] | None:
+    """Return the fields of what wraps a text, and the condition that it names; None where nothing does."""
+    for kind in _wrappers():
+        match = kind.match_text.match(text)
+        if match is not None:
+            fields = named_fields(kind, match.groups())
+            condition = fields.pop("condition", None) or ""
+            return fields | {"awaits": kind.name if kind.name.endswith("_of") else None}, condition
+    return None
+
+
+@cache
+def _wrappers() -> Sequence[LineKind]:
+    return [kind for kind in tables.kinds(SENTENCE) if kind.fields]
+
+
+@cache
+def classes() -> Mapping[str, LineKind]:
+    """Return the classes of errors by name, the narrowest first."""
+    return {kind.name: kind for kind in tables.kinds(SENTENCE) if not kind.fields}

@@ -1,0 +1,130 @@
+"""``check`` as a user runs it: targets, forms, the log's own target, bad input."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from onnx import TensorProto, save
+
+import trtforensics as tf
+from tests.support.faulty_models import FLOAT, model, node
+from tests.support.marked_logs import marked
+from tests.support.repository import ROOT
+from tests.support.schemas import problems
+from trtforensics.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TRANSFORMER = str(ROOT / "testdata" / "models" / "transformer.onnx")
+
+
+def test_several_targets_make_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", TRANSFORMER, "--target", "8.4,8.6"]) == 0
+    head, row = capsys.readouterr().out.splitlines()
+    assert head.split()[:2] == ["8.4", "8.6"]
+    assert row.split()[:2] == ["refused", "-"]
+
+
+def test_the_document_is_as_its_schema_says(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", TRANSFORMER, "--target", "8.4", "--json", "--fail-on", "error"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert not problems(document, "report")
+    (finding,) = document["findings"]
+    assert (finding["code"], len(finding["onnx_nodes"]), finding["evidence"][0]["line"]) == ("TF170", 6, 1)
+    assert "LayerNormalization" in finding["evidence"][0]["text"]
+
+
+@pytest.mark.parametrize("form", ["text", "html", "sarif", "junit"])
+def test_every_form_speaks_of_nodes(form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", TRANSFORMER, "--target", "8.4", "--format", form, "-v"]) == 0
+    out = capsys.readouterr().out
+    assert "TF170" in out
+    assert "97 nodes, operator set 17, for TensorRT 8.4" in out
+
+
+def test_report_of_a_model_is_a_check_of_any_release(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", TRANSFORMER]) == 0
+    assert "for any TensorRT" in capsys.readouterr().out
+
+
+def test_beside_a_log_the_model_is_judged_for_the_logs_release(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "build.log"
+    for version, codes in (("8.0.3", {"TF170"}), ("8.6.1", set())):
+        log.write_text(marked(f"&& {version} --onnx=m.onnx\nI Building\n&&! end").text, encoding="utf-8")
+        assert main(["report", str(log), "--onnx", TRANSFORMER, "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)["findings"]
+        assert {each["code"] for each in found} & {"TF170"} == codes
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("--gpu", "V100", "--target", "10.7"), "TF178"),
+        (("--gpu", "7.0", "--target", "10.4"), ""),
+        (("--jetpack", "5.0"), "TF170"),
+    ],
+)
+def test_gpus_and_jetpacks(words: tuple[str, ...], code: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", TRANSFORMER, *words, "--json"]) == 0
+    assert {finding["code"] for finding in json.loads(capsys.readouterr().out)["findings"]} == (
+        {code} if code else set()
+    )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--target", "ten"),
+        ("--gpu", "Voodoo 2"),
+        ("--jetpack", "99"),
+        ("--jetpack", "6.1", "--target", "10.3"),
+        ("--minShapes=x:1x3",),
+        ("--shapes=x:?",),
+        ("--suppress", "TF999"),
+    ],
+)
+def test_bad_options_end_with_one_sentence(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", TRANSFORMER, *words]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"\x00\xff" * 99, b"[V] [TRT] a log\n", None])
+def test_what_is_no_model_ends_with_one_sentence(
+    content: bytes | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "model.onnx"
+    if content is not None:
+        path.write_bytes(content)
+    assert main(["check", str(path)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_from_python() -> None:
+    report = tf.check(TRANSFORMER, "8.4", gpu="8.6", types=["fp16"])
+    assert [finding.code for finding in report.findings] == ["TF170"]
+    with pytest.raises(tf.ForensicsError, match="is no release"):
+        tf.check(TRANSFORMER, "eight")
+
+
+@pytest.mark.slow
+def test_two_gigabytes_of_external_data_are_not_loaded(tmp_path: Path) -> None:
+    rows = 1 << 18
+    whole = model(node("MatMul", "x w", "y"), inputs={"x": (FLOAT, (1, rows))})
+    tensor = TensorProto(name="w", data_type=FLOAT, dims=[rows, 1 << 11], data_location=TensorProto.EXTERNAL)
+    tensor.external_data.add(key="location", value="w.bin")
+    whole.graph.initializer.append(tensor)
+    save(whole, tmp_path / "model.onnx")
+    with (tmp_path / "w.bin").open("wb") as file:
+        file.truncate(4 * rows << 11)
+    values = np.memmap(tmp_path / "w.bin", np.float32, "r+")
+    values[-1] = 1e6
+    values.flush()
+    del values
+    report = tf.check(tmp_path / "model.onnx", "10.3", types=["fp16"])
+    assert "TF176" in {finding.code for finding in report.findings}

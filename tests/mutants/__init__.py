@@ -1,0 +1,1 @@
+"""What the tests would miss: small changes of the product that some test must notice."""

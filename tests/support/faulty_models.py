@@ -1,0 +1,294 @@
+"""Small models with one fault each, beside a twin without it: what a check must find, and where it must be silent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import onnx
+
+FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
+Dims = tuple["int | str", ...]
+Values = dict[str, tuple[int, "Dims | None"]]
+
+_IMAGE: Values = {"x": (FLOAT, (1, 4, 8, 8))}
+_OUT: Values = {"y": (FLOAT, None)}
+_KERNEL = np.full((4, 4, 3, 3), 0.1, np.float32)
+_FP16 = ("--target", "10.3", "--fp16")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A fault with its code, the model that has it and the one that has not, and the options of the check."""
+
+    name: str
+    code: str
+    faulty: onnx.ModelProto
+    faultless: onnx.ModelProto
+    options: Sequence[str]
+
+
+def node(op: str, inputs: str, outputs: str, name: str = "", **more: Any) -> onnx.NodeProto:
+    """Return a node; inputs and outputs are words, ``-`` is a slot that is left out."""
+    slots = ["" if word == "-" else word for word in inputs.split()]
+    return helper.make_node(op, slots, outputs.split(), name or f"/{op.lower()}", **more)
+
+
+def model(
+    *nodes: onnx.NodeProto,
+    inputs: Values | None = None,
+    outputs: Values | None = None,
+    opset: int = 17,
+    domain: str = "",
+    **constants: Any,
+) -> onnx.ModelProto:
+    """Return a model from ``x`` to ``y`` where nothing else is said."""
+    before, after = (
+        [helper.make_tensor_value_info(name, *kind) for name, kind in each.items()]
+        for each in (_IMAGE if inputs is None else inputs, _OUT if outputs is None else outputs)
+    )
+    weights = [numpy_helper.from_array(np.asarray(each), name) for name, each in constants.items()]
+    sets = [helper.make_opsetid("", opset), *([helper.make_opsetid(domain, 1)] if domain else [])]
+    return helper.make_model(helper.make_graph(nodes, "g", before, after, weights), opset_imports=sets, ir_version=9)
+
+
+def pairs() -> Iterator[Pair]:
+    """Yield all pairs."""
+    for make in (_operators, _restrictions, _types, _shapes, _structure, _quantisation, _targets):
+        for name, code, faulty, faultless, *options in make():
+            yield Pair(name, code, faulty, faultless, options or ("--target", "10.3"))
+
+
+Row = tuple[Any, ...]
+
+
+def _operators() -> Iterator[Row]:
+    sizes: Values = {"x": (FLOAT, (2, 8))}
+    norm: dict[str, Any] = {"s": np.ones(8, np.float32), "b": np.zeros(8, np.float32)}
+    yield "operator of no release", "TF170", model(node("Det", "x", "y")), model(node("Neg", "x", "y"))
+    whole = model(node("LayerNormalization", "x s b", "y"), inputs=sizes, **norm)
+    yield "operator of a later release", "TF170", whole, model(node("Mul", "x s", "y"), **norm), "--target", "8.4"
+    yield "operator in a branch", "TF170", _branching("Det"), _branching("Neg")
+    yield "sequence", "TF170", model(node("SequenceConstruct", "x x", "y")), model(node("Concat", "x x", "y", axis=0))
+    foreign = model(node("FancyNorm", "x", "y", domain="acme"), domain="acme")
+    yield "domain without importer", "TF172", foreign, model(node("Neg", "x", "y", domain="acme"), domain="acme")
+    old = ("--target", "8.6")
+    yield "operator set", "TF173", _pad("edge", 19), _pad("edge"), *old
+    text = model(node("StringNormalizer", "x", "y"), inputs={"x": (TensorProto.STRING, (2,))})
+    yield "texts", "TF170", text, model(node("Neg", "x", "y"))
+    yield "function", "TF170", _function("Det"), _function("Neg")
+
+
+def _branching(op: str) -> onnx.ModelProto:
+    then, other = (
+        helper.make_graph([node(each, "x", name)], name, [], [helper.make_tensor_value_info(name, FLOAT, None)])
+        for each, name in ((op, "then"), ("Abs", "other"))
+    )
+    inputs: Values = {"x": (FLOAT, (2, 8, 8)), "c": (TensorProto.BOOL, ())}
+    return model(node("If", "c", "y", then_branch=then, else_branch=other), inputs=inputs)
+
+
+def _function(op: str) -> onnx.ModelProto:
+    whole = model(node("Twice", "x", "y", domain="own"), domain="own")
+    sets = [helper.make_opsetid("", 17)]
+    whole.functions.append(helper.make_function("own", "Twice", ["a"], ["b"], [node(op, "a", "b")], sets))
+    return whole
+
+
+def _resize(mode: str, **more: str) -> onnx.ModelProto:
+    scales = np.array([1, 1, 2, 2], np.float32)
+    return model(node("Resize", "x - s", "y", mode=mode, **more), s=scales)
+
+
+def _top(k: int, **more: Any) -> onnx.ModelProto:
+    outputs: Values = {"y": (FLOAT, None), "i": (INT64, None)}
+    whole = node("TopK", "x k", "y i", axis=-1, **more)
+    return model(whole, inputs={"x": (FLOAT, (1, 9000))}, outputs=outputs, k=np.array([k]))
+
+
+def _pad(mode: str, opset: int = 13) -> onnx.ModelProto:
+    return model(node("Pad", "x p", "y", mode=mode), opset=opset, p=np.array([0, 0, 1, 1, 0, 0, 1, 1]))
+
+
+def _restrictions() -> Iterator[Row]:
+    old = ("--target", "8.4")
+    yield "Resize's cubic mode", "TF171", _resize("cubic"), _resize("linear"), *old
+    yield (
+        "Resize's coordinates",
+        "TF171",
+        _resize("linear", coordinate_transformation_mode="tf_crop_and_resize"),
+        (_resize("linear", coordinate_transformation_mode="asymmetric")),
+    )
+    yield "TopK's K", "TF171", _top(5000), _top(3000)
+    yield "TopK unsorted", "TF171", _top(10, sorted=0), _top(10, sorted=1)
+    yield "Pad's mode", "TF171", _pad("reflect"), _pad("constant"), "--target", "8.0"
+    training: dict[str, Any] = {name: np.ones(4, np.float32) for name in "sbmv"}
+    batch = "x s b m v"
+    several: Values = {"y": (FLOAT, None), "rm": (FLOAT, None), "rv": (FLOAT, None)}
+    trained = model(node("BatchNormalization", batch, "y rm rv", training_mode=1), outputs=several, **training)
+    yield "BatchNormalization that trains", "TF171", trained, model(node("BatchNormalization", batch, "y"), **training)
+    pool, indices = node("MaxPool", "x", "y i", kernel_shape=[2, 2]), {**_OUT, "i": (INT64, None)}
+    plain = model(node("MaxPool", "x", "y", kernel_shape=[2, 2]))
+    yield "MaxPool's indices", "TF171", model(pool, outputs=indices), plain
+    dilated = model(node("AveragePool", "x", "y", kernel_shape=[2, 2], dilations=[2, 2]), opset=19)
+    yield "dilated pooling", "TF171", dilated, model(node("AveragePool", "x", "y", kernel_shape=[2, 2]), opset=19)
+    flat: Values = {"x": (FLOAT, (4, 8, 8))}
+    yield (
+        "rank of DepthToSpace",
+        "TF171",
+        *(model(node("DepthToSpace", "x", "y", blocksize=2), inputs=each) for each in (flat, _IMAGE)),
+    )
+    weights: Values = {**_IMAGE, "w": (FLOAT, (4, 4, 3, 3)), "b": (FLOAT, (4,))}
+    yield (
+        "bias at run time",
+        "TF171",
+        model(node("Conv", "x w b", "y"), inputs=weights),
+        (model(node("Conv", "x w b", "y"), w=_KERNEL, b=np.ones(4, np.float32))),
+        *old,
+    )
+    moving: Values = {**_IMAGE, "axes": (INT64, (1,))}
+    yield (
+        "axes at run time",
+        "TF171",
+        model(node("ReduceSum", "x axes", "y"), inputs=moving),
+        (model(node("ReduceSum", "x axes", "y"), axes=np.array([1]))),
+    )
+
+
+def _masked(value: float) -> onnx.ModelProto:
+    return model(node("Add", "x m", "y"), m=np.array([0, value], np.float32).repeat(4))
+
+
+def _types() -> Iterator[Row]:
+    for name, element in (("STRING", TensorProto.STRING), ("UINT16", TensorProto.UINT16)):
+        inputs: Values = {"x": (element, (2,))}
+        yield (
+            f"{name} input",
+            "TF174",
+            model(node("Identity", "x", "y"), inputs=inputs),
+            model(node("Identity", "x", "y")),
+        )
+    brain: Values = {"x": (TensorProto.BFLOAT16, (2,))}
+    yield (
+        "BF16 too early",
+        "TF174",
+        model(node("Neg", "x", "y"), inputs=brain),
+        model(node("Neg", "x", "y")),
+        ("--target"),
+        "8.6",
+    )
+    cast = [
+        model(node("Cast", "x", "y", to=element), outputs={"y": (element, None)})
+        for element in (TensorProto.INT16, TensorProto.FLOAT16)
+    ]
+    yield "Cast to INT16", "TF174", *cast
+    tables = [model(node("Gather", "x i", "y"), i=np.array([0, value])) for value in (2**40, 2)]
+    yield "INT64 too wide", "TF175", *tables, "--target", "8.6"
+    doubled = [model(node("Mul", "x m", "y"), m=np.array([value])) for value in (1e300, 1e30)]
+    yield "DOUBLE too wide", "TF175", *doubled
+    yield "mask beyond FP16", "TF176", _masked(-1e9), _masked(-1e4), *_FP16
+    yield "NaN in a weight", "TF177", _masked(float("nan")), _masked(1.0)
+
+
+def _reshaped(shape: Sequence[int], width: int | str = 8) -> onnx.ModelProto:
+    return model(node("Reshape", "x s", "y"), inputs={"x": (FLOAT, ("n", width))}, s=np.array(shape))
+
+
+def _added(rows: int) -> onnx.ModelProto:
+    return model(node("Add", "x c", "y"), inputs={"x": (FLOAT, ("n", 8))}, c=np.ones((rows, 8), np.float32))
+
+
+def _shapes() -> Iterator[Row]:
+    good = ("--minShapes=x:1x8", "--optShapes=x:2x8", "--maxShapes=x:4x8")
+    yield "Reshape at max", "TF179", _reshaped([2, 8]), _reshaped([-1, 8]), *good
+    yield "broadcast", "TF179", _added(3), _added(1), "--shapes=x:4x8"
+    product = [
+        model(node("MatMul", "x w", "y"), inputs={"x": (FLOAT, (2, 8))}, w=np.ones((n, 4), np.float32)) for n in (7, 8)
+    ]
+    yield "product", "TF179", *product
+    dynamic, fixed = _reshaped([-1, 8]), model(node("Neg", "x", "y"))
+    yield "no profile", "TF180", dynamic, fixed
+    yield "profile that does not fit", "TF181", _reshaped([-1, 7], 7), dynamic, *good
+    counted = model(node("NonZero", "x", "y"), outputs={"y": (INT64, None)})
+    yield "size by data", "TF182", counted, fixed
+    yield "branches of two ranks", "TF194", _branching("Flatten"), _branching("Neg")
+
+
+def _structure() -> Iterator[Row]:
+    plain = model(node("Neg", "x", "y"))
+    yield "unknown tensor", "TF184", model(node("Add", "x lost", "y")), plain
+    yield "circle", "TF184", model(node("Add", "x b", "a"), node("Neg", "a", "b"), node("Abs", "a", "y")), plain
+    yield "made twice", "TF184", model(node("Neg", "x", "y"), node("Abs", "x", "y", "again")), plain
+    yield "no output", "TF184", model(node("Neg", "x", "y"), outputs={}), plain
+    twice = [model(node("Neg", "x", "t", "a"), node("Abs", "t", "y", name)) for name in ("a", "b")]
+    yield "a name twice", "TF185", *twice
+    yield "unused node", "TF193", model(node("Neg", "x", "y"), node("Abs", "x", "z")), plain
+    lost = model(node("Add", "x w", "y"), w=np.ones(8, np.float32))
+    lost.graph.initializer[0].CopyFrom(
+        TensorProto(name="w", data_type=FLOAT, dims=[8], data_location=TensorProto.EXTERNAL)
+    )
+    lost.graph.initializer[0].external_data.add(key="location", value="nowhere.bin")
+    yield "missing data", "TF183", lost, plain
+
+
+def _quantised(scale: float = 0.1, zero: int = 0, scales: int = 1, reader: str = "DequantizeLinear") -> onnx.ModelProto:
+    factors = np.float32(scale) if scales == 1 else np.full(scales, scale, np.float32)
+    points = np.int8(zero) if scales == 1 else np.full(scales, zero, np.int8)
+    first = node("QuantizeLinear", "x s z", "q", "/q", axis=1)
+    second = node(reader, "q s z" if reader == "DequantizeLinear" else "q", "y", "/dq")
+    return model(first, second, s=factors, z=points)
+
+
+def _quantisation() -> Iterator[Row]:
+    good = _quantised()
+    yield "scale of 0", "TF171", _quantised(scale=0.0), good
+    yield "zero point", "TF171", _quantised(zero=3), good
+    yield "scale NaN", "TF187", _quantised(scale=float("nan")), good
+    yield "scales of another length", "TF187", _quantised(scales=5), _quantised(scales=4)
+    yield "Q without DQ", "TF188", _quantised(reader="Abs"), good
+    yield "an island", "TF189", _convolutions([True, True, False]), _convolutions([True, True, True])
+
+
+def _convolutions(quantised: Sequence[bool]) -> onnx.ModelProto:
+    nodes, tensor = [], "x"
+    for place, has_pair in enumerate(quantised):
+        if has_pair:
+            nodes += [node("QuantizeLinear", f"{tensor} s z", f"q{place}", f"/q{place}")]
+            nodes += [node("DequantizeLinear", f"q{place} s z", f"d{place}", f"/d{place}")]
+            tensor = f"d{place}"
+        output = "y" if place == len(quantised) - 1 else f"c{place}"
+        nodes += [node("Conv", f"{tensor} w", output, f"/conv{place}", pads=[1, 1, 1, 1])]
+        tensor = output
+    return model(*nodes, w=_KERNEL, s=np.float32(0.1), z=np.int8(0))
+
+
+def _targets() -> Iterator[Row]:
+    plain, dynamic = model(node("Neg", "x", "y")), _reshaped([-1, 8])
+    yield "head of attention", "TF191", _attention(12), _attention(16)
+    shapes = ("--minShapes=x:1x8", "--optShapes=x:2x8", "--maxShapes=x:4x8", "--dla", "--fp16")
+    fixed = model(node("Neg", "x", "y"), inputs={"x": (FLOAT, (4, 8))})
+    yield "dynamic DLA", "TF192", dynamic, fixed, "--target", "10.3", *shapes[3:]
+    large = model(node("Add", "x z", "y"), inputs={"x": (FLOAT, (64, 1024, 2048)), "z": (FLOAT, (64, 1024, 2048))})
+    yield "memory", "TF190", large, plain
+
+
+def _attention(head: int) -> onnx.ModelProto:
+    inputs: Values = dict.fromkeys(("q", "k", "v"), (FLOAT, (1, 4, 8, head)))
+    parts = node("MatMul", "q kt", "s", "/scores"), node("Softmax", "s", "p"), node("MatMul", "p v", "y", "/sum")
+    return model(node("Transpose", "k", "kt", perm=[0, 1, 3, 2]), *parts, inputs=inputs)
+
+
+def written(pair: Pair, folder: Any) -> Mapping[str, str]:
+    """Write both models into a folder and return their paths."""
+    paths = {}
+    for name in ("faulty", "faultless"):
+        path = folder / f"{name}.onnx"
+        path.write_bytes(getattr(pair, name).SerializeToString())
+        paths[name] = str(path)
+    return paths

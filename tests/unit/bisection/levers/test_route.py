@@ -1,0 +1,43 @@
+"""Build routes and the knobs that TensorRT lists."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from trtforensics.bisection.levers.route import Knob, read_knobs, read_route
+from trtforensics.errors import SourceError, UsageError
+
+KNOBS = {"copy_ppg": Knob("copy_ppg", ("on", "off"), "on"), "tile": Knob("tile", (), "2")}
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"option": "-copy_ppg", "allowed_values": "-copy_ppg=[on|off]", "default_value": "on", "help": ""},
+        {"option": "-copy_ppg", "allowed_values": ["on", "off"], "default": "on"},
+    ],
+    ids=["bindings", "trtexec"],
+)
+def test_both_spellings_of_a_knob_are_read(option: dict[str, object]) -> None:
+    assert read_knobs(json.dumps({"tuner_options": [option]})) == {"copy_ppg": KNOBS["copy_ppg"]}
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"tuner_options": [{}]}', '{"tuner_options": 3}'])
+def test_another_document_is_refused(text: str) -> None:
+    with pytest.raises(SourceError, match="is not JSON as TensorRT"):
+        read_knobs(text)
+
+
+def test_a_route_is_read() -> None:
+    assert read_route("-copy_ppg=off  -tile=7", KNOBS) == {"copy_ppg": "off", "tile": "7"}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("copy_ppg=off", "is no -name=value"), ("-other=on", "has no knob other"), ("-copy_ppg=1", "has no value 1")],
+)
+def test_a_route_that_cannot_be_is_refused(text: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        read_route(text, KNOBS)

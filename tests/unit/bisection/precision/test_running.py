@@ -1,0 +1,71 @@
+"""A precision search that Python calls: on arrays, on a file, and again on the same directory."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+import onnx
+import pytest
+
+import trtforensics as tf
+from tests.support.repository import ROOT
+from trtforensics.bisection.options import BuildOptions, PrecisionOptions
+from trtforensics.bisection.precision.running import PrecisionRequest, PrecisionRun, given_samples
+from trtforensics.bisection.runner.options import RunOptions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MODEL = ROOT / "testdata" / "models" / "norm-chain.onnx"
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="probes run on Linux only")
+pytest.importorskip("onnxruntime", reason="ONNX Runtime is not installed")
+
+
+def arrays() -> dict[str, np.ndarray]:
+    """Return a sample of the model, near which its squares leave FP16."""
+    (value,) = onnx.load(MODEL).graph.input
+    shape = [dim.dim_value or 2 for dim in value.type.tensor_type.shape.dim]
+    return {value.name: np.random.default_rng(1).standard_normal(shape).astype(np.float32)}
+
+
+def test_a_model_in_memory_has_the_answer_of_its_file(tmp_path: Path) -> None:
+    sample = arrays()
+    np.savez(tmp_path / "sample.npz", x=sample["x"])
+    answer = tf.bisect_precision(MODEL, tmp_path / "file", samples=[tmp_path / "sample.npz"], build="none")
+    other = tf.bisect_precision(onnx.load(MODEL), tmp_path / "memory", samples=[sample], build="none")
+    assert (answer.status, answer.search.reused) == ("certified", 0)
+    assert answer.nodes
+    assert (answer.nodes, answer.minimal, answer.judged) == (other.nodes, other.minimal, other.judged)
+    assert (tmp_path / "memory.onnx").exists()
+    assert json.loads((tmp_path / "file" / "result.json").read_text()) == json.loads(json.dumps(answer.document()))
+    again = tf.bisect_precision(MODEL, tmp_path / "file", samples=[tmp_path / "sample.npz"], build="none")
+    assert (again.status, again.search.reused) == ("certified", answer.search.builds)
+
+
+def test_a_looser_tolerance_and_another_metric_judge_what_is_stored(tmp_path: Path) -> None:
+    sample = arrays()
+    lax = tf.bisect_precision(MODEL, tmp_path, samples=[sample], metric="cosine", tolerance=-1.0, build="none")
+    assert (lax.status, {rule.metric for rule in lax.judged.values()}) == ("not-reproduced", {"cosine"})
+    strict = tf.bisect_precision(MODEL, tmp_path, samples=[sample], metric={"y": "max-rel"}, build="none")
+    assert strict.status == "certified"
+
+
+def test_samples_that_do_not_fit_are_named(tmp_path: Path) -> None:
+    with pytest.raises(tf.ForensicsError, match="has no array for the input"):
+        tf.bisect_precision(MODEL, tmp_path / "out", samples=[{"other": np.zeros(1)}], build="none")
+
+
+def test_progress_tells_the_time_since_the_search_began(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    request = PrecisionRequest(str(MODEL), PrecisionOptions(), given_samples([arrays()]), BuildOptions())
+    run = PrecisionRun(request, RunOptions(build="none"), tmp_path)
+    uptime = time.monotonic
+    monkeypatch.setattr(time, "monotonic", lambda: uptime() + 1e6)
+    lines: list[str] = []
+    run.run(lines.append)
+    assert re.fullmatch(r"probes done \d+.*; last (good|bad); \d{1,2}:\d\d", lines[-1])

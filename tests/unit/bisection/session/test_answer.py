@@ -1,0 +1,34 @@
+"""The answer of a bisection as text."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.answers import search_answer
+
+
+def answer(sets: list[int], items: int = 8, builds: int = 5, *, remedy: bool = False) -> str:
+    names = iter(range(items))
+    culprits = tuple(tuple({"item": f"item{next(names)}"} for _ in range(members)) for members in sets)
+    given = search_answer(remedy=remedy, culprits=culprits, items=items, builds=builds, minimal=(True,) * len(sets))
+    return given.text(Path("out"), ())
+
+
+@pytest.mark.parametrize(
+    ("sets", "remedy", "sentence"),
+    [
+        ([1], False, "Certified: the set below is bad alone, and everything else together is good.\n"),
+        ([1, 2], False, "Certified: each set below is bad alone, and everything else together is good.\n"),
+        ([1], True, "Certified: with this one from good the build is good, and without it the build is bad.\n"),
+        ([2], True, "Certified: with these from good the build is good, and without any one of them it is bad.\n"),
+    ],
+)
+def test_a_certificate_speaks_of_as_many_as_there_are(sets: list[int], remedy: bool, sentence: str) -> None:  # noqa: FBT001 - a case
+    assert answer(sets, remedy=remedy).startswith(sentence)
+
+
+def test_nouns_go_with_their_numbers() -> None:
+    single = answer([1], items=1, builds=1)
+    assert "Culprit set 1 (1 of 1 item):" in single
+    assert "1 build, over 1 item;" in single
+    assert "5 builds, over 8 items;" in answer([1])

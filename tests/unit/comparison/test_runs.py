@@ -1,0 +1,64 @@
+"""What a run tells of an engine's speed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from trtforensics.comparison.runs import of_build, of_samples
+from trtforensics.model.profile import InferenceSamples
+from trtforensics.model.span import SourceSpan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from trtforensics.model.log import BuildLog
+
+    Load = Callable[[str], BuildLog]
+
+SUMMARY = """\
+&&&& RUNNING TensorRT.trtexec [TensorRT v8601] # trtexec
+[11/21/2026-10:00:00] [I] === Build Options ===
+[11/21/2026-10:00:00] [I] Precision: FP32+FP16
+[11/21/2026-10:00:00] [I] Save engine: a.plan
+[11/21/2026-10:00:00] [I] === Reporting Options ===
+[11/21/2026-10:00:00] [I] Verbose: Enabled
+[11/21/2026-10:00:00] [I] === Performance summary ===
+[11/21/2026-10:00:00] [I] Throughput: 900 qps
+[11/21/2026-10:00:00] [I] Latency: min = 0.8 ms, max = 9 ms, mean = 1.2 ms, median = 1 ms, {percentiles}
+"""
+
+
+@pytest.mark.parametrize(
+    ("percentiles", "spread"),
+    [
+        ("percentile(90%) = 1.1 ms, percentile(95%) = 1.5 ms, percentile(99%) = 2 ms", 0.1),
+        ("percentile(99%) = 2 ms", 0.2),  # the slowest of a hundred says little: the fastest inference counts
+    ],
+)
+def test_the_spread_is_that_of_common_inferences(load: Load, percentiles: str, spread: float) -> None:
+    run = of_build(load(SUMMARY.format(percentiles=percentiles)).builds[0])
+    latency = run.totals["latency_ms"]
+    assert (latency.value, latency.span.line) == (1.0, 9)
+    assert latency.spread == pytest.approx(spread)
+    assert (run.totals["throughput_qps"].value, run.totals["throughput_qps"].spread) == (900.0, None)
+
+
+def test_what_is_printed_and_written_is_no_circumstance(load: Load) -> None:
+    run = of_build(load(SUMMARY.format(percentiles="percentile(99%) = 2 ms")).builds[0])
+    assert [(one.name, one.value) for one in run.circumstances] == [("TensorRT", "8.6.1"), ("Precision", "FP32+FP16")]
+
+
+def test_samples_make_a_median_a_spread_and_a_throughput() -> None:
+    values = tuple(float(n) for n in range(1, 12))
+    run = of_samples(InferenceSamples(values, values, 22.0, SourceSpan("x", 1, 0)))
+    latency = run.totals["latency_ms"]
+    assert (latency.value, latency.spread, latency.mean, latency.count) == (6.0, 4.0, 6.0, 11)
+    assert run.totals["throughput_qps"].value == 500.0
+
+
+def test_one_inference_has_no_spread() -> None:
+    run = of_samples(InferenceSamples((2.0,), (1.0,), 0.0, SourceSpan("x", 1, 0)))
+    assert run.totals["gpu_compute_ms"].spread is None
+    assert "throughput_qps" not in run.totals

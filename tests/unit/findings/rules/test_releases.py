@@ -1,0 +1,67 @@
+"""What findings say of releases that are older or newer than the log's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.marked_logs import marked
+from tests.unit.findings.rules.test_examples import of_code, report_on
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TARGET = "E Error Code 9: API Usage Error (Target GPU SM {} is not supported by this TensorRT release.)"
+UNKNOWN = "E 1: [caskUtils.cpp::trtSmToCask::147] Error Code 1: Internal Error (Unsupported SM: 0x{:x})"
+
+
+def begin(version: int) -> str:
+    return f"| &&&& RUNNING TensorRT.trtexec [TensorRT v{version}] # trtexec --onnx=m.onnx --verbose\n"
+
+
+@pytest.mark.parametrize(
+    ("version", "line", "bounds"),
+    [
+        (101300, TARGET.format(61), "Pascal GPUs of compute capability 6.1 were last supported by TensorRT 8.6"),
+        (100700, TARGET.format(120), "Blackwell GPUs of compute capability 12.0 are supported from TensorRT 10.8 on"),
+        (8401, UNKNOWN.format(0x809), "Ada GPUs of compute capability 8.9 are supported from TensorRT 8.5 on"),
+        (9200, TARGET.format(61), ""),
+        (8401, UNKNOWN.format(0x6309), ""),
+        (101300, TARGET.format(89), ""),
+    ],
+)
+def test_a_gpu_that_is_not_supported_names_the_direction(version: int, line: str, bounds: str, tmp_path: Path) -> None:
+    (found,) = of_code(report_on(marked(begin(version) + line).text, tmp_path), "TF311")
+    if bounds:
+        assert found.cause.startswith(f"{bounds}, and this is TensorRT {str(version)[0]}")
+    else:
+        assert "compute capability" not in found.cause
+
+
+def failure(op: str) -> str:
+    return f"""E ModelImporter.cpp:140: While parsing node number 1 [{op} -> "y"]:
+    E ModelImporter.cpp:151: ERROR: onnxOpCheckers.cpp:998 In function checkFallbackPluginImporter:
+    | [6] creator && "Plugin not found, are the plugin name, version, and namespace correct?"
+    """
+
+
+@pytest.mark.parametrize(
+    ("version", "op", "since"),
+    [
+        (8003, "Einsum", "8.2"),
+        (8401, "GridSample", "8.5"),
+        (8205, "NonZero", "8.5"),
+        (101300, "Attention", "10.14"),
+        (101300, "Einsum", ""),
+        (101300, "Unique", ""),
+        (101300, "MyOperator", ""),
+    ],
+)
+def test_an_operator_of_a_later_release_names_it(version: int, op: str, since: str, tmp_path: Path) -> None:
+    (found,) = of_code(report_on(marked(begin(version) + failure(op)).text, tmp_path), "TF101")
+    assert (
+        (f"from TensorRT {since} on" in found.cause or f"from {since} on" in found.cause)
+        if since
+        else ("on, and this is" not in found.cause)
+    )

@@ -1,0 +1,49 @@
+"""Errors that no other finding explains."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.marked_logs import marked
+from trtforensics.findings.finding import Severity
+from trtforensics.findings.judging import Inputs, judge
+from trtforensics.findings.suppression import Suppression
+from trtforensics.sources.quoting import read_log
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(("end", "severity"), [("&&.", Severity.WARNING), ("&&!", Severity.ERROR)])
+def test_an_unexplained_error_counts_as_an_error_where_the_build_failed(
+    end: str, severity: Severity, tmp_path: Path
+) -> None:
+    lines = f"&& 10.16.1 --fp16\nE The flux capacitor hums\n{end}"
+    (tmp_path / "b.log").write_text(marked(lines).text, encoding="utf-8")
+    log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
+    (finding,) = [finding for finding in judge(Inputs([log]), Suppression()).findings if finding.code == "TF716"]
+    assert finding.severity is severity
+
+
+STEPS = (
+    "The step build ended with exit code 141 (SIGPIPE: what read its output had ended); "
+    "the step check ended with exit code 99; the last phase is build (line 1)"
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ("build_return_code=141\ncheck_return_code=99", STEPS),
+        ("Command terminated by signal 7", "A step ended with a signal (SIGBUS); the last phase is build (line 1)"),
+        ("result=FAIL", "The program's own result is FAIL, and no line says why; the last phase is build (line 1)"),
+        ("exit code 1\nexit code 0", None),
+    ],
+)
+def test_what_a_script_says_of_its_steps_is_a_finding(said: str, title: str | None, tmp_path: Path) -> None:
+    (tmp_path / "b.log").write_text(f"[TRT] [V] Original: 3 layers\n{said}\n", encoding="utf-8")
+    log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
+    titles = [finding.title for finding in judge(Inputs([log]), Suppression()).findings if finding.code == "TF719"]
+    assert titles == [title] * (title is not None)

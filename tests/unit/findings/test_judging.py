@@ -1,0 +1,67 @@
+"""Judging bounds what a report quotes, and what it keeps."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from tests.support.marked_logs import marked
+from trtforensics.findings import judging
+from trtforensics.findings.case import Case
+from trtforensics.findings.judging import Inputs, judge
+from trtforensics.findings.suppression import Suppression
+from trtforensics.findings.tree import MAX_EVIDENCE
+from trtforensics.sources.quoting import LONGEST_QUOTE, read_log
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+
+def test_long_evidence_is_cut_and_counted(tmp_path: Path) -> None:
+    names = ("t" * 2000 + str(number) for number in range(30))
+    said = "Missing scale and zero-point for tensor {}, expect fall back to non-int8 implementation for it"
+    text = marked("\n".join(f"W {said.format(name)}" for name in names)).text
+    (tmp_path / "b.log").write_text(text, encoding="utf-8")
+    log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
+    (found,) = [one for one in judge(Inputs([log]), Suppression()).findings if one.code == "TF211"]
+    assert len(found.evidence) == MAX_EVIDENCE
+    assert found.evidence_total == 30
+    assert {len(e.text) for e in found.evidence} == {LONGEST_QUOTE + 1}
+
+
+def test_a_command_that_would_hold_a_secret_is_left_out(tmp_path: Path) -> None:
+    text = marked("&& 10.16.1 --fp16 --plugins=https://me:abcdefgh12345@host/p.so\nV Original: 1 layers\n&&.").text
+    (tmp_path / "b.log").write_text(text, encoding="utf-8")
+    log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
+    steps = [step for finding in judge(Inputs([log]), Suppression()).findings for step in finding.next_steps]
+    secret = [step for step in steps if "its command holds a secret" in step.what]
+    assert secret
+    assert not any(step.command for step in secret)
+    assert not any("abcdefgh12345" in step.command for step in steps)
+
+
+def test_what_the_rules_worked_out_is_not_kept_for_other_builds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "b.log").write_text(marked("W Skipping tactic 0x3\n" * 3).text, encoding="utf-8")
+    log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
+    cases: list[weakref.ref[Case]] = []
+    quotes = judging._quotes
+
+    class Noted(Case):
+        def __init__(self, *given: Any, **named: Any) -> None:
+            super().__init__(*given, **named)
+            cases.append(weakref.ref(self))
+
+    def quoted(seen: Any, logs: Any) -> Any:
+        gc.collect()
+        assert cases
+        assert not any(case() for case in cases[:-2]), "a case of an earlier build is alive"
+        return quotes(seen, logs)
+
+    monkeypatch.setattr(judging, "Case", Noted)
+    monkeypatch.setattr(judging, "_quotes", quoted)
+    judge(Inputs([log, log]), Suppression())

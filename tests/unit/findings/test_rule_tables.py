@@ -1,0 +1,127 @@
+"""Rows of tables become rules."""
+
+from __future__ import annotations
+
+from functools import partial
+from importlib.resources import files
+from string import Formatter
+from typing import TYPE_CHECKING
+
+import pytest
+
+from trtforensics.findings.finding import Confidence, Fix, Severity
+from trtforensics.findings.registry import rules
+from trtforensics.findings.rule_tables import explained, read_table, table_rules
+from trtforensics.findings.rules.speed import dominant, reformats
+from trtforensics.parsers.grammar import tables
+from trtforensics.parsers.grammar.line_kinds import CAUSE, SENTENCE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from trtforensics.findings.case import Case
+
+ROW = """# A topic.
+
+XX001 warning: A plan: of another version
+reads: missing_scale
+cause: One thing
+    or another.
+confirm: Look.
+fix: Mend it.
+fix since 8.5 before 10: Replace it.
+source: a log
+source: another
+follows: TF1* TF640
+"""
+SCALES = """
+W Missing scale and zero-point for tensor a, expect fall back to non-int8 implementation for it
+W Missing scale and zero-point for tensor b, expect fall back to non-int8 implementation for it
+W Missing scale and zero-point for tensor a, expect fall back to non-int8 implementation for it
+"""
+
+
+def test_the_titles_of_rows_name_fields_of_the_lines_that_they_read() -> None:
+    fields = {kind.name: set(kind.fields) for kind in (*tables.kinds(), *tables.kinds(CAUSE), *tables.kinds(SENTENCE))}
+    unknown = []
+    for rule in table_rules():
+        assert isinstance(rule.check, partial)
+        kinds, says, *_ = rule.check.args
+        for form in says:
+            named = {name for _, name, listed, _ in Formatter().parse(form) if name and not listed}
+            unknown += [(rule.code, form)] if not any(named <= fields[kind] for kind in kinds) else []
+    assert unknown == []
+
+
+def test_the_title_of_a_row_has_the_values_that_its_lines_print() -> None:
+    """``text`` alone may be the rest of a sentence that is always the same."""
+    fields = {
+        kind.name: set(kind.fields) - {"text"}
+        for kind in (*tables.kinds(), *tables.kinds(CAUSE), *tables.kinds(SENTENCE))
+    }
+    bare = []
+    for rule in table_rules():
+        assert isinstance(rule.check, partial)
+        kinds, says, *_ = rule.check.args
+        bare += [rule.code] if any(fields[kind] for kind in kinds) and not any("{" in form for form in says) else []
+    assert bare == []
+
+
+def test_a_row_has_the_fields_of_a_rule() -> None:
+    (rule,) = read_table(ROW)
+    assert (rule.code, rule.severity, rule.title) == ("XX001", Severity.WARNING, "A plan: of another version")
+    assert rule.explanation.cause == "One thing or another."
+    assert rule.explanation.fixes == (Fix("Mend it."), Fix("Replace it.", "8.5", "10"))
+    assert rule.explanation.sources == ("a log", "another")
+    assert (rule.reads, rule.follows, rule.notes_alone) == (frozenset({"missing_scale"}), ("TF1*", "TF640"), True)
+
+
+def test_every_row_of_a_modules_texts_has_its_function() -> None:
+    texts = files("trtforensics.findings.rules") / "texts"
+    without_reads = frozenset({"cause", "confirm"})
+    rows = {rule.code for table in texts.iterdir() for rule in read_table(table.read_text("utf-8"), without_reads)}
+    assert rows
+    assert rows - {rule.code for rule in rules() if not rule.notes_alone} == set()
+
+
+def test_a_function_that_is_explained_is_the_check_of_its_row() -> None:
+    assert (dominant.code, dominant.severity, dominant.notes_alone) == ("TF608", Severity.NOTE, False)
+    assert dominant.explanation.fixes[0].since == "10.0"
+    with pytest.raises(KeyError, match="TF999"):
+        explained("TF999")(reformats.check)
+
+
+@pytest.mark.parametrize(
+    ("fields", "titles", "confidence"),
+    [
+        ("", [("A plan: of another version", 3)], Confidence.CERTAIN),
+        (
+            "says: No range of {tensor}\nsettle: c",
+            [("No range of a", 2), ("No range of b", 1)],
+            Confidence.LIKELY,
+        ),
+        ("says: No range of {tensor:listed}", [("No range of a, b", 3)], Confidence.CERTAIN),
+    ],
+)
+def test_a_row_gives_a_finding_for_each_title_or_one_that_lists(
+    fields: str, titles: list[tuple[str, int]], confidence: Confidence, case_of: Callable[[str], Case]
+) -> None:
+    (rule,) = read_table(ROW + fields)
+    seen = list(rule.check(case_of(SCALES)))
+    assert [(one.title, len(one.spans)) for one in seen] == titles
+    assert {one.confidence for one in seen} == {confidence}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ROW + "cause: Again",
+        ROW + "advice: Mend it",
+        ROW.replace("reads: missing_scale\n", ""),
+        ROW.replace("fix since 8.5 before 10", "fix since"),
+        ROW.replace("XX001 warning", "XX001"),
+    ],
+)
+def test_a_row_of_another_form_is_refused(wrong: str) -> None:
+    with pytest.raises((ValueError, KeyError)):
+        list(read_table(wrong))

@@ -1,0 +1,159 @@
+"""A few facts of each table, and what is said where nothing is known."""
+
+from __future__ import annotations
+
+from tests.support.for_each import for_each
+from trtforensics.knowledge.changes import change_of, error_code, packages
+from trtforensics.knowledge.operators import first_release_of, operator_support, operators, restrictions_of
+from trtforensics.knowledge.platforms import releases_for, sm_of, stack_of
+
+
+@for_each(
+    ("operator", "first"),
+    [
+        ("Attention", (10, 14)),
+        ("Conv", None),
+        ("DeformConv", (10, 1)),
+        ("Einsum", (8, 2)),
+        ("NonMaxSuppression", (8, 0)),
+        ("NonZero", (8, 5)),
+        ("STFT", (10, 5)),
+        ("Swish", (11, 0)),
+        ("Unique", None),
+    ],
+)
+def test_first_release_of_an_operator(operator: str, first: tuple[int, int] | None) -> None:
+    assert operator in {support.operator for support in operators()}
+    assert first_release_of(operator) == first
+
+
+@for_each(
+    ("operator", "version", "imported"),
+    [
+        ("NonZero", (8, 4, 3), False),
+        ("NonZero", (8, 5, 1, 7), True),
+        ("Sin", (6, 0), None),  # the release's documents and its importers contradict each other
+        ("Swish", (10, 16), False),
+        ("Swish", (11, 4), True),
+        ("Unique", (11, 1), False),
+        ("Unique", (11, 2), None),
+        ("Unheard", (10, 0), None),
+    ],
+)
+def test_an_operator_is_imported_or_not_or_nothing_is_known(
+    operator: str,
+    version: tuple[int, ...],
+    imported: bool | None,  # noqa: FBT001 - a row's value
+) -> None:
+    support = operator_support(operator, version)
+    assert (support.imported if support else None) is imported
+
+
+def test_restrictions_hold_for_their_releases() -> None:
+    def musts(version: tuple[int, ...]) -> set[tuple[str, ...]]:
+        rules = restrictions_of("TopK", version)
+        return {(rule.names[0], rule.must, *rule.value.split()) for rule in rules if rule.must != "not-type"}
+
+    assert musts((8, 5)) == {("K", "constant")}
+    assert musts((8, 6)) == set()
+    assert musts((10, 14)) == {("K", "below", "3840"), ("sorted", "equal", "1")}
+
+
+def test_a_restriction_in_words_is_one_sentence() -> None:
+    (rule,) = restrictions_of("Einsum", (8, 4))
+    assert rule.value == "no ellipsis, no diagonal, no broadcast between inputs"
+
+
+def test_experimental_operators_say_so() -> None:
+    old, new = (operator_support("NonMaxSuppression", version) for version in ((8, 4), (8, 5)))
+    assert old
+    assert new
+    assert (old.state, new.state) == ("experimental", "yes")
+
+
+@for_each(
+    ("sm", "version", "supported"),
+    [
+        ((6, 1), (8, 6), True),
+        ((6, 1), (9, 2), None),
+        ((6, 1), (10, 0, 1), False),
+        ((7, 0), (10, 4), True),
+        ((7, 0), (10, 5), False),
+        ((8, 6), (7, 1, 3), False),
+        ((8, 6), (7, 2), True),
+        ((8, 9), (8, 4), False),
+        ((8, 9), (11, 1), True),
+        ((8, 9), (11, 4), None),
+        ((12, 0), (10, 7), False),
+        ((12, 0), (10, 8), True),
+    ],
+)
+def test_releases_of_a_compute_capability(
+    sm: tuple[int, int],
+    version: tuple[int, ...],
+    supported: bool | None,  # noqa: FBT001 - a row's value
+) -> None:
+    architecture = releases_for(sm)
+    assert architecture
+    assert architecture.supported_by(version) is supported
+
+
+def test_platforms_differ() -> None:
+    orin = releases_for((8, 7), "JetPack")
+    assert orin
+    assert orin.supported_by((10, 3)) is True
+    assert releases_for((8, 7)) is None
+
+
+@for_each(
+    ("name", "sm"),
+    [
+        ("NVIDIA GeForce GTX 1080 Ti", (6, 1)),
+        ("Tesla V100-SXM2-16GB", (7, 0)),
+        ("Quadro RTX 6000", (7, 5)),
+        ("NVIDIA RTX 6000 Ada Generation", (8, 9)),
+        ("NVIDIA A10", (8, 6)),
+        ("Orin", (8, 7)),
+        ("NVIDIA H100 PCIe", (9, 0)),
+        ("GeForce 9", None),
+    ],
+)
+def test_compute_capability_of_a_device(name: str, sm: tuple[int, int] | None) -> None:
+    assert sm_of(name) == sm
+
+
+def test_stacks() -> None:
+    (minor,), (patch,) = stack_of((10, 13, 0, 35)), stack_of((10, 13, 2))
+    assert (minor.cuda, patch.cuda) == (("12.9", "11.8"), ("13.0", "12.9"))
+    assert patch.driver == {"13": "580", "12": "525"}
+    assert [stack.opset for version in ((8, 6), (10, 1), (10, 5)) for stack in stack_of(version)] == [
+        (0, 17),
+        (9, 20),
+        (),
+    ]
+    assert [stack.jetpack for stack in stack_of((8, 2), "JetPack")] == ["4.6.1", "4.6.2", "4.6.3"]
+    assert stack_of((4, 0)) == ()
+
+
+def test_changes() -> None:
+    workspace = change_of("--workspace")
+    assert workspace
+    assert (workspace.deprecated, workspace.removed) == ((8, 4), (10, 0))
+    assert workspace.replacement == "--memPoolSize=workspace:N"
+    bindings = change_of("num_bindings")
+    assert bindings
+    assert bindings == change_of("ICudaEngine::getNbBindings")
+    again = change_of("IBuilder::buildEngineWithConfig")
+    assert again
+    assert (again.removed, again.back_in) == ((10, 0), (10, 6))
+    assert change_of("no_such_name") is None
+
+
+def test_codes_and_packages() -> None:
+    unsupported, image = error_code("builder", 10), error_code("cuda", 209)
+    assert unsupported
+    assert unsupported.name == "kUNSUPPORTED_STATE"
+    assert image
+    assert "GPU" in image.meaning
+    assert error_code("parser", 99) is None
+    assert "onnxruntime-gpu" in {package.package for package in packages()}

@@ -1,0 +1,229 @@
+"""What holds for every row of the tables, so that no fact contradicts another."""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, get_args
+
+import onnx.defs
+import pytest
+
+from trtforensics.findings.steps.trtexec_flags import flags
+from trtforensics.knowledge import changes, operators, platforms
+from trtforensics.knowledge.table import OLDEST, known, release, rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+RELEASE = r"\d+\.\d+"
+OPTIONAL = rf"({RELEASE})?"
+TEXT = r".+"
+TYPES = r"((FP32|FP16|BF16|FP8|FP4|INT4|INT8|UINT8|INT32|INT64|BOOL)( (?=.)|$))*"
+COLUMNS = {
+    "operators": {
+        "operator": r"\w+",
+        "first": RELEASE,
+        "last": OPTIONAL,
+        "state": "yes|no|experimental",
+        "types": TYPES,
+        "source": TEXT,
+    },
+    "restrictions": {
+        "operator": r"\w+",
+        "of": "attribute|input|output",
+        "names": TEXT,
+        "must": "|".join(get_args(operators.Rule)),
+        "value": ".*",
+        "first": RELEASE,
+        "last": OPTIONAL,
+        "source": TEXT,
+    },
+    "architectures": {
+        "sm": RELEASE,
+        "name": r"\w+",
+        "platform": "|".join(get_args(platforms.Platform)),
+        "gpus": r"([^;\s][^;]*(;(?=\S)|$))*",
+        "unknown_to": OPTIONAL,
+        "first": OPTIONAL,
+        "last": OPTIONAL,
+        "refused_from": OPTIONAL,
+        "source": TEXT,
+    },
+    "stack": {
+        "release": rf"{RELEASE}(\.\d)?",
+        "platform": "|".join(get_args(platforms.Platform)),
+        "cuda": rf"({RELEASE}( (?=.)|$))*",
+        "cudnn": OPTIONAL,
+        "driver": r"(\d+:\d+( (?=.)|$))*",
+        "python": r"(\d[\d.]*-[\d.]*)?",
+        "jetpack": r"(\d[\d.]*)?",
+        "l4t": r"(\d[\d.]*)?",
+        "opset": r"(\d*-\d+)?",
+        "source": TEXT,
+    },
+    "removed": {
+        "kind": "call|class|enumerator|flag",
+        "name": r"(--)?[\w:.]+",
+        "python": r"\w*",
+        "deprecated": OPTIONAL,
+        "removed": OPTIONAL,
+        "back_in": OPTIONAL,
+        "replacement": ".*",
+        "source": TEXT,
+    },
+    "error_codes": {
+        "kind": "builder|cuda|parser",
+        "code": r"\d+",
+        "name": r"\w*",
+        "meaning": TEXT,
+        "source": TEXT,
+    },
+    "packages": {
+        "package": TEXT,
+        "versions": r"[\d.]*-?[\d.]*",
+        "tensorrt": r"[\d.]*-?[\d.]*",
+        "fault": TEXT,
+        "remedy": TEXT,
+        "source": TEXT,
+    },
+}
+
+
+def numbers(text: str) -> list[tuple[int, str]]:
+    """Split a text so that releases and codes in it sort as numbers."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", text)]
+
+
+def order(table: str, row: Mapping[str, str]) -> tuple[object, ...]:
+    keys = {
+        "operators": ("operator", "first"),
+        "restrictions": ("operator", "of", "names", "must", "first", "value"),
+        "architectures": ("sm", "platform"),
+        "stack": ("release", "platform", "jetpack"),
+        "removed": ("kind", "name"),
+        "error_codes": ("kind", "code"),
+        "packages": ("package",),
+    }[table]
+    numeric = {"first", "sm", "release", "jetpack", "code"}
+    return tuple(numbers(row[key]) if key in numeric else row[key] for key in keys)
+
+
+@pytest.mark.parametrize("table", COLUMNS)
+def test_every_value_is_of_its_columns_form(table: str) -> None:
+    def wrong() -> Iterator[str]:
+        for row in rows(table):
+            for column, form in COLUMNS[table].items():
+                if not re.fullmatch(form, row[column]):
+                    yield f"{row}: {column}"
+
+    assert list(next(rows(table))) == list(COLUMNS[table])
+    assert not list(wrong())
+
+
+@pytest.mark.parametrize("table", COLUMNS)
+def test_rows_are_sorted_and_differ(table: str) -> None:
+    keys = [order(table, row) for row in rows(table)]
+    assert not [(one, other) for one, other in pairwise(keys) if not one < other]
+
+
+def overlap(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
+    return release(one["first"]) <= (known(other["last"]) or (99, 0)) and release(other["first"]) <= (
+        known(one["last"]) or (99, 0)
+    )
+
+
+def test_no_release_has_two_rows_of_an_operator() -> None:
+    def contradictions() -> Iterator[tuple[object, object]]:
+        for one, other in pairwise(rows("operators")):
+            if one["operator"] == other["operator"] and overlap(one, other):
+                yield one, other
+
+    assert not list(contradictions())
+
+
+def test_no_release_has_two_rules_of_a_kind_for_one_name() -> None:
+    groups: dict[tuple[str, ...], list[Mapping[str, str]]] = {}
+    for row in rows("restrictions"):
+        if row["must"] in {"equal", "in", "rank", "type", "below"}:
+            groups.setdefault((row["operator"], row["of"], row["names"], row["must"]), []).append(row)
+    assert not [pair for group in groups.values() for pair in combinations(group, 2) if overlap(*pair)]
+
+
+def test_periods_begin_before_they_end() -> None:
+    def wrong() -> Iterator[Mapping[str, str]]:
+        for table in ("operators", "restrictions"):
+            for row in rows(table):
+                if not OLDEST <= release(row["first"]) <= (known(row["last"]) or (99, 0)):
+                    yield row
+        for row in rows("architectures"):
+            bounds = [known(row[column]) for column in ("unknown_to", "first", "last", "refused_from")]
+            given = [bound for bound in bounds if bound]
+            if given != sorted(set(given)):
+                yield row
+        for row in rows("removed"):
+            bounds = [known(row[column]) for column in ("deprecated", "removed", "back_in")]
+            given = [bound for bound in bounds if bound]
+            if not given or given != sorted(given):
+                yield row
+
+    assert not list(wrong())
+
+
+def test_restrictions_are_of_operators_that_the_release_imports() -> None:
+    def wrong() -> Iterator[Mapping[str, str]]:
+        for row in rows("restrictions"):
+            for bound in (row["first"], row["last"]):
+                support = operators.operator_support(row["operator"], release(bound)) if bound else None
+                if bound and (support is None or not support.imported):
+                    yield row
+
+    assert not list(wrong())
+
+
+def test_restrictions_name_what_onnx_names() -> None:
+    names: dict[tuple[str, str], set[str]] = {}
+    for schema in onnx.defs.get_all_schemas_with_history():
+        parts = {
+            "attribute": schema.attributes,
+            "input": [parameter.name for parameter in schema.inputs],
+            "output": [parameter.name for parameter in schema.outputs],
+        }
+        for of, found in parts.items():
+            names.setdefault((schema.name, of), set()).update(found)
+
+    def wrong() -> Iterator[str]:
+        for row in rows("restrictions"):
+            given = names.get((row["operator"], row["of"]))
+            if given is not None and row["must"] != "text":
+                yield from (f"{row['operator']}: {name}" for name in row["names"].split() if name not in given)
+
+    assert not list(wrong())
+
+
+def test_removed_flags_are_those_that_trtexec_refuses() -> None:
+    def wrong() -> Iterator[str]:
+        for change in changes.changes():
+            if change.kind == "flag":
+                before = flags()[change.name].before
+                expected = (*map(int, before.split(".")), 0)[:2] if before else None
+                if change.removed != expected:
+                    yield f"{change.name}: {change.removed}, and trtexec's options say {before or 'never'}"
+
+    assert not list(wrong())
+
+
+def test_every_gpu_is_found_by_its_own_name() -> None:
+    def wrong() -> Iterator[str]:
+        for row in rows("architectures"):
+            for name in filter(None, row["gpus"].split(";")):
+                if platforms.sm_of(name) != release(row["sm"]):
+                    yield name
+
+    assert not list(wrong())
+
+
+def test_codes_of_the_builder_and_the_parser_are_complete() -> None:
+    for kind, last in (("builder", 10), ("parser", 14)):
+        codes = [int(row["code"]) for row in rows("error_codes") if row["kind"] == kind]
+        assert codes == list(range(last + 1))

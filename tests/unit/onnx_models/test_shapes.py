@@ -1,0 +1,49 @@
+"""Shapes as trtexec spells them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.input_models import FLOAT, MIXED, model
+from trtforensics.errors import UsageError
+from trtforensics.onnx_models import shapes
+from trtforensics.onnx_models.shapes import input_shapes, is_dynamic, parse_shapes, types_of
+
+
+def test_shapes_are_read_as_trtexec_spells_them() -> None:
+    assert parse_shapes(["x:2x16x64,mask:2x16", "a:b:3"]) == {"x": (2, 16, 64), "mask": (2, 16), "a:b": (3,)}
+    assert parse_shapes([]) == {}
+    assert input_shapes(MIXED, {"ids": (2, 7)})["ids"] == (2, 7)
+
+
+@pytest.mark.parametrize("text", ["x", "x:", ":3", "x:2xa", "x:2x", "x=3", "x:-1"])
+def test_what_is_no_shape_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match=r"is not a shape|does not fit|no input"):
+        input_shapes(MIXED, parse_shapes([text]))
+
+
+@pytest.mark.parametrize(
+    ("shapes", "says"),
+    [({}, "the input ids is dynamic"), ({"ids": (3, 1)}, "does not fit"), ({"ids": (2,)}, "does not fit")],
+)
+def test_shapes_that_do_not_fit_are_refused(shapes: dict[str, tuple[int, ...]], says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        input_shapes(MIXED, shapes)
+
+
+def test_the_next_step_spells_every_dynamic_input() -> None:
+    two = model(x=(FLOAT, ["batch", 3]), y=(FLOAT, [2, "n"]), z=(FLOAT, [4]))
+    with pytest.raises(UsageError) as caught:
+        input_shapes(two, {})
+    assert caught.value.what == "the input x is dynamic (?x3) and the input y is dynamic (2x?)"
+    assert "--shapes x:Nx3,y:2xN" in caught.value.next_step
+    assert is_dynamic(two)
+    assert not is_dynamic(model(z=(FLOAT, [4])))
+
+
+def test_dimensions_that_take_too_long_to_infer_stay_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """ONNX Runtime's inference is ended then, and what onnx itself infers stands."""
+    before = types_of(MIXED)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: True)
+    monkeypatch.setattr(shapes, "_PATIENCE_S", 0)
+    assert types_of(MIXED) == before

@@ -1,0 +1,145 @@
+"""Models whose constants do not fit into one message: the same results as those that do."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper
+
+from tests.support.zoo.net import Net
+from trtforensics.bisection.precision.casting.caster import Caster, save
+from trtforensics.bisection.precision.casting.storage import BF16, FP16, Storage
+from trtforensics.bisection.precision.emulation.converted import raised_for
+from trtforensics.bisection.precision.emulation.oracle import Oracle
+from trtforensics.bisection.precision.nodes import content_of
+from trtforensics.errors import OutputError, SourceError
+from trtforensics.onnx_models.reading import prepare
+from trtforensics.onnx_models.streaming import key_of, references_as_inputs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Make = Callable[[], Caster]
+
+runtime = pytest.importorskip("onnxruntime", reason="ONNX Runtime is not installed")
+
+SAMPLE = {"x": np.random.default_rng(2).standard_normal((2, 16)).astype(np.float32)}
+
+
+@pytest.fixture(params=[FP16, BF16], ids=["fp16", "bf16"])
+def both(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Caster, Caster]:
+    """Return casters of one model: read whole, and streamed because the limits are small."""
+    storage: Storage = request.param
+    net = Net(seed=3)
+    hidden = net.linear("/in", "x", 16, 16)
+    large = net.node("Mul", "/up", [hidden, net.tensor("factor", np.full(16, 1e5))])
+    model = net.model(net.linear("/out", large, 16, 16), {"x": (2, 16)}, (2, 16))
+    path = tmp_path / "model.onnx"
+    onnx.save(model, path, save_as_external_data=True, location="model.data", size_threshold=0)
+    whole = Caster(prepare(str(path)), storage)
+    package = "trtforensics.onnx_models"
+    monkeypatch.setattr(f"{package}.reading._LARGEST", 1000)
+    monkeypatch.setattr(f"{package}.streaming.LEAST", 200)
+    streamed = Caster(prepare(str(path)), storage)
+    assert set(streamed.prepared.streamed) == {"/in.w", "/out.w"}
+    assert not whole.prepared.streamed
+    return whole, streamed
+
+
+def test_the_message_has_no_large_values(both: tuple[Caster, Caster]) -> None:
+    whole, streamed = both
+    for keep in ((), streamed.candidates):
+        model = streamed.cast(keep)
+        assert all(key_of(each) or len(each.raw_data) < 200 for each in model.graph.initializer)
+        assert model.ByteSize() < whole.cast(keep).ByteSize()
+
+
+def test_16_bit_copies_are_mapped_from_a_file(both: tuple[Caster, Caster], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trtforensics.bisection.precision.casting.storage._PART", 100)
+    whole, streamed = both
+    copies = streamed.constants.streamed
+    assert len(copies) == 2
+    for name, copy in copies.items():
+        assert isinstance(copy, np.memmap)
+        assert copy.tobytes() == next(each.raw_data for each in whole.constants.narrow.values() if each.name == name)
+
+
+def test_a_full_disk_is_said(both: tuple[Caster, Caster], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.TemporaryFile", partial(Path("/dev/full").open, "w+b"))
+    with pytest.raises(OutputError, match="no space left on device"):
+        _ = both[1].constants
+
+
+def test_scores_and_floors_are_the_same(both: tuple[Caster, Caster]) -> None:
+    whole, streamed = (Oracle(caster, [SAMPLE]) for caster in both)
+    for keep in ((), ("/in/MatMul",), tuple(both[0].candidates)):
+        assert streamed.score_mixture(keep) == whole.score_mixture(keep)
+    (score,), (floor,) = (each.floor.outputs["y"] for each in (streamed, whole))
+    assert score == pytest.approx(floor)
+    assert both[1].constants.altered == both[0].constants.altered
+
+
+def test_a_saved_model_has_the_same_values(both: tuple[Caster, Caster], tmp_path: Path) -> None:
+    saved = []
+    for number, caster in enumerate(both):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        save(caster, caster.cast(()), folder / "typed.onnx")
+        saved.append(onnx.load(folder / "typed.onnx"))
+        onnx.checker.check_model(str(folder / "typed.onnx"), full_check=True)
+    values = [{each.name: numpy_helper.to_array(each) for each in model.graph.initializer} for model in saved]
+    assert values[0].keys() == values[1].keys()
+    assert all((values[0][name] == values[1][name]).all() for name in values[0])
+
+
+def test_other_values_are_another_job(both: tuple[Caster, Caster], tmp_path: Path) -> None:
+    before = content_of(both[1], Oracle(both[1], [SAMPLE]))["model"]
+    data = tmp_path / "model.data"
+    data.write_bytes(data.read_bytes()[:-1] + b"\x01")
+    again = Caster(prepare(str(tmp_path / "model.onnx")), both[1].storage)
+    assert content_of(again, Oracle(again, [SAMPLE]))["model"] != before
+
+
+def test_what_cannot_be_streamed_is_refused(
+    both: tuple[Caster, Caster], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert both
+    monkeypatch.setattr("trtforensics.onnx_models.streaming.LEAST", 10_000)
+    with pytest.raises(SourceError, match="of constants that are small, sub-byte or in bodies"):
+        prepare(str(tmp_path / "model.onnx"))
+
+
+def test_a_data_file_that_is_too_short_is_said(both: tuple[Caster, Caster], tmp_path: Path) -> None:
+    assert both
+    data = tmp_path / "model.data"
+    data.write_bytes(data.read_bytes()[:-100])
+    with pytest.raises(SourceError, match="external data cannot be read"):
+        prepare(str(tmp_path / "model.onnx"))
+
+
+@pytest.mark.parametrize("limit", [500, 10**9])
+def test_no_conversion_where_weights_are_streamed(limit: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    net = Net(seed=3, opset=11)
+    model = net.model(net.linear("/in", "x", 16, 16), {"x": (2, 16)}, (2, 16))
+    onnx.save(model, tmp_path / "m.onnx", save_as_external_data=True, location="m.data", size_threshold=0)
+    monkeypatch.setattr("trtforensics.onnx_models.reading._LARGEST", limit)
+    monkeypatch.setattr("trtforensics.onnx_models.streaming.LEAST", 200)
+    prepared = prepare(str(tmp_path / "m.onnx"))
+    if not prepared.streamed:
+        assert raised_for(prepared, BF16) is not prepared
+        return
+    with pytest.raises(SourceError, match="does not convert models of more than 2 GB"):
+        raised_for(prepared, BF16)
+
+
+def test_streamed_constants_become_inputs_with_their_sizes(both: tuple[Caster, Caster]) -> None:
+    whole, streamed = (caster.prepared.proto for caster in both)
+    inputs = {each.name: each.type.tensor_type for each in references_as_inputs(streamed).graph.input}
+    assert set(inputs) == {"x", "/in.w", "/out.w"}
+    assert [each.dim_value for each in inputs["/in.w"].shape.dim] == [16, 16]
+    assert references_as_inputs(whole) is whole

@@ -1,0 +1,159 @@
+"""What lines that no rule reads tell of a run, in several wordings, each beside a line that is nearly the same."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.support.for_each import for_each
+from trtforensics.parsers.lines.unread import ASIDES, UnreadLines
+from trtforensics.parsers.text.line_index import LineIndex
+
+WORDINGS: dict[str, tuple[list[str], list[str]]] = {
+    "prompt": (
+        ["me@box:~/a$ trtexec --onnx=a", "(env) [10:05:00] root@c1:/w# ls", "[me@box a]$ l"],
+        ["to me@box.org"],
+    ),
+    "cell": (["In [3]: !trtexec --onnx=a", "In [12]:"], ["Cell In [3]: x"]),
+    "typed_trtexec": (
+        ["trtexec --onnx=a.onnx", "$ time ./bin/trtexec --onnx=a", r"C:\trt> trtexec.exe --onnx=a", "!trtexec --help"],
+        ["use trtexec --onnx", "trtexec: not found"],
+    ),
+    "typed_polygraphy": (
+        ["polygraphy run a.onnx --trt", "+ /usr/bin/polygraphy convert a.onnx"],
+        ["polygraphy is"],
+    ),
+    "traceback": (
+        ["Traceback (most recent call last):", "RuntimeError     Traceback (most recent call last)"],
+        ["Traceback:"],
+    ),
+    "raised_error": (["RuntimeError: no engine", "pycuda._driver.LogicError: failed", "EOFError"], ["An Error: x"]),
+    "raised_exception": (["Exception", "torch.jit.frontend.MyException: x"], ["this Exception: x"]),
+    "raised_ort": (
+        ["onnxruntime.capi.onnxruntime_pybind11_state.Fail: [ONNXRuntimeError]"],
+        ["pybind11_state.Fail: x"],
+    ),
+    "traceback_top": (['  File "a.py", line 3, in <module>'], ['  File "a.py", line 3, in main']),
+    "own_gtest": (["[  PASSED  ] 12 tests.", "[  FAILED  ] 1 test, listed below:"], ["[  FAILED  ] Trt.Builds"]),
+    "own_pytest": (["=== 1 failed, 2 passed in 3.2s ===", "= 2 passed in 3s ="], ["1 failed, 2 passed in 3s"]),
+    "own_failure": (
+        [
+            "App run failed",
+            "error: creating server: Internal - failed to load all models",
+            "TensorRT: export failure 3s",
+        ],
+        ["App failed"],
+    ),
+    "own_success": (["App run successful", "Finished: SUCCESS", "Job succeeded"], ["App run"]),
+    "own_end": (
+        ["Finish", "[INFO] Finished.", "Test all finish!", "10:05:01 - INFO - Finished successfully"],
+        ["Finishing", "finish the build", "Refinish"],
+    ),
+    "own_end_done": (["Done.", "all done!", "is done"], ["done with step 1", "Loading... done", "undone", "50% done"]),
+    "own_end_complete": (["Completed", "[INFO] Complete in 3.5 s"], ["Completing", "incomplete"]),
+    "own_goal": (
+        [
+            "Succeeded building engine!",
+            "Succeed building serialized engine!",
+            "Successfully built the engine.",
+            "Successfully exported TensorRT model",
+            "Succeeded running model in TensorRT!",
+            "Engine saved to a.plan",
+            "TensorRT: export success ok 31.5s, saved as 'a.engine' (9.1 MB)",
+            "Export complete (34.2s)",
+            "Convert finished successfully.",
+            "Build engine successfully!",
+            "Build finished",
+            "Engine is saved at x",
+            "serialize cuda engine to file: /m/a.engine successfully",
+            "completed building CUDA engine",
+            "[TRT-LLM] [I] Total time of building all engines: 00:01:02",
+            "Converted TensorRT model done.",
+            "10:05:01 - mmdeploy - INFO - All process success.",
+        ],
+        [
+            "Engine is not saved",
+            "the engine will be saved to a",
+            "Successfully created engine context",
+            "Successfully loaded engine",
+            "build success rate",
+            "Engine built for another GPU",
+            "serialize engine to file: a",
+            "Failed to save: engine not written",
+            "Successfully created plugin",
+            "model done",
+            "engine loading done",
+        ],
+    ),
+    "step_code": (["build_return_code=141", "x_exit_code=0"], ["return_code=1", "source_code=1"]),
+    "make_code": (["make: *** [all] Error 2", "make[1]: *** [Makefile:8: engine] Error 141"], ["*** [all] Error"]),
+    "own_importing": (["Beginning ONNX file parsing", "Loading ONNX file from path a.onnx"], ["parsing arguments"]),
+    "own_inferring": (["Time per inference: 3.5 ms", "infer time: 8 ms", "Inference time: 1"], ["inference.py"]),
+    "signalled": (
+        ["Command terminated by signal 11", "Command 'x' died with <Signals.SIGSEGV: 11>."],
+        ["terminated by signal handler"],
+    ),
+    "finished_cleanly": (["[x-1]: process has finished cleanly [pid 3]"], ["process has finished"]),
+    "killed_job": (["./b.sh: line 12:   345 Killed     python b.py"], ["line 12: Killed"]),
+    "build_failed": (["Failed to build engine", "Unable to build engine"], ["Failed to build"]),
+    "interrupted": (["KeyboardInterrupt", "^C", "make: *** [Makefile:6: run] Interrupt"], ["Interrupted system call"]),
+    "ended_badly": (["Terminated", "Illegal instruction (core dumped)"], ["Terminated by peer"]),
+    "return_code": (
+        [
+            "python_return_code=1",
+            "Process finished with exit code 0",
+            "exit status 1",
+            "Command exited with 141",
+            "Exit status: 139",
+            "returncode=-11",
+            "Command exited with non-zero status 1",
+            "returned a non-zero code: 2",
+            "build_exit_code=137",
+        ],
+        ["the exit code is unknown", "exited with 3 errors", "return code 3.5x"],
+    ),
+    "own_result": (["result=FAIL", "Result: passed", "Result is : VALID", "Final result = OK"], ["fp32_result=FAIL"]),
+    "own_result_upper": (["RESULT: PASS", "TEST RESULT = FAILED"], ["RESULTS: 3"]),
+    "own_tests": (["All tests are passed!!", "All tests passed", "ALL TESTS PASSED"], ["All tests run"]),
+    "mlperf_summary": (["MLPerf Results Summary"], ["MLPerf"]),
+    "mlperf_test": (["main.cc:9] Starting running actual test.", "Finished running actual test."], ["Starting test"]),
+    "mlperf_latency": (["99.90 percentile latency (ns)   : 181", "Mean latency (ns) : 5"], ["target_latency (ns): 0"]),
+    "mlperf_rate": (["Samples per second: 12.5", "Completed samples per second    : 9"], ["Samples: 3"]),
+    "of_mlperf": (["Running harness for bert benchmark", "./build/bin/harness_bert --x"], ["a harness"]),
+    "of_triton": (["exec tritonserver", "I01 model_lifecycle.cc:46] loading"], ["triton kernel"]),
+    "of_deepstream": (["NvDsInferContext[UID 1]", "deepstream-app -c a.txt"], ["a deep stream"]),
+    "of_tensorrt_llm": (["[TRT-LLM] [I] a", "trtllm-build --x"], ["TensorRT LLM"]),
+    "of_torch_tensorrt": (["torch_tensorrt.compile(m)", "site-packages/torch_tensorrt/_compile.py"], ["torch2trt"]),
+    "of_tf_trt": (["TF-TRT Warning: Could not find TensorRT", "node TRTEngineOp_0"], ["tf and trt"]),
+    "of_onnxruntime": (["[ONNXRuntimeError] : 1", "['TensorrtExecutionProvider']"], ["onnxruntime_precision=1"]),
+    "of_jetson": (["jetson-inference:  ", "detectNet -- loading"], ["jetson clocks"]),
+    "of_ros": (["[component_container-1] x", "[INFO] [launch]: All log files"], ["ros"]),
+    "of_python": (["Traceback (most recent call last):", '  File "a.py", line 3, in <module>'], ['File "a.onnx"']),
+    "of_cpp": (["terminate called after x", "sample.cpp:12) failed"], ["sample.cpp"]),
+    "crashed": (["Segmentation fault (core dumped)", "Aborted (core dumped)"], ["Aborted the search"]),
+    "terminated": (["terminate called without an active exception"], ["terminate"]),
+    "host_killed": (["Killed", "Out of memory: Killed process 3"], ["I Killed it"]),
+}
+"""Lines by what they tell, then lines that do not."""
+
+
+def told(text: str) -> set[str]:
+    index = LineIndex(text.encode() + b"\n")
+    return {kind for _, kind, _ in UnreadLines().told(index, np.arange(len(index))).asides}
+
+
+@for_each("kind", WORDINGS)
+def test_each_wording_is_told_and_its_look_alike_is_not(kind: str) -> None:
+    rows, others = WORDINGS[kind]
+    assert [row for row in rows if kind not in told(row)] == []
+    assert [row for row in others if kind in told(row)] == []
+
+
+def test_every_aside_has_wordings() -> None:
+    assert WORDINGS.keys() == ASIDES.keys()
+
+
+def test_a_line_that_is_met_again_tells_the_same() -> None:
+    reader, index = UnreadLines(), LineIndex(b"Killed\nx\n" * 300)
+    for _ in range(2):
+        asides = reader.told(index, np.arange(len(index))).asides
+        assert [line for line, _, _ in asides] == [*range(0, len(index), 2)]

@@ -1,0 +1,362 @@
+"""The runs of a log: where each begins and ends, which program it is, how it ended, and what it compared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.for_each import for_each
+from trtforensics.model.run import Ending, Program
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from trtforensics.model.log import BuildLog
+    from trtforensics.model.run import Run
+
+    Load = Callable[[str], BuildLog]
+
+I = "[11/21/2026-10:05:00] [I] "  # noqa: E741 - as the log spells the level
+E = "[11/21/2026-10:05:00] [E] "
+V = "[11/21/2026-10:05:00] [V] [TRT] "
+PY = "[11/21/2026-10:05:00] [TRT] [V] "
+PY_E = "[11/21/2026-10:05:00] [TRT] [E] "
+ORT = "2024-01-01 10:00:00.1 [E:onnxruntime:Default, tensorrt_execution_provider.h:82 log] "
+STAMP = "[11/21/2026-10:05:00] "
+BUILT = [PY + "Original: 3 layers", PY + "Engine generation completed in 1.5 seconds."]
+TRACEBACK = ["Traceback (most recent call last):", '  File "build.py", line 3, in <module>', "    main()"]
+SUMMARY = "Accuracy Summary | trt-runner-N0-1 vs. onnxrt-runner-N0-1 | Passed: {}/2 iterations | Pass Rate: {}%"
+
+
+def banner(verdict: str, model: str = "a", program: str = "TensorRT.trtexec [TensorRT v8601]") -> str:
+    return f"&&&& {verdict} {program} # trtexec --onnx={model}.onnx --saveEngine={model}.plan"
+
+
+def only(log: BuildLog) -> Run:
+    (run,) = log.runs
+    return run
+
+
+def placed(log: BuildLog) -> list[tuple[int, int]]:
+    return [(run.first_line, run.last_line) for run in log.runs]
+
+
+def endings(log: BuildLog) -> list[str]:
+    return [run.outcome.ending.value for run in log.runs]
+
+
+EVIDENCE: dict[str, tuple[list[str], Ending, int | None]] = {
+    "verdict": ([banner("RUNNING"), banner("FAILED")], Ending.FAILED, 2),
+    "verdict behind stamps": ([banner("RUNNING"), STAMP * 9 + banner("FAILED"), ""], Ending.FAILED, 2),
+    "verdict behind a print": ([banner("RUNNING"), f"warming up {banner('PASSED')}"], Ending.PASSED, 2),
+    "pass rate": ([*BUILT, f"[E] {SUMMARY.format(0, '0.0')}"], Ending.FAILED, 3),
+    "pass rate of all": ([*BUILT, f"[I] {SUMMARY.format(2, '100.0')}"], Ending.PASSED, 3),
+    "outputs differ": ([*BUILT, "[E]     FAILED | Mismatched outputs: ['y']"], Ending.FAILED, 3),
+    "own result": ([*BUILT, "result=FAIL", "fp16_result=PASS"], Ending.FAILED, 3),
+    "own tests": ([*BUILT, "All tests passed"], Ending.PASSED, 3),
+    "return code": ([*BUILT, "python_return_code=1"], Ending.FAILED, 3),
+    "first failing step": (
+        [*BUILT, "fetch_return_code=0", "build_return_code=141", "check_return_code=99"],
+        Ending.KILLED,
+        4,
+    ),
+    "step of make": ([*BUILT, "make[1]: *** [b.mk:8: e] Error 139", "make: *** [all] Error 2"], Ending.CRASHED, 3),
+    "step that was tried again": ([*BUILT, "exit code 1", "exit code 0"], Ending.PASSED, 4),
+    "signal": ([*BUILT, "Command terminated by signal 11"], Ending.CRASHED, 3),
+    "own goal": ([*BUILT, "Engine saved to a.plan", "inference time: 3 ms"], Ending.PASSED, 3),
+    "own goal, then a build": (["Export complete (3s)", PY + "Original: 3 layers"], Ending.NONE, 2),
+    "own end": ([*BUILT, "All done.", ""], Ending.PASSED, 3),
+    "own end of a part": ([PY + "a message", "Done.", *(["goes on"] * 20)], Ending.NONE, None),
+    "own end behind an error": ([PY_E + "1: Unexpected", PY + "later", "Finish"], Ending.NONE, 3),
+    "engine that was loaded by its builder": (
+        [PY + "Original: 3 layers", PY + "Deserialization required 4159 microseconds."],
+        Ending.NONE,
+        2,
+    ),
+    "own end behind an exception": (
+        [PY + "a", *TRACEBACK, "EOFError", "2025-09-10 16:38:31,059 - INFO - again", *(["x"] * 20), "Done"],
+        Ending.NONE,
+        None,
+    ),
+    "engine": ([*BUILT, "0.1 0.2"], Ending.PASSED, 2),
+    "engine, then another build": ([*BUILT, PY + "Original: 5 layers"], Ending.NONE, 3),
+    "engine that was loaded": ([PY + "Deserialization required 4159 microseconds."], Ending.NONE, 1),
+    "engine of trtexec, cut": ([banner("RUNNING"), I + "Engine built in 2.5 sec."], Ending.NONE, 2),
+    "return code of a signal": ([*BUILT, "process finished with exit code 137"], Ending.KILLED, 3),
+    "return code 0": ([*BUILT, "Process finished with exit code 0"], Ending.PASSED, 3),
+    "exception": ([*BUILT, *TRACEBACK, "RuntimeError: no engine", "cleaning up"], Ending.FAILED, 6),
+    "exception before what was buffered": (
+        [*BUILT, *TRACEBACK, "ValueError: x", *(["printed before"] * 20)],
+        Ending.FAILED,
+        6,
+    ),
+    "exception, then a logger": (
+        [*BUILT, *TRACEBACK, "EOFError", "2025-09-10 16:38:31,059 - INFO - again", *(["x"] * 20)],
+        Ending.NONE,
+        2,
+    ),
+    "exception in a notebook": (
+        [*BUILT, "RuntimeError    Traceback (most recent call last)", "Cell In[2], line 1", "RuntimeError: x"],
+        Ending.FAILED,
+        5,
+    ),
+    "job that was killed": (
+        [*BUILT, "./b.sh: line 1:  34 Killed   python b.py", "make: *** [a] Error 137"],
+        Ending.KILLED,
+        3,
+    ),
+    "exception that was caught": ([*BUILT, TRACEBACK[0], "ValueError: x", *(["goes on"] * 20)], Ending.NONE, 2),
+    "exception of ONNX Runtime": (
+        [*BUILT, *TRACEBACK, "onnxruntime.capi.onnxruntime_pybind11_state.Fail: [ONNXRuntimeError] : 1"],
+        Ending.FAILED,
+        6,
+    ),
+    "return code that ROS prints": ([*BUILT, "[a-1]: process has died [pid 2, exit code -11]"], Ending.CRASHED, 3),
+    "build that failed": ([PY + "a message", "Failed to build engine"], Ending.FAILED, 2),
+    "pytest": ([*BUILT, "=== 1 failed, 2 passed in 3.2s ==="], Ending.FAILED, 3),
+    "DeepStream": ([*BUILT, "App run failed"], Ending.FAILED, 3),
+    "interrupted": ([*BUILT, *TRACEBACK, "KeyboardInterrupt", "make: *** [run] Interrupt"], Ending.INTERRUPTED, 6),
+    "killed": ([*BUILT, "Killed"], Ending.KILLED, 3),
+    "aborted": ([*BUILT, "Aborted (core dumped)"], Ending.CRASHED, 3),
+    "segmentation fault": ([*BUILT, "./run.sh: line 3: 17 Segmentation fault  python b.py"], Ending.CRASHED, 3),
+    "last error": ([PY_E + "4: [network.cpp::validate::2917] Error Code 4: no", ""], Ending.FAILED, 1),
+    "benign error": ([*BUILT, E + "Error[9]: Error Code: 9: Skipping tactic 0xfe due to exception"], Ending.PASSED, 2),
+    "last phase": ([PY + "Original: 3 layers", V + "Tactic: 0x00000000000003e8 Time: 0.2"], Ending.NONE, 2),
+    "nothing": ([PY + "a message that no rule reads"], Ending.NONE, None),
+}
+"""Lines, how they end, and the line that shows it."""
+
+
+SURVIVED = {
+    "refit": ("IRefitter::setWeights: Error Code 3: API Usage Error (no such role for this layer)", "unknown"),
+    "enqueue": ("3: [executionContext.cpp::enqueueV3::795] Error Code 3: API Usage Error (x)", "unknown"),
+    "build": ("2: [builder.cpp::buildSerializedNetwork::636] Error Code 2: Internal Error (none)", "failed"),
+    "other": ("1: Unexpected", "failed"),
+}
+"""Errors that a program survives, and the outcome of the build."""
+
+
+@for_each("case", EVIDENCE)
+def test_how_a_run_ended_has_the_line_that_shows_it(load: Load, case: str) -> None:
+    lines, ending, line = EVIDENCE[case]
+    outcome = only(load("\n".join(lines))).outcome
+    assert (outcome.ending, outcome.span and outcome.span.line) == (ending, line)
+
+
+@pytest.mark.parametrize("stronger", range(4))
+def test_the_stronger_evidence_wins(load: Load, stronger: int) -> None:
+    strengths = [
+        banner("PASSED"),
+        f"[E] {SUMMARY.format(1, '50.0')}",
+        "result=PASS",
+        "Process finished with exit code 1",
+        PY_E + "1: Error Code 1: Cuda Runtime (in enqueue)",
+    ]
+    expected = [Ending.PASSED, Ending.FAILED, Ending.PASSED, Ending.FAILED]
+    assert only(load("\n".join([*BUILT, *strengths[stronger:]]))).outcome.ending is expected[stronger]
+    assert only(load("\n".join([*BUILT, *reversed(strengths[stronger:])]))).outcome.ending is expected[stronger]
+
+
+def test_an_error_that_the_program_survives_stands_beside_the_outcome(load: Load) -> None:
+    error = PY_E + "3: [executionContext.cpp::enqueueInternal::795] Error Code 3: API Usage Error (bindings[x])"
+    outcome = only(load("\n".join([*BUILT, error, "0.0", "0.0", "0.0", "0.0"]))).outcome
+    assert outcome.ending is Ending.NONE
+    assert outcome.survived is not None
+    assert (outcome.survived.span.line, outcome.survived.spoils) == (3, "the outputs of the inference")
+
+
+@for_each("case", list(SURVIVED))
+def test_a_build_fails_by_errors_of_builds_alone(load: Load, case: str) -> None:
+    error, outcome = SURVIVED[case]
+    log = load("\n".join([PY_E + error, PY + "said later"]))
+    assert (only(log).outcome.ending, log.builds[0].outcome.value) == (Ending.NONE, outcome)
+
+
+def test_a_failure_of_clean_up_ends_no_run(load: Load) -> None:
+    outcome = only(
+        load("\n".join([*BUILT, PY_E + "[defaultAllocator.cpp::deallocate::64] Error Code 1: Cuda"]))
+    ).outcome
+    assert (outcome.ending, outcome.reached) == (Ending.PASSED, "engine built")
+
+
+def test_verdicts_without_heads_end_runs(load: Load) -> None:
+    tail = I + "Throughput: 10 qps"
+    log = load("\n".join([tail, banner("PASSED", "a"), "", tail, banner("FAILED", "b"), banner("PASSED", "c")]))
+    assert placed(log) == [(1, 3), (4, 5), (6, 6)]
+    assert endings(log) == [build.outcome.value for build in log.builds] == ["passed", "failed", "passed"]
+    assert [run.builds for run in log.runs] == [(0,), (1,), (2,)]
+
+
+def test_a_block_of_options_that_comes_again_begins_a_run(load: Load) -> None:
+    block = [I + "=== Model Options ===", I + "Format: ONNX", I + "=== Device Information ==="]
+    log = load("\n".join([*block, I + "Engine built in 2.5 sec.", *block, E + "Engine set up failed"]))
+    assert placed(log) == [(1, 4), (5, 8)]
+    assert endings(log) == ["passed", "failed"]
+
+
+def test_a_version_that_comes_again_begins_a_run_of_trtexec_alone(load: Load) -> None:
+    tail = [I + "TensorRT version: 8.6.1", I + "Engine built in 2.5 sec."]
+    assert placed(load("\n".join([I + "=== Device Information ===", *tail, *tail]))) == [(1, 3), (4, 5)]
+    assert placed(load("\n".join(["[TRT]    TensorRT version 8.0.1"] * 2))) == [(1, 2)]
+
+
+def test_a_typed_command_begins_the_run_that_it_started_and_a_prompt_is_of_none(load: Load) -> None:
+    prompt = "me@box:~/models$ "
+    typed = f"{prompt}trtexec --onnx=b.onnx --saveEngine=b.plan"
+    lines = [banner("RUNNING"), banner("PASSED"), f"{prompt}ls", "a.plan", typed, banner("RUNNING", "b")]
+    log = load("\n".join([*lines, banner("PASSED", "b"), prompt]))
+    assert placed(log) == [(1, 2), (5, 7)]
+    assert [(build.first_line, build.last_line) for build in log.builds] == [(1, 4), (5, 8)]
+
+
+def test_another_command_before_a_banner_is_not_its_own(load: Load) -> None:
+    lines = [banner("RUNNING"), banner("PASSED"), "$ trtexec --onnx=c.onnx --saveEngine=c.plan", banner("RUNNING", "b")]
+    assert placed(load("\n".join([*lines, banner("PASSED", "b")]))) == [(1, 3), (4, 5)]
+
+
+def test_what_goes_on_after_a_crash_is_another_run(load: Load) -> None:
+    start = PY + "Adding network input: x with dtype: float32, dimensions: (1, 3)"
+    log = load("\n".join([start, *BUILT, "Segmentation fault (core dumped)", start, *BUILT]))
+    assert endings(log) == ["crashed", "passed"]
+
+
+def test_builds_of_one_program_are_one_run(load: Load) -> None:
+    start = PY + "Adding network input: x with dtype: float32, dimensions: (1, 3)"
+    run = only(load("\n".join([start, *BUILT, start, *BUILT])))
+    assert (run.program, run.builds) == (Program.PYTHON, (0, 1))
+
+
+PROGRAMS = {
+    Program.TRTEXEC: (banner("RUNNING"), 1),
+    Program.MLPERF: ("&&&& RUNNING BERT_HARNESS # ./build/bin/harness_bert", 1),
+    Program.CPP: (banner("RUNNING", program="TensorRT.sample_onnx_mnist [TensorRT v8601]"), 1),
+    Program.POLYGRAPHY: ("[I] RUNNING | Command: polygraphy run a.onnx --trt", 1),
+    Program.PYTHON: (PY + "Original: 3 layers", 1),
+    Program.TRITON: (f"{I}Engine set up failed\nI0101 model_lifecycle.cc:461] loading: a:1", 2),
+    Program.DEEPSTREAM: ("ERROR: [TRT]: 3: Error Code 3: no", 1),
+    Program.TENSORRT_LLM: ("[TensorRT-LLM][INFO] Engine version 0.9\n" + V + "Original: 1 layers", 1),
+    Program.TORCH_TENSORRT: ("INFO: [Torch-TensorRT TorchScript Conversion Context] - Original: 3 layers", 1),
+    Program.TF_TRT: (f"W tensorflow/compiler/tf2tensorrt/utils.cc:38] TF-TRT Warning\n{V}Original: 1 layers", 1),
+    Program.ONNXRUNTIME: (
+        f"{ORT}[2024-01-01 10:00:00   ERROR] 4: no",
+        1,
+    ),
+    Program.JETSON_INFERENCE: ("jetson-inference: loading\n[TRT]    TensorRT version 8.0.1", 1),
+    Program.ROS: (f"[INFO] [launch]: All log files are here\n{V}Original: 1 layers", 1),
+    Program.UNKNOWN: ("[V] Original: 3 layers", None),
+}
+
+
+@for_each("program", list(PROGRAMS))
+def test_the_program_has_the_line_that_shows_it(load: Load, program: Program) -> None:
+    text, line = PROGRAMS[program]
+    run = only(load(text))
+    assert (run.program, run.program_span and run.program_span.line) == (program, line)
+
+
+def test_every_program_is_told() -> None:
+    assert PROGRAMS.keys() == {*Program}
+
+
+def test_a_notebook_cell_is_a_run_of_python(load: Load) -> None:
+    log = load(f"In [3]: !python build.py\n{V}Original: 3 layers\n")
+    assert (only(log).program, only(log).command) == (Program.PYTHON, "!python build.py")
+
+
+COMPARED = """\
+[I] RUNNING | Command: polygraphy run a.onnx --trt --onnxrt
+[I] Accuracy Comparison | trt-runner-N0-1 vs. onnxrt-runner-N0-1
+[I]     Comparing Output: 'x' (dtype=float32, shape=(1,)) with 'x' (dtype=float32, shape=(1,))
+[I]         Tolerance: [abs=0.001, rel=1e-05] | Checking elemwise error
+[I]             Absolute Difference | Stats: mean=0.5, std-dev=0, var=0, min=0 at (0,), max=2.5 at (0,), avg-magnitude=0
+[I]             Relative Difference | Stats: mean=inf, std-dev=0, var=0, min=0 at (0,), max=inf at (0,), avg-magnitude=0
+[E]         FAILED | Output: 'x' | Difference exceeds tolerance (rel=1e-05, abs=0.001)
+[I]     Comparing Output: 'y' (dtype=int64, shape=(1,)) with 'y' (dtype=int32, shape=(1,)) | Tolerance: [abs=0, rel=0] |
+[I]         PASSED | Difference is within tolerance (rel=0, abs=0)
+[E]     FAILED | Mismatched outputs: ['x']
+[E] Accuracy Summary | trt-runner-N0-1 vs. onnxrt-runner-N0-1 | Passed: 0/1 iterations | Pass Rate: 0.0%
+"""
+
+
+def test_a_comparison_has_its_outputs_with_errors_and_tolerances(load: Load) -> None:
+    run = only(load(COMPARED))
+    (comparison,) = run.comparisons
+    assert (comparison.left, comparison.right, comparison.pass_rate) == ("trt-runner-N0-1", "onnxrt-runner-N0-1", 0)
+    x, y = comparison.outputs
+    assert (x.name, x.span.line, x.max_abs, x.mean_abs, x.max_rel) == ("x", 3, 2.5, 0.5, None)
+    assert (x.atol, x.rtol, x.passed, y.atol, y.passed) == (0.001, 1e-5, False, 0, True)
+    assert comparison.first_different == x
+    assert run.uses_tensorrt
+
+
+VALIDATED = """\
+[I] RUNNING | Command: polygraphy run a.onnx --onnxrt --validate
+[V] Loaded Module: onnxruntime | Version: 1.24.4 | Path: ['/opt/trt-samples']
+[I] Output Validation | Runners: ['onnxrt-runner-N0-1']
+[I]     onnxrt-runner-N0-1  | Validating output: y (check_inf=True, check_nan=True)
+[I]         PASSED | Output: y is valid
+[I]     onnxrt-runner-N0-1  | Validating output: z (check_inf=True, check_nan=True)
+[E]         Inf Detected | One or more non-finite values were encountered in this output
+[E]         FAILED | Errors detected in output: z
+[E]     FAILED | Output Validation
+"""
+
+
+def test_what_is_validated_alone_says_what_it_holds_and_that_tensorrt_never_ran(load: Load) -> None:
+    run = only(load(VALIDATED))
+    (comparison,) = run.comparisons
+    assert [(o.name, o.passed, o.nan, o.inf) for o in comparison.outputs] == [
+        ("y", True, 0, 0),
+        ("z", False, None, 1),
+    ]
+    assert comparison.right == ""
+    assert run.outcome.ending is Ending.FAILED
+    assert not run.uses_tensorrt
+
+
+MLPERF = """\
+&&&& RUNNING BERT_HARNESS # ./build/bin/harness_bert
+[I] [TRT] Loaded engine size: 597 MB
+I0222 07:49:08.8 2363 main_bert.cc:173] Starting running actual test.
+MLPerf Results Summary
+90th percentile latency (ns) : 1606616
+Result is : {}
+Mean latency (ns)               : 1515346
+99.90 percentile latency (ns)   : 1815972
+"""
+
+
+@pytest.mark.parametrize(("verdict", "ending"), [("VALID", Ending.PASSED), ("INVALID", Ending.FAILED)])
+def test_mlperfs_percentiles_are_results(load: Load, verdict: str, ending: Ending) -> None:
+    run = only(load(MLPERF.format(verdict)))
+    results = {result.key: result.value for result in run.results}
+    assert results["latency_ms"] == {"p90": 1.606616, "mean": 1.515346, "p99.9": 1.815972}
+    assert run.outcome.ending is ending
+
+
+def test_only_trtexecs_banner_makes_a_build_trtexecs(load: Load) -> None:
+    log = load("\n".join([MLPERF.format("VALID"), banner("RUNNING"), banner("PASSED")]))
+    assert [build.tool.value for build in log.builds] == ["unknown", "trtexec"]
+
+
+def test_phases_have_their_lines_and_seconds(load: Load) -> None:
+    lines = [
+        banner("RUNNING"),
+        I + "Start parsing network model.",
+        I + "Finished parsing network model. Parse time: 0.25",
+        V + "Original: 3 layers",
+        I + "Engine built in 2.5 sec.",
+        I + "Engine deserialized in 0.5 sec.",
+        I + "Starting inference",
+        I + "Throughput: 10 qps",
+        banner("PASSED"),
+    ]
+    run = only(load("\n".join(lines)))
+    assert [(p.name.value, p.first_line, p.last_line, p.seconds) for p in run.phases] == [
+        ("import", 2, 3, 0.25),
+        ("build", 4, 5, 2.5),
+        ("load", 6, 6, 0.5),
+        ("infer", 7, 8, None),
+    ]
+    assert (run.command, run.engine_file) == ("trtexec --onnx=a.onnx --saveEngine=a.plan", "a.plan")

@@ -1,0 +1,66 @@
+"""What errors say in their own words: what wraps the sentence is taken off, and the sentence has a class."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.for_each import for_each
+from trtforensics.parsers.notation.sentences import classes, classified
+
+SAID = {
+    "In node 7 with name: /warp and operator: Warp (importWarp): UNSUPPORTED_NODE: Assertion failed: (n == 1): Give "
+    "one axis.": ("refused_axis", "Give one axis.", "importWarp", "Warp", "/warp"),
+    '[8] Assertion failed: slope && "Failed to create the slope."': (
+        "failed_part",
+        "Failed to create the slope.",
+        *"   ",
+    ),
+    "3: [a.cpp::setWarp::71] Error Code 3: API Usage Error (Parameter check failed at: a.cpp::Warper::setWarp::71, "
+    "condition: index >= 0)": (
+        "out_of_bounds",
+        "a check fails: index must be at least 0",
+        "a.cpp::Warper::setWarp::71",
+        *"  ",
+    ),
+    "warp: w.cu:31: nn::Warp::Warp(const void*, size_t): Assertion `at == 5' failed.": (
+        "refused_load",
+        "a check fails: at must be 5",
+        "nn::Warp::Warp(const void*, size_t)",
+        *"  ",
+    ),
+    "E1121 09:30:00.1 1 life.cc:5] failed to load 'net' version 1: Internal: unknown colour 'mauve'": (
+        "missing_part",
+        "unknown colour 'mauve'",
+        *"   ",
+    ),
+}
+"""By message: the class, the sentence, the function, the operator and the node."""
+
+
+@for_each("message", sorted(SAID))
+def test_a_sentence_has_a_class_and_says_who_speaks(message: str) -> None:
+    found = classified(message)
+    assert found is not None
+    kind, fields = found
+    read = (kind, *(fields[name] or " " for name in ("text", "site", "op", "node")))
+    assert read == SAID[message]
+
+
+def test_the_words_of_a_condition_may_stand_below() -> None:
+    thrown = "RuntimeError: [Error thrown at a.cpp:1] Expected warp to be true but got false"
+    found = classified(thrown, below="Unable to create the warp layer")
+    assert found is not None
+    assert found[1]["text"] == "Unable to create the warp layer"
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["Error Code 2: Internal Error (Assertion mWarps > 0 failed. )", "[6] Invalid Node - /reshape", "ready"],
+)
+def test_checks_of_tensorrts_own_code_and_mere_names_have_no_class(message: str) -> None:
+    assert classified(message) is None
+
+
+def test_the_classes_are_tried_from_the_narrowest_on() -> None:
+    names = list(classes())
+    assert names.index("refused_rank") < names.index("refused_shape") < names.index("failed_word")

@@ -1,0 +1,54 @@
+"""What reaches the terminal: no control characters, and no colour where none is wanted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from rich.segment import Segment
+from textual.color import Color
+from textual.filter import NoColor
+
+from tests.support.screens import SIZE, LogApp, log_app
+
+if TYPE_CHECKING:
+    from rich.style import Style
+
+
+async def test_control_characters_never_reach_the_terminal(session: Any, parsed: Any) -> None:
+    app = log_app(session)
+    async with app.run_test(size=SIZE) as pilot:
+        await parsed(pilot)
+        await pilot.press("w")
+        segments = [segment for strip in app.screen._compositor.render_strips() for segment in strip]
+        assert all(isinstance(segment, Segment) and segment.text.isprintable() for segment in segments)
+        assert any("␛[31mout of range" in segment.text for segment in segments)
+        assert any("␞" in segment.text for segment in segments)
+
+
+@pytest.mark.slow
+async def test_no_color_paints_without_any_color(session: Any, parsed: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    app = log_app(session)
+    async with app.run_test(size=SIZE) as pilot:
+        await parsed(pilot)
+        await pilot.press("2")
+        segments = [segment for strip in app.screen._compositor.render_strips() for segment in strip]
+        shown = _filtered(app, segments)
+        assert all(color is not None and color.is_default for style in shown for color in (style.color, style.bgcolor))
+        assert any(style.reverse for style in shown)
+
+
+async def test_the_environment_can_ask_for_no_color(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    app = log_app(session)
+    assert app.no_color
+    assert any(isinstance(line_filter, NoColor) for line_filter in app._filters)
+
+
+def _filtered(app: LogApp, segments: list[Segment]) -> list[Style]:
+    """Return the styles that reach the terminal."""
+    for line_filter in app._filters:
+        if line_filter.enabled:
+            segments = line_filter.apply(segments, Color(0, 0, 0))
+    return [segment.style for segment in segments if segment.style is not None]

@@ -1,0 +1,56 @@
+"""The help over a screen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support.screens import SIZE, ScreenText, log_app
+from trtforensics.tui.keys import BISECTION_KEYS, DIFF_KEYS, LOG_KEYS, SOURCE_KEYS, Keys
+from trtforensics.tui.widgets.dialogs import HelpScreen, help_lines
+
+
+@pytest.mark.parametrize("keys", [LOG_KEYS, DIFF_KEYS, SOURCE_KEYS, BISECTION_KEYS])
+def test_every_key_is_shown_whole_and_apart_from_its_text(keys: Keys) -> None:
+    rows = [line for line in help_lines(keys) if len(line) > 1]
+    assert [key.text.strip() for key, _ in rows] == [key for _, of_title in keys for key, _ in of_title]
+    assert all(key.text.endswith(" ") for key, _ in rows)
+
+
+async def test_question_mark_shows_the_keys_and_q_closes_them(
+    session: Any, screen_text: ScreenText, parsed: Any
+) -> None:
+    app = log_app(session)
+    async with app.run_test(size=SIZE) as pilot:
+        await parsed(pilot)
+        await pilot.press("question_mark")
+        assert isinstance(app.screen, HelpScreen)
+        assert "search the raw log" in screen_text(app)
+        await pilot.press("q")
+        assert not isinstance(app.screen, HelpScreen)
+
+
+@pytest.mark.slow
+async def test_help_scrolls_on_a_small_terminal(session: Any, screen_text: ScreenText, parsed: Any) -> None:
+    app = log_app(session)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await parsed(pilot)
+        await pilot.press("question_mark")
+        assert "control characters" not in screen_text(app)
+        await pilot.press("pagedown")
+        assert "control characters" in screen_text(app)
+        await pilot.press("q", "question_mark")
+        assert "control characters" not in screen_text(app), "it opens at its beginning again"
+
+
+@pytest.mark.slow
+async def test_help_has_the_colours_of_the_theme_that_was_chosen_since(session: Any, parsed: Any) -> None:
+    app = log_app(session)
+    async with app.run_test(size=SIZE) as pilot:
+        await parsed(pilot)
+        await pilot.press("question_mark")
+        dark = app.screen.styles.background
+        await pilot.press("q", "T", "question_mark")
+        assert app.screen.styles.background != dark
+        assert app.screen.styles.background == app.screen_stack[0].styles.background

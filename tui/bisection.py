@@ -1,0 +1,351 @@
+"""The screen of a bisection, live or finished: its probes, each probe's logs, and the answer so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+
+from trtforensics.bisection.search import Verdict
+from trtforensics.errors import ForensicsError
+from trtforensics.tui.files import FilesScreen
+from trtforensics.tui.issue import IssueSection, quoted_issue
+from trtforensics.tui.keys import BISECTION_KEYS, Keys
+from trtforensics.tui.rows.bisection_rows import (
+    LINES,
+    answer_rows,
+    applying,
+    bisection_title,
+    probe_rows,
+    probes,
+    standing,
+    suspects_of,
+)
+from trtforensics.tui.rows.pieces import Piece, Role
+from trtforensics.tui.rows.presentation import Presentation
+from trtforensics.tui.screen import Failed
+from trtforensics.tui.widgets.log_view import LogView, NoLines
+from trtforensics.tui.widgets.row_list import RowList
+from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from textual.binding import BindingType
+    from textual.events import DescendantFocus
+    from textual.widget import Widget
+
+    from trtforensics.bisection.session.history import Probe
+    from trtforensics.bisection.session.view import DirectoryView
+    from trtforensics.tui.live_text import LiveText
+    from trtforensics.tui.sessions import BisectionSession
+
+PERIOD_S = 0.5
+"""Seconds between two reads of the directory."""
+
+NARROW = 100
+"""Width in cells below which the probes or a log take the whole width."""
+
+_LOGS = {"build": ("build.log", "build.out"), "errors": ("build.err",), "check": ("check.log",)}
+_QUOTED = 40
+"""Most suspects that an issue names."""
+
+_REMEMBERED = 8
+"""Number of logs that are kept, so that going back to one does not read it again."""
+
+
+@dataclass(eq=False, repr=False)
+class Looked(Message):
+    """The directory was read again."""
+
+    view: DirectoryView
+
+
+@dataclass(eq=False, repr=False)
+class LogRead(Message):
+    """A log was read on."""
+
+    text: LiveText
+
+
+class BisectionScreen(FilesScreen):
+    """Browse a bisection. Logs of its probes, and comparisons of two, open above it."""
+
+    KEYS: ClassVar[Keys] = BISECTION_KEYS
+    TEXT: ClassVar[str] = "log"
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("1", "view('probes')", "Probes"),
+        Binding("2", "view('answer')", "Answer"),
+        Binding("3", "view('details')", "Details", show=False),
+        Binding("4", "log('build')", "Build log"),
+        Binding("5", "log('errors')", "Build errors", show=False),
+        Binding("6", "log('check')", "Check log"),
+        Binding("d", "compare", "Diff two probes"),
+        Binding("r", "reload", "Reload", show=False),
+        Binding("slash", "ask_search", "Search", key_display="/"),
+        Binding("n", "search(False)", "Next", show=False),
+        Binding("N", "search(True)", "Previous", show=False),
+        Binding("escape", "leave", "Back to the probes", show=False),
+        Binding("question_mark", "help", "Help", key_display="?"),
+    ]
+
+    def __init__(self, session: BisectionSession) -> None:
+        probe_list: RowList[Probe] = RowList(Presentation(), id="probes")
+        super().__init__(probe_list)
+        self._probes = probe_list
+        self._session = session
+        self._answer, self._details = RowList(LINES, id="answer"), RowList(LINES, id="details")
+        self._view: DirectoryView | None = None
+        self._marked: Probe | None = None
+        """The probe that another one will be compared with."""
+        self._log_view = LogView(NoLines(), id="log")
+        self._texts: dict[Path, LiveText] = {}
+        self._text: LiveText | None = None
+        self._log_heading = LineBar((Piece(" Log", Role.STRONG),), id="log-heading", classes="heading")
+        self._which = "build"
+
+    def panes(self) -> Iterable[Widget]:
+        """Lay the screen out: probes and answer, a probe's details and its log."""
+        with Horizontal(id="panes"):
+            with Vertical(id="left"):
+                with Vertical(classes="pane"):
+                    yield LineBar((Piece(" 1 ", Role.DIM), Piece("Probes", Role.STRONG)), classes="heading")
+                    yield self._probes
+                with Vertical(classes="pane"):
+                    yield LineBar((Piece(" 2 ", Role.DIM), Piece("Answer", Role.STRONG)), classes="heading")
+                    yield self._answer
+            with Vertical(id="right"):
+                with Vertical(classes="pane", id="details-pane"):
+                    yield LineBar((Piece(" 3 ", Role.DIM), Piece("Probe", Role.STRONG)), classes="heading")
+                    yield self._details
+                with Vertical(classes="pane", id="log-pane"):
+                    yield self._log_heading
+                    yield self._log_view
+
+    def on_mount(self) -> None:
+        """Read the directory periodically."""
+        self._probes.focus()
+        self.say("")
+        self.set_interval(PERIOD_S, self._look_in_view)
+
+    def _look_in_view(self) -> None:
+        """Read the directory, unless another screen hides what it holds."""
+        if self.is_active:
+            self._look()
+
+    def on_screen_resume(self) -> None:
+        """Show what the directory holds by now."""
+        self._look()
+
+    def _look(self) -> None:
+        self.run_worker(self._read, name="look", group="look", thread=True, exclusive=True)
+
+    def _read(self) -> None:
+        """Read the directory, in a thread; post the outcome as a message."""
+        try:
+            view = self._session.look()
+        except ForensicsError as error:
+            self.post_message(Failed(error))
+        else:
+            self.post_message(Looked(view))
+
+    def on_looked(self, event: Looked) -> None:
+        """Show the directory's present state."""
+        at_end = self._probes.cursor >= self._probes.row_count() - 1
+        self._view = event.view
+        self._show_probes(event.view)
+        if at_end:
+            self._probes.go_to(self._probes.row_count() - 1)
+        self._answer.show(answer_rows(event.view, self._session.now()), keep=True)
+        self._show_title()
+        self._show_probe()
+
+    def _show_probes(self, view: DirectoryView) -> None:
+        self._probes.show(view.probes, presentation=probes(view, self._marked), keep=True)
+
+    def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
+        """Show the probe under the cursor."""
+        if event.source is self._probes:
+            self._show_probe()
+
+    def on_virtual_list_chosen(self, event: VirtualList.Chosen) -> None:
+        """Open the build log of the probe that was chosen, as the screen of build logs shows it."""
+        probe = self._probes.selected
+        if event.source not in {self._probes, self._log_view} or probe is None:
+            return
+        path = self._build_log(probe)
+        if path is None:
+            self.say(f"probe {probe.number} has no build log yet")
+            return
+        from trtforensics.tui.log.screen import LogScreen
+
+        try:
+            session = self._session.build_log(path)
+        except ForensicsError as error:
+            self.say(str(error))
+        else:
+            self.app.push_screen(LogScreen(session), self._returned)
+
+    def _returned(self, error: ForensicsError | None) -> None:
+        """Say why a source could not be shown."""
+        if error is not None:
+            self.say(str(error))
+
+    def on_resize(self) -> None:
+        """Fit the title to the new width; a narrow screen shows one half at a time."""
+        self._show_title()
+        self.set_class(self.app.size.width < NARROW, "narrow")
+
+    def on_descendant_focus(self, event: DescendantFocus) -> None:
+        """On a narrow screen, show the half that has the focus."""
+        self.set_class(event.widget in {self._details, self._log_view}, "right")
+
+    def action_view(self, name: str) -> None:
+        """Go to a pane."""
+        self.set_class(name == "details", "right")
+        self.query_one(f"#{name}").focus()
+
+    def action_log(self, log: str) -> None:
+        """Show one of the selected probe's logs, and go there."""
+        self._which = log
+        self._show_probe()
+        self.open_view(self._log_view)
+
+    def action_leave(self) -> None:
+        """Forget the marked probe, or go back to the probes."""
+        if self._marked is not None:
+            self._mark(None)
+            self.say("")
+        else:
+            self.action_view("probes")
+
+    def _mark(self, probe: Probe | None) -> None:
+        self._marked = probe
+        if self._view is not None:
+            self._show_probes(self._view)
+
+    def action_compare(self) -> None:
+        """Mark the probe under the cursor, or compare the marked one with it."""
+        probe, marked = self._probes.selected, self._marked
+        if probe is None:
+            return
+        if marked is None or marked.number == probe.number:
+            self._mark(probe)
+            self.say(f"probe {probe.number} is marked; go to another one and press d again, or Esc")
+            return
+        good, bad = _sides(marked, probe)
+        paths = [self._build_log(each) for each in (good, bad)]
+        if paths[0] is None or paths[1] is None:
+            missing = good if paths[0] is None else bad
+            self.say(f"probe {missing.number} has no build log yet")
+        else:
+            from trtforensics.tui.diff import DiffScreen
+
+            session = self._session.comparison(paths[0], paths[1])
+            self.app.push_screen(DiffScreen(session), self._returned)
+
+    def action_reload(self) -> None:
+        """Read the directory now."""
+        self._look()
+        self.say("read again; the screen follows by itself")
+
+    def open_view(self, view: LogView) -> None:
+        """Bring the log into view, on a narrow screen too, and focus it."""
+        self.set_class(True, "right")  # noqa: FBT003 - Textual's own order of arguments
+        view.focus()
+
+    def cited(self) -> tuple[str, int, str] | None:
+        """Return the line under the cursor of the log."""
+        if self._text is None or not len(self._text):
+            return None
+        number = self._log_view.current_line
+        return str(self._text.path), number, self._text.line(number)
+
+    def next_command(self) -> str:
+        """Return the command that builds with the repair."""
+        return applying(self._view) if self._view is not None else ""
+
+    def issue(self) -> str:
+        """Return the answer so far, with the line under the log's cursor."""
+        if self._view is None:
+            return ""
+        state = IssueSection("State", [standing(self._view, self._session.now())], ours=True)
+        names = [str(member.get("item")) for members in self._view.culprits for member in members]
+        culprits = IssueSection("Culprits", names)
+        suspects = IssueSection("Suspects", [] if names else suspects_of(self._view)[:_QUOTED])
+        cited = self.cited()
+        return quoted_issue(f"bisect {self._view.mode}", [state, culprits, suspects], [cited] if cited else [])
+
+    def source_name(self) -> str:
+        """Return the directory."""
+        return str(self._view.path) if self._view is not None else ""
+
+    def _build_log(self, probe: Probe) -> Path | None:
+        if self._view is None:
+            return None
+        folder = self._view.folder(probe)
+        return next((path for name in _LOGS["build"] if (path := folder / name).is_file()), None)
+
+    def say(self, note: str) -> None:
+        """Show a note in the status line."""
+        self.status_bar.show(Piece(f" {note}", Role.DIM))
+
+    def _show_title(self) -> None:
+        if self._view is not None:
+            self.title_bar.show(*bisection_title(self._view, self.app.size.width, self._session.now()))
+
+    def _show_probe(self) -> None:
+        """Show the selected probe, and let its log be read."""
+        probe = self._probes.selected
+        if self._view is None or probe is None:
+            return
+        self._details.show(probe_rows(self._view, probe), keep=True)
+        path = next((path for name in _LOGS[self._which] if (path := self._view.folder(probe) / name).exists()), None)
+        heading = f" {probe.folder}  {path.name if path else f'no {_LOGS[self._which][0]}'}"
+        if path is None:
+            self._text = None
+            self._log_view.show_text(NoLines())
+        else:
+            self._text = self._kept(path)
+            heading += f"  {self._text.state}" if self._text.state else ""
+            if len(self._text):
+                self._log_view.show_text(self._text)
+            read = partial(self._read_log, self._text)
+            self.run_worker(read, group="log", thread=True, exclusive=True)
+        self._log_heading.show(Piece(" 4 ", Role.DIM), Piece(heading.strip(), Role.STRONG))
+
+    def _kept(self, path: Path) -> LiveText:
+        """Return the text of a log, a new one for a log that was not shown lately."""
+        text = self._texts.pop(path, None) or self._session.log(path)
+        self._texts[path] = text
+        while len(self._texts) > _REMEMBERED:
+            self._texts.pop(next(iter(self._texts)))
+        return text
+
+    def _read_log(self, text: LiveText) -> None:
+        """Read a log on, in a thread; two threads may not read one text at a time."""
+        with text.lock:
+            if text.update():
+                self.post_message(LogRead(text))
+
+    def on_log_read(self, event: LogRead) -> None:
+        """Show the new lines, unless another log is in view by now."""
+        if event.text is self._text:
+            self._log_view.show_text(event.text)
+            self._log_view.replace_text(event.text)  # it may have begun anew
+
+
+def _sides(first: Probe, second: Probe) -> tuple[Probe, Probe]:
+    """Return two probes as good and bad: by their verdicts, else the one with fewer items from bad first."""
+    ranks = {Verdict.GOOD: 0, Verdict.UNRESOLVED: 1, Verdict.BAD: 2}
+
+    def key(probe: Probe) -> tuple[int, int]:
+        return (ranks[probe.last.verdict] if probe.last else 1), len(probe.active)
+
+    return (first, second) if key(first) <= key(second) else (second, first)

@@ -1,1 +1,0 @@
-"""The screen of a bisection's artifacts directory."""

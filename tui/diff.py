@@ -1,0 +1,320 @@
+"""The screen of a comparison: the differences of two sides, and both files at the lines of each difference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.screen import ModalScreen
+from textual.worker import get_current_worker
+
+from trtforensics.comparison.differences import DifferenceType
+from trtforensics.console.counting import counted
+from trtforensics.errors import ForensicsError
+from trtforensics.tui.files import FilesScreen
+from trtforensics.tui.issue import IssueSection, quoted_issue
+from trtforensics.tui.keys import DIFF_KEYS, Keys
+from trtforensics.tui.rows.diff_rows import PLACES, by_delta, differences, layers_of, places, rows_of, sides_line
+from trtforensics.tui.rows.layers.candidates import CandidateTable, layer_table, unknown_table
+from trtforensics.tui.rows.layers.index import LayerIndex
+from trtforensics.tui.rows.pieces import Piece, Role, clip
+from trtforensics.tui.screen import FIRST_KEYS, Failed
+from trtforensics.tui.widgets.candidates import CandidateList
+from trtforensics.tui.widgets.row_list import RowList
+from trtforensics.tui.widgets.text_pane import TextPane
+from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+    from textual.widget import Widget
+
+    from trtforensics.comparison.differences import Comparison
+    from trtforensics.comparison.views import LayerView
+    from trtforensics.tui.sessions import DiffSession
+
+_SIDES = {"good": Role.GOOD, "bad": Role.ERROR}
+
+
+@dataclass(eq=False, repr=False)
+class FileOpened(Message):
+    """A file is about to be read."""
+
+    path: str
+
+    def can_replace(self, message: Message) -> bool:
+        """Let the newest message replace older ones."""
+        return isinstance(message, FileOpened)
+
+
+@dataclass(eq=False, repr=False)
+class Compared(Message):
+    """Both sides were compared."""
+
+    comparison: Comparison
+
+
+class DiffScreen(FilesScreen):
+    """Browse the differences of two sides."""
+
+    KEYS: ClassVar[Keys] = DIFF_KEYS
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *FIRST_KEYS,
+        Binding("f", "ask_filter", "Filter"),
+        Binding("escape", "leave", "Drop filter", show=False),
+        Binding("0", "only('')", "All", show=False),
+        Binding("s", "sort", "Sort by Δ"),
+        *(Binding(str(type_.rank + 1), f"only('{type_}')", type_.capitalize(), show=False) for type_ in DifferenceType),
+    ]
+
+    def __init__(self, session: DiffSession) -> None:
+        rows = RowList(differences(scored=False), id="rows")
+        super().__init__(rows)
+        self.differences = rows
+        self._session = session
+        self._reading = "opening"
+        self._comparison: Comparison | None = None
+        self._only: DifferenceType | None = None
+        self._by_delta = False
+        self._sides, self._types = LineBar(id="sides"), LineBar(classes="heading")
+        self.places = RowList(PLACES, id="places")
+        self.good = TextPane(session.text, "good", Role.GOOD, id="good")
+        self.bad = TextPane(session.text, "bad", Role.ERROR, id="bad")
+
+    def panes(self) -> Iterable[Widget]:
+        """Lay the screen out: rows, the lines of the row, both files side by side."""
+        yield self._sides
+        with Vertical(id="rows-pane", classes="pane"):
+            yield self._types
+            yield self.differences
+        with Vertical(id="places-pane", classes="pane"):
+            yield LineBar((Piece(" where", Role.DIM),), classes="heading")
+            yield self.places
+        with Horizontal(id="texts"):
+            yield self.good
+            yield self.bad
+
+    def on_mount(self) -> None:
+        """Show the names of the sides, and start to compare once they are on the screen."""
+        self.differences.show((), "reading")
+        self.differences.focus()
+        self.say("")
+        self.call_after_refresh(lambda: self.run_worker(self._compare, group="compare", thread=True))
+
+    def on_resize(self) -> None:
+        """Fit the title to the width."""
+        room = max(self.app.size.width - 20, 12)
+        title = (Piece(" trtforensics ", Role.TITLE), Piece(" diff ", Role.DIM), Piece(clip(self._session.name, room)))
+        self.title_bar.show(*title)
+
+    def _compare(self) -> None:
+        """Compare, in a thread; post the outcome as a message."""
+        worker = get_current_worker()
+        try:
+            comparison = self._session.compare(self._report, lambda: worker.is_cancelled)
+        except ForensicsError as error:
+            self.post_message(Failed(error))
+        else:
+            if comparison is not None:
+                self.post_message(Compared(comparison))
+
+    def _report(self, path: str) -> None:
+        self.post_message(FileOpened(path))
+
+    def on_file_opened(self, event: FileOpened) -> None:
+        """Show which file is being read."""
+        if self._comparison is None:
+            self._reading = f"reading {event.path}"
+            self.say("")
+
+    def on_compared(self, event: Compared) -> None:
+        """Show the differences."""
+        self._comparison = event.comparison
+        self.fill()
+
+    def fill(self) -> None:
+        """Show the rows that pass the type and the filter."""
+        comparison = self._comparison
+        if comparison is None:
+            return
+        rows = rows_of(comparison, self._only, self.kept)
+        if self._by_delta:
+            rows = by_delta(rows)
+        empty = "nothing of that sort differs" if comparison.differences else comparison.without_rows()
+        scored = len(comparison.good.builds) + len(comparison.bad.builds) > 2  # noqa: PLR2004 - more than a build a side
+        self.differences.show(rows, empty, presentation=differences(scored=scored, by_delta=self._by_delta))
+        self._sides.show(*sides_line(comparison))
+        summary = comparison.summary()
+        pieces = [Piece(" 0 all ", Role.STRONG if self._only is None else Role.DIM)]
+        for type_ in DifferenceType:
+            role = Role.STRONG if type_ is self._only else Role.DIM
+            pieces += [Piece(f" {type_.rank + 1} {type_}", role), Piece(f" {summary[type_]} ", Role.ACCENT)]
+        self._types.show(*pieces)
+        self._follow_row()
+        self.say("")
+
+    def status(self) -> str:
+        """Return the number of aligned layers and skipped files, and the comparison's notes."""
+        comparison = self._comparison
+        if comparison is None:
+            return self._reading
+        aligned = sum(comparison.matched.values())
+        skipped = len(comparison.good.skipped) + len(comparison.bad.skipped)
+        parts = [
+            f"{counted(aligned, 'layer')} aligned",
+            *([f"{counted(skipped, 'file')} skipped"] if skipped else []),
+            *comparison.notes,
+        ]
+        return " · ".join(parts)
+
+    def action_only(self, type_: str) -> None:
+        """Show the differences of one type, or all."""
+        self._only = DifferenceType(type_) if type_ else None
+        self.fill()
+
+    def action_sort(self) -> None:
+        """Put the rows with the largest difference of time first, or causes first again; the cursor goes to the top."""
+        self._by_delta = not self._by_delta
+        self.fill()
+
+    def cited(self) -> tuple[str, int, str] | None:
+        """Return the line in view of the focused file, else that of the place under the cursor."""
+        pane = next((pane for pane in (self.good, self.bad) if pane.has_focus_within), None)
+        place = self.places.selected
+        if pane is None and place is not None:
+            pane = self.good if place.good else self.bad
+        return pane.cited() if pane is not None else None
+
+    def next_command(self) -> str:
+        """Return the command that prints this comparison."""
+        return self._session.command
+
+    def issue(self) -> str:
+        """Return the difference under the cursor, with the lines of both sides."""
+        row = self.differences.selected
+        if row is None or self._comparison is None:
+            return ""
+        sides = IssueSection("Sides", ["".join(piece.text for piece in sides_line(self._comparison))], ours=True)
+        layer = IssueSection("Layer", [row.layer])
+        values = [f"{('bad', 'good')[bool(place.good)]}: {place.text}" for place in places(row) if place.span]
+        cited = [line for pane in (self.good, self.bad) if (line := pane.cited()) is not None]
+        kind = getattr(row.subject, "type", "pair")
+        return quoted_issue(f"{kind} differs", [sides, layer, IssueSection("Values", values)], cited)
+
+    def source_name(self) -> str:
+        """Return the word that names of exported files begin with."""
+        return "diff"
+
+    def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
+        """Once the cursor rests, let the lines follow the rows, and the files follow the lines."""
+        if event.source is self.differences:
+            self.when_resting(self._follow_row)
+        elif event.source is self.places:
+            self.when_resting(self._follow_place)
+
+    def on_virtual_list_chosen(self, event: VirtualList.Chosen) -> None:
+        """Open both candidate tables of a row; of a row without layers, go to its lines. Go from a line to its file."""
+        if event.source is self.differences:
+            layers = layers_of(self.differences.selected)
+            if any(layers.values()):
+                self.app.push_screen(CandidatesScreen(layers, self._candidates))
+            else:
+                self.places.focus()
+        elif event.source is self.places and self.places.selected is not None:
+            self._follow_place()
+            (self.good if self.places.selected.good else self.bad).view.focus()
+
+    def _candidates(self, layer: LayerView) -> CandidateTable:
+        """Return what was timed for a layer; called in a thread, as it may read a log."""
+        build = self._session.build_at(layer.span)
+        if build is None:
+            return unknown_table("the log shows no build here")
+        index = LayerIndex(build)
+        entry = index.at_line(layer.span.line) or index.named((layer.name, *layer.onnx_nodes))
+        if entry is None or entry.subject is None:
+            return unknown_table("the log tells of no candidates for it")
+        return layer_table(entry)
+
+    def _follow_row(self) -> None:
+        """Show the lines of the row under the cursor, and open both files at the first line of their side."""
+        row = self.differences.selected
+        cited = places(row) if row is not None else []
+        self.places.show(cited)
+        for pane, good in ((self.good, True), (self.bad, False)):
+            pane.open(next((place.span for place in cited if place.good is good and place.span is not None), None))
+
+    def _follow_place(self) -> None:
+        place = self.places.selected
+        if place is not None and place.span is not None:
+            (self.good if place.good else self.bad).open(place.span)
+
+
+@dataclass(eq=False, repr=False)
+class TablesRead(Message):
+    """The logs of both sides were read again; a table a side."""
+
+    tables: dict[str, CandidateTable]
+
+
+class CandidatesScreen(ModalScreen[None]):
+    """Two tables side by side; Escape and q close them.
+
+    ``layers`` has the layer of each side, None where that side has none. ``read`` returns a layer's table; it is called
+    in a thread, as it may read a log.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "leave", "Close", show=False)]
+
+    def __init__(self, layers: dict[str, LayerView | None], read: Callable[[LayerView], CandidateTable]) -> None:
+        super().__init__()
+        self._layers = layers
+        self._read = read
+
+    def compose(self) -> ComposeResult:
+        """Show the name of each side's layer above its table."""
+        with Horizontal(id="both"):
+            for side, role in _SIDES.items():
+                layer = self._layers[side]
+                name = layer.name if layer is not None else "no such layer"
+                with Vertical(classes="pane"):
+                    yield LineBar((Piece(f" {side} ", role), Piece(f" {name}")), classes="heading")
+                    yield CandidateList(id=f"{side}-candidates")
+
+    def on_mount(self) -> None:
+        """Begin to read."""
+        for side in _SIDES:
+            self._table(side).show_table(_remark("reading the log"))
+        self._table("good").focus()
+        self.run_worker(self._collect, group="candidates", thread=True)
+
+    def _collect(self) -> None:
+        """Read both tables, in a thread."""
+        tables = {}
+        for side, layer in self._layers.items():
+            try:
+                tables[side] = _remark("the other side only") if layer is None else self._read(layer)
+            except ForensicsError as error:
+                tables[side] = _remark(str(error))
+        self.post_message(TablesRead(tables))
+
+    def on_tables_read(self, event: TablesRead) -> None:
+        """Show both tables."""
+        for side, table in event.tables.items():
+            self._table(side).show_table(table)
+
+    def _table(self, side: str) -> CandidateList:
+        return self.query_one(f"#{side}-candidates", CandidateList)
+
+    def action_leave(self) -> None:
+        """Close the tables."""
+        self.dismiss()
+
+
+def _remark(text: str) -> CandidateTable:
+    return CandidateTable(((Piece(f" {text}", Role.WARNING),),))

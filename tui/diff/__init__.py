@@ -1,1 +1,0 @@
-"""The screen that shows two sources side by side."""

@@ -1,0 +1,322 @@
+"""The build in view: every pane shows it, the candidates and the log follow the cursor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trtforensics.console.counting import counted
+from trtforensics.engines.facts import LayerFacts
+from trtforensics.findings.coverage import in_words
+from trtforensics.model.timings import NEAR_TIE_RATIO
+from trtforensics.tui.log.history import Trail
+from trtforensics.tui.log.panes import Panes
+from trtforensics.tui.log.reading import LogReader
+from trtforensics.tui.log.searching import LogSearch
+from trtforensics.tui.rows.layers.candidates import (
+    NO_LAYERS,
+    NOTHING_SELECTED,
+    candidate_table,
+    layer_table,
+    unknown_table,
+)
+from trtforensics.tui.rows.layers.index import LayerIndex, RowKind, line_of
+from trtforensics.tui.rows.overview_rows import OverviewRow, overview_rows, waiting_rows
+from trtforensics.tui.rows.pieces import Piece, Role
+from trtforensics.tui.rows.title import first_failed, progress_line, strip_line, title_line
+from trtforensics.tui.screen import SourceScreen
+from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from textual.widget import Widget
+
+    from trtforensics.console.progress import Progress
+    from trtforensics.findings.finding import Finding, Report
+    from trtforensics.model.log import Build, BuildLog
+    from trtforensics.tui.log.reading import Arrived, Judged, Parsed, Progressed, Reparsed
+    from trtforensics.tui.rows.layers.candidates import CandidateTable
+    from trtforensics.tui.rows.layers.index import Subject, TreeRow
+    from trtforensics.tui.sessions import LogSession
+
+PROGRESS_S = 0.2
+"""Least seconds between two looks at the progress: a fast parse reports more often, and each look paints the log."""
+
+TIES = (1.005, 1.01, NEAR_TIE_RATIO, 1.03, 1.05, 1.1, 1.2)
+"""The ratios of runner-up to winner up to which ``<`` and ``>`` let a choice count as a near tie."""
+
+
+class BuildScreen(SourceScreen):
+    """Shows one build of a log at a time. A subclass adds the keys."""
+
+    def __init__(self, session: LogSession) -> None:
+        super().__init__()
+        self.reader = LogReader(self, session, self.prepare)
+        self.progress: Progress | None = None
+        """The progress of the parse; None before it begins, and after it."""
+        self._progress_due = False
+        """Whether a later progress waits to be shown."""
+        self.reading = True
+        """Whether the log may still get lines."""
+        self.judgement: Report | None = None
+        """The findings; None before the rules have run, and where they could not."""
+        self._panes = Panes(session.text)
+        self._strip = LineBar(id="strip")
+        self._note = ""
+        self._search = LogSearch(self._panes.log_view, self.say)
+        self._history = Trail()
+        self._tie = TIES.index(NEAR_TIE_RATIO)
+        self._filtered: VirtualList = self._panes.layer_tree
+        self._parsed: BuildLog | None = None
+        self._number = 0
+        self._index: LayerIndex | None = None
+        self._prepared: LayerIndex | None = None
+        self._shown: LayerFacts | Subject | None = None
+
+    @property
+    def build(self) -> Build | None:
+        """The build in view, or None before the first build is known."""
+        return self._parsed.builds[self._number] if self._parsed and self._parsed.builds else None
+
+    @property
+    def _goes_on(self) -> bool:
+        """Whether the build in view may still get lines."""
+        return self.reading and self._parsed is not None and self._number == len(self._parsed.builds) - 1
+
+    def discard(self) -> None:
+        """Close the source of a screen that is never shown."""
+        self.session.close()
+
+    @property
+    def session(self) -> LogSession:
+        """The log as it was read last."""
+        return self.reader.session
+
+    def panes(self) -> Iterable[Widget]:
+        """Lay the screen out."""
+        yield self._strip
+        yield self._panes
+
+    def on_mount(self) -> None:
+        """Show the waiting text and start the parse once it is on the screen."""
+        self._panes.show_overview(waiting_rows(self.session.name))
+        self._show_title()
+        self._show_status()
+        self.call_after_refresh(self.reader.start)
+
+    def on_progressed(self, event: Progressed) -> None:
+        """Keep the progress of the parse; show the first at once, and others when they are due."""
+        first, self.progress = self.progress is None, event.progress
+        if first:
+            self.lines_arrived()
+        elif not self._progress_due:
+            self._show_progress_soon()
+
+    def _show_progress_soon(self) -> None:
+        self._progress_due = True
+        self.set_timer(PROGRESS_S, self._show_progress)
+
+    def _show_progress(self) -> None:
+        """Show the progress, but not behind another screen, such as the help, which would be painted anew each time."""
+        self._progress_due = False
+        if self.progress is not None and not self.is_active:
+            self._show_progress_soon()
+        elif self.progress is not None:
+            self.lines_arrived()
+
+    def on_arrived(self, event: Arrived) -> None:
+        """Show the builds of the log so far."""
+        self.take(event.log)
+
+    def on_parsed(self, event: Parsed) -> None:
+        """Show the builds of the whole log, and start the rules."""
+        self.progress = None
+        self.reading = False
+        self.take(event.log)
+        self.reader.follow()
+        self.reader.judge(event.log)
+
+    def on_reparsed(self, event: Reparsed) -> None:
+        """Show what the file holds by now."""
+        self.reader.reparsed(event)
+        if event.log is None:
+            self.say(event.problem)
+            return
+        self._panes.log_view.replace_text(self.session.text)
+        self.take(event.log)
+        self.say(f"the file has {counted(len(self.session.text), 'line')} now")
+        self.reader.judge(event.log)
+
+    def on_judged(self, event: Judged) -> None:
+        """Show the findings, or why there are none."""
+        self.judgement = event.report
+        if event.problem:
+            self._panes.findings.show_findings((), "", event.problem)
+        else:
+            self._show_findings()
+
+    def action_reload(self) -> None:
+        """Read the file again; one that grows is followed anyway."""
+        self.reader.reload()
+
+    def lines_arrived(self) -> None:
+        """Show the lines read so far, and the progress."""
+        self._panes.log_view.grow()
+        self._show_status()
+
+    def _show_findings(self) -> None:
+        """Show the findings of the build in view, and the worst of them in the overview."""
+        findings = self._findings()
+        if findings is None or self._parsed is None:
+            return
+        empty = f"nothing found: {in_words(self._parsed.builds[self._number].coverage)}"
+        self._panes.findings.show_findings(findings, self._parsed.source.path, empty)
+        self._panes.tabs["findings"].count_up(f"{len(findings):,}")
+        self._show_overview(keep=True)
+
+    def _findings(self) -> Sequence[Finding] | None:
+        """Return the findings about the build in view, worst first; None before the rules have run."""
+        if self.judgement is None or self._parsed is None:
+            return None
+        number = self._number
+        return [finding.in_build(number) for finding in self.judgement.as_tree() if number in finding.builds]
+
+    def _show_overview(self, *, keep: bool) -> None:
+        build = self.build
+        if self._parsed is not None and build is not None:
+            files = self.session.files
+            rows = overview_rows(self._parsed, build, self._findings(), reading=self._goes_on, files=files)
+            self._panes.show_overview(rows, keep=keep)
+
+    def prepare(self, log: BuildLog) -> None:
+        """Make the index of the build that comes into view, in the thread that parses, so that keys are answered."""
+        if log.builds:
+            known = self.build is not None
+            number = min(self._number, len(log.builds) - 1) if known else first_failed(log.builds)
+            index = LayerIndex(log.builds[number], self.session.model)
+            index.questions(TIES[self._tie])
+            self._prepared = index
+
+    def take(self, log: BuildLog) -> None:
+        """Show the first build; if a build is in view already, update it."""
+        known = self.build is not None
+        self._panes.log_view.grow()
+        if not self.reading:
+            self._search.renew()
+        self._parsed = log
+        self._show_build(min(self._number, len(log.builds) - 1) if known else first_failed(log.builds), keep=known)
+        if not known and self._number:
+            self._panes.log_view.show_line(log.builds[self._number].first_line)
+            self.say(f"build {self._number + 1} failed and is shown first")
+
+    def _show_build(self, number: int, *, keep: bool = False) -> None:
+        """Show a build in every pane but the log. With ``keep`` it was in view before and every cursor stays."""
+        self._number = number
+        build = self.build
+        panes = self._panes
+        if self._parsed is None or build is None:
+            panes.show_overview([OverviewRow("file", self.session.name), OverviewRow("state", "holds no build")])
+            self._show_status()
+            return
+        prepared = self._prepared if self._prepared and self._prepared.build is build else None
+        self._index = prepared or LayerIndex(build, self.session.model)
+        self._show_overview(keep=keep)
+        layers = None if self._goes_on and not self._index.rows() else self._index
+        if keep:
+            panes.layer_tree.update_layers(layers)
+        else:
+            panes.layer_tree.show_layers(layers)
+        panes.show_messages(build.messages, keep=keep)
+        panes.show_nodes(build, keep=keep)
+        self._show_findings()
+        self._show_candidates(keep=keep)
+        panes.tabs["layers"].count_up(panes.layer_tree.count_text)
+        self._show_title()
+        self._show_status()
+
+    def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
+        """Let the log follow the cursor once it rests; in the layers, the candidates too."""
+
+        def follow() -> None:
+            if event.source is self._panes.layer_tree:
+                self._show_candidates()
+            if event.index < event.source.row_count():
+                self._follow(event.source, event.index)
+
+        self.when_resting(follow)
+
+    def _show_candidates(self, *, keep: bool = False, anew: bool = False) -> None:
+        """Show the candidates of the layer under the cursor, unless they are shown already and not asked for anew.
+
+        With ``keep`` the log was parsed again: subjects at the same line are the same, though other objects.
+        """
+        row = self._panes.layer_tree.selected
+        shown = row.entry if row and row.kind is RowKind.LAYER else row.subject if row else None
+        if shown is None or shown is not self._shown or anew:
+            before, self._shown = self._shown, shown
+            same = anew or (keep and before is not None and shown is not None and _line(before) == _line(shown))
+            self._panes.show_candidates(self._table(row), keep=same)
+
+    def _table(self, row: TreeRow | None) -> CandidateTable:
+        """Return the candidates of a row: of a layer in all formats, of anything else its own."""
+        tie = TIES[self._tie]
+        if row is None or self._index is None:
+            return NOTHING_SELECTED if self._index is None or self._goes_on or self._index.rows() else NO_LAYERS
+        if row.kind is RowKind.LAYER and row.entry is not None:
+            return layer_table(row.entry, tie=tie)
+        if row.subject is None:
+            return unknown_table(row.why)
+        return candidate_table(self._index.facts.alternatives, row.subject, row.why, tie=tie)
+
+    def _follow(self, source: VirtualList, index: int) -> None:
+        """Scroll the log to the line that a row is about."""
+        line = source.log_line(index)
+        if line is not None and source is not self._panes.log_view:
+            self._panes.log_view.show_line(line)
+        self._note = ""
+        self._show_status()
+
+    def on_resize(self) -> None:
+        """Fit the title to the new width."""
+        self._show_title()
+
+    def say(self, note: str) -> None:
+        """Show a note in the status line until the next event."""
+        self._note = note
+        self._show_status()
+
+    def _show_strip(self) -> None:
+        """Show the outcomes of the builds where there are several, or several passes."""
+        strip, log, build = self._strip, self._parsed, self.build
+        line = strip_line(log, build, self.app.size.width, reading=self.reading) if log and build else ()
+        strip.display = bool(line)
+        strip.show(*line)
+
+    def _show_title(self) -> None:
+        self._show_strip()
+        self.title_bar.show(
+            *title_line(self.session.name, self._parsed, self.build, self.app.size.width, reading=self._goes_on)
+        )
+
+    def _show_status(self) -> None:
+        """Show the progress while parsing, later the position in the log; then the filter and the note, if any."""
+        log_view = self._panes.log_view
+        if not self.reading:
+            place = f" line {log_view.current_line:,} of {log_view.row_count():,}"
+            pieces = [Piece(place, Role.DIM)]
+        elif self.progress is not None:
+            pieces = list(progress_line(self.progress, self.app.size.width))
+        else:
+            pieces = [Piece(" opening", Role.WARNING)]
+        kept = self._panes.list_of(self._panes.tab).kept_by.text
+        if kept:
+            pieces.append(Piece(f" · kept: {kept}", Role.ACCENT))
+        if self._search.only:
+            pieces.append(Piece(f" · only {self._search.only}", Role.ACCENT))
+        if self._note:
+            pieces.append(Piece(f" · {self._note}", Role.ACCENT))
+        self.status_bar.show(*pieces)
+
+
+def _line(shown: LayerFacts | Subject) -> int | None:
+    return line_of(shown) if isinstance(shown, LayerFacts) else shown.span.line

@@ -1,0 +1,371 @@
+"""The screen of a build log: it shows the raw log at once, and the parsed builds when the parse ends."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding
+
+from trtforensics.tables.filtering import FilterError
+from trtforensics.tui.issue import finding_issue, layer_issue
+from trtforensics.tui.keys import LOG_KEYS, Keys
+from trtforensics.tui.log.build_screen import TIES, BuildScreen
+from trtforensics.tui.log.dialogs import DetailScreen, NeighbourScreen
+from trtforensics.tui.log.history import Place
+from trtforensics.tui.rows.finding_rows import line_in_view
+from trtforensics.tui.rows.layers.index import RowKind
+from trtforensics.tui.screen import FIRST_KEYS
+from trtforensics.tui.widgets.search import Prompt, Purpose
+from trtforensics.tui.widgets.virtual_list import VirtualList
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual.binding import BindingType
+
+    from trtforensics.engines.facts import LayerFacts
+    from trtforensics.findings.finding import Finding
+    from trtforensics.model.log import EngineLayer
+    from trtforensics.tui.log.layer_tree import LayerTree
+    from trtforensics.tui.log.searching import MatchesKnown, SearchEnded
+
+
+_MOST_DIGITS = 18
+"""Digits of the longest line number that the prompt accepts."""
+
+
+class LogScreen(BuildScreen):
+    """Browse one build log."""
+
+    KEYS: ClassVar[Keys] = LOG_KEYS
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *FIRST_KEYS,
+        Binding("f", "ask_filter", "Filter"),
+        Binding("g", "ask_line", "Line", show=False),
+        Binding("1", "open('overview')", "Overview", show=False),
+        Binding("2", "open('layers')", "Layers", show=False),
+        Binding("3", "open('candidates')", "Candidates", show=False),
+        Binding("4", "open('log')", "Raw log", show=False),
+        Binding("5", "open('findings')", "Findings"),
+        Binding("o", "open('nodes')", "Nodes"),
+        Binding("x", "neighbours", "Neighbours"),
+        Binding("w", "open('messages')", "Messages", show=False),
+        Binding("b,backspace", "travel(-1)", "Back", show=False),
+        Binding("B", "travel(1)", "Forward", show=False),
+        Binding("less_than_sign", "tie(-1)", "Closer ties", key_display="<", show=False),
+        Binding("greater_than_sign", "tie(1)", "Wider ties", key_display=">", show=False),
+        Binding("ampersand", "ask_only", "Only lines", key_display="&", show=False),
+        Binding("v", "severity", "Severity", show=False),
+        Binding("r", "reload", "Reload", show=False),
+        Binding("p", "prefixes", "Prefix"),
+        Binding("z", "zoom", "Zoom"),
+        Binding("left_square_bracket", "build(-1)", "Previous build", show=False),
+        Binding("right_square_bracket", "build(1)", "Next build", show=False),
+        Binding("escape", "leave", "Drop filter", show=False),
+    ]
+
+    def on_virtual_list_chosen(self, event: VirtualList.Chosen) -> None:
+        """Open what a row is about: a layer's detail, a finding's evidence, a node's layer, a log line's layer."""
+        panes = self._panes
+        if event.source is panes.log_view:
+            self._visit(partial(self._reveal, panes.log_view.log_line(event.index)))
+        elif event.source is panes.layer_tree and self._opened(panes.layer_tree):
+            return
+        elif event.source is panes.nodes:
+            self._visit(self._show_node)
+        else:
+            self._follow(event.source, event.index)
+            panes.pull_drawer()
+            if event.source is panes.findings:
+                self._visit(self._show_evidence)
+
+    def _opened(self, tree: LayerTree) -> bool:
+        """Open the detail of the layer under the cursor, or what a filter without layers offers."""
+        row = tree.selected
+        if row is None:
+            self._offer(tree)
+            return True
+        if row.kind is not RowKind.LAYER or row.entry is None or self._index is None or self.build is None:
+            return False
+        self.app.push_screen(DetailScreen(self.build, row.entry, row.entry.why(TIES[self._tie])), self._go_to_cited)
+        return True
+
+    def _offer(self, tree: LayerTree) -> None:
+        """Look for the text of a filter that keeps no layer among the ONNX nodes, else in the log."""
+        text = tree.kept_by.text
+        if not text:
+            return
+        self._panes.look_up_nodes()
+        if any(fate.mentions(text.casefold()) for fate in self._panes.nodes.every):
+            self._panes.nodes.filter(f'"{text}"' if '"' not in text else "")
+            self._panes.open("nodes")
+        else:
+            self._panes.open("log")
+            self._search.begin(text, regex=False)
+
+    def _go_to_cited(self, line: int | None) -> None:
+        """Show the line that a row of a closed screen cites, if any."""
+        if line is not None:
+            self._panes.pull_drawer()
+            self._panes.log_view.show_line(line)
+            self._show_status()
+
+    def _show_node(self) -> None:
+        """Show the layer that holds the node under the cursor, else the line that says what became of it."""
+        fate = self._panes.nodes.selected
+        if fate is None:
+            return
+        entry = self._index.facts.of_layer(fate.layer) if self._index and fate.layer else None
+        if entry is not None:
+            self._panes.open("layers", announce=False)
+            self._panes.layer_tree.reveal(entry)
+        self._go_to_cited(fate.span.line)
+        self.say(f"{fate.node.name}: {fate.kind}")
+
+    def _visit(self, go: Callable[[], None]) -> None:
+        """Go somewhere, so that ``b`` leads back and ``B`` forward."""
+        self._history.leave(self._place())
+        go()
+        self._history.arrive(self._place())
+
+    def _place(self) -> Place:
+        panes = self._panes
+        focused = self.focused.id if isinstance(self.focused, VirtualList) and self.focused.id else panes.tab
+        entry = panes.layer_tree.current_entry
+        return Place(self._number, focused, entry, panes.list_of(focused).cursor, panes.log_view.current_line)
+
+    def _show_evidence(self) -> None:
+        """Show the layer that a finding is about, if any, and the log at the finding's line."""
+        finding, cited = self._panes.findings.selected, self._panes.findings.selected_line
+        if finding is None or cited is None or self._index is None:
+            return
+        line = cited.line if cited.line is not None else finding.line
+        entry = None if cited.headline else self._index.at_line(line)
+        entry = entry or self._index.named((*finding.layers, *finding.onnx_nodes)) or self._index.at_line(line)
+        if entry is None:
+            self._panes.open("log")
+        else:
+            self._panes.open("layers", announce=False)
+            self._panes.layer_tree.reveal(entry, announce=False)
+            self._show_candidates()
+        self._panes.log_view.show_line(line)
+        self.say(f"{finding.code} at line {line:,}")
+
+    def _reveal(self, line: int) -> None:
+        """Show the layer, and its combination of formats, that a line belongs to; switch the build if needed."""
+        build = self._parsed.build_at(line) if self._parsed else None
+        if build is not None and build is not self.build:
+            self._show_build(build.index)
+        entry = self._index.at_line(line) if self._index else None
+        if entry is None:
+            self.say(f"line {line:,} belongs to no layer")
+            return
+        self._panes.open("layers")
+        self._panes.layer_tree.reveal(entry, self._index.result_at(line) if self._index else None)
+
+    def on_prompt_answered(self, event: Prompt.Answered) -> None:
+        """Search, go to a line, or filter, as the prompt asked."""
+        if event.purpose is Purpose.FILTER:
+            self._keep(event.text)
+            if event.done:
+                self._filtered.focus()
+        elif event.purpose is Purpose.LINE:
+            self._visit(partial(self._go_to_line, event.text))
+        elif event.purpose is Purpose.ONLY:
+            self._panes.open("log")
+            self._search.keep(event.text, regex=event.regex)
+        else:
+            self._panes.open("log")
+            self._history.leave(self._place())
+            self._search.begin(event.text, regex=event.regex)
+
+    def on_prompt_dismissed(self, event: Prompt.Dismissed) -> None:
+        """Go back to the pane that the prompt was opened for."""
+        if event.purpose is Purpose.FILTER:
+            self._keep("")
+            self._filtered.focus()
+        else:
+            self._panes.open("log")
+
+    def _go_to_line(self, text: str) -> None:
+        """Move the log to a typed line number."""
+        self._panes.open("log")
+        digits = text.strip().replace(",", "")
+        if digits.isdecimal() and len(digits) <= _MOST_DIGITS:
+            if not self._panes.log_view.shows(int(digits)):
+                self._search.show_all()
+            self._panes.log_view.show_line(int(digits))
+            self.say("")
+        else:
+            self.say(f"{text!r} is not a line number")
+
+    def _keep(self, text: str) -> None:
+        """Filter the list that the prompt was opened for."""
+        try:
+            self._filtered.filter(text)
+        except FilterError as error:
+            self.say(f"column {error.column}: {error.what}. {error.next_step}")
+            return
+        self._note = ""
+        self._count_layers()
+
+    def _count_layers(self) -> None:
+        self._panes.tabs["layers"].count_up(self._panes.layer_tree.count_text if self._index else "")
+        self._show_status()
+
+    def on_search_ended(self, event: SearchEnded) -> None:
+        """Show the match."""
+        self._search.ended(event)
+
+    def on_matches_known(self, event: MatchesKnown) -> None:
+        """Show how many matches there are, or only them."""
+        self._search.known(event)
+
+    def cited(self) -> tuple[str, int, str] | None:
+        """Return the line that the row of the focused list is about; of a list without lines, the log's own."""
+        pane = self.pane or self._panes.log_view
+        line = pane.log_line(pane.cursor) if pane.row_count() else None
+        line = line or self._panes.log_view.current_line
+        text = self.session.text
+        return (*self.session.place(line), text.line(line)) if line <= len(text) else None
+
+    def next_command(self) -> str:
+        """Return the command that the finding under the cursor says to run next."""
+        finding = self._finding
+        return next((step.command for step in finding.next_steps if step.command), "") if finding is not None else ""
+
+    @property
+    def _finding(self) -> Finding | None:
+        """The finding in view, if the findings are."""
+        return self._panes.findings.selected if self._panes.tab == "findings" else None
+
+    def issue(self) -> str:
+        """Return the finding or the layer in view, with its candidates and its lines."""
+        log, build, finding, row = self._parsed, self.build, self._finding, self._panes.layer_tree.selected
+        text, cited = self.session.text, self.cited()
+        if log is None or build is None:
+            return ""
+        if finding is not None:
+            lines = filter(None, (line_in_view(each.span, self.session.name) for each in finding.evidence))
+            shown = [(*self.session.place(line), text.line(line)) for line in lines if line <= len(text)]
+            return finding_issue(log, build, finding, shown)
+        if row is None:
+            return ""
+        return layer_issue(log, build, row, self._panes.candidates.table, [cited] if cited else [])
+
+    def source_name(self) -> str:
+        """Return the path of the log."""
+        return self.session.name
+
+    def action_open(self, pane: str) -> None:
+        """Open a pane."""
+        self._panes.open(pane)
+
+    def action_zoom(self) -> None:
+        """Let the focused pane fill the screen, or undo that."""
+        self._panes.zoom()
+
+    def action_build(self, by: int) -> None:
+        """Switch to another build of the file."""
+        count = len(self._parsed.builds) if self._parsed else 0
+        if count > 1:
+            self._show_build((self._number + by) % count)
+            build = self.build
+            if build is not None:
+                self._panes.log_view.show_line(build.first_line)
+        else:
+            self.say("the file holds one build" if count else "the log is still being read")
+
+    def action_search(self, backwards: bool) -> None:  # noqa: FBT001 - Textual passes actions' arguments by position
+        """Go to the next match, or the previous one."""
+        self._search.next(backwards=backwards)
+
+    def action_ask_search(self) -> None:
+        """Ask what to search for."""
+        self.prompt.ask(Purpose.SEARCH, self._search.text)
+
+    def action_ask_only(self) -> None:
+        """Ask which lines of the log to show."""
+        self.prompt.ask(Purpose.ONLY)
+
+    def action_severity(self) -> None:
+        """Show only lines of a severity."""
+        self._panes.open("log")
+        self._search.next_severity()
+
+    def action_ask_filter(self) -> None:
+        """Ask which rows to keep of the list in focus; in the log, which lines."""
+        focused = self.focused
+        if focused is self._panes.log_view:
+            self.action_ask_only()
+            return
+        if self._panes.tab == "overview" and focused is not self._panes.candidates:
+            self._panes.open("layers")
+            focused = self._panes.layer_tree
+        self._filtered = focused if isinstance(focused, VirtualList) else self._panes.list_of(self._panes.tab)
+        self.prompt.ask(Purpose.FILTER, self._filtered.kept_by.text, self._filtered.fields)
+
+    def action_ask_line(self) -> None:
+        """Ask for a line number."""
+        self.prompt.ask(Purpose.LINE)
+
+    def action_leave(self) -> None:
+        """Close the drawer of a narrow screen, else show all lines, else all rows of the list, else ask no question.
+
+        Where nothing of that is left to do, go back to the source below.
+        """
+        panes = self._panes
+        if panes.push_drawer() or self._search.show_all():
+            return
+        focused = self.focused if isinstance(self.focused, VirtualList) else panes.list_of(panes.tab)
+        if focused.kept_by:
+            focused.filter("")
+        elif panes.layer_tree.asked:
+            panes.layer_tree.ask("")
+        else:
+            self.go_back()
+        self._count_layers()
+
+    def action_neighbours(self) -> None:
+        """Show what the layer under the cursor reads and who reads it."""
+        entry = self._panes.layer_tree.current_entry
+        if self.build is None or entry is None or not entry.in_engine:
+            self.say("no layer of the engine is selected; 2 lists them")
+            return
+        self.app.push_screen(NeighbourScreen(self.build, entry.layer), self._walked)
+
+    def _walked(self, layer: EngineLayer | None) -> None:
+        """Select the layer that was walked to."""
+        entry = self._index.facts.of_layer(layer) if self._index and layer else None
+        if entry is not None:
+            self._visit(partial(self._open_layer, entry))
+
+    def _open_layer(self, entry: LayerFacts) -> None:
+        self._panes.open("layers", announce=False)
+        self._panes.layer_tree.reveal(entry)
+
+    def action_travel(self, by: int) -> None:
+        """Go back to what was looked at before, or forward again."""
+        place = self._history.step(by, self._place())
+        if place is None:
+            self.say("nothing was looked at before" if by < 0 else "nothing was looked at after this")
+            return
+        if place.build != self._number and self._parsed is not None and place.build < len(self._parsed.builds):
+            self._show_build(place.build)
+        if place.entry is not None and place.pane in {"layers", "candidates"}:
+            self._panes.layer_tree.reveal(place.entry, announce=False)
+            self._show_candidates()
+        self._panes.open(place.pane, announce=False)
+        if place.pane != "layers":
+            self._panes.list_of(place.pane).go_to(place.cursor, announce=False)
+        self._panes.log_view.show_line(place.line)
+        self._show_status()
+
+    def action_tie(self, by: int) -> None:
+        """Count closer or wider margins as near ties."""
+        self._tie = max(0, min(self._tie + by, len(TIES) - 1))
+        self._panes.layer_tree.tie(TIES[self._tie])
+        self._show_candidates(anew=True)
+        self.say(f"near ties: runner-up at most {(TIES[self._tie] - 1) * 100:g} % slower")

@@ -1,0 +1,230 @@
+"""The base of every screen that shows a source: title, prompt, status line, and the keys that all of them share."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import Footer
+
+from trtforensics.console.counting import counted
+from trtforensics.errors import ForensicsError
+from trtforensics.tui import exporting
+from trtforensics.tui.widgets.dialogs import FileQuestion, HelpScreen
+from trtforensics.tui.widgets.log_view import LogView
+from trtforensics.tui.widgets.search import Prompt
+from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+    from textual.timer import Timer
+    from textual.widget import Widget
+
+    from trtforensics.tui.keys import Keys
+    from trtforensics.tui.rows.pieces import Line
+
+BAD_INPUT = 2
+"""The exit code of a source that cannot be parsed."""
+
+REST_S = 0.1
+"""Seconds without a move after which the cursor rests."""
+
+WIDE = 400
+"""Cells given to a row that is copied, so that no name in it is cut."""
+
+
+FIRST_KEYS = (
+    Binding("question_mark", "help", "Help", key_display="?"),
+    Binding("slash", "ask_search", "Search", key_display="/"),
+    Binding("n", "search(False)", "Next"),
+    Binding("N", "search(True)", "Previous", show=False),
+)
+"""Keys of every screen, where the footer begins with them."""
+
+
+@dataclass(eq=False, repr=False)
+class Failed(Message):
+    """The source of the screen cannot be used."""
+
+    error: ForensicsError
+
+
+class SourceScreen(Screen[ForensicsError]):
+    """A screen on a source. It ends with the error that the source turned out to have, or with None.
+
+    The first screen is the app's own; other sources are pushed above it. Subclasses say what the keys find.
+    """
+
+    KEYS: ClassVar[Keys] = ()
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("q", "quit", "Quit"),
+        Binding("y", "copy_row", "Copy the row", show=False),
+        Binding("Y", "copy_line", "Copy the log line", show=False),
+        Binding("c", "copy_command", "Copy the next command", show=False),
+        Binding("E", "export", "Export the pane", show=False),
+        Binding("I", "copy_issue", "Copy an issue", show=False),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.title_bar, self.status_bar = LineBar(id="title"), LineBar(id="status")
+        self.prompt = Prompt()
+        self._resting: Timer | None = None
+
+    def discard(self) -> None:
+        """Close what was opened for a screen that is never shown."""
+
+    def compose(self) -> ComposeResult:
+        """Lay the screen out: one row above the panes and two below."""
+        yield self.title_bar
+        yield from self.panes()
+        yield self.prompt
+        yield self.status_bar
+        yield Footer()
+
+    def panes(self) -> Iterable[Widget]:
+        """Yield what stands between the title and the prompt."""
+        raise NotImplementedError
+
+    def say(self, note: str) -> None:
+        """Show a note in the status line."""
+        raise NotImplementedError
+
+    def cited(self) -> tuple[str, int, str] | None:
+        """Return file, line number and text of the line that the focused pane is about; None if it is about none."""
+        raise NotImplementedError
+
+    def next_command(self) -> str:
+        """Return the command that the row in view suggests, or ""."""
+        raise NotImplementedError
+
+    def issue(self) -> str:
+        """Return a text in Markdown about the row in view, names redacted, or ""."""
+        raise NotImplementedError
+
+    def source_name(self) -> str:
+        """Return the name of the source, from which names of exported files are made."""
+        raise NotImplementedError
+
+    def action_ask_search(self) -> None:
+        """Ask what to search for."""
+        raise NotImplementedError
+
+    def action_search(self, backwards: bool) -> None:  # noqa: FBT001 - Textual passes actions' arguments by position
+        """Go to the next match, or the previous one."""
+        raise NotImplementedError
+
+    @property
+    def is_pushed(self) -> bool:
+        """Whether another source is below this one."""
+        return self.app.screen_stack[0] is not self
+
+    def on_failed(self, event: Failed) -> None:
+        """End with an error: the screen below says it; without one, the command that opened the app prints it."""
+        if not self.is_pushed:
+            self.app.exit(event.error, return_code=BAD_INPUT)
+            return
+        while not self.is_active:
+            self.app.pop_screen()
+        self.dismiss(event.error)
+
+    def go_back(self) -> None:
+        """Go back to the source below; the first one stays."""
+        if self.is_pushed:
+            self.dismiss(None)
+
+    def action_quit(self) -> None:
+        """Go back to the source below; from the first one, quit."""
+        if self.is_pushed:
+            self.go_back()
+        else:
+            self.app.exit()
+
+    def action_help(self) -> None:
+        """Show the keys. The help is kept, because making it takes several times as long as showing it again."""
+        name = f"help of {type(self).__name__}"
+        if not self.app.is_screen_installed(name):
+            self.app.install_screen(HelpScreen(self.KEYS), name)
+        self.app.push_screen(name)
+
+    def action_prefixes(self) -> None:
+        """Hide the loggers' prefixes, which take half the width of a small screen, or show them again."""
+        for view in self.query(LogView):
+            view.toggle_prefixes()
+
+    def inform(self, text: str) -> None:
+        """Show a sentence for some seconds."""
+        self.notify(text, markup=False, timeout=6)
+
+    def when_resting(self, follow: Callable[[], None]) -> None:
+        """Let panes follow the cursor once it rests, as repainting them at each key takes long over a slow line."""
+        if self._resting is not None:
+            self._resting.stop()
+        if REST_S:
+            self._resting = self.set_timer(REST_S, follow)
+        else:
+            follow()
+
+    @property
+    def pane(self) -> VirtualList | None:
+        """The focused list."""
+        return self.focused if isinstance(self.focused, VirtualList) else None
+
+    def action_copy_row(self) -> None:
+        """Copy the row under the cursor, its columns two blanks apart."""
+        pane = self.pane
+        row = row_text(pane.row(pane.cursor, WIDE)) if pane is not None and pane.row_count() else None
+        self._copy(row, "no row to copy here")
+
+    def action_copy_line(self) -> None:
+        """Copy the line of the log that the row is about, behind its file and number."""
+        cited = self.cited()
+        self._copy(cited and "{}:{}: {}".format(*cited), "this row cites no line")
+
+    def action_copy_command(self) -> None:
+        """Copy the command that comes next."""
+        self._copy(self.next_command() or None, "this row suggests no command; a finding does")
+
+    def action_copy_issue(self) -> None:
+        """Copy what an issue about the row should hold."""
+        self._copy(self.issue() or None, "nothing here to write an issue about")
+
+    def _copy(self, text: str | None, otherwise: str) -> None:
+        """Copy a text; without one, say why there is none."""
+        if text is None:
+            self.inform(otherwise)
+        else:
+            self.app.copy_to_clipboard(text)
+
+    def action_export(self) -> None:
+        """Ask for a file, and write all rows of the focused pane to it in the form that its ending names."""
+        pane = self.pane
+        if pane is None or not pane.row_count():
+            self.inform("no rows to write here")
+            return
+        table = exporting.table_of(pane)
+
+        def write(path: str | None) -> None:
+            if path:
+                try:
+                    exporting.write(table, path)
+                except ForensicsError as error:
+                    self.inform(str(error))
+                else:
+                    self.inform(f"wrote {counted(len(table.rows), 'row')} to {path}")
+
+        question = FileQuestion("write this pane to", exporting.proposed(self.source_name(), pane.id))
+        self.app.push_screen(question, write)
+
+
+def row_text(line: Line) -> str:
+    """Return a row as text; the padding of its columns becomes two blanks."""
+    return re.sub(r" {3,}", "  ", "".join(piece.text for piece in line)).strip()

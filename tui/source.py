@@ -1,0 +1,196 @@
+"""The screen of a replay, an engine-layer file or a timing cache: its layers beside its text."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+
+from trtforensics.comparison.differences import DifferenceType, aspect_text
+from trtforensics.console.counting import counted, milliseconds
+from trtforensics.errors import ForensicsError
+from trtforensics.model.timings import tactic_text
+from trtforensics.tui.files import FilesScreen
+from trtforensics.tui.issue import IssueSection, quoted_issue
+from trtforensics.tui.keys import SOURCE_KEYS, Keys
+from trtforensics.tui.rows.pieces import Line, Piece, Role, clip, fit, fit_right
+from trtforensics.tui.rows.presentation import Presentation
+from trtforensics.tui.screen import FIRST_KEYS, Failed
+from trtforensics.tui.widgets.row_list import RowList
+from trtforensics.tui.widgets.text_pane import TextPane
+from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from textual.binding import BindingType
+    from textual.widget import Widget
+
+    from trtforensics.comparison.views import BuildView, LayerView
+    from trtforensics.tui.sessions import SourceSession
+
+
+_RUNNER, _TACTIC, _TIME = 18, 19, 10
+_NAME = 36
+HEADING = (
+    f"{fit('layer', _NAME)} {fit('runner', _RUNNER)} {fit('tactic', _TACTIC)} {fit_right('time ms', _TIME)}  formats"
+)
+
+
+def layer_pieces(layer: LayerView) -> Line:
+    """Lay a layer out in columns; the last ones hold the formats and the kernel."""
+    runner = layer.runner or (f"0x{layer.runner_id:08x}" if layer.runner_id else "")
+    time = milliseconds(layer.time_ms) if layer.time_ms is not None else ""
+    kernel = f"  {layer.kernel}" if layer.kernel else ""
+    return (
+        Piece(fit(layer.name, _NAME) + " "),
+        Piece(fit(runner, _RUNNER) + " ", Role.ACCENT),
+        Piece(fit(tactic_text(layer.tactic) or "", _TACTIC) + " "),
+        Piece(
+            fit_right(time, _TIME) + ("≈ " if layer.near_tie else "  "), Role.WARNING if layer.near_tie else Role.DIM
+        ),
+        Piece(aspect_text(DifferenceType.FORMAT, layer)),
+        Piece(f"{kernel}  {layer.key}".rstrip(), Role.DIM),
+    )
+
+
+SOURCE_LAYERS: Presentation[LayerView] = Presentation(
+    pieces=lambda layer, _: layer_pieces(layer),
+    line=lambda layer: layer.span.line,
+    heading=lambda _rows, _width: ((Piece(HEADING),),),
+    scrolls=True,
+)
+
+
+@dataclass(eq=False, repr=False)
+class SourceRead(Message):
+    """The source was read."""
+
+    builds: Sequence[BuildView]
+
+
+class LayersScreen(FilesScreen):
+    """Browse a source that lists layers or operations."""
+
+    KEYS: ClassVar[Keys] = SOURCE_KEYS
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *FIRST_KEYS,
+        Binding("f", "ask_filter", "Filter"),
+        Binding("escape", "leave", "Drop filter", show=False),
+        Binding("left_square_bracket", "document(-1)", "Previous document", show=False),
+        Binding("right_square_bracket", "document(1)", "Next document", show=False),
+    ]
+
+    def __init__(self, session: SourceSession) -> None:
+        layers = RowList(SOURCE_LAYERS, id="rows")
+        super().__init__(layers)
+        self.layer_rows = layers
+        self._session = session
+        self._builds: Sequence[BuildView] = ()
+        self._number = 0
+        self._kind = LineBar(classes="heading")
+        self.text = TextPane(session.text, "text", Role.DIM, id="text")
+
+    def panes(self) -> Iterable[Widget]:
+        """Lay the screen out: rows at the left, the text at the right."""
+        with Horizontal(id="source"):
+            with Vertical(id="rows-pane", classes="pane"):
+                yield self._kind
+                yield self.layer_rows
+            yield self.text
+
+    def on_mount(self) -> None:
+        """Read the source once the screen is drawn."""
+        self.layer_rows.show((), "reading")
+        self.layer_rows.focus()
+        self.say("")
+        self.call_after_refresh(lambda: self.run_worker(self._read, group="read", thread=True))
+
+    def on_resize(self) -> None:
+        """Fit the title to the width."""
+        name = clip(self._session.name, max(self.app.size.width - 16, 12))
+        self.title_bar.show(Piece(" trtforensics ", Role.TITLE), Piece(f" {name}"))
+
+    def _read(self) -> None:
+        """Read the source, in a thread; post the outcome as a message."""
+        try:
+            self.post_message(SourceRead(self._session.builds()))
+        except ForensicsError as error:
+            self.post_message(Failed(error))
+
+    def on_source_read(self, event: SourceRead) -> None:
+        """Show the first document."""
+        self._builds = event.builds
+        self.fill()
+
+    def fill(self) -> None:
+        """Show the layers of the document in view that pass the filter."""
+        if not self._builds:
+            return
+        build = self._builds[self._number]
+        all_layers = (*(build.layers or ()), *(build.operations or ()))
+        wanted = self.kept.lower()
+        layers = [layer for layer in all_layers if wanted in layer.name.lower()]
+        self.layer_rows.show(layers, "no such layer" if all_layers else "it holds no layer")
+        what = f" {build.what}" if build.what else ""
+        count = counted(len(all_layers), "operation" if build.layers is None else "layer")
+        self._kind.show(Piece(f" {build.kind}{what} ", Role.STRONG), Piece(count, Role.ACCENT))
+        self._follow()
+        self.say("")
+
+    def status(self) -> str:
+        """Return the notes of the document."""
+        if not self._builds:
+            return "opening"
+        several = f"document {self._number + 1} of {len(self._builds)} [ ]" if len(self._builds) > 1 else ""
+        return " · ".join(filter(None, (several, *self._builds[self._number].notes))) or "Enter opens the line"
+
+    def cited(self) -> tuple[str, int, str] | None:
+        """Return the line in view."""
+        return self.text.cited()
+
+    def next_command(self) -> str:
+        """Return the command that prints the source."""
+        return f"trtforensics parse {shlex.quote(self._session.name)}"
+
+    def issue(self) -> str:
+        """Return the layer under the cursor, with its line."""
+        layer, cited = self.layer_rows.selected, self.text.cited()
+        if layer is None:
+            return ""
+        row = "".join(piece.text for piece in layer_pieces(layer))
+        return quoted_issue(
+            f"a layer of a {self._builds[self._number].kind}", [IssueSection("Layer", [row])], [cited] if cited else []
+        )
+
+    def source_name(self) -> str:
+        """Return the path of the source."""
+        return self._session.name
+
+    def action_document(self, by: int) -> None:
+        """Switch to another document of the file."""
+        if len(self._builds) > 1:
+            self._number = (self._number + by) % len(self._builds)
+            self.fill()
+        else:
+            self.say("the file holds one document")
+
+    def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
+        """Let the text follow the rows once the cursor rests."""
+        if event.source is self.layer_rows:
+            self.when_resting(self._follow)
+
+    def on_virtual_list_chosen(self, event: VirtualList.Chosen) -> None:
+        """Go from a row to its line."""
+        if event.source is self.layer_rows:
+            self._follow()
+            self.text.view.focus()
+
+    def _follow(self) -> None:
+        layer = self.layer_rows.selected
+        self.text.open(layer.span if layer is not None else None)

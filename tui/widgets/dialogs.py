@@ -1,0 +1,111 @@
+"""Dialogs that every screen opens: the help, and the question for a file's name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding
+from textual.containers import Horizontal
+from textual.screen import ModalScreen
+from textual.widgets import Input
+
+from trtforensics.tui.rows.pieces import Line, Piece, Role, fit
+from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+
+    from trtforensics.tui.keys import Keys
+
+LONGEST_KEY = 19
+"""Columns of the keys; a test holds that all keys fit."""
+
+
+def help_lines(keys: Keys) -> list[Line]:
+    """Return the help as lines."""
+    lines: list[Line] = []
+    for title, of_title in keys:
+        lines.append((Piece(f" {title}", Role.TITLE),))
+        lines += [(Piece(f"  {fit(key, LONGEST_KEY)} ", Role.ACCENT), Piece(f"{text} ")) for key, text in of_title]
+    return lines
+
+
+class HelpText(VirtualList):
+    """The help, scrollable on a small terminal."""
+
+    def __init__(self, keys: Keys) -> None:
+        super().__init__()
+        self._lines = help_lines(keys)
+
+    def row_count(self) -> int:
+        """Return how many lines the help has."""
+        return len(self._lines)
+
+    def row(self, index: int, width: int) -> Line:  # noqa: ARG002 - it is cut on a narrow terminal
+        """Return a line."""
+        return self._lines[index]
+
+    def action_move(self, by: int) -> None:
+        """Scroll, as the text has no cursor."""
+        self.scroll_relative(y=by, animate=False)
+
+    def action_page(self, by: int) -> None:
+        """Scroll by a page."""
+        self.scroll_relative(y=by * self.rows_in_view(), animate=False)
+
+    def log_line(self, index: int) -> None:
+        """Return None: the help belongs to no log."""
+
+
+class HelpScreen(ModalScreen[None]):
+    """The help above the screen in view; Escape, ? and q close it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,question_mark,q", "leave", "Close", show=False)]
+
+    def __init__(self, keys: Keys) -> None:
+        super().__init__()
+        self._keys = keys
+
+    def compose(self) -> ComposeResult:
+        """Show the text."""
+        text = HelpText(self._keys)
+        text.border_title = "Keys"
+        text.border_subtitle = "q, Esc or ? to close"
+        text.styles.height = text.row_count() + 2
+        yield text
+
+    def action_leave(self) -> None:
+        """Close the help."""
+        self.dismiss()
+
+    def on_screen_resume(self) -> None:
+        """Show the text from its beginning."""
+        self.query_one(HelpText).scroll_home(animate=False)
+
+
+class FileQuestion(ModalScreen[str]):
+    """One line at the bottom of the screen; it returns the name, or "" after Escape."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Cancel", show=False)]
+
+    def __init__(self, question: str, proposed: str) -> None:
+        super().__init__()
+        self._question = f" {question}: "
+        self._proposed = proposed
+
+    def compose(self) -> ComposeResult:
+        """Show the question before the answer."""
+        with Horizontal():
+            label = LineBar((Piece(self._question),))
+            label.styles.width = len(self._question)
+            yield label
+            yield Input(self._proposed, compact=True, select_on_focus=False)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Return the name."""
+        self.dismiss(event.value.strip())
+
+    def action_leave(self) -> None:
+        """Return no name."""
+        self.dismiss("")
