@@ -28,6 +28,19 @@ SAID = {
         "nn::Warp::Warp(const void*, size_t)",
         *"  ",
     ),
+    "IWarp::setType: Error Code 3: API Usage Error (Parameter check failed, condition: (i != 1 || in(t, kWARPS)). A "
+    "warp takes a scale of FP8.  It was Float. In setType at api/warp.cpp:150)": (
+        "unclear_scale",
+        "A warp takes a scale of FP8.  It was Float.",
+        *"   ",
+    ),
+    "IWarp::setType: Error Code 3: API Usage Error (Parameter check failed, condition: index >= 0. In setType at "
+    "api/warp.cpp:150)": ("out_of_bounds", "a check fails: index must be at least 0", *"   "),
+    "2026-11-22 09:30:00,259 - net.warp - ERROR - cannot find the mauve key": (
+        "missing_part",
+        "cannot find the mauve key",
+        *"   ",
+    ),
     "E1121 09:30:00.1 1 life.cc:5] failed to load 'net' version 1: Internal: unknown colour 'mauve'": (
         "missing_part",
         "unknown colour 'mauve'",
@@ -51,6 +64,16 @@ def test_the_words_of_a_condition_may_stand_below() -> None:
     found = classified(thrown, below="Unable to create the warp layer")
     assert found is not None
     assert found[1]["text"] == "Unable to create the warp layer"
+
+
+def test_the_words_of_an_importer_may_stand_below() -> None:
+    passed_on = "ModelImporter.cpp:151: ERROR: onnxOpImporters.cpp:741 In function importWarp:"
+    found = classified(passed_on, below='[8] Assertion failed: (mode == 1) && "only mode 1 is supported"')
+    assert found == (
+        "refused_attribute",
+        {"text": "only mode 1 is supported", "site": "importWarp", "op": None, "node": None},
+    )
+    assert classified(passed_on) is None
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,7 @@ async def test_v_goes_through_the_severities(session: Any, parsed: Any) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("drawn")
 async def test_home_returns_from_a_column_before_it_goes_to_the_first_line(session: Any, parsed: Any) -> None:
     app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:

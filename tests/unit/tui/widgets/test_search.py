@@ -50,6 +50,7 @@ async def test_a_search_works_while_the_parse_runs(slow_session: Any, until: Any
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("drawn")
 async def test_a_match_far_to_the_right_is_scrolled_into_view(
     make: Any, screen_text: ScreenText, parsed: Any, until: Any
 ) -> None:
