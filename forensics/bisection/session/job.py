@@ -131,6 +131,8 @@ def check_directory(directory: Path, job: Job) -> Document | None:
     document = read_job(directory)
     identity = job.identity()
     differs = [text for part, text in _PARTS.items() if document.get(part) != identity[part]]
+    if not differs and len(names_of(document)) != len(job.items):
+        differs = [f"{len(names_of(document))} items, which an earlier trtforensics made of the same input"]
     if not differs and (names := _changed_inputs(directory, job, document)):
         differs = [f"{listed(names)} of its build command changed"]
     if differs:

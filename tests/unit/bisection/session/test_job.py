@@ -21,7 +21,13 @@ if TYPE_CHECKING:
 
 
 def job(**changes: object) -> Job:
-    parts: dict[str, object] = {"mode": "items", "items": [], "content": ["a"], "build": "make", "versions": {"t": "1"}}
+    parts: dict[str, object] = {
+        "mode": "items",
+        "items": [{"item": "a"}],
+        "content": ["a"],
+        "build": "make",
+        "versions": {"t": "1"},
+    }
     parts["surroundings"] = Surroundings("/here", {"./b.sh": "1"})
     return Job(**{**parts, **changes})  # type: ignore[arg-type]
 
@@ -36,6 +42,7 @@ def job(**changes: object) -> Job:
         ({"surroundings": None}, "another working directory"),
         ({"surroundings": Surroundings("/elsewhere", {"./b.sh": "1"})}, "another working directory"),
         ({"surroundings": Surroundings("/here", {"./b.sh": "2"})}, "b.sh of its build command changed"),
+        ({"items": [{"item": "a"}, {"item": "b"}]}, "1 items, which an earlier trtforensics made"),
     ],
 )
 def test_another_job_is_told_apart(tmp_path: Path, changes: dict[str, object], says: str) -> None:
