@@ -163,12 +163,14 @@ class Finding:
     """What the program said, without prefix; empty where the title has values of it."""
     of_model: bool = False
     """It is about an ONNX model: its lines are numbers of nodes, 0 is the whole model."""
+    cell: str = ""
+    """The notebook's cell whose output holds the first line; empty in a log."""
 
     @property
     def place(self) -> str:
         """The first line of evidence in words."""
         if not self.of_model:
-            return f"line {self.line:,}"
+            return f"line {self.line:,}" + (f" ({self.cell})" if self.cell else "")
         return f"node {self.line:,}" if self.line else "the model"
 
     @property

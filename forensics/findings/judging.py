@@ -250,6 +250,7 @@ def _finding(entry: _RuleObservation, quotes: Mapping[SourceSpan, str]) -> Findi
         pass_discarded=discarded,
         general=rule.general,
         message=_message(entry, quotes),
+        cell=entry.about.log.source.cell_of(observation.spans[0].line),
     )
 
 

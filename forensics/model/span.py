@@ -43,6 +43,13 @@ class SourceInfo:
     parts: tuple[SourceInfo, ...] = ()
     wrapped_in: tuple[str, ...] = ()
     """What stands around the lines of the source, in words: quoting, indentation, a CI system's timestamps."""
+    cells: tuple[tuple[int, str], ...] = ()
+    """Of a notebook the cells with outputs: the line where each begins, and its name (``In [4]``)."""
+
+    def cell_of(self, line: int) -> str:
+        """Return the notebook's cell that holds a line, empty where there is none."""
+        part, before = self.part_of(line)
+        return next((name for begin, name in reversed(part.cells) if begin <= line - before), "")
 
     def part_of(self, line: int) -> tuple[SourceInfo, int]:
         """Return the file that holds a line, and how many lines are of the files before it."""

@@ -17,6 +17,7 @@ from trtforensics.errors import (
     SourceError,
 )
 from trtforensics.parsers.text.decoding import JSON_OPENING
+from trtforensics.parsers.text.notebook import NOTEBOOK
 from trtforensics.sources.kinds import Kind, kind_of
 
 _PLACE = re.compile(r"(?::[0-9]+)*\Z")
@@ -59,6 +60,10 @@ _MAGIC = (
 )
 _AN_ONNX_MODEL = "an ONNX model"
 _OTHER_JSON = _Form("JSON of a form that is not known here", "")
+_NOTEBOOK = _Form(
+    "a Jupyter notebook of which no output is TensorRT's",
+    "Run its cells with a verbose logger, and save it with outputs",
+)
 _HTML = re.compile(rb"\s*<(?:!doctype html|html)", re.IGNORECASE)
 _KINDS = {
     Kind.REPLAY: _Form("a tactic replay", "`trtforensics parse`, `replay lint` and `diff` read it"),
@@ -100,7 +105,7 @@ def _form_of(path: str, expected: frozenset[Kind]) -> _Form | None:
         return form
     kind = kind_of(path)
     if expected == {Kind.BUILD_LOG} == {kind} and JSON_OPENING.match(opening):
-        return _OTHER_JSON
+        return _NOTEBOOK if NOTEBOOK.match(opening) else _OTHER_JSON
     return None if kind in expected else _KINDS.get(kind)
 
 

@@ -94,6 +94,11 @@ class RunEdges:
         return typed_commands(self._log)
 
     @cached_property
+    def _cells(self) -> set[int]:
+        """The lines where cells of a notebook begin: what each of them prints is a run."""
+        return {*self._log.lines("cell")}
+
+    @cached_property
     def _verdicts(self) -> list[int]:
         """The lines with a verdict."""
         return [line for line, _ in verdicts(self._log)]
@@ -160,11 +165,12 @@ class RunEdges:
             printed.add(title)
 
     def _typed_runs(self, begins: Sequence[int]) -> Iterator[int]:
-        """Give the commands behind which a program writes what no other run begins with."""
+        """Give the commands and cells behind which a program writes what no other run begins with."""
         stops = sorted({*begins, *(line for line, _ in self._commands), self._log.last_line + 1})
         for line, command in self._commands:
             stop = stops[bisect_right(stops, line)]
-            if program_of(command) is not None and self.own_lines(line + 1, stop - 1):
+            starts = program_of(command) is not None or line in self._cells
+            if starts and self.own_lines(line + 1, stop - 1):
                 yield line
 
     def _typed_before(self, begin: int, starts: Sequence[int]) -> int:
@@ -175,6 +181,7 @@ class RunEdges:
             return begin
         line, command = self._commands[at]
         known = program_of(command) is not None and _agree(command, self._printed_from(begin))
+        known = known or line in self._cells
         return line if known and not self.own_lines(line + 1, begin - 1) else begin
 
     def _printed_from(self, line: int) -> str:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from trtforensics.errors import SourceError
 from trtforensics.model.span import SourceInfo
 from trtforensics.parsers.text.decoding import COMPRESSED, decompress, is_encoded, sniff, to_utf8
+from trtforensics.parsers.text.notebook import MAX_BYTES as MAX_NOTEBOOK
+from trtforensics.parsers.text.notebook import NOTEBOOK, outputs_of
 from trtforensics.parsers.text.stored import StoredBytes
 from trtforensics.parsers.text.windows import Window, WindowCutter
 from trtforensics.parsers.text.wrapping import HEAD, wrapping_of
@@ -26,7 +28,8 @@ MAX_BYTES = 64 << 30
 
 WINDOW_BYTES = 4 << 20
 
-_LONGEST_MARK = 4
+_OPENING = 256
+"""Bytes that show whether the stored text is not that of the lines."""
 _LINE_SEARCH = 4 << 20
 _LINE_BEGINNING = 512
 
@@ -42,6 +45,7 @@ class Source:
         self._cutter = WindowCutter()
         self._started = False
         self._finished = False
+        self._cells: dict[int, str] = {}
         self._rest: Future[None] | None = None
         """The hashing of the bytes behind the last window."""
 
@@ -72,8 +76,9 @@ class Source:
 
     @property
     def holds_its_text(self) -> bool:
-        """Whether this is a file whose bytes are its text: neither compressed nor with a byte order mark."""
-        return self.size is not None and not is_encoded(self._stored.peek(0, _LONGEST_MARK))
+        """Whether this is a file whose bytes are its text: not compressed, without a byte order mark, no notebook."""
+        opening = self._stored.peek(0, _OPENING) if self.size is not None else b""
+        return self.size is not None and not is_encoded(opening) and not NOTEBOOK.match(opening)
 
     def peek(self, begin: int, size: int) -> bytes:
         """Return bytes of a regular file, not counted as read."""
@@ -159,6 +164,7 @@ class Source:
             stored.sha256,
             self._cutter.cut,
             wrapped_in=wrapping.names if wrapping else (),
+            cells=tuple(self._cells.items()),
         )
 
     def _windows(self, begin: int, end: int | None) -> Iterator[Window]:
@@ -167,8 +173,28 @@ class Source:
         if not form:
             self._stored.chunk_bytes = self._window_bytes
         text = to_utf8(decompress(form, chunks, self.path, self._window_bytes))
-        yield from self._cutter.windows(self._bounded(text, compressed=bool(form)))
+        yield from self._cutter.windows(self._lines_of(self._bounded(text, compressed=bool(form))))
         self._finished = True
+
+    def _lines_of(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
+        """Yield a text as it is, and of a notebook the outputs of its cells."""
+        held: list[bytes] = []
+        size = 0
+        for block in blocks:
+            if not held and not NOTEBOOK.match(block):
+                yield block
+                break
+            held.append(block)
+            size += len(block)
+            if size > MAX_NOTEBOOK:
+                break
+        outputs = outputs_of(b"".join(held)) if held and size <= MAX_NOTEBOOK else None
+        if outputs is not None:
+            text, self._cells = outputs
+            yield text
+            return
+        yield from held
+        yield from blocks
 
     def _bounded(self, blocks: Iterator[bytes], *, compressed: bool) -> Iterator[bytes]:
         total = 0

@@ -83,6 +83,7 @@ def finding_document(finding: Finding) -> JsonObject:
         "builds": list(finding.builds),
         "consequence_of": finding.consequence_of,
         "pass_discarded": finding.pass_discarded,
+        **({"cell": finding.cell} if finding.cell else {}),
         "layers": list(finding.layers),
         "onnx_nodes": list(finding.onnx_nodes),
         "evidence": [
