@@ -52,15 +52,7 @@ def models() -> list[ZooModel]:
         ZooModel("flushed to zero", partial(_scaled, 1e-9, 1e9), samples, pair, pair),
         ZooModel("GELU by Tanh", _gelu, samples, none, cubes),
         ZooModel("scores beyond FP16", _scores, samples, scores, scores),
-        ZooModel(
-            "sum that leaves FP16 on the way",
-            _partial_sums,
-            samples,
-            product,
-            product,
-            accumulate="fp16",
-            rounding=True,
-        ),
+        ZooModel("sum that leaves FP16 on the way", _partial_sums, samples, product, product, accumulate="fp16"),
         ZooModel("convolution that leaves FP16 on the way", _filters, images, filters, filters, accumulate="fp16"),
         ZooModel("sum of exponentials", _exponentials, samples, exponential, exponential),
         ZooModel("two clamped factors", _clamped, samples, factors, factors),
@@ -126,9 +118,10 @@ def _scores() -> onnx.ModelProto:
 
 
 def _partial_sums() -> onnx.ModelProto:
+    """Return a sum of 32 terms up and 32 down, which cancel so little that rounding costs a third of the cap."""
     net = Net(seed=41)
     gates = net.node("Sigmoid", "/gates/Sigmoid", [net.linear("/gates", "x", _WIDTH, 2 * _WIDTH)])
-    weights = np.repeat([[8000.0], [-8000.0]], _WIDTH, axis=0) * np.linspace(0.9, 1.1, _WIDTH)
+    weights = np.repeat([[8000.0], [-6500.0]], _WIDTH, axis=0) * np.linspace(0.9, 1.1, _WIDTH)
     sums = net.node("MatMul", "/out/MatMul", [gates, net.tensor("signed", weights)])
     small = net.node("Mul", "/out/Mul", [sums, net.constant("/out/scale", 1e-3)])
     return net.model(small, {"x": (_ROWS, _WIDTH)}, (_ROWS, _WIDTH))
