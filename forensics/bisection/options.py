@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from trtforensics.trt.installed import Installed
 
 _LEVELS = range(6)
-_RANDOM = 3
+_RANDOM = 4
 _FROM_A_SCRIPT = 16
 _SHAPES = "sizes of dynamic inputs"
 
@@ -160,16 +160,18 @@ class SampleOptions:
     def _drawn(self, model: onnx.ModelProto) -> SampleSet:
         from trtforensics.onnx_models.drawing import described, integer_choices, parse_ranges, random_samples
         from trtforensics.onnx_models.samples import SampleSet
-        from trtforensics.onnx_models.shapes import parse_shapes
+        from trtforensics.onnx_models.shapes import defaulted, parse_shapes
 
         ranges, choices = parse_ranges(model, self.val_range), integer_choices(model)
         shapes = parse_shapes(self.shapes)
         samples = random_samples(model, shapes, self.samples or _RANDOM, ranges=ranges, choices=choices)
-        return SampleSet(samples, drawn=True, notes=(described(model, ranges, choices),))
+        ones = ",".join(defaulted(model, shapes))
+        sizes = (f"dynamic dimensions are 1, as in trtexec: --shapes {ones} sets others",) if ones else ()
+        return SampleSet(samples, drawn=True, notes=(*sizes, described(model, ranges, choices)))
 
 
 OF_THE_MODEL = ("precision", "accumulate", "custom_ops", "against")
-OF_THE_JUDGE = ("metric", "tolerance", "mask_nonfinite")
+OF_THE_JUDGE = ("metric", "tolerance", "held_out", "mask_nonfinite")
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +213,12 @@ class PrecisionOptions:
         metavar="[OUTPUT:]X",
         help="what still passes (default: four times the rounding floor, at most a cap, for fp16 0.01); judges again "
         "what is stored",
+    )
+    held_out: int | None = option(
+        "--held-out",
+        type=int,
+        metavar="N",
+        help="judge the answer on the last N samples alone (default: every fourth sample is held out)",
     )
     mask_nonfinite: bool = option(
         "--mask-nonfinite",

@@ -17,7 +17,7 @@ from trtforensics.errors import UsageError
 from trtforensics.onnx_models.graphs import integer, survey_of
 from trtforensics.onnx_models.reading import constant_of
 from trtforensics.onnx_models.samples import dtypes_of
-from trtforensics.onnx_models.shapes import input_shapes, sizes_by_tensor
+from trtforensics.onnx_models.shapes import defaulted, input_shapes, sizes_by_tensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -140,7 +140,7 @@ def random_samples(
     Integers that nothing is known of, and booleans, are 0 and 1.
 
     Raises:
-        UsageError: An input has dynamic dimensions that no shape is given for, or a type without random values.
+        UsageError: An input has no known rank and no shape is given for it, or has a type without random values.
     """
     random = np.random.default_rng(_SEED)
     sizes = input_shapes(model, shapes)
@@ -235,6 +235,8 @@ def inputs_behind(model: onnx.ModelProto, message: str) -> list[str]:
 
 def how_to_give(model: onnx.ModelProto, names: list[str]) -> str:
     """Return the next step for inputs on which a model does not run, when they were random."""
+    sizes = ",".join(defaulted(model, {}))
+    sized = f", sizes by `--shapes {sizes}` (dynamic ones are 1 where none is given)" if sizes else ""
     types = {value.name: value.type.tensor_type.elem_type for value in model.graph.input}
     example = next((name for name in names if types[name] in INTEGERS), names[0])
-    return f"Give real ones by --inputs FILE, or a range such as `--val-range {example}:[0,1]`"
+    return f"Give real ones by --inputs FILE{sized}, or a range such as `--val-range {example}:[0,1]`"

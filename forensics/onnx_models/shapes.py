@@ -48,29 +48,32 @@ def parse_shapes(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
 
 
 def input_shapes(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
-    """Return the shape of every input, dynamic dimensions filled in from ``shapes``.
+    """Return the shape of every input; dynamic dimensions are 1, as in trtexec, where ``shapes`` has no other.
 
     Raises:
-        UsageError: A dynamic input has no shape, or a shape does not fit.
+        UsageError: An input of no known rank has no shape, or a shape does not fit.
     """
     unknown = shapes.keys() - {value.name for value in model.graph.input}
     if unknown:
         names = ", ".join(value.name for value in model.graph.input)
         raise UsageError("--shapes", f"the model has no input {min(unknown)!r}", f"Its inputs are {names}")
-    filled = {value.name: _filled(value, shapes.get(value.name)) for value in model.graph.input}
-    dynamic = [value for value in model.graph.input if filled[value.name] is None]
-    if dynamic:
-        listed = " and ".join(f"the input {value.name} is dynamic ({spelled(value)})" for value in dynamic)
-        form = ",".join(f"{value.name}:{spelled(value, 'N')}" for value in dynamic)
-        raise UsageError("--shapes", listed, f"Add `--shapes {form}` with a number for each N, as for trtexec")
-    return {name: shape for name, shape in filled.items() if shape is not None}
+    unranked = [v.name for v in model.graph.input if sizes_of(v) is None and v.name not in shapes]
+    if unranked:
+        form = ",".join(f"{name}:N" for name in unranked)
+        what = f"{' and '.join(unranked)} may have any number of dimensions"
+        raise UsageError("--shapes", what, f"Add `--shapes {form}` with sizes such as 2x16 for each N, as for trtexec")
+    return {value.name: _filled(value, shapes.get(value.name)) for value in model.graph.input}
 
 
-def _filled(value: onnx.ValueInfoProto, given: Sequence[int] | None) -> tuple[int, ...] | None:
-    """Return the shape of an input; None if it is dynamic and not given."""
+def defaulted(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]) -> list[str]:
+    """Return the dynamic inputs that have no shape in ``shapes``, spelled with the sizes that they then have."""
+    dynamic = [value for value in model.graph.input if _is_dynamic(value) and value.name not in shapes]
+    return [f"{value.name}:{spelled(value, '1')}" for value in dynamic]
+
+
+def _filled(value: onnx.ValueInfoProto, given: Sequence[int] | None) -> tuple[int, ...]:
     if given is None:
-        known = tuple(size for size in sizes_of(value) or () if size is not None)
-        return None if _is_dynamic(value) else known
+        return tuple(1 if size is None else size for size in sizes_of(value) or ())
     if not fits(given, sizes_of(value)):
         what = f"{'x'.join(map(str, given)) or 'a scalar'} does not fit the input {value.name}"
         raise UsageError("--shapes", what, f"The model takes {spelled(value) or 'a scalar'}")

@@ -75,7 +75,7 @@ class Target:
 class PrecisionLever(Lever):
     """Nodes of a model; active ones compute in 16 bits.
 
-    ``converted`` is a model in 16 bits that the caller has judged besides.
+    ``converted`` is a model in 16 bits that the caller has judged besides. ``held`` has the samples that are held out.
     ``samples_are`` and ``notes`` are what the answer says of both. ``needs_files`` has every probe's models
     written, for a check command. Probes are built only while ``builds`` is set, which the caller may change during a
     run.
@@ -99,6 +99,7 @@ class PrecisionLever(Lever):
         self.judge = judge_for(oracle, rules, caster.storage)
         self.target = target
         self.build = None if target is None else _build_command()
+        self.held: Oracle | None = None
         self.samples_are = f"{len(oracle.samples)} samples"
         self.converted: ConvertedModel | None = None
         self.notes = list(caster.prepared.notes)

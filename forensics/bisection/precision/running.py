@@ -23,6 +23,7 @@ from trtforensics.bisection.precision.nodes import PrecisionLever, Target
 from trtforensics.bisection.precision.remarks import computing_in_halves, model_notes, no_candidates
 from trtforensics.bisection.precision.repair.certificate import Certificate, progress_text
 from trtforensics.bisection.precision.repair.curve import rounding_curve
+from trtforensics.bisection.precision.repair.holding import Beside, parted
 from trtforensics.bisection.precision.repair.safe import safe_repair
 from trtforensics.bisection.precision.repair.smallest import RepairSearch
 from trtforensics.bisection.session.bisection import bisect
@@ -111,6 +112,8 @@ class PrecisionRun:
         if options.confidence is not None:
             what = "has no use here: emulation gives the same numbers each time"
             raise UsageError("--confidence", what, "Leave it out")
+        if options.check is not None:
+            request = replace(request, precision=replace(request.precision, held_out=0))
         self.lever = lever_of(request, directory.absolute())
         self._options = with_commands(replace(options, build=None), self.lever)
         if options.check is not None:
@@ -121,6 +124,7 @@ class PrecisionRun:
         self.lever.notes += mask_notes(ranges.masked, ranges.empty_rows, self.lever.narrow)
         self._masked = ranges.masked
         self._items = items_of(self.lever.caster, ranges.by_tensor)
+        self._beside = Beside(self.lever.oracle, self.lever.held, self.lever.judge, ranges.masked)
 
     def forecast(self) -> PrecisionForecast:
         """Return what the search would cost."""
@@ -165,6 +169,7 @@ class PrecisionRun:
             builds=self._builds == "certificate" and lever.target is not None,
             curve=partial(rounding_curve, lever.oracle, lever.judge, atoms) if above else None,
         )
+        plan.beside = None if lever.needs_files else self._beside.holding
         begun = time.monotonic()
         search_answer, fixed = bisect(
             self._directory,
@@ -199,12 +204,15 @@ def lever_of(request: PrecisionRequest, directory: Path) -> PrecisionLever:
     outputs = [output.name for output in proto.graph.output]
     rules = rules_for(floating_outputs(proto, outputs), options.metric, options.tolerance)
     sampled = request.samples_of(proto)
+    parts = parted(sampled.samples, options.held_out)
+    sampled, held = replace(sampled, samples=parts[0]), parts[1]
     oracle = _oracle(request, caster, sampled)
     if caster.prepared is not original:
         require_equal(oracle, original)
     target = _target(request, caster, sampled.samples)
     lever = PrecisionLever(caster, oracle, rules, target, directory / "models")
     lever.samples_are = f"{len(sampled.samples)} {'random ' if sampled.drawn else ''}samples"
+    lever.held = oracle.on(held) if held else None
     lever.notes += [*model_notes(caster), *sampled.notes]
     lever.converted = _converted(request, lever) if options.against else None
     return lever

@@ -7,7 +7,7 @@ import pytest
 from tests.support.input_models import FLOAT, MIXED, model
 from trtforensics.errors import UsageError
 from trtforensics.onnx_models import shapes
-from trtforensics.onnx_models.shapes import input_shapes, is_dynamic, parse_shapes, types_of
+from trtforensics.onnx_models.shapes import defaulted, input_shapes, is_dynamic, parse_shapes, types_of
 
 
 def test_shapes_are_read_as_trtexec_spells_them() -> None:
@@ -24,21 +24,28 @@ def test_what_is_no_shape_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("shapes", "says"),
-    [({}, "the input ids is dynamic"), ({"ids": (3, 1)}, "does not fit"), ({"ids": (2,)}, "does not fit")],
+    [({"ids": (3, 1)}, "does not fit"), ({"ids": (2,)}, "does not fit")],
 )
 def test_shapes_that_do_not_fit_are_refused(shapes: dict[str, tuple[int, ...]], says: str) -> None:
     with pytest.raises(UsageError, match=says):
         input_shapes(MIXED, shapes)
 
 
-def test_the_next_step_spells_every_dynamic_input() -> None:
-    two = model(x=(FLOAT, ["batch", 3]), y=(FLOAT, [2, "n"]), z=(FLOAT, [4]))
-    with pytest.raises(UsageError) as caught:
-        input_shapes(two, {})
-    assert caught.value.what == "the input x is dynamic (?x3) and the input y is dynamic (2x?)"
-    assert "--shapes x:Nx3,y:2xN" in caught.value.next_step
+def test_dynamic_dimensions_are_1_where_no_shape_is_given() -> None:
+    two = model(x=(FLOAT, ["batch", 3]), y=(FLOAT, [2, -1]), z=(FLOAT, [4]))
+    assert input_shapes(two, {"x": (5, 3)}) == {"x": (5, 3), "y": (2, 1), "z": (4,)}
+    assert defaulted(two, {}) == ["x:1x3", "y:2x1"]
+    assert defaulted(two, {"x": (5, 3)}) == ["y:2x1"]
     assert is_dynamic(two)
     assert not is_dynamic(model(z=(FLOAT, [4])))
+
+
+def test_an_input_of_any_rank_needs_a_shape() -> None:
+    free = model(x=(FLOAT, None))
+    with pytest.raises(UsageError) as caught:
+        input_shapes(free, {})
+    assert caught.value.what == "x may have any number of dimensions"
+    assert "--shapes x:N" in caught.value.next_step
 
 
 def test_dimensions_that_take_too_long_to_infer_stay_unknown(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -127,6 +127,7 @@ class Conclusion:
             unseen=safe.unseen if safe else (),
             reasons=safe.reasons if safe else (),
             curve=plan.curve,
+            holding=plan.holding,
             kernels=kernels,
             top_rows={} if minimal is None else top_rows(oracle, lever.caster.kept(safe.nodes if safe else minimal)),
             quantization=self._quantization(),

@@ -13,6 +13,7 @@ import numpy as np
 from trtforensics.bisection.precision.casting.storage import STORAGES
 from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.session.answer import document_of
+from trtforensics.console.counting import counted
 from trtforensics.console.terminal import visible
 from trtforensics.model.data_types import Accumulator
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from trtforensics.bisection.precision.emulation.losses import TensorLoss
     from trtforensics.bisection.precision.emulation.top_rows import TopRows
     from trtforensics.bisection.precision.repair.curve import RoundingCurve
+    from trtforensics.bisection.precision.repair.holding import Holding
     from trtforensics.bisection.precision.repair.safe import RangeReason
     from trtforensics.bisection.session.answer import SearchAnswer
 
@@ -87,6 +89,7 @@ class PrecisionAnswer:
     unseen: tuple[str, ...]
     reasons: tuple[RangeReason, ...]
     curve: RoundingCurve | None
+    holding: Holding | None
     kernels: KernelNotes
     top_rows: Mapping[str, TopRows]
     quantization: QuantizationCost | None
@@ -124,14 +127,15 @@ def _text(answer: PrecisionAnswer, directory: Path, fixed: Sequence[str], *, wan
     not_safe = answer.inside and answer.status == "not-reproduced"
     opening = "Not safe as it is" if not_safe else _SENTENCES.get(answer.status)
     opening = "A matter of rounding" if answer.curve else opening
-    lines += [_certificate(answer) if certified else f"{opening}: {answer.why}."]
+    lines += [_certificate(answer) if certified else f"{opening}, on {answer.samples_are}: {answer.why}."]
     lines += _operators(answer)
     lines += _sets(answer)
     lines += _curve(answer)
     lines += _losses(answer)
     lines += _kernels(answer)
-    lines += _quantization(answer)
+    lines += answer.quantization.lines() if answer.quantization else []
     lines += _judged(answer)
+    lines += _beside(answer)
     lines += _constants(answer)
     lines += [f"Note: {note}." for note in answer.notes]
     lines += _evidence(answer, wants_builds=wants_builds)
@@ -382,30 +386,6 @@ def _wide_sum(each: WideSum) -> str:
     return f"  The magnitudes of what {each.node} adds come to {each.largest:.3g}{running}."
 
 
-def _quantization(answer: PrecisionAnswer) -> list[str]:
-    """Return what quantization costs, the pairs that cost most first."""
-    cost = answer.quantization
-    if cost is None:
-        return []
-    ranked = sorted(cost.pairs, key=lambda pair: np.inf if pair.without is None else pair.without)
-    count = "1 pair" if len(ranked) == 1 else f"{len(ranked)} pairs"
-    pairs = [f"  {pair.node}, scale {pair.scale}: without this pair {_error(pair.without)}" for pair in ranked]
-    lines = [
-        f"Quantized: {count} of QuantizeLinear and DequantizeLinear, at the cost of {_error(cost.error)}",
-        "  by relative L2 in FP32 against the model without them.",
-        *_first(pairs, _FEW),
-    ]
-    if cost.half:
-        lines.append(f"  The fewest that halve it: leave out {_listed(cost.half)}.")
-    if cost.stored_weights:
-        lines.append(f"  What constants lost that are stored as integers ({cost.stored_weights}) cannot be seen here.")
-    return lines
-
-
-def _error(value: float | None) -> str:
-    return "an output that is not finite" if value is None else f"{value:.3g}"
-
-
 def _judged(answer: PrecisionAnswer) -> list[str]:
     """Return how each output was judged, and how sure that is."""
     lines = []
@@ -430,6 +410,24 @@ def _judged(answer: PrecisionAnswer) -> list[str]:
     near = [probe.folder for probe in answer.probes if probe.near]
     if near:
         lines.append(f"Near the tolerance, so rounding noise may have decided: {', '.join(near[:_SHOWN])}")
+    return lines
+
+
+def _beside(answer: PrecisionAnswer) -> list[str]:
+    """Return what was held out, and how the answer does there and with sums in another order."""
+    holding = answer.holding
+    if holding is None:
+        return []
+    lines = [] if holding.held_out else ["Held out: nothing, of fewer than 4 samples."]
+    held = counted(holding.held_out, "held-out sample")
+    for where, seen in (("the other order of sums", holding.other_order), (held, holding.on_held_out)):
+        if seen is not None:
+            verdict = f"passes ({_scores(seen.scores)})" if seen.passes else f"fails: {seen.why}"
+            lines.append(f"On {where}, which the search did not see, the answer {verdict}.")
+    if holding.lost:
+        lines.append(f"Lost inside fixed/ on held-out samples: {_listed(holding.lost)}.")
+    if holding.why:
+        lines.append("To search on all samples, give --held-out 0.")
     return lines
 
 

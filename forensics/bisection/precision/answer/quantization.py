@@ -13,6 +13,7 @@ from trtforensics.bisection.precision.emulation.metrics import is_floating, scor
 from trtforensics.bisection.precision.emulation.twin import emulate
 from trtforensics.bisection.precision.items import PrecisionItem
 from trtforensics.bisection.precision.repair.smallest import RepairSearch, solve
+from trtforensics.console.counting import counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     Errors = Callable[[Collection[str]], float]
 
 _SHARE = 0.5
+_SHOWN = 8
 QUANTIZED = "__quantized"
 """The name of the input: one boolean for each pair."""
 
@@ -107,6 +109,30 @@ class QuantizationCost:
     pairs: tuple[PairCost, ...]
     half: tuple[str, ...]
     stored_weights: int
+
+    def lines(self) -> list[str]:
+        """Return what quantization costs as text, the pairs that cost most first."""
+        ranked = sorted(self.pairs, key=lambda pair: np.inf if pair.without is None else pair.without)
+        pairs = [f"  {pair.node}, scale {pair.scale}: without this pair {_shown(pair.without)}" for pair in ranked]
+        more = len(pairs) - _SHOWN
+        lines = [
+            f"Quantized: {counted(len(ranked), 'pair')} of QuantizeLinear and DequantizeLinear, at the cost of "
+            f"{_shown(self.error)}",
+            "  by relative L2 in FP32 against the model without them.",
+            *pairs[:_SHOWN],
+            *([f"  and {more} more in result.json"] if more > 0 else []),
+        ]
+        if self.half:
+            lines.append(f"  The fewest that halve it: leave out {listed(self.half, _SHOWN)}.")
+        if self.stored_weights:
+            lines.append(
+                f"  What constants lost that are stored as integers ({self.stored_weights}) cannot be seen here."
+            )
+        return lines
+
+
+def _shown(value: float | None) -> str:
+    return "an output that is not finite" if value is None else f"{value:.3g}"
 
 
 def cost_of(oracle: Oracle) -> QuantizationCost | None:

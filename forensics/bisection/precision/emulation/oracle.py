@@ -13,6 +13,7 @@ import onnx
 
 from trtforensics.bisection.precision.emulation.metrics import is_floating, peak_of, scores_of
 from trtforensics.bisection.precision.emulation.mixtures import SWITCHES, can_mix, mixture_of, switches
+from trtforensics.bisection.precision.emulation.orders import can_reorder, reordered
 from trtforensics.bisection.precision.emulation.rounding import without_range_limits
 from trtforensics.bisection.precision.emulation.twin import emulate
 from trtforensics.errors import ForensicsError, SourceError, UsageError
@@ -66,6 +67,7 @@ class Oracle:
 
     A reference with NaN is refused unless ``masked``, which leaves out of every comparison what is not finite there.
     16-bit products sum in ``accumulator``. ``libraries`` of custom operators are registered in every session.
+    ``backwards`` has products add their terms in the other order.
 
     Raises:
         RunError: ONNX Runtime cannot run the model.
@@ -78,15 +80,16 @@ class Oracle:
     masked: bool = False
     accumulator: Accumulator = Accumulator.FP32
     libraries: Sequence[str] = ()
+    backwards: bool = False
     reference: Sequence[Outputs] = field(init=False)
     masked_values: Mapping[str, int] = field(init=False)
     peaks: Mapping[str, float] = field(init=False)
-    floor: Scores = field(init=False)
+    _floor: Scores | None = field(init=False, default=None)
     _mixture: ModelSession | None = field(init=False, default=None)
     _opening: threading.Lock = field(init=False, default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
-        """Run the reference and measure the rounding floor."""
+        """Run the reference."""
         self.reference = self.outputs_of(emulate(self.caster.prepared.proto))
         self.masked_values = self._not_finite()
         if self.masked_values and not self.masked:
@@ -105,7 +108,35 @@ class Oracle:
             name: max(peak_of(run[name], self._lowest(run[name])) for run in self.reference)
             for name in self.reference[0]
         }
-        self.floor = self._scores(self.outputs_of(emulate(without_range_limits(self.caster, self.accumulator))))
+
+    @property
+    def floor(self) -> Scores:
+        """The scores of rounding alone, measured on first access."""
+        if self._floor is None:
+            rounding = emulate(without_range_limits(self.caster, self.accumulator))
+            self._floor = self._scores(self.outputs_of(rounding))
+        return self._floor
+
+    def on(self, samples: Sequence[Sample]) -> Oracle:
+        """Return an oracle of the same model on other samples; errors are relative to the largest of both.
+
+        Raises:
+            RunError: ONNX Runtime cannot run the model on them.
+            UsageError: the reference has NaN and is not to be masked.
+        """
+        other = Oracle(self.caster, samples, self.masked, self.accumulator, self.libraries)
+        other.peaks = {name: max(peak, other.peaks[name]) for name, peak in self.peaks.items()}
+        return other
+
+    def in_other_order(self) -> Oracle | None:
+        """Return an oracle whose products add in the other order; None where the model cannot be turned around.
+
+        Raises:
+            RunError: ONNX Runtime cannot run the model so.
+        """
+        if self.caster.prepared.streamed or not can_reorder(self.caster.prepared.proto):
+            return None
+        return Oracle(self.caster, self.samples, self.masked, self.accumulator, self.libraries, backwards=True)
 
     def of(self, caster: Caster) -> Oracle:
         """Return an oracle of another caster on the same samples, under the same conditions.
@@ -170,6 +201,7 @@ class Oracle:
 
     def _session(self, model: onnx.ModelProto) -> ModelSession:
         with self._explained():
+            model = reordered(model) if self.backwards else model
             return session_of(model, self.caster.streamed if self.caster.prepared.streamed else {}, self.libraries)
 
     def _each(self, session: ModelSession, more: Sample) -> Iterator[Outputs]:

@@ -11,9 +11,10 @@ from trtforensics.bisection.search import Ask, Status, Verdict
 from trtforensics.console.counting import duration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from trtforensics.bisection.precision.repair.curve import RoundingCurve
+    from trtforensics.bisection.precision.repair.holding import Holding
     from trtforensics.bisection.precision.repair.safe import SafeRepair
     from trtforensics.bisection.precision.repair.smallest import Nodes, RepairProbe, RepairSearch
     from trtforensics.bisection.search import Outlook, Result
@@ -29,6 +30,7 @@ class Certificate:
 
     ``safer`` makes the safe repair of a minimal one. ``curve`` measures what rounding costs beyond a safe repair, where
     no set is searched for. ``on_building`` is called once, before the builds.
+    ``beside``, which the caller may set, judges the repairs where the search did not look.
     """
 
     def __init__(
@@ -43,7 +45,9 @@ class Certificate:
         self.search = search
         self.safe: SafeRepair | None = None
         self.curve: RoundingCurve | None = None
+        self.holding: Holding | None = None
         self._curve = curve
+        self.beside: Callable[[Sequence[Nodes], Mapping[str, Nodes]], Holding] | None = None
         self.verdicts: dict[Ask, Verdict] = {}
         self.given: list[tuple[Ask, Verdict]] = []
         self._safer = safer
@@ -111,11 +115,32 @@ class Certificate:
         unbuilt = any(a.purpose == REPAIRED and v is Verdict.UNRESOLVED for a, v in self.verdicts.items())
         if result.status is Status.CERTIFIED and unbuilt:
             result = replace(result, status=Status.NAMED, why="the repaired model does not build as asked")
+        result = self._held_against(result)
         if result.status is Status.NOT_REPRODUCED and self.safe is not None and self.safe.inside:
             lost = sum(loss.lost for loss in self.safe.inside)
             what = f"{lost} values lost inside" if lost else f"{len(self.safe.inside)} tensors flushed to zero inside"
-            result = replace(result, why=f"{result.why} on these samples, with {what}")
+            result = replace(result, why=f"{result.why}, with {what}")
         return replace(result, evidence=evidence)
+
+    def _held_against(self, result: Result) -> Result:
+        """Take back what does not hold beside the search."""
+        why = "" if self.holding is None else self.holding.why
+        if why and result.status is Status.CERTIFIED:
+            return replace(result, status=Status.NAMED, why=why)
+        if why and result.status is Status.NOT_REPRODUCED:
+            return replace(result, status=Status.INCONCLUSIVE, why=f"{result.why}, but {why}")
+        return result
+
+    def _hold(self, minimal: Nodes) -> None:
+        """Judge beside the search what is claimed to pass."""
+        answer, safe = self.search.answer, self.safe.nodes if self.safe else minimal
+        certified = answer is not None and answer.status is Status.CERTIFIED
+        repairs = [repair.nodes for repair in answer.repairs] if answer is not None and certified else []
+        if answer is not None and answer.passes_narrow:
+            repairs = [minimal]
+        atoms = self.search.atoms_in(minimal) if certified else {}
+        if self.beside is not None:
+            self.holding = self.beside(list(dict.fromkeys((*repairs, safe))), atoms)
 
     def _after_the_search(self) -> tuple[Ask, ...]:
         """Return the probe of the safe repair; once it has a verdict, also the builds."""
@@ -145,6 +170,7 @@ class Certificate:
                 self.safe = replace(more, inside=safe.inside, reasons=reasons)
         except RunError:  # ONNX Runtime does not return every tensor of every model
             return None
+        self._hold(minimal)
         return None if self.safe.nodes == minimal else Ask(self.search.active(self.safe.nodes), purpose=SAFE)
 
 

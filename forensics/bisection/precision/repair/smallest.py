@@ -140,6 +140,10 @@ class RepairSearch(ProbeSearch[RepairAnswer]):
         """Return the active nodes of two probes: a repair's node alone in 16 bits, and the repair without that node."""
         return self.active(self._all - self._atoms[node]), self.active(repair.nodes - self._atoms[node])
 
+    def atoms_in(self, nodes: Nodes) -> Mapping[str, Nodes]:
+        """Return the nodes of a repair, each with those that change with it."""
+        return {node: self._atoms[node] for node in nodes}
+
     def active(self, keep: frozenset[str]) -> frozenset[int]:
         """Return the indexes of the nodes in 16 bits when some stay FP32."""
         return self._indexes(self._all - keep)

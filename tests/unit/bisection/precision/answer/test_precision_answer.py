@@ -39,6 +39,7 @@ ANSWER = PrecisionAnswer(
     unseen=(),
     reasons=(),
     curve=None,
+    holding=None,
     kernels=KernelNotes(),
     top_rows={},
     quantization=None,
@@ -62,7 +63,7 @@ def judged(floor: float = 5e-4, given: float | None = None) -> str:
 
 def test_an_answer_without_parts_has_four_lines() -> None:
     assert text(ANSWER).splitlines() == [
-        "Nothing to search: the model passes with every node in fp16.",
+        "Nothing to search, on 3 samples: the model passes with every node in fp16.",
         "2 mixtures judged on the CPU, 0 real builds.",
         "No TensorRT is installed here, so nothing was built.",
         "Evidence: emulated yes, built no, executed no.",
