@@ -273,7 +273,7 @@ class LoadedBuild:
         return self.raw.option(block, name)
 
     def table(self, of: str = "layers") -> TableView:
-        """Return ``layers``, ``choices``, ``candidates``, ``fusions``, ``profile``, ``messages`` or ``cache-keys``.
+        """Return ``layers``, ``choices``, ``candidates``, ``results``, ``options`` … of the build.
 
         Raises:
             ForensicsError: there is no such table.
@@ -321,13 +321,16 @@ class LoadedLog:
         return self.joined.unjoined
 
     def table(self, of: str = "layers") -> TableView:
-        """Return a table of all builds; see :meth:`LoadedBuild.table`.
+        """Return a table of all builds, by one of the words of ``trtforensics table --of``.
 
         Raises:
-            ForensicsError: there is no such table.
+            ForensicsError: there is no such table, or a file cannot be read again to quote its lines.
         """
-        table_of(of, [])
-        return TableView(lambda: table_of(of, [build.engine for build in self.builds]))
+        from trtforensics.datasets.judged_sources import JudgedSource  # noqa: PLC0415 - for this call only
+
+        source = JudgedSource.of(self.joined)
+        source.table(of)
+        return TableView(lambda: source.table(of))
 
 
 def graph(build: LoadedBuild) -> nx.MultiDiGraph:
@@ -359,10 +362,9 @@ def report(log: LoadedLog) -> Report:
     Raises:
         ForensicsError: the files cannot be read again to quote their lines.
     """
-    from trtforensics.findings.judging import judge_joined  # noqa: PLC0415 - for this call only
-    from trtforensics.parsers.text.source import MAX_BYTES  # noqa: PLC0415 - as above
+    from trtforensics.datasets.judged_sources import JudgedSource  # noqa: PLC0415 - for this call only
 
-    return judge_joined(log.joined, MAX_BYTES)
+    return JudgedSource.of(log.joined).report
 
 
 def check(

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator
 
-    from trtforensics.engines.joining import JoinedSources
+    from trtforensics.datasets.judged_sources import JudgedSource
     from trtforensics.tables.columns import Table
 
 EXAMPLE = """examples:
   trtforensics table build.log                                     # the engine's layers as CSV
   trtforensics table layers.json profile.json --sort=-time_ms --columns layer,type,time_ms,share
   trtforensics table build.log --filter 'type:half time>0.05 margin<2% -reformat' --format markdown
-  trtforensics table build.log --of candidates -o candidates.parquet"""
+  trtforensics table build.log --of candidates -o candidates.parquet
+  trtforensics table nightly/*.log --of runs --columns source,outcome,gpu,latency_median_ms,root"""
 
-TABLES = ("layers", "choices", "candidates", "fusions", "profile", "messages", "findings", "cache-keys")
+TABLES = (
+    *("layers", "choices", "candidates", "fusions", "profile", "messages", "findings", "cache-keys"),
+    *("runs", "builds", "results", "options", "comparisons", "passes", "ledger"),
+)
 _FORMS = ("csv", "markdown", "json", "parquet")
 _ENDINGS = {".csv": "csv", ".md": "markdown", ".json": "json", ".parquet": "parquet"}
 
@@ -27,7 +33,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     from trtforensics.sources.kinds import Kind, add_kind_argument
 
     parser.epilog = EXAMPLE
-    what = "a build log, engine-layer JSON, a profile, an ONNX model; several are of one engine and are joined"
+    what = "a build log, engine-layer JSON, a profile, an ONNX model; several are of one engine and are joined, "
+    what += "except for runs, builds, results, options and comparisons, which take each by itself"
     parser.add_argument("sources", nargs="+", metavar="SOURCE", help=what)
     parser.add_argument("--of", choices=TABLES, default="layers", metavar="WHAT", help=f"{', '.join(TABLES)}")
     form = f"{', '.join(_FORMS)} (default: by the ending of -o, else csv)"
@@ -50,23 +57,23 @@ def run(args: Namespace) -> int:
         ForensicsError: A source cannot be used, a column or a filter does not fit, or the table cannot be written.
     """
     from trtforensics.console.output import form_of, write_bytes
-    from trtforensics.console.progress import ProgressLine
     from trtforensics.console.streams import deliver
-    from trtforensics.engines.joining import load_joined, say_unjoined
+    from trtforensics.datasets.judged_sources import ONE_BY_ONE
+    from trtforensics.engines.joining import say_unjoined
     from trtforensics.errors import UsageError
     from trtforensics.sources.build_log import keep_sources
-    from trtforensics.sources.kinds import Kind
     from trtforensics.tables import forms
 
     form = args.format or form_of(args.output or "", _ENDINGS, "csv")
     keep_sources(args.sources, args.output)
     if args.output is None and form in forms.BINARY_FORMS:
         raise UsageError(form, "is no text for a terminal or a pipe", "Name a file with `-o`")
-    with ProgressLine(quiet=args.quiet) as progress:
-        kind = Kind(args.kind) if args.kind else None
-        joined = load_joined(args.sources, kind=kind, max_bytes=args.max_bytes, on_progress=progress)
-    table = _shaped(_table(args, joined), args)
-    say_unjoined(joined, quiet=args.quiet)
+    if args.of in ONE_BY_ONE:
+        table = _shaped(_one_by_one(args), args)
+    else:
+        source = _read(args.sources, args)
+        table = _shaped(source.table(args.of, args.build), args)
+        say_unjoined(source.joined, quiet=args.quiet)
     if form in forms.BINARY_FORMS:
         write_bytes(args.output, forms.to_parquet(table))
     else:
@@ -82,14 +89,42 @@ def _shaped(table: Table, args: Namespace) -> Table:
     return table.selected(args.columns.split(",")) if args.columns else table
 
 
-def _table(args: Namespace, joined: JoinedSources) -> Table:
-    from trtforensics.tables.catalogue import table_of
+def _read(paths: list[str], args: Namespace) -> JudgedSource:
+    from trtforensics.console.progress import ProgressLine
+    from trtforensics.datasets.judged_sources import QUOTING, judged_source
+    from trtforensics.sources.kinds import Kind
 
-    builds = [joined.build(args.build)] if args.build is not None else list(joined.log.builds)
-    if args.of != "findings":
-        return table_of(args.of, [joined.engine_of(build) for build in builds])
-    from trtforensics.findings.forms.table import finding_table
-    from trtforensics.findings.judging import judge_joined
+    kind = Kind(args.kind) if args.kind else None
+    with ProgressLine(quiet=args.quiet) as progress:
+        return judged_source(
+            paths, kind=kind, max_bytes=args.max_bytes, on_progress=progress, quoted=args.of in QUOTING
+        )
 
-    report = judge_joined(joined, args.max_bytes)
-    return finding_table(report, frozenset(build.index for build in builds))
+
+def _one_by_one(args: Namespace) -> Table:
+    """Return a table of sources that are read when their rows are wanted, the first at once.
+
+    Raises:
+        ForensicsError: none of the sources can be read; where some can, the others are named on stderr.
+    """
+    from itertools import chain
+
+    from trtforensics.console.diagnostics import error
+    from trtforensics.errors import ForensicsError
+
+    rest = list(args.sources)
+
+    def tables() -> Iterator[Table]:
+        refused: list[ForensicsError] = []
+        while rest:
+            try:
+                yield _read([rest.pop(0)], args).table(args.of, args.build)
+            except ForensicsError as refusal:
+                refused.append(refusal)
+                if len(refused) == len(args.sources):
+                    raise refused[0] from None
+                error(str(refusal))
+
+    every = tables()
+    first = next(every)
+    return replace(first, rows=chain.from_iterable(table.rows for table in chain((first,), every)))

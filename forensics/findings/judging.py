@@ -21,7 +21,6 @@ from trtforensics.findings.finding import (
 )
 from trtforensics.findings.registry import rule_of, rules
 from trtforensics.findings.steps.loading import loads_engine, step_for_loaded, text_for_loaded
-from trtforensics.findings.suppression import Suppression
 from trtforensics.findings.tree import MAX_EVIDENCE, FindingWithCauses, arranged
 from trtforensics.findings.versions import Version
 from trtforensics.render.headline import headlines, with_root
@@ -32,9 +31,9 @@ from trtforensics.sources.quoting import ReadLog, quote_file
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from trtforensics.engines.joining import JoinedSources
     from trtforensics.findings.finding import Observation, Step, Unreadable
     from trtforensics.findings.rule import Rule
+    from trtforensics.findings.suppression import Suppression
     from trtforensics.model.engine import EngineInfo
     from trtforensics.model.log import Build, BuildLog
     from trtforensics.model.span import SourceSpan
@@ -145,17 +144,6 @@ def _reported(
         not_judged=tuple(_not_judged(rule) for rule in rules() if rule.code not in judged),
         unreadable=tuple(inputs.unreadable),
     )
-
-
-def judge_joined(joined: JoinedSources, max_bytes: int) -> Report:
-    """Run every rule on files about one engine; the log's lines are quoted from its file.
-
-    Raises:
-        SourceError: A log whose lines are quoted cannot be read again.
-    """
-    log = ReadLog(joined.log, joined.log.source.path, max_bytes)
-    info = joined.layer_files[-1] if joined.layer_files else None
-    return judge(Inputs([log], model=joined.model, engine_info=info), Suppression())
 
 
 def _observed(case: Case, able: Sequence[Rule], source: int) -> list[_RuleObservation]:

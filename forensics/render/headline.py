@@ -198,7 +198,7 @@ def _types(build: Build) -> str:
 
     Without times, it is the types that its layers compute in, if that is known of all of them.
     """
-    allowed = _joined(allowed_types(build))
+    allowed = joined_types(allowed_types(build))
     share, most = max(((share, name) for name, share in _computed(build).items()), default=(0.0, UNKNOWN_TYPE))
     if most != UNKNOWN_TYPE:
         computed = f"computes {most}" if share == 1.0 else f"{100 * share:.0f} % computes {most}"
@@ -207,12 +207,12 @@ def _types(build: Build) -> str:
     words = {TYPES.get(precision.type, "") if precision is not None else "" for precision in known}
     if allowed:
         others = words - allowed_types(build) - {""}
-        more = f" allowed, some layers compute {_joined(others)}" if others else " allowed" * (allowed != FULL)
+        more = f" allowed, some layers compute {joined_types(others)}" if others else " allowed" * (allowed != FULL)
         return f"{allowed}{more}"
-    return "" if not words or "" in words else f"computes {_joined(words)}"
+    return "" if not words or "" in words else f"computes {joined_types(words)}"
 
 
-def _joined(types: Iterable[str]) -> str:
+def joined_types(types: Iterable[str]) -> str:
     """Join types, the narrowest first."""
     return "+".join(sorted(types, key=lambda word: (int(re.sub(r"\D", "", word)), word)))
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trtforensics.engines.alternatives import Alternatives, tuned_type
 from trtforensics.errors import UsageError
+from trtforensics.model.ledger import ledger_of
 from trtforensics.model.log import Choice
 from trtforensics.model.timings import tactic_text
 from trtforensics.tables.columns import Sort, Table, TableColumn
@@ -24,23 +26,24 @@ _SEVERITIES = {"W": "warning", "E": "error"}
 class LogRow(NamedTuple):
     """A record of a build, and where it stands; the build's number counts from 1. ``more`` is what joins it."""
 
-    build: int
+    build: int | None
     item: Any
     file: str
     line: int
     more: Any = None
 
 
-_PLACE = (
+PLACE = (
     TableColumn("build", lambda row: row.build, _I),
     TableColumn("source", lambda row: row.file, plain=False),
     TableColumn("line", lambda row: row.line, _I),
 )
+"""Where a row stands: the last columns of every table of logs."""
 
 
 def _table(columns: tuple[TableColumn, ...], rows: Callable[[Build], Iterable[LogRow]]) -> Callable[..., Table]:
     """Return what makes a table of builds: its own columns, and where each row stands."""
-    return lambda builds: Table((*columns, *_PLACE), (row for build in builds for row in rows(build)))
+    return lambda builds: Table((*columns, *PLACE), (row for build in builds for row in rows(build)))
 
 
 def _row(build: Build, item: Any, more: Any = None) -> LogRow:  # noqa: ANN401 - any record with a span
@@ -65,6 +68,20 @@ def _profile(build: Build) -> Iterator[LogRow]:
     for row in build.profile:
         layer = None if row.engine_layer is None else build.engine_layers[row.engine_layer]
         yield _row(build, row, layer)
+
+
+def _options(build: Build) -> Iterator[LogRow]:
+    return (_row(build, fact, block) for block, facts in build.options.items() for fact in facts)
+
+
+def _results(build: Build) -> Iterator[LogRow]:
+    for result in build.results:
+        values = result.value.items() if isinstance(result.value, Mapping) else ((None, result.value),)
+        yield from (_row(build, result, statistic) for statistic in values)
+
+
+def _ledger(build: Build) -> Iterator[LogRow]:
+    return (_row(build, unit) for unit in ledger_of(build).units)
 
 
 def _ratio(row: LogRow) -> float | None:
@@ -149,6 +166,34 @@ _cache_key_table = _table(
     lambda build: (_row(build, record) for record in build.timing_cache_keys),
 )
 
+_option_table = _table(
+    (
+        TableColumn("block", lambda row: row.more),
+        TableColumn("option", lambda row: row.item.name, aliases=("name",)),
+        TableColumn("value", lambda row: row.item.value),
+    ),
+    _options,
+)
+_result_table = _table(
+    (
+        TableColumn("result", lambda row: row.item.key, aliases=("name",)),
+        TableColumn("statistic", lambda row: row.more[0]),
+        TableColumn("value", lambda row: row.more[1], _N),
+    ),
+    _results,
+)
+_ledger_table = _table(
+    (
+        TableColumn("unit", lambda row: row.item.kind.value),
+        TableColumn("name", lambda row: row.item.name),
+        TableColumn("layers", lambda row: tuple(map(str, row.item.layers)), _T),
+        TableColumn("time_ms", lambda row: row.item.time_ms, _N, "ms", ("time",)),
+        TableColumn("time_is", lambda row: row.item.state),
+        TableColumn("share", lambda row: row.item.share, _N, "ratio"),
+    ),
+    _ledger,
+)
+
 _LOG_TABLES: dict[str, Callable[..., Table]] = {
     "choices": _choice_table,
     "candidates": _candidate_table,
@@ -156,6 +201,9 @@ _LOG_TABLES: dict[str, Callable[..., Table]] = {
     "profile": _profile_table,
     "messages": _message_table,
     "cache-keys": _cache_key_table,
+    "results": _result_table,
+    "options": _option_table,
+    "ledger": _ledger_table,
 }
 TABLE_NAMES = ("layers", *_LOG_TABLES)
 

@@ -13,8 +13,10 @@ from tests.support.for_each import for_each
 from tests.support.repository import LOGS, ROOT
 from tests.support.schemas import NAMES, problems, schema
 from trtforensics.cli import main
+from trtforensics.datasets.judged_sources import TABLES
 from trtforensics.findings.forms.table import finding_table
 from trtforensics.tables.catalogue import TABLE_NAMES, table_of
+from trtforensics.tables.runs import RUN_TABLES, run_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -130,13 +132,13 @@ def test_what_a_command_prints_is_as_its_schema_says(
 
 
 def test_the_schema_of_tables_has_their_columns() -> None:
-    tables = {name: table_of(name, ()) for name in TABLE_NAMES}
+    tables = {name: table_of(name, ()) for name in TABLE_NAMES} | {name: run_table(name, ()) for name in RUN_TABLES}
     tables["findings"] = finding_table(cast("Report", SimpleNamespace(findings=())), frozenset())
     columns = {name: [column.name for column in table.columns] for name, table in tables.items()}
     assert {name: list(one["properties"]) for name, one in schema("table")["$defs"].items()} == columns
 
 
-@for_each("what", [*TABLE_NAMES, "findings"])
+@for_each("what", TABLES)
 def test_the_rows_of_a_table_are_as_its_schema_says(what: str, capsys: pytest.CaptureFixture[str]) -> None:
     rows = printed(capsys, "table", TUNED, "--of", what, "--json")
     assert problems(rows, "table") == []

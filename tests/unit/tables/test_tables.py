@@ -12,6 +12,7 @@ import pytest
 from tests.support.repository import LOGS
 from trtforensics.engines.joining import load_joined
 from trtforensics.errors import UsageError
+from trtforensics.model.ledger import ledger_of
 from trtforensics.tables import forms
 from trtforensics.tables.catalogue import TABLE_NAMES, table_of
 from trtforensics.tables.columns import Sort, Table, TableColumn
@@ -72,6 +73,9 @@ def test_every_table_has_a_row_a_record_each_with_its_line(joined: JoinedSources
         "profile": len(build.profile),
         "messages": len(build.messages),
         "cache-keys": len(build.timing_cache_keys),
+        "results": sum(len(r.value) if isinstance(r.value, dict) else 1 for r in build.results),
+        "options": sum(map(len, build.options.values())),
+        "ledger": len(ledger_of(build).units),
     }
     table = table_of(of, [joined.engine_of(build)])
     rows: list[dict[str, Any]] = [

@@ -1,0 +1,123 @@
+"""Sources with their report: every table that there is of them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from trtforensics.engines.joining import JoinedSources, load_joined
+from trtforensics.findings.finding import Severity, root_of
+from trtforensics.findings.forms.table import finding_table
+from trtforensics.findings.judging import Inputs, judge
+from trtforensics.findings.suppression import Suppression
+from trtforensics.parsers.text.source import MAX_BYTES
+from trtforensics.sources.quoting import ReadLog, read_log
+from trtforensics.tables.catalogue import TABLE_NAMES, table_of
+from trtforensics.tables.runs import RUN_TABLES, RunSummary, run_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from typing_extensions import Self
+
+    from trtforensics.console.progress import Progress
+    from trtforensics.findings.finding import Report
+    from trtforensics.model.run import Run
+    from trtforensics.sources.kinds import Kind
+    from trtforensics.tables.columns import Table
+
+TABLES = (*TABLE_NAMES, *RUN_TABLES, "findings")
+"""The words for all tables."""
+ONE_BY_ONE = ("runs", "builds", "results", "options", "comparisons")
+"""Those that take each of several sources by itself; for others, they are about one engine."""
+QUOTING = ("runs", "findings")
+"""Those that look at lines again."""
+
+_DATED = re.compile(
+    r"\[(?P<month>\d\d)/(?P<day>\d\d)/(?P<year>\d{4})-(?P<time>\d\d:\d\d:\d\d)\]"
+    r"|\b(?P<date>20\d\d-\d\d-\d\d)[T ](?P<clock>\d\d:\d\d:\d\d)"
+)
+"""trtexec's stamps, month first; those of Python's loggers, CI systems and containers."""
+_LOOKED_AT = 40
+"""Lines of a run among which the first dated one is looked for."""
+
+
+@dataclass(frozen=True)
+class JudgedSource:
+    """Files about one engine, or a log of several builds. It is judged when a table first needs that."""
+
+    joined: JoinedSources
+    read: ReadLog
+
+    @classmethod
+    def of(cls, joined: JoinedSources, max_bytes: int = MAX_BYTES) -> Self:
+        """Take files that were joined, the log's lines to be quoted from its file."""
+        return cls(joined, ReadLog(joined.log, joined.log.source.path, max_bytes))
+
+    @cached_property
+    def report(self) -> Report:
+        """The findings.
+
+        Raises:
+            SourceError: a log whose lines are quoted cannot be read again.
+        """
+        info = self.joined.layer_files[-1] if self.joined.layer_files else None
+        return judge(Inputs([self.read], model=self.joined.model, engine_info=info), Suppression())
+
+    def table(self, what: str, build: int | None = None) -> Table:
+        """Return one of :data:`TABLES` of all builds, or of one by its number (from 1).
+
+        Raises:
+            SourceError: a log whose lines are quoted cannot be read again.
+            UsageError: there is no such table, or no build of that number.
+        """
+        builds = list(self.joined.log.builds) if build is None else [self.joined.build(build)]
+        if what == "findings":
+            return finding_table(self.report, frozenset(each.index for each in builds))
+        if what not in RUN_TABLES:
+            return table_of(what, [self.joined.engine_of(each) for each in builds])
+        table = run_table(what, [(self.joined.log, self._summaries if what == "runs" else ())])
+        return table if build is None else table.filtered(f"build={build}")
+
+    @cached_property
+    def _summaries(self) -> list[RunSummary]:
+        return [RunSummary(self._started(run), *_judged(run, self.report)) for run in self.joined.log.runs]
+
+    def _started(self, run: Run) -> str | None:
+        texts = self.read.quote(range(run.first_line, min(run.last_line, run.first_line + _LOOKED_AT) + 1))
+        found = next((match for line in sorted(texts) if (match := _DATED.search(texts[line]))), None)
+        if found is None:
+            return None
+        date = found["date"] or f"{found['year']}-{found['month']}-{found['day']}"
+        return f"{date} {found['clock'] or found['time']}"
+
+
+def judged_source(
+    paths: Sequence[str],
+    *,
+    kind: Kind | None = None,
+    max_bytes: int,
+    on_progress: Callable[[Progress], None] = lambda _: None,
+    quoted: bool = True,
+) -> JudgedSource:
+    """Read files about one engine. Where its lines are ``quoted``, a temporary file keeps what standard input sends.
+
+    Raises:
+        ForensicsError: as :func:`~trtforensics.engines.joining.load_joined`.
+    """
+    if quoted and list(paths) == ["-"]:
+        read = read_log("-", max_bytes=max_bytes, on_progress=on_progress)
+        return JudgedSource(JoinedSources(read.log, has_log=True), read)
+    joined = load_joined(paths, kind=kind, max_bytes=max_bytes, on_progress=on_progress)
+    return JudgedSource.of(joined, max_bytes)
+
+
+def _judged(run: Run, report: Report) -> tuple[dict[str, int], tuple[str, ...]]:
+    """Return how many findings of each severity a run has, and the roots of its errors and warnings, worst first."""
+    own = [each for each in report.findings if not set(run.builds).isdisjoint(each.builds)]
+    counts = {severity.word: sum(each.severity is severity for each in own) for severity in Severity}
+    bad = sorted((each for each in own if each.severity > Severity.NOTE), key=lambda each: -each.severity)
+    roots = ((root_of(each, report.findings) or each).code for each in bad)
+    return counts, tuple(dict.fromkeys(roots))
