@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted
 from trtforensics.console.terminal import visible
-from trtforensics.findings.finding import Severity
+from trtforensics.findings.case import Case
+from trtforensics.findings.finding import JudgedTarget, Severity
 from trtforensics.findings.judging import judge_model
+from trtforensics.findings.models.operators import standing
+from trtforensics.findings.models.seen import by_operator
 from trtforensics.findings.target import as_log
 from trtforensics.onnx_models.outline import load_model
 
@@ -20,7 +24,11 @@ if TYPE_CHECKING:
     from trtforensics.findings.suppression import Suppression
     from trtforensics.findings.target import ModelTarget
 
+ANY = "any"
+"""The name of no certain release."""
 _BLOCK = 1 << 20
+_BUILDS_ALL_THE_SAME = {"TF177"}
+"""Errors that spoil what the engine computes, and do not keep it from being built."""
 _MARKS = {Severity.ERROR: "refused", Severity.WARNING: "warning", Severity.NOTE: "note"}
 
 
@@ -35,7 +43,19 @@ def check(path: str, targets: Sequence[ModelTarget], suppression: Suppression) -
     for target in targets:
         checked = model.checked
         words = f"{counted(len(checked.nodes), 'node')}, operator set {checked.opset}, for {target.words}"
-        yield judge_model(as_log(checked, size, sha256, target), model, words, suppression)
+        log = as_log(checked, size, sha256, target)
+        report = judge_model(log, model, words, suppression)
+        judged = _judged(Case(log.builds[0], log, model), target, report)
+        yield replace(report, sources=(replace(report.sources[0], target=judged),))
+
+
+def _judged(case: Case, target: ModelTarget, report: Report) -> JudgedTarget:
+    groups = by_operator(case.checked.nodes)
+    operators = {op: (len(nodes), standing(case, op, nodes)) for op, nodes in groups.items()}
+    every = (*report.findings, *report.suppressed)
+    errors = [each for each in every if each.severity is Severity.ERROR and each.code not in _BUILDS_ALL_THE_SAME]
+    known = {word for _, word in operators.values()}.isdisjoint({"?", "plugin"})
+    return JudgedTarget(target.version or ANY, operators, False if errors else True if known else None)
 
 
 def _digest(path: str) -> tuple[int, str]:
@@ -48,15 +68,28 @@ def _digest(path: str) -> tuple[int, str]:
     return size, digest.hexdigest()
 
 
-def table_of_targets(path: str, targets: Sequence[ModelTarget], reports: Sequence[Report]) -> str:
-    """Return a model's findings as rows and targets as columns: the worst that each says of it."""
+def table_of_targets(path: str, reports: Sequence[Report]) -> str:
+    """Return a model's operators and findings as rows, targets as columns: how each takes the operator, the worst.
+
+    Operators that all targets import are one row.
+    """
     own = [report for report in reports if report.sources[0].path == path]
+    targets = [target for report in own if (target := report.sources[0].target) is not None]
     rows: dict[str, list[str]] = {}
+    same: list[str] = []
+    for op, (count, _) in targets[0].operators.items():
+        words = [target.operators[op][1] for target in targets]
+        if set(words) == {"yes"}:
+            same.append(f"{count:,} {op}")
+        else:
+            rows[f"operator {op}"] = [f"{count:,} {op}", *words]
+    if same:
+        rows["operators"] = [", ".join(same), *["yes"] * len(own)]
     for column, report in enumerate(own):
         for finding in report.findings:
             row = rows.setdefault(finding.signature, [finding.title, *[""] * len(own)])
             row[column + 1] = row[column + 1] or _MARKS[finding.severity]
-    names = [target.version or "any" for target in targets]
+    names = [target.release for target in targets]
     widths = [max(len(name), *map(len, _MARKS.values())) for name in names]
     lines = [" ".join(name.ljust(width) for name, width in zip(names, widths, strict=True)) + f" {visible(path)}"]
     for title, *marks in rows.values():

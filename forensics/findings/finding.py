@@ -11,7 +11,7 @@ from trtforensics.model.older_python import StrEnum
 from trtforensics.render.names import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from trtforensics.model.ledger import TimedUnit
     from trtforensics.model.log import Coverage
@@ -201,6 +201,18 @@ def root_of(finding: Finding, findings: Sequence[Finding]) -> Finding | None:
 
 
 @dataclass(frozen=True, slots=True)
+class JudgedTarget:
+    """A release for which a model was judged; ``operators``: nodes of each, and how it takes them.
+
+    ``accepted`` is a forecast: False where an error ends the build, None where the tables do not know every operator.
+    """
+
+    release: str
+    operators: Mapping[str, tuple[int, str]]
+    accepted: bool | None
+
+
+@dataclass(frozen=True, slots=True)
 class ReportSource:
     """A log that was judged; ``bytes`` and ``sha256`` are of the file as stored, compressed or not.
 
@@ -219,6 +231,8 @@ class ReportSource:
     times: tuple[TimeRow, ...] = ()
     model: str = ""
     """What an ONNX model was judged for, in words; its lines are nodes, counted from 1. Empty for a log."""
+    target: JudgedTarget | None = None
+    """What an ONNX model was judged for; None for a log."""
 
     @property
     def words(self) -> str:

@@ -111,6 +111,25 @@ def restrictions() -> tuple[Restriction, ...]:
 
 
 @dataclass(frozen=True, slots=True)
+class DlaOperator:
+    """Whether Orin's DLA runs an operator through TensorRT, and since which release it does.
+
+    ``rewritten``: once the model has other operators in its place. ``build-time``: where static shapes decide it.
+    """
+
+    operator: str
+    runs: Literal["native", "rewritten", "build-time", "no"]
+    first: Release
+    source: str
+
+
+@cache
+def dla_operators() -> tuple[DlaOperator, ...]:
+    """Return all rows of ``dla.tsv``, which speaks of TensorRT 8.5 and 8.6."""
+    return records("dla", DlaOperator, first=release)
+
+
+@dataclass(frozen=True, slots=True)
 class ElementType:
     """An element type of ONNX, as its ``DataType`` names it, and the type that the parser makes of it."""
 

@@ -270,12 +270,34 @@ def _convolutions(quantised: Sequence[bool]) -> onnx.ModelProto:
 
 def _targets() -> Iterator[Row]:
     plain, dynamic = model(node("Neg", "x", "y")), _reshaped([-1, 8])
-    yield "head of attention", "TF191", _attention(12), _attention(16)
+    yield "head of attention", "TF191", _attention(12), _attention(16), *_FP16
+    yield "attention in FP32", "TF191", _attention(16), plain
+    yield "squares in FP16", "TF196", _squares("x"), _squares("c"), *_FP16
+    yield "ForeignNodes", "TF197", _attention(16), plain
+    yield "a fusion's tensor given out", "TF198", _convolved("c"), plain
     shapes = ("--minShapes=x:1x8", "--optShapes=x:2x8", "--maxShapes=x:4x8", "--dla", "--fp16")
-    fixed = model(node("Neg", "x", "y"), inputs={"x": (FLOAT, (4, 8))})
+    fixed = model(node("Relu", "x", "y"), inputs={"x": (FLOAT, (4, 8))})
     yield "dynamic DLA", "TF192", dynamic, fixed, "--target", "10.3", *shapes[3:]
+    dla = ("--target", "8.6", "--fp16", "--dla")
+    yield "operator not on DLA", "TF195", model(node("Erf", "x", "y")), model(node("Relu", "x", "y")), *dla
+    rows: Values = {"x": (FLOAT, (4, 8))}
+    product, constant = node("MatMul", "x w", "y"), {"w": np.ones((8, 8), np.float32)}
+    moving = model(product, inputs={**rows, "w": (FLOAT, (8, 8))})
+    yield "product without constant", "TF195", moving, model(product, inputs=rows, **constant), *dla
+    early = ("--target", "8.5", *dla[2:])
+    yield "DLA too early", "TF195", model(node("Sin", "x", "y")), model(node("Abs", "x", "y")), *early
     large = model(node("Add", "x z", "y"), inputs={"x": (FLOAT, (64, 1024, 2048)), "z": (FLOAT, (64, 1024, 2048))})
     yield "memory", "TF190", large, plain
+
+
+def _squares(other: str) -> onnx.ModelProto:
+    mean = node("ReduceMean", "s", "y", axes=[-1])
+    return model(node("Mul", f"x {other}", "s"), mean, c=np.ones(8, np.float32))
+
+
+def _convolved(*outputs: str) -> onnx.ModelProto:
+    given: Values = dict.fromkeys(("y", *outputs), (FLOAT, None))
+    return model(node("Conv", "x w", "c"), node("Relu", "c", "y"), outputs=given, w=_KERNEL)
 
 
 def _attention(head: int) -> onnx.ModelProto:

@@ -98,7 +98,7 @@ def run(args: Namespace) -> int:
         fails_from=fails_from,
     )
     if form == "text" and len(targets) > 1 and not args.verbose:
-        deliver(("".join(table_of_targets(model, targets, reports) for model in args.models),), args.output)
+        deliver(("".join(table_of_targets(model, reports) for model in args.models),), args.output)
     else:
         deliver((render(together(reports), form, look),), args.output)
     return ExitCode.NO if _fails(reports, fails_from) else ExitCode.OK

@@ -56,7 +56,26 @@ def document(report: Report) -> JsonObject:
         "settings": report.settings or None,
         "not_judged": [{"code": n.code, "title": n.title, "needs": list(n.needs)} for n in report.not_judged],
         "unreadable": [{"path": source.path, "why": source.why} for source in report.unreadable],
+        **_targets(report),
     }
+
+
+def _targets(report: Report) -> JsonObject:
+    """Return what stands in a report about models alone: its kind, and each target with the indexes of findings."""
+    targets = [(place, source.target) for place, source in enumerate(report.sources) if source.target is not None]
+    if not targets or len(targets) < len(report.sources):
+        return {}
+    documents = [
+        {
+            "release": target.release,
+            "source": place,
+            "accepted": target.accepted,
+            "findings": [number for number, finding in enumerate(report.findings) if finding.source == place],
+            "operators": {op: {"nodes": nodes, "is": word} for op, (nodes, word) in target.operators.items()},
+        }
+        for place, target in targets
+    ]
+    return {"kind": "check", "targets": documents}
 
 
 def _time_row(row: TimeRow) -> JsonObject:

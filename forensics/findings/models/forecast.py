@@ -1,29 +1,31 @@
-"""What a build will make of a model, said as a forecast: memory, attention, DLA."""
+"""What a build will make of a model, said as a forecast: memory and DLA."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.console.counting import counted
 from trtforensics.engines.requests import allows
 from trtforensics.findings.case import Need
 from trtforensics.findings.finding import Confidence, Observation, Severity
-from trtforensics.findings.models.seen import head, of_nodes
+from trtforensics.findings.models.operators import release_of
+from trtforensics.findings.models.seen import head, how_many, of_nodes
 from trtforensics.findings.rule import rule
 from trtforensics.findings.target import profile_of
+from trtforensics.knowledge.operators import dla_operators
+from trtforensics.knowledge.table import minor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from trtforensics.findings.case import Case
+    from trtforensics.knowledge.table import Release
     from trtforensics.onnx_models.checked import CheckedModel, CheckedNode
     from trtforensics.onnx_models.shapes import Sizes
 
 _MEBIBYTE = 1 << 20
 _WORTH_SAYING = 256 * _MEBIBYTE
 """Bytes of one tensor, or of all weights, from which on memory may be the question."""
-_LARGEST_HEAD = 256
-_STEP = 8
+_PRODUCTS = {"Gemm", "MatMul"}
 
 
 @rule(
@@ -62,35 +64,6 @@ def _of_node(model: CheckedModel, node: CheckedNode, sizes: Mapping[str, Sizes])
 
 
 @rule(
-    "TF191",
-    Severity.NOTE,
-    "Attention whose heads no fused kernel takes",
-    cause="Forecast: TensorRT computes product, Softmax and product in one kernel where heads have 16 to 256 elements, "
-    "a multiple of 8, in FP16 or BF16. Other attention runs as three kernels with the scores in memory.",
-    confirm="A layer _gemm_mha_v2 in the detailed dump of the engine's layers.",
-    fixes=("Pad the heads to a multiple of 8, or choose another number of heads.", "Allow FP16 or BF16."),
-    sources=("NVIDIA/TensorRT#2981, #4167", "small builds with TensorRT-RTX 1.7.1"),
-    needs=(Need.ONNX,),
-)
-def unfused_attention(case: Case) -> Iterator[Observation]:
-    """Name the second products of attention whose heads have another size."""
-    model = case.checked
-    nodes, heads = [], set()
-    for node in model.nodes:
-        softmax = model.makers.get(node.proto.input[0]) if node.op == "MatMul" else None
-        sizes = model.sizes.get(node.proto.output[0]) if softmax is not None and softmax.op == "Softmax" else None
-        head_size = sizes[-1] if sizes else None
-        if head_size is not None and (head_size % _STEP or head_size > _LARGEST_HEAD):
-            nodes.append(node)
-            heads.add(head_size)
-    if nodes:
-        words = ", ".join(map(str, sorted(heads)))
-        title = f"{counted(len(nodes), 'attention')} with heads of {words} elements: {{nodes}}"
-        settle = "A build's layers: TensorRT may pad, or decline for speed"
-        yield of_nodes(case, nodes, title, confidence=Confidence.LIKELY, settle=settle, same_as="heads")
-
-
-@rule(
     "TF192",
     Severity.WARNING,
     "DLA takes no dynamic shapes and no FP32",
@@ -111,3 +84,49 @@ def not_for_dla(case: Case) -> Iterator[Observation]:
         yield Observation(f"DLA takes no dynamic shapes: {', '.join(moving)}", [head(case)], same_as="dynamic")
     if not allows(case.build, "FP16", "INT8"):
         yield Observation("DLA computes in FP16 or INT8, and neither is allowed", [head(case)], same_as="types")
+
+
+@rule(
+    "TF195",
+    Severity.WARNING,
+    "DLA does not run an operator",
+    cause="Forecast: these nodes run on the GPU where the build allows fallback, with a copy at each change of side; "
+    "without fallback the build ends there. The list is of Orin's DLA with TensorRT 8.5 and 8.6; later releases may "
+    "run more, Xavier's DLA less.",
+    confirm="The lines 'Layers Running on DLA' and 'Layers Running on GPU' in a verbose log.",
+    fixes=(
+        "Allow the GPU: trtexec --allowGPUFallback.",
+        "Put operators that DLA runs in their place: NVIDIA/Deep-Learning-Accelerator-SW has recipes for some.",
+        "End the part for DLA before them, and run the rest on the GPU.",
+    ),
+    sources=("operators/README.md of NVIDIA/Deep-Learning-Accelerator-SW",),
+    needs=(Need.ONNX,),
+)
+def not_on_dla(case: Case) -> Iterator[Observation]:
+    """Name operators that DLA does not run, and products without a constant; what sizes decide is no layer."""
+    if not case.printed("build", "DLACore"):
+        return
+    groups: dict[tuple[str, str], list[CheckedNode]] = {}
+    for node in case.checked.nodes:
+        why = _off_dla(case.checked, node, minor(release_of(case)))
+        if why:
+            groups.setdefault((node.op, why), []).append(node)
+    settle = "Which layers the verbose log lists for DLA"
+    for (op, why), nodes in groups.items():
+        title = f"{how_many(nodes, op)}: {why}: {{nodes}}"
+        yield of_nodes(case, nodes, title, confidence=Confidence.LIKELY, settle=settle, same_as=f"{op} {why}")
+
+
+def _off_dla(model: CheckedModel, node: CheckedNode, version: Release) -> str:
+    """Return why a node does not run on DLA, in words; empty where it does, or where constants decide it."""
+    if all(model.is_static(name) for name in node.proto.output if name):
+        return ""
+    row = next((row for row in dla_operators() if row.operator == node.op and node.is_standard), None)
+    if row is None:
+        return "not in NVIDIA's list of operators on DLA"
+    if row.runs != "native":
+        return "on DLA only once other operators stand in its place" if row.runs == "rewritten" else "not on DLA"
+    if row.first > version:
+        return f"on DLA from TensorRT {'.'.join(map(str, row.first))} on"
+    constant = node.op not in _PRODUCTS or model.is_static(node.proto.input[1])
+    return "" if constant else "on DLA with a constant as its second input alone"

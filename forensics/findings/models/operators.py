@@ -39,6 +39,27 @@ def _known(op: str) -> bool:
     return any(row.operator == op for row in operators())
 
 
+def standing(case: Case, op: str, nodes: Sequence[CheckedNode]) -> str:
+    """Return how the release takes an operator's nodes, in a word.
+
+    ``yes``, ``partly`` (experimental in its documents), ``refused`` (imported, but not as it is used), ``no``,
+    ``plugin`` (no release imports it by name), or ``?`` (not described).
+    """
+    support = operator_support(op, release_of(case))
+    if support is None:
+        return "?" if _known(op) else "plugin"
+    if not support.imported:
+        return "no"
+    if any(refusal(case.checked, node, row) for node in nodes for row in restrictions_of(op, _for_uses(case))):
+        return "refused"
+    return "partly" if support.state == "experimental" else "yes"
+
+
+def _for_uses(case: Case) -> tuple[int, ...]:
+    """Return the release whose restrictions hold."""
+    return _AS_RTX if case.version is not None and case.version.rtx else release_of(case)
+
+
 @rule(
     "TF170",
     Severity.ERROR,
@@ -79,7 +100,7 @@ def not_imported(case: Case) -> Iterator[Observation]:
 )
 def refused_use(case: Case) -> Iterator[Observation]:
     """Name what each node would have to be, and what it is."""
-    version = _AS_RTX if case.version is not None and case.version.rtx else release_of(case)
+    version = _for_uses(case)
     groups: dict[tuple[str, str], list[CheckedNode]] = {}
     for node in case.checked.nodes:
         support = operator_support(node.op, release_of(case))

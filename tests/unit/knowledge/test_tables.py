@@ -72,6 +72,7 @@ COLUMNS = {
         "replacement": ".*",
         "source": TEXT,
     },
+    "dla": {"operator": r"\w+", "runs": "native|rewritten|build-time|no", "first": RELEASE, "source": TEXT},
     "error_codes": {
         "kind": "builder|cuda|parser",
         "code": r"\d+",
@@ -104,6 +105,7 @@ def order(table: str, row: Mapping[str, str]) -> tuple[object, ...]:
         "removed": ("kind", "name"),
         "error_codes": ("kind", "code"),
         "packages": ("package",),
+        "dla": ("operator",),
     }[table]
     numeric = {"first", "sm", "release", "jetpack", "code"}
     return tuple(numbers(row[key]) if key in numeric else row[key] for key in keys)
