@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from trtforensics.engines.facts import EngineFacts
 from trtforensics.engines.joining import load_joined
 from trtforensics.model.log import Choice
+from trtforensics.render.headline import first_line, headlines
 from trtforensics.tables import forms
 from trtforensics.tables.catalogue import table_of
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from trtforensics.model.ledger import TimeLedger
     from trtforensics.model.log import Build, BuildLog, Fusion, Message, OnnxNode
     from trtforensics.model.profile import LayerTime
-    from trtforensics.model.run import RunResult
+    from trtforensics.model.run import Run, RunResult
     from trtforensics.model.span import SourceSpan
     from trtforensics.model.timings import Candidate, TacticTimings
     from trtforensics.tables.columns import Table
@@ -62,9 +63,8 @@ def load(*paths: Path, profile: Path | None = None, layers: Path | None = None, 
 class LayerTiming:
     """How long a layer takes: ``ms`` on average, ``median_ms`` in a profile, ``share`` of all layers (0 to 1).
 
-    Calls that are far slower than the others, such as the first one, do not count in ``ms``.
-
-    ``source`` is ``measured`` (a profile) or ``tuned`` (the autotuner timed the layer alone).
+    Calls that are far slower than the others, such as the first one, do not count in ``ms``. ``source`` is
+    ``measured`` (a profile) or ``tuned`` (the autotuner timed the layer alone).
     """
 
     ms: float
@@ -174,8 +174,7 @@ class LoadedLayer:
     @property
     def candidates(self) -> tuple[Candidate, ...]:
         """The tactics that were timed for its choice, fastest first."""
-        choice = self.facts.choice
-        return self.facts.engine.build.candidates(choice) if isinstance(choice, Choice) else ()
+        return self.facts.engine.build.candidates(self.choice) if isinstance(self.choice, Choice) else ()
 
     @property
     def onnx_nodes(self) -> tuple[str, ...]:
@@ -314,6 +313,16 @@ class LoadedLog:
     def builds(self) -> tuple[LoadedBuild, ...]:
         """The builds of the log, or the engines of engine files."""
         return tuple(LoadedBuild(self, build) for build in self.joined.log.builds)
+
+    @property
+    def runs(self) -> Sequence[Run]:
+        """The runs of the log, each with its program, outcome, phases and results; ``builds`` are places in builds."""
+        return self.raw.runs
+
+    @property
+    def headline(self) -> str:
+        """How the run ended, of what, on what, how fast; of several runs, how many ended how."""
+        return first_line(headlines(self.raw))
 
     @property
     def unjoined(self) -> tuple[Unjoined, ...]:

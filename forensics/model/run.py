@@ -82,7 +82,7 @@ class Phase:
 
 @dataclass(frozen=True, slots=True)
 class SurvivedError:
-    """The last error that a program reported and went on after, and what it made worthless (empty: not known)."""
+    """The last error of a program of which no line tells how it ended, and what that leaves (empty: not known)."""
 
     span: SourceSpan
     text: str
@@ -121,7 +121,7 @@ class RunOutcome:
     is_verdict: bool = False
     """Whether the program itself says so: by a verdict, a comparison or a result, not by how its process ended."""
     reached: str = ""
-    """What the run came to as far as lines tell (``engine built``), where none tells how it ended."""
+    """What the run came to (``engine built``) or what failed (``import failed``), where no verdict is given."""
     exits: tuple[StepExit, ...] = ()
 
 

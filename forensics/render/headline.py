@@ -79,7 +79,7 @@ class Headline:
     index: int = 0
     line: int | None = None
     reached: str = ""
-    """What the run came to, where no line tells how it ended."""
+    """What the run came to, or what failed in it, where the program gives no verdict."""
 
     @property
     def passed(self) -> bool:
@@ -142,10 +142,13 @@ def run_lines(every: Sequence[Headline]) -> Iterator[str]:
 def _of_run(log: BuildLog, run: Run) -> Headline:
     builds = [build for build in log.builds if build.index in run.builds]
     outcome = run.outcome
+    error = outcome.survived
     is_plain = outcome.ending is Ending.PASSED and not outcome.reached
     at = "" if outcome.span is None or is_plain else f" (line {outcome.span.line})"
-    if outcome.ending is Ending.NONE and not outcome.reached:
-        at = f" AFTER AN ERROR (line {outcome.survived.span.line})" if outcome.survived is not None else ""
+    if error is not None:
+        at = f"{'' if outcome.reached else ' AFTER AN ERROR'} (line {error.span.line})"
+    elif outcome.ending is Ending.NONE and not outcome.reached:
+        at = ""
     parts = (
         _program(run, builds),
         *_setting(builds),
@@ -153,7 +156,7 @@ def _of_run(log: BuildLog, run: Run) -> Headline:
         *_compared(run),
         f"{counted(len(builds), 'build')}{_failed(builds)}" if len(builds) > 1 else "",
         *_numbers(builds, samples=run.program is Program.MLPERF),
-        f"worthless: {outcome.survived.spoils}" if outcome.survived is not None and outcome.survived.spoils else "",
+        error.spoils if error is not None else "",
     )
     line = outcome.span.line if outcome.span is not None else None
     shown = tuple(filter(None, parts))

@@ -86,8 +86,8 @@ def run_rows(run: Run) -> Iterator[tuple[str, str]]:
     if not run.uses_tensorrt:
         yield "", "it never uses TensorRT"
     if outcome.survived is not None:
-        spoils = f"; worthless: {outcome.survived.spoils}" if outcome.survived.spoils else ""
-        yield "", f"it went on after the error in line {outcome.survived.span.line}{spoils}"
+        failed = f": {outcome.reached}, {outcome.survived.spoils}" if outcome.survived.spoils else ""
+        yield "", f"its last error is in line {outcome.survived.span.line}{failed}"
     for comparison in run.comparisons:
         yield from _comparison_rows(comparison)
 

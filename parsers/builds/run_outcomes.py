@@ -45,17 +45,28 @@ _OWN_ENDS = ("own_end", "own_end_done", "own_end_complete")
 _LOADED = ("engine_size", "deserialization", "engine_loaded", "engine_deserialized")
 _ANNOUNCED = ("banner", "poly_run")
 """Programs that announce themselves print a verdict at their end."""
-_SPOILED = (
-    (r"enqueue|execute|launchInferen|address is not set", "the outputs of the inference", False),
-    (r"refit|setNamedWeights|setWeights", "the weights that were to be replaced", False),
-    (r"deserializ|plan file|magic tag|runtime\.cpp", "the engine that was to be loaded", False),
-    (r"setInputShape|setBindingDimensions|context\.cpp", "what ran with these shapes", False),
-    (r"parse|importer|onnx", "the network", True),
-    (r"build|engine != nullptr|no implementation|tactic|network\.cpp", "the engine that was to be built", True),
+_FAILURES = (
+    (r"enqueue|execute|launchInferen|address is not set", "inference failed", "its outputs are not valid", False),
+    (r"refit|setNamedWeights|setWeights", "refit failed", "the weights are as before", False),
+    (r"deserializ|plan file|magic tag|runtime\.cpp", "loading failed", "there is no engine to run", False),
+    (r"setInputShape|setBindingDimensions|context\.cpp", "shapes refused", "its outputs are not valid", False),
+    (r"parse|importer|onnx", "import failed", "there is no network to build", True),
+    (
+        r"build|engine != nullptr|no implementation|tactic|network\.cpp|validation|at least one output",
+        "build failed",
+        "there is no engine to run",
+        True,
+    ),
 )
-"""What an error makes worthless, by a word of its text, and whether a build stops by it."""
+"""What failed by a word of an error's text, what that leaves, and whether a build stops by it."""
 _CLEANING = re.compile(r"deallocate|destroy|destruct|cudaFree|in free", re.IGNORECASE)
-"""Errors of clean-up, which make nothing worthless."""
+"""Errors of clean-up, which spoil nothing."""
+
+
+def _failure(text: str) -> tuple[str, str, bool]:
+    """Return what failed by an error, what that leaves, and whether a build stops by it; empty if not known."""
+    effects = ((what, left, stops) for word, what, left, stops in _FAILURES if re.search(word, text, re.IGNORECASE))
+    return next(effects, ("", "", False))
 
 
 def verdicts(view: LinesView) -> list[tuple[int, str]]:
@@ -83,14 +94,15 @@ class RunEvidence:
         self._phases = phases
         rows = view.each("message", "severity", "text")
         self._errors = [(line, text) for line, level, text in rows if level == "E" and not BENIGN.search(text)]
+        self._told = next((each for each in reversed(self._errors) if not _CLEANING.search(each[1])), None)
+        """The last error that is none of clean-up, which tells what failed."""
         self._exits = tuple(StepExit(step, code, spans.of(line)) for line, step, code in sorted(self._codes()))
 
     def outcome(self) -> RunOutcome:
         """Return how the run ended."""
         verdict = self._verdict() or self._comparison() or self._own_result()
         ended = verdict or self._process() or self._exit() or self._fatal_error() or self._own_end()
-        reached = None if ended else self._reached()
-        ended = ended or reached or self._last_phase()
+        ended = ended or self._reached() or self._last_phase()
         span = None if ended.line is None else self._spans.of(ended.line)
         return RunOutcome(
             ended.ending,
@@ -98,7 +110,7 @@ class RunEvidence:
             ended.why,
             self._survived(ended),
             is_verdict=verdict is not None,
-            reached=reached.reached if reached else "",
+            reached=ended.reached,
             exits=self._exits,
         )
 
@@ -196,7 +208,7 @@ class RunEvidence:
         return None
 
     def _went_wrong(self) -> bool:
-        return bool(self._errors and not self._only_cleans()) or self._view.has(*_RAISED, "build_failed")
+        return self._told is not None or self._view.has(*_RAISED, "build_failed")
 
     def _is_uncaught(self, line: int) -> bool:
         """Whether an exception ended the program: it says little more, or only what it had printed before.
@@ -216,29 +228,27 @@ class RunEvidence:
 
     def _fatal_error(self) -> _Ended | None:
         """Return the last error, where nothing else of the program follows it; clean-up may fail."""
-        fatal = self._errors and not self._only_cleans() and not self._goes_on_after(self._errors[-1][0])
-        return _Ended(Ending.FAILED, self._errors[-1][0], "the last that it reports is an error") if fatal else None
+        if self._told is None or self._goes_on_after(self._errors[-1][0]):
+            return None
+        line, text = self._told
+        return _Ended(Ending.FAILED, line, "the last that it reports is an error", _failure(text)[0])
 
     def _last_phase(self) -> _Ended:
         ends = self._view.lines(*_OWN_ENDS)
+        failed = _failure(self._told[1])[0] if self._told else ""
         if self._errors and ends and not self._goes_on_after(ends[-1]):
-            return _Ended(Ending.NONE, ends[-1], "it came to its end after an error")
+            return _Ended(Ending.NONE, ends[-1], "it came to its end after an error", failed)
         if not self._phases:
-            return _Ended(Ending.NONE, None, "no line tells how; it reached no phase")
+            return _Ended(Ending.NONE, None, "no line tells how; it reached no phase", failed)
         last = max(self._phases, key=lambda phase: phase.last_line)
-        return _Ended(Ending.NONE, last.last_line, f"no line tells how; the last phase is {last.name}")
+        return _Ended(Ending.NONE, last.last_line, f"no line tells how; the last phase is {last.name}", failed)
 
     def _survived(self, ended: _Ended) -> SurvivedError | None:
         if not self._errors or ended.ending is not Ending.NONE:
             return None
-        line, text = self._errors[-1]
-        spoiled = () if self._only_cleans() else _SPOILED
-        effects = ((what, stops) for pattern, what, stops in spoiled if re.search(pattern, text, re.IGNORECASE))
-        return SurvivedError(self._spans.of(line), text, *next(effects, ("", False)))
-
-    def _only_cleans(self) -> bool:
-        """Whether the last error is one of clean-up, which makes nothing worthless."""
-        return _CLEANING.search(self._errors[-1][1]) is not None
+        line, text = self._told or self._errors[-1]
+        _, spoils, stops = _failure(text) if self._told else ("", "", False)
+        return SurvivedError(self._spans.of(line), text, spoils, stops)
 
     def _works_after(self, line: int, besides: PhaseName | None = None) -> bool:
         return any(phase.last_line > line for phase in self._phases if phase.name is not besides)

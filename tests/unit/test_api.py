@@ -46,6 +46,13 @@ def test_importing_imports_nothing_heavy() -> None:
     assert done.stdout == "[]\n"
 
 
+def test_a_log_has_its_runs_and_says_first_what_they_came_to() -> None:
+    log = tf.load(LOG)
+    (run,) = log.runs
+    assert (run.outcome.ending.value, run.program.value, run.builds) == ("passed", "trtexec", (0,))
+    assert log.headline.startswith("PASSED · trtexec 8.6.1 · ")
+
+
 def test_a_log_is_loaded_with_its_layers_choices_and_candidates() -> None:
     log = tf.load(LOG)
     build = log.builds[-1]

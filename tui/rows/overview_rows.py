@@ -19,7 +19,7 @@ from trtforensics.model.log import Outcome
 from trtforensics.model.profile import TimeSource
 from trtforensics.model.run import Ending
 from trtforensics.parsers.notation.precision import computes
-from trtforensics.render.headline import SEPARATOR, headline_of, with_root
+from trtforensics.render.headline import SEPARATOR, headline_of, headlines, with_root
 from trtforensics.render.results import result_name, result_text
 from trtforensics.render.time_rows import time_rows
 from trtforensics.tui.rows.finding_rows import line_in_view
@@ -122,6 +122,7 @@ def overview_rows(
         ("Files of this engine", _file_rows(files)),
         ("Build", _build_rows(build)),
         ("Options that matter", _telling_rows(build)),
+        (f"All {len(log.runs)} runs of this log", _run_rows(log, build)),
         ("Passes", _pass_rows(build)),
         ("Layers", chain(_stage_rows(build), _engine_rows(build))),
         ("Tuning", _tuning_rows(build)),
@@ -232,6 +233,13 @@ def _build_rows(build: Build) -> Iterator[OverviewRow]:
     if build.command:
         yield OverviewRow("command", build.command, build.first_line)
     yield OverviewRow("lines", f"{build.first_line:,} to {build.last_line:,}", build.first_line)
+
+
+def _run_rows(log: BuildLog, build: Build) -> Iterator[OverviewRow]:
+    """Yield the headline of each of several runs; the one that holds the build is named so."""
+    for run, headline in zip(log.runs, headlines(log), strict=True) if len(log.runs) > 1 else ():
+        place = f"run {run.index + 1}{', shown here' if build.index in run.builds else ''}"
+        yield OverviewRow(place, headline.text, run.first_line, ENDING_ROLES.get(headline.ending, Role.WARNING))
 
 
 def _device_row(build: Build) -> OverviewRow:

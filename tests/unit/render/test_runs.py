@@ -52,7 +52,7 @@ def test_an_error_that_was_survived_stands_below_the_outcome(load: Load) -> None
     (run,) = load(SURVIVED).runs
     assert list(run_rows(run)) == [
         ("run", "python, ended: no line tells how; the last phase is load (line 1); load"),
-        ("", "it went on after the error in line 2; worthless: the outputs of the inference"),
+        ("", "its last error is in line 2: inference failed, its outputs are not valid"),
     ]
     assert run_members(run)["outcome"]["survived"]["line"] == 2
 

@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.for_each import for_each
 from trtforensics.model.run import Ending, Program
+from trtforensics.render.headline import headlines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -128,6 +129,12 @@ EVIDENCE: dict[str, tuple[list[str], Ending, int | None]] = {
 """Lines, how they end, and the line that shows it."""
 
 
+FAILED_PARTS = {
+    "Failed to parse onnx file": "import failed",
+    "Network must have at least one output": "build failed",
+    "INVALID_CONFIG: The engine plan file is generated on an incompatible device": "loading failed",
+    "IExecutionContext::enqueueV3: Error Code 3: API Usage Error": "inference failed",
+}
 SURVIVED = {
     "refit": ("IRefitter::setWeights: Error Code 3: API Usage Error (no such role for this layer)", "unknown"),
     "enqueue": ("3: [executionContext.cpp::enqueueV3::795] Error Code 3: API Usage Error (x)", "unknown"),
@@ -163,7 +170,8 @@ def test_an_error_that_the_program_survives_stands_beside_the_outcome(load: Load
     outcome = only(load("\n".join([*BUILT, error, "0.0", "0.0", "0.0", "0.0"]))).outcome
     assert outcome.ending is Ending.NONE
     assert outcome.survived is not None
-    assert (outcome.survived.span.line, outcome.survived.spoils) == (3, "the outputs of the inference")
+    assert (outcome.reached, outcome.survived.span.line) == ("inference failed", 3)
+    assert outcome.survived.spoils == "its outputs are not valid"
 
 
 @for_each("case", list(SURVIVED))
@@ -360,3 +368,16 @@ def test_phases_have_their_lines_and_seconds(load: Load) -> None:
         ("infer", 7, 8, None),
     ]
     assert (run.command, run.engine_file) == ("trtexec --onnx=a.onnx --saveEngine=a.plan", "a.plan")
+
+
+@for_each("error", list(FAILED_PARTS))
+def test_a_pasted_error_says_what_failed_by_it(load: Load, error: str) -> None:
+    log = load("\n".join([PY_E + error, PY_E + "[resizingAllocator.cpp::deallocate::105] Error Code 1: Cuda Runtime"]))
+    assert only(log).outcome.reached == FAILED_PARTS[error]
+    (headline,) = headlines(log)
+    assert headline.text.startswith(f"{FAILED_PARTS[error].upper()} (line 1)")
+
+
+def test_an_excerpt_of_an_error_and_what_follows_says_what_it_leaves(load: Load) -> None:
+    (headline,) = headlines(load("\n".join([PY_E + "Failed to parse onnx file", PY + "said later"])))
+    assert headline.text == "IMPORT FAILED (line 1) · Python · there is no network to build"

@@ -10,6 +10,8 @@ from trtforensics.model.log import BackendPass, LayerTuning
 from trtforensics.tui.rows.overview_rows import OverviewRow, overview_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from trtforensics.model.log import BuildLog
 
 
@@ -106,3 +108,14 @@ def test_a_single_pass_without_strategy_is_not_worth_a_row(log: BuildLog) -> Non
 def test_the_overview_of_a_build_of_which_nothing_is_known_is_not_empty(log: BuildLog, make: Any) -> None:
     build = make.unknown_build(make.Scribe())
     assert any(row.label == "run" and row.value == "NO RUN" for row in overview_rows(log, build))
+
+
+def test_several_runs_of_a_log_are_listed_by_their_headlines(load: Callable[[str], BuildLog]) -> None:
+    banners = [f"&&&& {verdict} TensorRT.trtexec [TensorRT v8601] # trtexec" for verdict in ("RUNNING", "PASSED")]
+    log = load("\n".join([*banners, banners[0], banners[1].replace("PASSED", "FAILED")]))
+    listed = [(row.label, row.value, row.line) for row in overview_rows(log, log.builds[1]) if "run " in row.label]
+    assert listed == [
+        ("run 1", "PASSED · trtexec 8.6.1", 1),
+        ("run 2, shown here", "FAILED (line 4) · trtexec 8.6.1", 3),
+    ]
+    assert not [row for row in overview_rows(load(banners[0]), log.builds[0]) if "run " in row.label]
