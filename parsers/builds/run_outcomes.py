@@ -195,7 +195,10 @@ class RunEvidence:
         return None
 
     def _reached(self) -> _Ended | None:
-        """Return the engine that a program without verdicts built or loaded; a loaded one it still had to run."""
+        """Return the engine that a program without verdicts built or loaded; a loaded one it still had to run.
+
+        Without a line that an engine is complete, one that is loaded behind the start of a build is taken to be built.
+        """
         if self._went_wrong() or self._view.has(*_ANNOUNCED):
             return None
         built = self._view.lines(*ENGINE_MADE)
@@ -203,7 +206,9 @@ class RunEvidence:
         if built and built[-1] > max(begun, default=0):
             return _Ended(Ending.PASSED, built[-1], _NO_END.format("built"), "engine built")
         loaded = self._view.lines(*_LOADED)
-        if loaded and loaded[-1] > max(begun, default=0):
+        if loaded and begun and loaded[-1] > begun[-1]:
+            return _Ended(Ending.PASSED, loaded[-1], _NO_END.format("built"), "engine built")
+        if loaded and not begun:
             return _Ended(Ending.NONE, loaded[-1], _NO_END.format("loaded"), "engine loaded")
         return None
 

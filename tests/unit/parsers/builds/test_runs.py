@@ -381,3 +381,12 @@ def test_a_pasted_error_says_what_failed_by_it(load: Load, error: str) -> None:
 def test_an_excerpt_of_an_error_and_what_follows_says_what_it_leaves(load: Load) -> None:
     (headline,) = headlines(load("\n".join([PY_E + "Failed to parse onnx file", PY + "said later"])))
     assert headline.text == "IMPORT FAILED (line 1) · Python · there is no network to build"
+
+
+def test_an_engine_that_is_loaded_behind_the_start_of_a_build_was_built(load: Load) -> None:
+    begun = PY + "[MemUsageChange] Init builder kernel library: CPU +6, GPU +2, now: CPU 234, GPU 415 (MiB)"
+    loaded = PY + "Loaded engine size: 12 MiB"
+    assert [only(load(text)).outcome.reached for text in (f"{begun}\n{loaded}", loaded)] == [
+        "engine built",
+        "engine loaded",
+    ]
