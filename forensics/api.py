@@ -49,8 +49,7 @@ def load(*paths: Path, profile: Path | None = None, layers: Path | None = None, 
     """Read files about one engine, and join them by the layers' names.
 
     ``paths`` are build logs (plain, ``.gz``, ``.zst``; several are parts of one build), engine-layer JSON, profiles,
-    times and an ONNX model, in any order; their content tells their kind. ``profile``, ``layers`` and ``model`` are
-    further files, named for readers.
+    times and an ONNX model, as their content tells; ``profile``, ``layers`` and ``model`` too, named for readers.
 
     Raises:
         ForensicsError: a file cannot be read, is damaged, or is about another engine.
@@ -439,9 +438,8 @@ def bisect(
             calls += 1
             search.tell(ask, verdicts[is_good(frozenset(items[place] for place in ask.active))])
     result = search.result()
-    named = tuple(frozenset(items[place] for place in culprits) for culprits in result.culprits)
-    suspects = frozenset(items[place] for place in result.suspects)
-    return BisectionAnswer(result.status.value, named, suspects, result.why, calls)
+    *named, suspects = (frozenset(items[at] for at in places) for places in (*result.culprits, result.suspects))
+    return BisectionAnswer(result.status.value, tuple(named), suspects, result.why, calls)
 
 
 def bisect_precision(  # noqa: PLR0913 - all but the first two are options

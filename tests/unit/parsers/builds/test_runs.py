@@ -72,7 +72,7 @@ EVIDENCE: dict[str, tuple[list[str], Ending, int | None]] = {
     "own end behind an error": ([PY_E + "1: Unexpected", PY + "later", "Finish"], Ending.NONE, 3),
     "engine that was loaded by its builder": (
         [PY + "Original: 3 layers", PY + "Deserialization required 4159 microseconds."],
-        Ending.NONE,
+        Ending.PASSED,
         2,
     ),
     "own end behind an exception": (
