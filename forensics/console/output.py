@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, TypeVar
 
-from trtforensics.console.own_files import require_no_link
+from trtforensics.console.own_files import is_there, require_no_link
 from trtforensics.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ def _open_straight(path: str) -> BinaryIO | None:
 def _open_temporary(temporary: Path, target: Path) -> BinaryIO:
     """Create the temporary file with the permissions that the target has, or that the umask gives a new file."""
     temporary.touch(exist_ok=False)
-    if target.exists():
+    if is_there(target):
         if not os.access(target, os.W_OK):  # a rename would replace a write-protected file without asking
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         temporary.chmod(stat.S_IMODE(target.stat().st_mode))

@@ -112,9 +112,22 @@ def flush_tree(path: Path) -> None:
             os.fsync(descriptor)
 
 
+def is_there(path: Path) -> bool:
+    """Return whether a file or folder exists; ``Path.exists`` takes some refusals of the system for absence.
+
+    Raises:
+        OSError: the system does not tell.
+    """
+    try:
+        path.stat()
+    except FileNotFoundError:
+        return False
+    return True
+
+
 def size_of(path: Path) -> int | None:
     """Return the bytes of a file, or of all files below a folder; None if there is neither."""
-    if not path.exists():
+    if not is_there(path):
         return None
     if not path.is_dir():
         return path.stat().st_size

@@ -13,6 +13,7 @@ import onnx
 from trtforensics.bisection.checks import builtin_of
 from trtforensics.bisection.session.artifacts import FIXED
 from trtforensics.console.output import explained, write_bytes, write_text
+from trtforensics.console.own_files import is_there
 from trtforensics.onnx_models.running import run_model
 from trtforensics.onnx_models.samples import write_feeds, write_golden, write_npz
 from trtforensics.onnx_models.shapes import is_dynamic
@@ -134,7 +135,7 @@ def _failure_of_answer(lever: ReductionLever, smallest: SmallestModel, directory
     """Return the failure of the reduced model, as a probe saw it; the original's where that is gone."""
     for probe in smallest.answer.probes:
         folder = directory / probe.folder
-        if probe.verdict == "bad" and probe.purpose == "the answer" and (folder / FILE).exists():
+        if probe.verdict == "bad" and probe.purpose == "the answer" and is_there(folder / FILE):
             return read_failure(folder, lever.basis)
     return lever.reference()
 

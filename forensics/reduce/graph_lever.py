@@ -24,7 +24,7 @@ from trtforensics.bisection.runner.probe import ProbeOutcome, check_log_name
 from trtforensics.bisection.search import Item, Verdict
 from trtforensics.bisection.session.lever import Lever
 from trtforensics.console.output import explained
-from trtforensics.console.own_files import require_no_link
+from trtforensics.console.own_files import is_there, require_no_link
 from trtforensics.errors import SourceError
 from trtforensics.onnx_models.cutting import UnknownValueError
 from trtforensics.onnx_models.running import run_model
@@ -268,7 +268,7 @@ class ReductionLever(Lever):
             write_failure(self._directory, reference, self.basis)
         write_failure(folder, failure, self.basis)
         verdict, difference = self._compared(failure)
-        if verdict is not Verdict.BAD or data_file(folder / self.file).exists():
+        if verdict is not Verdict.BAD or is_there(data_file(folder / self.file)):
             self._tidy(folder)
         return verdict, difference or f"{reason}, {failure.sentence}"
 
@@ -308,7 +308,7 @@ class ReductionLever(Lever):
 
     def _tidy(self, folder: Path) -> None:
         path = folder / self.file
-        if data_file(path).exists() or (path.exists() and path.stat().st_size > _LARGE):
+        if is_there(data_file(path)) or (is_there(path) and path.stat().st_size > _LARGE):
             path.unlink(missing_ok=True)
             data_file(path).unlink(missing_ok=True)
 

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from trtforensics.console.own_files import is_there
 from trtforensics.trt.api import load
 from trtforensics.trt.inside.cache import bytes_of, values_in
 
@@ -60,7 +61,7 @@ def read(folder: Path) -> CacheReport:
     report.keys = {} if cache is None else values_in(cache)
     report.said = messages[-1] if messages else ""
     updates = folder / UPDATES
-    if cache is not None and updates.exists():
+    if cache is not None and is_there(updates):
         for key, (tactic, time_ms) in json.loads(updates.read_text("ascii")).items():
             if not cache.update(trt.TimingCacheKey.parse(key), trt.TimingCacheValue(tactic, time_ms)):
                 report.refused = key

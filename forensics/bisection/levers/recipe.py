@@ -16,6 +16,7 @@ from trtforensics.bisection.runner.surroundings import content_of
 from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.session.lever import Lever
 from trtforensics.console.output import write_bytes, write_text
+from trtforensics.console.own_files import is_there
 from trtforensics.parsers.files.replay import check_opening, read_replay
 from trtforensics.parsers.files.timing_cache_json import read_timing_cache
 from trtforensics.parsers.text.document import read_document
@@ -130,7 +131,7 @@ def pinned_keys(path: Path) -> dict[str, tuple[int, float]]:
 def read_report(folder: Path) -> LeverResult:
     """Read from the report of a probe's build what its lever came to; empty where the build did not get as far."""
     path = folder / _REPORT
-    return LeverResult(**json.loads(path.read_text(encoding="utf-8"))["lever"]) if path.exists() else LeverResult()
+    return LeverResult(**json.loads(path.read_text(encoding="utf-8"))["lever"]) if is_there(path) else LeverResult()
 
 
 def first_of(sentences: Sequence[str]) -> str:
@@ -142,7 +143,7 @@ def first_of(sentences: Sequence[str]) -> str:
 def keep_failure(folder: Path) -> None:
     """Keep the last lines of a failed build's log."""
     log = folder / LOG
-    if log.exists():
+    if is_there(log):
         with log.open("rb") as lines:
             write_bytes(folder / FAILURE, b"".join(deque(lines, FAILURE_LINES)))
 

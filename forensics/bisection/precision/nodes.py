@@ -28,6 +28,7 @@ from trtforensics.bisection.search import Item, Verdict
 from trtforensics.bisection.session.lever import Lever
 from trtforensics.bisection.session.records import sealed, unsealed
 from trtforensics.console.output import write_bytes, write_text
+from trtforensics.console.own_files import is_there
 from trtforensics.engines.onnx_nodes import foreign_members
 from trtforensics.errors import SourceError
 from trtforensics.onnx_models.samples import write_npz
@@ -172,7 +173,7 @@ class PrecisionLever(Lever):
         folder.mkdir(exist_ok=True)
         for number, sample in enumerate(self.oracle.samples):
             path = folder / f"{number:03d}.npz"
-            if not path.exists():
+            if not is_there(path):
                 write_npz(sample, path)
 
     def verify(self, active: frozenset[int], folder: Path) -> str:
@@ -270,7 +271,7 @@ def _failed(outcome: ProbeOutcome, folder: Path, spec: ProbeSpec) -> ProbeOutcom
 def _parser_error(folder: Path) -> str:
     """Return the ONNX parser's first error, if the build's report has one."""
     path = folder / _REPORT
-    errors = json.loads(path.read_text(encoding="utf-8"))["errors"] if path.exists() else []
+    errors = json.loads(path.read_text(encoding="utf-8"))["errors"] if is_there(path) else []
     return f", {' '.join(errors[0].split())[:200]}" if errors else ""
 
 
@@ -327,15 +328,15 @@ def write_scores(folder: Path, scores: Scores, basis: str) -> None:
 
 def was_built(folder: Path) -> bool | None:
     """Return whether a probe's build succeeded; None if there was none."""
-    if not (folder / LOG).exists():
+    if not is_there(folder / LOG):
         return None
-    return not (folder / FAILURE).exists()
+    return not is_there(folder / FAILURE)
 
 
 def failure_of(folder: Path) -> list[str]:
     """Return the last log lines of a probe's failed build, or none."""
     path = folder / FAILURE
-    return path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
+    return path.read_text(encoding="utf-8", errors="replace").splitlines() if is_there(path) else []
 
 
 def _verdict_of(judgement: Judgement, rules: Mapping[str, OutputRule]) -> tuple[Verdict, str]:

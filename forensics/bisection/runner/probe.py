@@ -12,6 +12,7 @@ from trtforensics.bisection.runner.disk_space import said_bytes
 from trtforensics.bisection.runner.placeholders import fill, mentions, variable, variables
 from trtforensics.bisection.search import Verdict
 from trtforensics.console.exit_status import NOT_RUN, describe_exit
+from trtforensics.console.own_files import is_there
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -161,7 +162,7 @@ def _judge_build(spec: ProbeSpec, build: Ended) -> ProbeOutcome | None:
     if verdict is not None:
         how = f"build: {describe(build)}"
         return ProbeOutcome(verdict, how, build, timed_out=build.timed_out, not_run=build.status in NOT_RUN)
-    if spec.check is not None and mentions(spec.check, ENGINE) and not Path(spec.values[ENGINE]).exists():
+    if spec.check is not None and mentions(spec.check, ENGINE) and not is_there(Path(spec.values[ENGINE])):
         return ProbeOutcome(Verdict.UNRESOLVED, "the build ended well but wrote no engine", build)
     return None
 

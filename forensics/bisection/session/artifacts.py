@@ -14,7 +14,7 @@ from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.session.history import indexes_text
 from trtforensics.bisection.session.job import json_bytes
 from trtforensics.console.output import is_temporary, write_bytes
-from trtforensics.console.own_files import flush_folder, flush_tree, owned, require_no_link, size_of
+from trtforensics.console.own_files import flush_folder, flush_tree, is_there, owned, require_no_link, size_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -95,7 +95,7 @@ class Artifacts:
     def flush_engine(self, probe: Probe) -> None:
         """Flush a probe's engine to the disk, with the folders that lead to it."""
         engine = self.engine(probe)
-        if engine.exists():
+        if is_there(engine):
             flush_tree(engine)
             flush_folder(engine.parent)
             flush_folder(engine.parent.parent)
@@ -134,7 +134,7 @@ class Artifacts:
             require_no_link(link.parent)
             if each is not verdict:
                 link.unlink(missing_ok=True)
-            elif not link.is_symlink() and (self.folder(probe.folder) / file).exists():
+            elif not link.is_symlink() and is_there(self.folder(probe.folder) / file):
                 link.parent.mkdir(exist_ok=True)
                 link.symlink_to(target)
 

@@ -15,7 +15,7 @@ from trtforensics.bisection.session.history import JobKey, Judge
 from trtforensics.bisection.session.journal import read_journal
 from trtforensics.console.counting import listed
 from trtforensics.console.output import is_temporary, write_bytes
-from trtforensics.console.own_files import read_own
+from trtforensics.console.own_files import is_there, read_own
 from trtforensics.errors import SourceError, UsageError
 from trtforensics.model.version import __version__
 from trtforensics.parsers.text.document import check_json
@@ -122,7 +122,7 @@ def check_directory(directory: Path, job: Job) -> Document | None:
         SourceError: its ``job.json`` cannot be read.
     """
     path = directory / NAME
-    if not path.exists():
+    if not is_there(path):
         if directory.is_dir() and not all(_is_left_behind(entry.name) for entry in directory.iterdir()):
             raise UsageError(
                 str(directory), "holds files, but no bisection or collection", "Name an empty or a new directory"

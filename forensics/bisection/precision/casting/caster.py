@@ -17,6 +17,7 @@ from onnx import TensorProto, numpy_helper
 from trtforensics.bisection.precision.casting.eligibility import candidates
 from trtforensics.bisection.precision.casting.storage import convert_constants
 from trtforensics.console.output import write_bytes
+from trtforensics.console.own_files import is_there
 from trtforensics.onnx_models.graphs import initializers, refill, survey_of
 from trtforensics.onnx_models.rewriting import GraphRewriter, Scope
 from trtforensics.onnx_models.streaming import data_places, key_of, refer, write_data
@@ -248,7 +249,7 @@ def save(caster: Caster, model: onnx.ModelProto, path: Path, data: str = DATA) -
 def _data_file(caster: Caster, path: Path) -> Mapping[str, tuple[int, int]]:
     """Return offset and length of every external constant and its 16-bit copy in the data file."""
     contents = _contents(caster)
-    if path.exists():  # its content follows from the folder's job
+    if is_there(path):  # its content follows from the folder's job
         return data_places(contents)
     return write_data(path, contents)
 

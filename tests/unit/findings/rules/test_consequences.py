@@ -48,6 +48,11 @@ UNREGISTERED = (
 EXTERNAL = (
     "E WeightsContext.cpp:178: Failed to open file: head.onnx.data\nE (parseGraph): Failed to import initializer\n"
 )
+REFUSED = (
+    'E ModelImporter.cpp:140: While parsing node number 3 [Det -> "d"]:\n'
+    "| Node name: /a/Det\nE ModelImporter.cpp:151: ERROR: onnxOpCheckers.cpp:1130 In function checkDet:\n| [8] false\n"
+)
+RESTATED = "E In node 3 with name: /a/Det and operator: Det (checkDet): UNSUPPORTED_NODE: false\n"
 CHECK = "E Error[2]: [compiler.cpp::link::77] Error Code 2: Internal Error (Assertion count == 1 failed. )\n"
 TORCH = "| RuntimeError: Building serialized network failed in TensorRT\n"
 
@@ -69,6 +74,7 @@ TORCH = "| RuntimeError: Building serialized network failed in TensorRT\n"
         (KERNEL + UNLOADED, "TF340", {"TF632", "TF717"}),
         (CALIBRATOR, "TF662", {"TF309"}),
         (NO_TACTIC + CHECK, "TF301", {"TF615"}),
+        (REFUSED + RESTATED, "TF108", {"TF146"}),
         (NODE_DUMP + CONSTANT, "TF140", {"TF108", "TF156"}),
         (UNREGISTERED, "TF150", set()),
         (EXTERNAL, "TF131", set()),
