@@ -40,13 +40,18 @@ COMMANDS = {
     "graph": "draw the engine, or write the graph of layers, fusions and tensors",
     "plot": "draw times, memory and tuning as HTML, SVG or PNG, of one engine or of two",
     "table": "write layers, choices, candidates, findings and more as CSV, Markdown, JSON or Parquet",
+    "ingest": "add many logs to a dataset of Parquet files, those that are new or have changed",
+    "query": "ask a dataset or sources in SQL",
     "redact": "replace the names in a log, so that it can be attached to a public issue",
     "doctor": "say what is installed here, and what of this tool works with it",
     "completions": "print the script that completes command lines in bash, zsh or fish",
 }
 
-_OF_MODELS = {"check", "reduce", "repair"}
-"""The commands whose modules are in ``commands.models``."""
+_FOLDERS = {
+    **dict.fromkeys(("check", "reduce", "repair"), ".models"),
+    **dict.fromkeys(("ingest", "query", "trend"), ".datasets"),
+}
+"""The commands whose modules are in a folder of ``commands``."""
 
 _ALIKE = 0.7
 """How alike a word and a name must be, from 0 to 1, for the one to be taken for the other misspelled."""
@@ -62,7 +67,7 @@ _ONCE = "--forget"
 _COMPLETING = "_ARGCOMPLETE"
 """The variable by which the shell's script, which argcomplete writes, asks for completions."""
 
-RESUMABLE = {"bisect", "collect", "reduce"}
+RESUMABLE = {"bisect", "collect", "ingest", "reduce"}
 """The commands that go on where they were interrupted."""
 
 
@@ -137,8 +142,7 @@ def build_parser(command: str | None = None, *, alone: bool = False) -> argparse
 
 
 def _module_of(command: str) -> Any:  # noqa: ANN401 - a module with add_arguments and run
-    folder = "commands.models" if command in _OF_MODELS else "commands"
-    return importlib.import_module(f"trtforensics.{folder}.{command}")
+    return importlib.import_module(f"trtforensics.commands{_FOLDERS.get(command, '')}.{command}")
 
 
 def _add_common_arguments(parser: argparse.ArgumentParser) -> None:

@@ -66,7 +66,7 @@ def load_side(
         folder /= name
     builds: list[BuildView] = []
     skipped: list[SkippedFile] = []
-    for file, why in _files(folder):
+    for file, why in files_in(folder):
         if why:
             skipped.append(SkippedFile(file, why))
             continue
@@ -115,7 +115,7 @@ def with_files(
     return replace(side, builds=joined((*builds, *views)))
 
 
-def _files(folder: Path) -> Iterator[tuple[str, str]]:
+def files_in(folder: Path) -> Iterator[tuple[str, str]]:
     """Give the files of a directory in order of their names, each with why it cannot be read (empty: it can)."""
     refused: list[tuple[str, str]] = []
     walk = os.walk(folder, onerror=lambda error: refused.append((str(error.filename), error.strerror or str(error))))

@@ -4,28 +4,32 @@ from __future__ import annotations
 
 import csv
 import io
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.console.secrets import masked
 from trtforensics.console.terminal import visible
 from trtforensics.errors import UsageError
 from trtforensics.render.json_text import dumps
+from trtforensics.render.names import shortened
 from trtforensics.tables.columns import Sort
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from trtforensics.tables.columns import Table, TableColumn, Value
 
-TEXT_FORMS = ("csv", "markdown", "json")
+TEXT_FORMS = ("csv", "markdown", "json", "table")
 BINARY_FORMS = ("parquet",)
+_WIDEST = 60
+"""Characters of a cell that a person is shown."""
 _BATCH = 65_536
 """Rows that become columns at a time."""
 
 
 def in_pieces(table: Table, form: str) -> Iterator[str]:
-    """Give a table as text, piece by piece, in one of :data:`TEXT_FORMS`."""
-    pieces = {"csv": _csv, "markdown": _markdown, "json": _json}
+    """Give a table as text, piece by piece, in one of :data:`TEXT_FORMS`; ``table`` needs all rows at once."""
+    pieces = {"csv": _csv, "markdown": _markdown, "json": _json, "table": _aligned}
     return pieces[form](table)
 
 
@@ -51,6 +55,17 @@ def _markdown(table: Table) -> Iterator[str]:
         yield f"| {' | '.join(cells)} |\n"
 
 
+def _aligned(table: Table) -> Iterator[str]:
+    """Give columns for a reader: numbers to the right, texts cut to a width."""
+    rows = [[column.name for column in table.header]]
+    rows += [[shortened(str(_cell(value)), _WIDEST) for value in values] for values in table.values()]
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    sides = [">" if column.sort in {Sort.INTEGER, Sort.NUMBER} else "<" for column in table.header]
+    for cells in rows:
+        padded = (f"{cell:{side}{width}}" for cell, side, width in zip(cells, sides, widths, strict=True))
+        yield "  ".join(padded).rstrip() + "\n"
+
+
 def _json(table: Table) -> Iterator[str]:
     names = [column.name for column in table.header]
     opening = "["
@@ -71,8 +86,8 @@ def _cell(value: Value) -> str | float:
     return "; ".join(map(visible, value)) if isinstance(value, tuple) else value
 
 
-def to_arrow(table: Table) -> Any:  # noqa: ANN401 - a pyarrow.Table, where that is installed
-    """Return a table as a ``pyarrow.Table`` of strings, lists of strings, int64, double and bool; null is "not known".
+def arrow_schema(columns: Iterable[TableColumn]) -> Any:  # noqa: ANN401 - a pyarrow.Schema, where that is installed
+    """Return columns as a ``pyarrow.Schema`` of strings, lists of strings, int64, double and bool.
 
     Raises:
         UsageError: pyarrow is not installed.
@@ -88,14 +103,32 @@ def to_arrow(table: Table) -> Any:  # noqa: ANN401 - a pyarrow.Table, where that
         Sort.NUMBER: pa.float64(),
         Sort.FLAG: pa.bool_(),
     }
-    schema = pa.schema([(column.name, types[column.sort]) for column in table.header])
-    batches, rows = [], list[tuple[Any, ...]]()
-    for values in table.values():
-        rows.append(values)
-        if len(rows) == _BATCH:
-            batches.append(_batch(pa, schema, rows))
-            rows = []
-    return pa.Table.from_batches([*batches, _batch(pa, schema, rows)], schema=schema)
+    return pa.schema([(column.name, types[column.sort]) for column in columns])
+
+
+def arrow_batches(table: Table) -> Iterator[Any]:
+    """Give a table as ``pyarrow.RecordBatch`` of some rows each; none where it has no rows.
+
+    Raises:
+        UsageError: pyarrow is not installed.
+    """
+    schema, values = arrow_schema(table.header), table.values()
+    import pyarrow as pa  # noqa: PLC0415 - an extra, which is installed
+
+    while rows := list(islice(values, _BATCH)):
+        yield _batch(pa, schema, rows)
+
+
+def to_arrow(table: Table) -> Any:  # noqa: ANN401 - a pyarrow.Table, where that is installed
+    """Return a table as a ``pyarrow.Table``; null is "not known".
+
+    Raises:
+        UsageError: pyarrow is not installed.
+    """
+    schema = arrow_schema(table.header)
+    import pyarrow as pa  # noqa: PLC0415 - an extra, which is installed
+
+    return pa.Table.from_batches(arrow_batches(table), schema=schema)
 
 
 def _batch(pa: Any, schema: Any, rows: list[tuple[Any, ...]]) -> Any:  # noqa: ANN401 - pyarrow has no types
@@ -116,7 +149,11 @@ def to_parquet(table: Table) -> bytes:
     Raises:
         UsageError: pyarrow is not installed.
     """
-    arrow = to_arrow(table)
+    return parquet_of(to_arrow(table))
+
+
+def parquet_of(arrow: Any) -> bytes:  # noqa: ANN401 - a pyarrow.Table
+    """Return a ``pyarrow.Table`` as a Parquet file."""
     import pyarrow as pa  # noqa: PLC0415 - an extra, which is installed
     from pyarrow import parquet  # noqa: PLC0415 - as above
 

@@ -8,7 +8,7 @@ import sys
 
 import trtforensics
 
-_OPTIONAL = {"cairosvg", "distributed", "onnxruntime", "pyarrow", "tensorrt", "tensorrt_rtx"}
+_OPTIONAL = {"cairosvg", "distributed", "duckdb", "onnxruntime", "pyarrow", "tensorrt", "tensorrt_rtx"}
 """What extras bring: a module that needs one of these at import is counted where it is absent, and not imported."""
 
 

@@ -27,6 +27,7 @@ _COLUMNS = (
 )
 
 
-def finding_table(report: Report, builds: frozenset[int]) -> Table:
-    """Return the findings about some builds, by their indexes."""
-    return Table(_COLUMNS, [finding for finding in report.findings if not builds.isdisjoint(finding.builds)])
+def finding_table(report: Report | None, builds: frozenset[int] | None = None) -> Table:
+    """Return the findings about some builds, by their indexes, or about all; without a report, the columns alone."""
+    findings = () if report is None else report.findings
+    return Table(_COLUMNS, [each for each in findings if builds is None or not builds.isdisjoint(each.builds)])

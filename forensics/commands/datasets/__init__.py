@@ -1,0 +1,1 @@
+"""The commands about many sources: datasets of them, SQL, and what changed."""

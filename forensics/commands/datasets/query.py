@@ -1,0 +1,69 @@
+"""``trtforensics query``: ask a dataset or sources in SQL."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+EXAMPLE = """examples:
+  trtforensics query "SELECT gpu, count(*) FROM runs WHERE outcome = 'failed' GROUP BY gpu" --dataset runs.trtf
+  trtforensics query 'SELECT layer, margin FROM near_ties ORDER BY margin LIMIT 10' good.log bad.log
+  trtforensics query '.schema engine_layers' --dataset runs.trtf"""
+
+_FORMS = ("table", "csv", "markdown", "json", "parquet")
+_ENDINGS = {".csv": "csv", ".md": "markdown", ".json": "json", ".parquet": "parquet"}
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments of ``query``."""
+    from trtforensics.console.arguments import add_output_option
+
+    parser.epilog = EXAMPLE
+    parser.add_argument("sql", metavar="SQL", help="one statement that reads, or .tables, or .schema [TABLE]")
+    parser.add_argument("sources", nargs="*", metavar="SOURCE", help="logs, folders, patterns, in place of a dataset")
+    parser.add_argument("--dataset", metavar="DIR", help="the dataset, as `trtforensics ingest` makes it")
+    form = f"{', '.join(_FORMS)} (default: by the ending of -o, else table)"
+    parser.add_argument("--format", choices=_FORMS, metavar="FORM", help=form)
+    parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
+    add_output_option(parser)
+
+
+def run(args: Namespace) -> int:
+    """Answer the question.
+
+    Raises:
+        ForensicsError: the dataset or no source can be read, the statement cannot be run, or the result not be written.
+    """
+    import sys
+    from contextlib import nullcontext
+
+    from trtforensics.console.diagnostics import error
+    from trtforensics.console.output import form_of, write_bytes
+    from trtforensics.console.progress import ProgressLine
+    from trtforensics.console.streams import deliver
+    from trtforensics.datasets.opening import opened
+    from trtforensics.datasets.sql import Questions
+    from trtforensics.datasets.store import Dataset
+    from trtforensics.errors import UsageError
+    from trtforensics.tables import forms
+
+    form = args.format or form_of(args.output or "", _ENDINGS, "table")
+    if args.output is None and form in forms.BINARY_FORMS:
+        raise UsageError(form, "is no text for a terminal or a pipe", "Name a file with `-o`")
+    if bool(args.dataset) == bool(args.sources):
+        raise UsageError("query", "needs --dataset DIR or sources, and not both", "Name one of them")
+    listed = sys.stdin if "-" in args.sources else ()
+    with (
+        ProgressLine(quiet=args.quiet) as progress,
+        nullcontext(Dataset.opened(args.dataset))
+        if args.dataset
+        else opened(args.sources, listed, max_bytes=args.max_bytes, tell=progress.file, refused=error) as dataset,
+    ):
+        questions = Questions(dataset)
+        if form in forms.BINARY_FORMS:
+            write_bytes(args.output, forms.parquet_of(questions.arrow(args.sql)))
+        else:
+            deliver(forms.in_pieces(questions.ask(args.sql), form), args.output)
+    return 0

@@ -1,0 +1,213 @@
+"""Adds sources to a dataset: those that are new or have changed, in this process or in several."""
+
+from __future__ import annotations
+
+import gc
+import glob
+import multiprocessing
+import os
+import re
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from datetime import datetime, timezone
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from trtforensics.comparison.loading import files_in
+from trtforensics.datasets.judged_sources import TABLES, judged_source
+from trtforensics.datasets.store import LABEL_COLUMNS, SOURCE_COLUMNS, Dataset, word_of
+from trtforensics.errors import ForensicsError, UsageError
+from trtforensics.model.version import __version__
+from trtforensics.sources.kinds import kind_of
+from trtforensics.tables.columns import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+_SETTLED_NS = 2_000_000_000
+"""A file that was changed so shortly before it was read may have changed again within the clock's step."""
+_BLOCK = 1 << 20
+_NAME = re.compile(r"\\\{(\w+)\\\}")
+
+
+class Ingested(NamedTuple):
+    """What became of a source: ``read``, ``unreadable`` (with why), ``unchanged``."""
+
+    source: str
+    status: str
+    why: str = ""
+
+
+def sources_of(words: Sequence[str], listed: Iterable[str], leave_out: Path) -> list[str]:
+    """Return the absolute paths of sources: files, all files of folders, what patterns match; ``-``: ``listed``.
+
+    Files of the folder ``leave_out`` are not among them.
+    """
+    paths: dict[str, None] = {}
+    for word in words:
+        for each in (line.rstrip("\r\n") for line in listed) if word == "-" else (word,):
+            matches = [] if os.path.lexists(each) else sorted(glob.glob(each, recursive=True))  # noqa: PTH207 - as spelled
+            for path in filter(None, matches or [each]):
+                files = [file for file, _ in files_in(Path(path))] if Path(path).is_dir() else [path]
+                paths |= dict.fromkeys(os.path.abspath(file) for file in files)  # noqa: PTH100 - links stay as named
+    own = f"{leave_out.absolute()}{os.sep}"
+    return [path for path in paths if not path.startswith(own)]
+
+
+def label_pattern(text: str) -> re.Pattern[str]:
+    """Return what finds labels at the end of a path: of ``{gpu}/{commit}.log``, each name is one step or a part of it.
+
+    Raises:
+        UsageError: it names no label, or one twice.
+    """
+    try:
+        pattern = re.compile("(?:^|/)" + _NAME.sub(r"(?P<\1>[^/]+?)", re.escape(text)) + r"\Z")
+    except re.error as error:
+        raise UsageError(text, "names a label twice or with a digit in front", "Use each name once") from error
+    if not pattern.groupindex:
+        raise UsageError(text, "names no label", "Write it as '{gpu}/{commit}.log'")
+    return pattern
+
+
+class Ingestion:
+    """A run that adds sources to a dataset. ``labels`` are of all of them, ``pattern`` finds more in their paths."""
+
+    def __init__(self, folder: str, labels: Mapping[str, str], pattern: re.Pattern[str] | None, max_bytes: int) -> None:
+        self.dataset = Dataset.made(folder)
+        self._known = self.dataset.sources()
+        self._labels = labels
+        self._pattern = pattern
+        self._max_bytes = max_bytes
+
+    def run(self, sources: Sequence[str], jobs: int, tell: Callable[[str], None]) -> Iterator[Ingested]:
+        """Add sources, and give what became of each; ``tell`` is called with the source before it is read.
+
+        Raises:
+            OutputError: the dataset cannot be written to; what was added stays.
+        """
+        if jobs == 1 or len(sources) == 1:
+            for source in sources:
+                tell(source)
+                yield self.add(source)
+                gc.collect()  # a command runs without the collector, and this one goes on
+            return
+        context = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(jobs, context, _begin, (self,)) as pool:
+            try:
+                for done in as_completed([pool.submit(_add, source) for source in sources]):
+                    tell(done.result().source)
+                    yield done.result()
+            except BrokenProcessPool as error:
+                what = "a process that read sources was ended, perhaps for want of memory"
+                raise UsageError(str(self.dataset.folder), what, "Run it again, with fewer --jobs") from error
+            finally:
+                pool.shutdown(wait=True, cancel_futures=True)
+
+    def add(self, source: str) -> Ingested:
+        """Add a source unless it is there and has not changed.
+
+        Raises:
+            OutputError: the dataset cannot be written to.
+        """
+        known = self._known.get(source)
+        labels = self._labels_of(source)
+        texts = [f"{name}={value}" for name, value in labels.items()]
+        stat = _stat(source)
+        if known is not None and (not labels or known["labels"] == texts) and _is_same(source, stat, known):
+            return Ingested(source, "unchanged")
+        if known is not None and not labels:  # those that it was given before
+            labels = dict(text.split("=", 1) for text in known["labels"])
+            texts = known["labels"]
+        row: dict[str, Any] = {
+            "source": source,
+            "labels": tuple(texts),
+            "version": __version__,
+            "ingested_ns": time.time_ns(),
+        }
+        row |= {"modified_ns": None, "modified": None}
+        if stat is not None:
+            date = datetime.fromtimestamp(stat.st_mtime, timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
+            row |= {"bytes": stat.st_size, "modified_ns": stat.st_mtime_ns, "modified": date}
+        tables = {"labels": Table(LABEL_COLUMNS, [(source, *pair) for pair in labels.items()])}
+        try:
+            tables |= self._tables(source, row)
+        except ForensicsError as error:
+            row |= {"status": "unreadable", "why": error.what, "sha256": _digest(source)}
+        self.dataset.put(source, {**tables, "sources": Table(SOURCE_COLUMNS, [row])})
+        return Ingested(source, row["status"], row.get("why", ""))
+
+    def _tables(self, source: str, row: dict[str, Any]) -> dict[str, Table]:
+        """Read a source and judge it; ``row`` gets what is told of it.
+
+        Raises:
+            ForensicsError: it cannot be read.
+        """
+        kind = kind_of(source)
+        judged = judged_source([source], kind=kind, max_bytes=self._max_bytes)
+        log = judged.joined.log
+        row |= {"kind": kind.value, "status": "read", "sha256": log.source.sha256, "lines": log.source.lines}
+        row |= {"builds": len(log.builds), "runs": len(log.runs)}
+        return {word_of(name): judged.table(name) for name in TABLES}
+
+    def _labels_of(self, source: str) -> dict[str, str]:
+        match = self._pattern.search(Path(source).as_posix()) if self._pattern else None
+        return {**(match.groupdict() if match else {}), **self._labels}
+
+
+def _is_same(source: str, stat: os.stat_result | None, known: Mapping[str, Any]) -> bool:
+    """Whether a source is as it was read: by size and time where these are sure, else by its content."""
+    if stat is None or stat.st_size != known["bytes"] or known["sha256"] is None:
+        return False
+    settled = bool(known["ingested_ns"] - stat.st_mtime_ns > _SETTLED_NS)
+    return (settled and stat.st_mtime_ns == known["modified_ns"]) or _digest(source) == str(known["sha256"])
+
+
+def _stat(source: str) -> os.stat_result | None:
+    try:
+        return Path(source).stat()
+    except OSError:
+        return None  # reading it reports why
+
+
+def _digest(source: str) -> str | None:
+    digest = sha256()
+    try:
+        if not Path(source).is_file():
+            return None
+        with Path(source).open("rb") as file:
+            while block := file.read(_BLOCK):
+                digest.update(block)
+    except OSError:
+        return None
+    return digest.hexdigest()
+
+
+_INGESTION: list[Ingestion] = []
+"""What a process of several works for."""
+
+
+def _begin(ingestion: Ingestion) -> None:
+    """Begin in a process of several: it ends when its parent does, which a kill does not tell it."""
+    _INGESTION.append(ingestion)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _add(source: str) -> Ingested:
+    return _INGESTION[0].add(source)
+
+
+def in_words(every: Iterable[Ingested]) -> str:
+    """Count what became of sources: ``3 read, 1 unreadable, 2,996 unchanged``."""
+    counts = Counter(each.status for each in every)
+    return ", ".join(f"{counts[status]:,} {status}" for status in ("read", "unreadable", "unchanged") if counts[status])
