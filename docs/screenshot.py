@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 LOG = ROOT / "testdata" / "logs" / "emulated-trtexec-10.16-three-passes.log"
 SIZE = (130, 38)
-KEYS = ("2", "down", "down", "down")
-"""Opens the layers, and selects the fourth."""
+KEYS = ("down",)
+"""Selects the second bar of the map."""
 
 
 def picture() -> str:

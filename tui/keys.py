@@ -24,7 +24,7 @@ LOG_KEYS: Keys = (
     (
         "Go somewhere",
         (
-            ("1  2  3  4", "overview, layers, candidates, raw log"),
+            ("1  2  3  4", "time map, layers, candidates, raw log"),
             ("5", "findings: what is wrong, and what to do"),
             ("w", "warnings and errors"),
             ("o", "ONNX nodes: what became of each"),
@@ -45,6 +45,7 @@ LOG_KEYS: Keys = (
             ("← →  h l", "sideways; in the layers: close and open"),
             ("Space", "open or close a layer, a finding"),
             ("s", "sort the layers by the next column: #, ms, margin, other type"),
+            ("Enter in the time map", "open a bar: its kernels, its ONNX nodes, its lines"),
             ("Enter", "what the row is about: a layer's detail, a line of the log"),
             ("Enter in findings", "show the line and the layer"),
             ("Enter in the log", "show the layer that the line belongs to"),
@@ -62,7 +63,7 @@ LOG_KEYS: Keys = (
             ("&", "show only the lines that hold a text"),
             ("v", "show only errors, then warnings too, then all but verbose lines"),
             ("g", "go to a line by its number"),
-            ("Esc", "leave the input, close the log's drawer, show all lines, drop the filter"),
+            ("Esc", "leave the input, close the drawer, show all lines, drop the filter, go up"),
         ),
     ),
     (

@@ -22,6 +22,7 @@ THEMES = (
         error="#ba3c5b",
         success="#4EBF71",
         foreground="#e0e0e0",
+        variables={"quarter": "#c792ea"},
     ),
     Theme(
         name="light",
@@ -36,6 +37,7 @@ THEMES = (
         surface="#ececec",
         panel="#dedede",
         dark=False,
+        variables={"quarter": "#7a3ea8"},
     ),
     # The colours of Okabe and Ito, which people with each form of colour blindness tell apart: sky blue, not green.
     Theme(
@@ -47,6 +49,7 @@ THEMES = (
         error="#E69F00",
         success="#56B4E9",
         foreground="#e0e0e0",
+        variables={"quarter": "#CC79A7"},
     ),
 )
 """One for dark terminals, one for light ones, and one whose good and bad differ for every eye."""

@@ -12,6 +12,7 @@ from trtforensics.tui.log.history import Trail
 from trtforensics.tui.log.panes import Panes
 from trtforensics.tui.log.reading import LogReader
 from trtforensics.tui.log.searching import LogSearch
+from trtforensics.tui.rows.first_rows import first_rows
 from trtforensics.tui.rows.layers.candidates import (
     NO_LAYERS,
     NOTHING_SELECTED,
@@ -20,8 +21,9 @@ from trtforensics.tui.rows.layers.candidates import (
     unknown_table,
 )
 from trtforensics.tui.rows.layers.index import LayerIndex, RowKind, line_of
-from trtforensics.tui.rows.overview_rows import OverviewRow, overview_rows, waiting_rows
+from trtforensics.tui.rows.overview_rows import OverviewRow, waiting_rows
 from trtforensics.tui.rows.pieces import Piece, Role
+from trtforensics.tui.rows.time_map import TimeMap
 from trtforensics.tui.rows.title import first_failed, progress_line, strip_line, title_line
 from trtforensics.tui.screen import SourceScreen
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from trtforensics.tui.log.reading import Arrived, Judged, Parsed, Progressed, Reparsed
     from trtforensics.tui.rows.layers.candidates import CandidateTable
     from trtforensics.tui.rows.layers.index import Subject, TreeRow
+    from trtforensics.tui.rows.time_map import MapRow
     from trtforensics.tui.sessions import LogSession
 
 PROGRESS_S = 0.2
@@ -70,8 +73,11 @@ class BuildScreen(SourceScreen):
         self._parsed: BuildLog | None = None
         self._number = 0
         self._index: LayerIndex | None = None
-        self._prepared: LayerIndex | None = None
+        self._prepared: tuple[LayerIndex, TimeMap] | None = None
+        self._map: TimeMap | None = None
         self._shown: LayerFacts | Subject | None = None
+        self._path: tuple[MapRow, ...] = ()
+        """The way from the engine to the place of the time map in view."""
 
     @property
     def build(self) -> Build | None:
@@ -182,11 +188,39 @@ class BuildScreen(SourceScreen):
         return [finding.in_build(number) for finding in self.judgement.as_tree() if number in finding.builds]
 
     def _show_overview(self, *, keep: bool) -> None:
-        build = self.build
-        if self._parsed is not None and build is not None:
-            files = self.session.files
-            rows = overview_rows(self._parsed, build, self._findings(), reading=self._goes_on, files=files)
-            self._panes.show_overview(rows, keep=keep)
+        """Show the first screen, or the place of the map that is in view."""
+        time_map = self._map
+        if self._parsed is None or time_map is None:
+            return
+        time_map.findings = self._findings()
+        if self._path:
+            self._panes.show_overview(time_map.inside(self._path[-1]), self._path, keep=keep)
+            return
+        files = self.session.files
+        rows = first_rows(self._parsed, time_map, self._text_at, reading=self._goes_on, files=files)
+        self._panes.show_overview(rows, keep=keep)
+
+    def _text_at(self, line: int) -> str | None:
+        return self.session.text.line(line) if 0 < line <= len(self.session.text) else None
+
+    def drill(self, row: MapRow) -> None:
+        """Show what stands below a row of the map, and select its layer, so that its candidates are a key away."""
+        if self._map is not None:
+            self._path = self._map.path_to(self._path, row)
+            self._show_overview(keep=False)
+
+    def rise(self) -> bool:
+        """Show the place of the map above the one in view, with the cursor where it was; False at the engine."""
+        if not self._path:
+            return False
+        *above, left = self._path
+        self._path = tuple(above)
+        self._show_overview(keep=False)
+        overview = self._panes.overview
+        place = next((row for row in overview.rows if (row.label, row.line) == (left.label, left.line)), None)
+        if place is not None:
+            overview.go_to(overview.place_of(place))
+        return True
 
     def prepare(self, log: BuildLog) -> None:
         """Make the index of the build that comes into view, in the thread that parses, so that keys are answered."""
@@ -195,7 +229,9 @@ class BuildScreen(SourceScreen):
             number = min(self._number, len(log.builds) - 1) if known else first_failed(log.builds)
             index = LayerIndex(log.builds[number], self.session.model)
             index.questions(TIES[self._tie])
-            self._prepared = index
+            time_map = TimeMap(index.facts)
+            time_map.root()
+            self._prepared = index, time_map
 
     def take(self, log: BuildLog) -> None:
         """Show the first build; if a build is in view already, update it."""
@@ -218,8 +254,13 @@ class BuildScreen(SourceScreen):
             panes.show_overview([OverviewRow("file", self.session.name), OverviewRow("state", "holds no build")])
             self._show_status()
             return
-        prepared = self._prepared if self._prepared and self._prepared.build is build else None
-        self._index = prepared or LayerIndex(build, self.session.model)
+        prepared, self._prepared = self._prepared, None
+        if prepared is not None and prepared[0].build is build:
+            self._index, self._map = prepared
+        elif self._index is None or self._index.build is not build:
+            self._index = LayerIndex(build, self.session.model)
+            self._map = TimeMap(self._index.facts)
+        self._path = self._map.renewed(self._path) if keep and self._path and self._map else ()
         self._show_overview(keep=keep)
         layers = None if self._goes_on and not self._index.rows() else self._index
         if keep:
@@ -240,10 +281,22 @@ class BuildScreen(SourceScreen):
         def follow() -> None:
             if event.source is self._panes.layer_tree:
                 self._show_candidates()
+            elif event.source is self._panes.overview:
+                self._select_mapped()
             if event.index < event.source.row_count():
                 self._follow(event.source, event.index)
 
         self.when_resting(follow)
+
+    def _select_mapped(self) -> None:
+        """Select the layer under the cursor of the map among the layers: its candidates and neighbours are a key away.
+
+        A filter that hides it stays.
+        """
+        row = self._panes.overview.selected
+        entry = getattr(row, "entry", None) or (self._path[-1].entry if self._path else None)
+        if entry is not None and self._panes.layer_tree.select(entry):
+            self._show_candidates()
 
     def _show_candidates(self, *, keep: bool = False, anew: bool = False) -> None:
         """Show the candidates of the layer under the cursor, unless they are shown already and not asked for anew.

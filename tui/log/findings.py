@@ -73,6 +73,17 @@ class FindingList(WrappedList["Finding"]):
             self.wrap()
             self.go_to(self.place_of(finding))
 
+    def reveal(self, finding: Finding) -> None:
+        """Open a finding, and put the cursor on it; a filter that hides it is dropped."""
+        row = next((each for each in self.every if (each.code, each.line) == (finding.code, finding.line)), None)
+        if row is None:
+            return
+        if row not in self.rows:
+            self.filter("")
+        self._open.add(id(row))
+        self.wrap()
+        self.go_to(self.place_of(row))
+
     @property
     def _is_open(self) -> bool:
         return self.selected is not None and id(self.selected) in self._open

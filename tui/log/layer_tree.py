@@ -131,6 +131,13 @@ class LayerTree(VirtualList):
             position = next((i for i in rows if self._rows[i].subject is result and self._is_combination(i)), position)
         self.go_to(position, center=True, announce=announce)
 
+    def select(self, entry: LayerFacts) -> bool:
+        """Put the cursor on a layer without showing that; False where it is not listed."""
+        position = next((i for i, row in enumerate(self._rows) if row.entry is entry), None)
+        if position is not None:
+            self.go_to(position, center=True, announce=False)
+        return position is not None
+
     def _is_combination(self, index: int) -> bool:
         return self._rows[index].kind is RowKind.COMBINATION
 

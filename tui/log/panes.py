@@ -15,10 +15,11 @@ from textual.widgets import ContentSwitcher
 from trtforensics.engines.onnx_nodes import fates
 from trtforensics.tui.log.findings import FindingList
 from trtforensics.tui.log.layer_tree import LayerTree
+from trtforensics.tui.rows.first_rows import rows_shown
 from trtforensics.tui.rows.layers.candidates import NOTHING_SELECTED
 from trtforensics.tui.rows.layers.nodes import NODES
 from trtforensics.tui.rows.messages import messages
-from trtforensics.tui.rows.overview_rows import overview
+from trtforensics.tui.rows.overview_rows import OverviewRow
 from trtforensics.tui.rows.pieces import Piece, Role, width_of
 from trtforensics.tui.widgets.candidates import CandidateList
 from trtforensics.tui.widgets.log_view import LogView
@@ -32,12 +33,13 @@ if TYPE_CHECKING:
 
     from trtforensics.model.log import Build
     from trtforensics.model.log import Message as LogMessage
+    from trtforensics.tui.rows.first_rows import Row
     from trtforensics.tui.rows.layers.candidates import CandidateTable
-    from trtforensics.tui.rows.overview_rows import OverviewRow
+    from trtforensics.tui.rows.time_map import MapRow
     from trtforensics.tui.widgets.log_view import NumberedLines
 
 TABS = {
-    "overview": ("1", "Overview"),
+    "overview": ("1", "Time"),
     "layers": ("2", "Layers"),
     "findings": ("5", "Findings"),
     "messages": ("w", "Messages"),
@@ -105,7 +107,7 @@ class Panes(Container):
 
     def __init__(self, text: NumberedLines) -> None:
         super().__init__(id="panes")
-        self.overview = WrappedList(overview(()), id="overview")
+        self.overview = WrappedList(rows_shown(()), id="overview")
         self.layer_tree = LayerTree(id="layers")
         self.findings = FindingList(id="findings")
         self.messages = RowList(messages(()), id="messages")
@@ -169,9 +171,13 @@ class Panes(Container):
         """Whether only one pane has room."""
         return self.size.width < STACKED
 
-    def show_overview(self, rows: Sequence[OverviewRow], *, keep: bool = False) -> None:
-        """Show a build as labelled values. With ``keep`` the cursor stays on the value of its label."""
-        self.overview.show(rows, presentation=overview(rows), keep=keep)
+    def show_overview(self, rows: Sequence[Row], path: Sequence[MapRow] = (), *, keep: bool = False) -> None:
+        """Show a build's first screen, or a place of its map. With ``keep`` the cursor stays on the row of its label.
+
+        Else it goes to the engine's first bar, if there is one.
+        """
+        home = None if path else next((row for row in rows if not isinstance(row, OverviewRow)), None)
+        self.overview.show(rows, presentation=rows_shown(rows, path), keep=keep, home=home)
 
     def show_messages(self, rows: Sequence[LogMessage], *, keep: bool = False) -> None:
         """Show warnings and errors, and how many there are. With ``keep`` they were only added to."""

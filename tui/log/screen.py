@@ -15,6 +15,8 @@ from trtforensics.tui.log.dialogs import DetailScreen, NeighbourScreen
 from trtforensics.tui.log.history import Place
 from trtforensics.tui.rows.finding_rows import line_in_view
 from trtforensics.tui.rows.layers.index import RowKind
+from trtforensics.tui.rows.overview_rows import OverviewRow
+from trtforensics.tui.rows.time_map import MapRow
 from trtforensics.tui.screen import FIRST_KEYS
 from trtforensics.tui.widgets.search import Prompt, Purpose
 from trtforensics.tui.widgets.virtual_list import VirtualList
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from trtforensics.model.log import EngineLayer
     from trtforensics.tui.log.layer_tree import LayerTree
     from trtforensics.tui.log.searching import MatchesKnown, SearchEnded
+    from trtforensics.tui.rows.first_rows import Row
 
 
 _MOST_DIGITS = 18
@@ -71,7 +74,9 @@ class LogScreen(BuildScreen):
         panes = self._panes
         if event.source is panes.log_view:
             self._visit(partial(self._reveal, panes.log_view.log_line(event.index)))
-        elif event.source is panes.layer_tree and self._opened(panes.layer_tree):
+        elif (event.source is panes.layer_tree and self._opened(panes.layer_tree)) or (
+            event.source is panes.overview and self._entered(panes.overview.selected)
+        ):
             return
         elif event.source is panes.nodes:
             self._visit(self._show_node)
@@ -80,6 +85,19 @@ class LogScreen(BuildScreen):
             panes.pull_drawer()
             if event.source is panes.findings:
                 self._visit(self._show_evidence)
+
+    def _entered(self, row: Row | None) -> bool:
+        """Open a row of the first screen: a place of the map, a finding, another build."""
+        if isinstance(row, MapRow) and row.is_open:
+            self.drill(row)
+        elif isinstance(row, OverviewRow) and row.finding is not None:
+            self._panes.open("findings")
+            self._panes.findings.reveal(row.finding)
+        elif isinstance(row, OverviewRow) and row.build is not None:
+            self._show_build(row.build)
+        else:
+            return False
+        return True
 
     def _opened(self, tree: LayerTree) -> bool:
         """Open the detail of the layer under the cursor, or what a filter without layers offers."""
@@ -320,11 +338,15 @@ class LogScreen(BuildScreen):
         if panes.push_drawer() or self._search.show_all():
             return
         focused = self.focused if isinstance(self.focused, VirtualList) else panes.list_of(panes.tab)
-        if focused.kept_by:
+        if focused is panes.candidates and not focused.kept_by:
+            panes.open("layers")
+        elif focused.kept_by:
             focused.filter("")
-        elif panes.layer_tree.asked:
+        elif panes.tab == "layers" and panes.layer_tree.asked:
             panes.layer_tree.ask("")
-        else:
+        elif panes.tab != "overview" or focused is panes.log_view:
+            panes.open("overview" if focused is not panes.log_view else panes.tab, announce=False)
+        elif not self.rise():
             self.go_back()
         self._count_layers()
 

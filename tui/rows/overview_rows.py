@@ -4,28 +4,22 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
 
 from trtforensics.console.counting import counted, milliseconds
 from trtforensics.console.terminal import visible
 from trtforensics.engines.requests import REDUCED, allows
 from trtforensics.findings.coverage import in_words
-from trtforensics.findings.finding import Severity
 from trtforensics.model.data_types import FULL
-from trtforensics.model.ledger import ledger_of
-from trtforensics.model.log import Outcome
-from trtforensics.model.profile import TimeSource
 from trtforensics.model.run import Ending
 from trtforensics.parsers.notation.precision import computes
-from trtforensics.render.headline import SEPARATOR, headline_of, headlines, with_root
 from trtforensics.render.results import result_name, result_text
-from trtforensics.render.time_rows import time_rows
-from trtforensics.tui.rows.finding_rows import line_in_view
 from trtforensics.tui.rows.layers.index import UNNAMED
-from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, fit, fit_right, line_digits, size
-from trtforensics.tui.rows.presentation import CitingLine, Presentation
+from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, fit, fit_right, size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -35,9 +29,11 @@ if TYPE_CHECKING:
     from trtforensics.model.log import BackendPass, Build, BuildLog, CachedResult, Choice, Fact, Stage
     from trtforensics.model.run import RunResult
     from trtforensics.render.headline import Headline
-    from trtforensics.render.time_rows import TimeRow
 
 LABEL_WIDTH = 24
+NARROW_LABEL = 13
+"""Cells of a label on a screen narrower than ``WIDE``; a longer one takes what it needs."""
+WIDE = 100
 LEAST_VALUE = 16
 BAR_WIDTH = 10
 TOP = 5
@@ -71,27 +67,52 @@ ENDING_ROLES = {Ending.PASSED: Role.GOOD, Ending.FAILED: Role.ERROR, Ending.CRAS
 
 @dataclass(frozen=True, slots=True)
 class OverviewRow:
-    """A labelled value, or a heading; ``line`` is the log line that states the value."""
+    """A labelled value, or a heading; ``line`` is the log line that states the value.
+
+    ``bare`` shows the value without its label, ``most`` is the number of lines that it may take; 0 for as many as it
+    needs. Enter opens ``finding``, or the build with the index ``build``.
+    """
 
     label: str
     value: str = ""
     line: int | None = None
     role: Role = Role.PLAIN
     heading: bool = False
+    bare: bool = False
+    most: int = 0
+    finding: Finding | None = field(default=None, compare=False)
+    build: int | None = None
 
     def lines(self, gutter: int, width: int) -> list[Line]:
         """Lay the row out behind its line number, ``gutter`` digits wide; a long value is wrapped."""
         if self.heading:
             return [(Piece(f" {self.label}", Role.TITLE),)]
-        indent = gutter + LABEL_WIDTH + 2
-        wrapped = textwrap.wrap(
-            visible(self.value.strip()), max(width - indent, LEAST_VALUE), break_on_hyphens=False
-        ) or [""]
-        head = (Piece(f"{self.line or '':>{gutter}} ", Role.DIM), Piece(f"{fit(self.label, LABEL_WIDTH)} ", Role.DIM))
+        if self.bare:
+            texts = self._wrapped(max(width - 3, LEAST_VALUE))
+            return [(Piece(f" {'  ' * bool(n)}{text}", self.role),) for n, text in enumerate(texts)]
+        column = LABEL_WIDTH if width >= WIDE else NARROW_LABEL
+        label = fit(self.label, min(max(column, cell_len(self.label)), LABEL_WIDTH))
+        indent = gutter + column + 2
+        room = max(width - indent, LEAST_VALUE)
+        longer = " " * (cell_len(label) - column)
+        wrapped = self._wrapped(room, longer)
+        head = (Piece(f"{self.line or '':>{gutter}} ", Role.DIM), Piece(f"{label} ", Role.DIM))
         return [
             (*head, Piece(wrapped[0], self.role)),
             *((Piece(" " * indent), Piece(text, self.role)) for text in wrapped[1:]),
         ]
+
+    def _wrapped(self, room: int, longer: str = "") -> list[str]:
+        """Break the value into at most ``most`` lines; the first has less room where a ``longer`` label stands."""
+        lines = textwrap.wrap(
+            visible(self.value.strip()),
+            room,
+            break_on_hyphens=False,
+            initial_indent=longer,
+            max_lines=self.most or None,
+            placeholder=" …",
+        ) or [""]
+        return [lines[0].removeprefix(longer), *lines[1:]]
 
 
 def outcome_piece(headline: Headline, *, reading: bool = False) -> Piece:
@@ -101,33 +122,18 @@ def outcome_piece(headline: Headline, *, reading: bool = False) -> Piece:
     return Piece(visible(headline.outcome), ENDING_ROLES.get(headline.ending, Role.WARNING))
 
 
-def overview_rows(
-    log: BuildLog,
-    build: Build,
-    findings: Sequence[Finding] | None = None,
-    *,
-    reading: bool = False,
-    files: Sequence[NumberedFile] = (),
-) -> list[OverviewRow]:
-    """Return all rows of the overview, most important first.
-
-    ``findings`` are those about the build, worst first, None before the rules have run. ``reading``: the build may
-    still get lines. ``files`` were joined to the log.
-    """
+def overview_rows(log: BuildLog, build: Build, files: Sequence[NumberedFile] = ()) -> list[OverviewRow]:
+    """Return what the log tells of a build, most important first. ``files`` were joined to the log."""
     counts = build.message_counts
     message_totals = f"{counted(counts.error, 'error')}, {counted(counts.warning, 'warning')}"
     sections: Iterable[tuple[str, Iterable[OverviewRow]]] = (
-        ("Verdict", _verdict_rows(log, build, findings, reading=reading)),
-        ("Where the time goes", map(_time_row, time_rows(log, build))),
-        ("Files of this engine", _file_rows(files)),
         ("Build", _build_rows(build)),
+        ("Files of this engine", _file_rows(files)),
         ("Options that matter", _telling_rows(build)),
-        (f"All {len(log.runs)} runs of this log", _run_rows(log, build)),
         ("Passes", _pass_rows(build)),
-        ("Layers", chain(_stage_rows(build), _engine_rows(build))),
+        ("Layers", chain(_stage_rows(build), _engine_rows(build), _full_precision_rows(build))),
         ("Tuning", _tuning_rows(build)),
         ("Near ties: runner-up at most 2 % slower, closest first", _tie_rows(build)),
-        (f"Slowest layers of the engine, as {build.coverage.times or TimeSource.TUNED}", _slowest_rows(build)),
         ("Slowest to tune", _tuning_time_rows(build)),
         (f"Errors and warnings: {message_totals}", _message_rows(build)),
         ("Results", map(_result_row, build.results)),
@@ -142,17 +148,6 @@ def overview_rows(
     return rows[:-1]
 
 
-def overview(rows: Sequence[OverviewRow]) -> Presentation[OverviewRow]:
-    """Return how the values of a build look in a list."""
-    gutter = line_digits(row.line for row in rows)
-    return Presentation(
-        wrapped=lambda row, width: (CitingLine(line, row.line) for line in row.lines(gutter, width)),
-        key=lambda row: row.label,
-        noun="value",
-        values=lambda row: {"text": f"{row.label} {row.value}"},
-    )
-
-
 def waiting_rows(name: str) -> list[OverviewRow]:
     """Return the rows shown before the parse ends."""
     return [
@@ -161,39 +156,6 @@ def waiting_rows(name: str) -> list[OverviewRow]:
         OverviewRow("state", "reading", role=Role.WARNING),
         OverviewRow("meanwhile", "4 opens the raw log, / searches it"),
     ]
-
-
-def _verdict_rows(
-    log: BuildLog, build: Build, findings: Sequence[Finding] | None, *, reading: bool
-) -> Iterator[OverviewRow]:
-    """Yield what one looks for first: the headline, what the log tells, what is wrong, what is FP32."""
-    headline = headline_of(log, build)
-    root = next((finding for finding in findings or () if finding.severity is Severity.ERROR), None)
-    headline = headline if root is None else with_root(headline, f"{root.code} in line {root.line}")
-    outcome = outcome_piece(headline, reading=reading)
-    text = SEPARATOR.join((outcome.text, *headline.parts))
-    yield OverviewRow("run", text, headline.line or build.last_line, outcome.role)
-    if build.outcome is Outcome.TRUNCATED and not reading:
-        yield OverviewRow("truncated", "the log stops before it tells how this build ended", role=Role.WARNING)
-    yield OverviewRow("coverage", in_words(build.coverage), build.first_line)
-    yield _worst_row(findings, log.source.path)
-    yield from _full_precision_rows(build)
-
-
-def _time_row(row: TimeRow) -> OverviewRow:
-    return OverviewRow(row.label, row.cited, row.spans[0].line if row.spans else None)
-
-
-def _worst_row(findings: Sequence[Finding] | None, log: str) -> OverviewRow:
-    if findings is None:
-        return OverviewRow("worst finding", "findings come when the log is read", role=Role.DIM)
-    if not findings:
-        return OverviewRow("worst finding", "none", role=Role.DIM)
-    worst = findings[0]
-    more = f" (and {counted(len(findings) - 1, 'more finding')}: 5 lists them)" if len(findings) > 1 else ""
-    role = {Severity.ERROR: Role.ERROR, Severity.WARNING: Role.WARNING}.get(worst.severity, Role.ACCENT)
-    line = line_in_view(worst.evidence[0].span, log) if worst.evidence else None
-    return OverviewRow("worst finding", f"{worst.code} {worst.title}{more}", line, role)
 
 
 def _full_precision_rows(build: Build) -> Iterator[OverviewRow]:
@@ -224,6 +186,7 @@ def _file_rows(files: Sequence[NumberedFile]) -> Iterator[OverviewRow]:
 
 
 def _build_rows(build: Build) -> Iterator[OverviewRow]:
+    yield OverviewRow("coverage", in_words(build.coverage), build.first_line)
     yield OverviewRow("tool", build.tool.value, build.first_line)
     version = build.tensorrt_version or "version unknown"
     yield OverviewRow(
@@ -233,13 +196,6 @@ def _build_rows(build: Build) -> Iterator[OverviewRow]:
     if build.command:
         yield OverviewRow("command", build.command, build.first_line)
     yield OverviewRow("lines", f"{build.first_line:,} to {build.last_line:,}", build.first_line)
-
-
-def _run_rows(log: BuildLog, build: Build) -> Iterator[OverviewRow]:
-    """Yield the headline of each of several runs; the one that holds the build is named so."""
-    for run, headline in zip(log.runs, headlines(log), strict=True) if len(log.runs) > 1 else ():
-        place = f"run {run.index + 1}{', shown here' if build.index in run.builds else ''}"
-        yield OverviewRow(place, headline.text, run.first_line, ENDING_ROLES.get(headline.ending, Role.WARNING))
 
 
 def _device_row(build: Build) -> OverviewRow:
@@ -384,21 +340,10 @@ def _margin(choice: Choice) -> float:
     return (choice.runner_up_ms or 0.0) / (choice.time_ms or 1.0)
 
 
-def _slowest_rows(build: Build) -> Iterator[OverviewRow]:
-    """Yield the slowest layers of the engine, and how many of its layers have a time."""
-    ledger = ledger_of(build)
-    layers = ledger.slowest
-    for layer in layers[:TOP]:
-        label = _barred(f"{milliseconds(layer.time_ms)} ms", layer.time_ms, layers[0].time_ms)
-        yield OverviewRow(label, f"{layer.share:.1%}  {layer.name or UNNAMED}  {layer.what}", layer.span.line)
-    if layers and build.engine_layers:
-        yield OverviewRow("", ledger.note, role=Role.DIM)
-
-
 def _tuning_time_rows(build: Build) -> Iterator[OverviewRow]:
     """Yield the layers slowest to tune: by the tuner's clock or, before 8.6, by the number of tactics timed."""
     for tuned in build.tuning[:TOP]:
-        label = _barred(f"{tuned.seconds:.3g} s", tuned.seconds, build.tuning[0].seconds)
+        label = barred(f"{tuned.seconds:.3g} s", tuned.seconds, build.tuning[0].seconds)
         yield OverviewRow(label, tuned.layer or UNNAMED, tuned.span.line)
     if build.tuning:
         return
@@ -409,10 +354,10 @@ def _tuning_time_rows(build: Build) -> Iterator[OverviewRow]:
         lines.setdefault(choice.layer, choice.first_line)
     most = [(layer, count) for layer, count in timed.most_common(TOP) if count]
     for layer, count in most:
-        yield OverviewRow(_barred(f"{count:,} tactics", count, most[0][1]), layer or UNNAMED, lines[layer])
+        yield OverviewRow(barred(f"{count:,} tactics", count, most[0][1]), layer or UNNAMED, lines[layer])
 
 
-def _barred(text: str, value: float | None, most: float | None) -> str:
+def barred(text: str, value: float | None, most: float | None) -> str:
     """Put a bar behind a number: its share of the largest number."""
     return f"{fit_right(text, LABEL_WIDTH - BAR_WIDTH - 1)} {bar((value or 0.0) / (most or 1.0), BAR_WIDTH)}"
 

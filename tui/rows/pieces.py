@@ -39,6 +39,9 @@ class Role(StrEnum):
     BAR = "bar"
     CHOSEN_BAR = "chosen-bar"
     MATCH = "match"
+    FULL = "full"
+    HALF = "half"
+    QUARTER = "quarter"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +114,16 @@ def bar(fraction: float, width: int) -> str:
     steps = max(steps, 1) if fraction > 0 else 0
     whole, rest = divmod(steps, 8)
     return ("█" * whole + (EIGHTHS[rest] if rest else "")).ljust(width)
+
+
+def stacked_bar(parts: Iterable[tuple[Role, float]], width: int) -> tuple[Piece, ...]:
+    """Draw fractions of ``width`` cells one behind the other, in whole cells, each in its role."""
+    pieces: list[Piece] = []
+    end = 0.0
+    for role, fraction in parts:
+        before, end = end, min(end + fraction, 1.0)
+        pieces.append(Piece("█" * (round(end * width) - round(before * width)), role))
+    return (*pieces, Piece(" " * (width - round(end * width))))
 
 
 def size(count: int) -> str:

@@ -40,6 +40,8 @@ class Presentation(Generic[Row]):
     """The line of the log that a row is about."""
     heading: Callable[[Sequence[Row], int], Sequence[Line]] = lambda _rows, _width: ()
     """The lines that stay above the rows, in a width."""
+    footing: Callable[[Row | None, int, int], Sequence[Line]] = lambda _row, _width, _height: ()
+    """The lines that stay below the rows, about the row under the cursor, in a width and for a height of the pane."""
     scrolls: bool = False
     """Whether rows are as wide as their text and scroll sideways; else they are cut to fit."""
     pinned: int = 0

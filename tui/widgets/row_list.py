@@ -50,7 +50,8 @@ class RowList(VirtualList, Generic[Row]):
             self.go_to(self._home_place(), announce=False)
         elif key is not None and selected is not None:
             same = (place for place in range(self.place_count()) if key(self.row_at(place)) == key(selected))
-            self.stay(min(same, key=lambda place: abs(place - cursor), default=cursor), above)
+            place = min(same, key=lambda place: abs(place - cursor), default=cursor)
+            self.stay(place, place if above == cursor and place < self.rows_in_view() else above)
 
     def refill(self) -> None:
         """List the rows that the filter keeps, with the cursor on the first."""
@@ -102,6 +103,10 @@ class RowList(VirtualList, Generic[Row]):
         """Return the lines above the rows."""
         return self.presentation.heading(self.rows, width)
 
+    def footer(self, width: int) -> Sequence[Line]:
+        """Return the lines below the rows."""
+        return self.presentation.footing(self.selected, width, self.scrollable_content_region.height)
+
     def content_width(self) -> int:
         """Return the width of the widest row, 0 where rows are cut."""
         return self._widest
@@ -146,6 +151,9 @@ class WrappedList(RowList[Row]):
     def place_of(self, row: Row) -> int:
         """Return the first line of a row."""
         return next(place for place, (other, _) in enumerate(self._lines) if other is row)
+
+    def _home_place(self) -> int:
+        return self.place_of(self._home) if self._home in self.rows and self._home is not None else 0
 
     @property
     def selected_line(self) -> CitingLine | None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SCREENS = {
-    "overview-120x40-dark": (),
+    "time-80x24-dark": (),
     "layer-200x60-light": ("2", "right"),
     "asked-80x24-dark": ("2", "s", "a"),
     "candidates-120x40-light": ("2", "3"),
@@ -28,7 +28,7 @@ SCREENS = {
 }
 """The keys that lead to each; its name tells the size of the terminal and the theme."""
 
-QUICK = {"overview-120x40-dark", "candidates-120x40-light", "lines-80x24-dark", "nodes-80x24-light"}
+QUICK = {"time-80x24-dark", "candidates-120x40-light", "lines-80x24-dark", "nodes-80x24-light"}
 """Those that are drawn wherever tests run."""
 
 STORED = Path(__file__).parent / "__snapshots__" / "test_snapshots"
