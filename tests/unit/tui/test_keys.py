@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 NAMES = {"?": "question_mark", "/": "slash", "[": "left_square_bracket", "]": "right_square_bracket"}
 NAMES |= {"<": "less_than_sign", ">": "greater_than_sign", "&": "ampersand"}
 NAMES |= {"↑": "up", "↓": "down", "←": "left", "→": "right", "pgup": "pageup", "pgdn": "pagedown", "esc": "escape"}
-WORDS = {"in", "the", "log", "findings", "input", "time", "map"}
+WORDS = {"in", "the", "log", "findings", "input", "on", "bars"}
 OF_TEXTUAL = {"ctrl+c", "ctrl+b", "ctrl+f", "G"}
 """Keys that need no line of help: they do what keys beside them do, or what they do everywhere."""
 
