@@ -29,7 +29,7 @@ def test_the_picture_in_the_docs_is_what_the_app_looks_like_now(screenshot: Modu
     made = screenshot.picture()
     stored = (ROOT / "docs" / "tui.svg").read_text(encoding="utf-8")
     assert texts_of(made) == texts_of(stored), "run python docs/screenshot.py"
-    assert any("cached result; timed at lines" in text for text in texts_of(made))
+    assert any("10 of 10 layers timed" in text for text in texts_of(made))
     assert str(ROOT) not in made
 
 
