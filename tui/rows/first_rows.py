@@ -58,7 +58,7 @@ def first_rows(
     outcome = outcome_piece(headline, reading=reading)
     words = SEPARATOR.join((outcome.text, *headline.parts))
     rows: list[Row] = [
-        *_run_rows(log, build),
+        *_run_rows(log, build, _RUNS),
         OverviewRow("run", words, headline.line or build.last_line, outcome.role, bare=True),
     ]
     if build.outcome is Outcome.TRUNCATED and not reading:
@@ -69,7 +69,9 @@ def first_rows(
     rows += [OverviewRow("map", time_map.headline, role=Role.TITLE, bare=True), *time_map.root()]
     times = [row for row in time_rows(log, build) if row.label != "slowest"]
     rows += [OverviewRow(row.label, row.cited, row.spans[0].line if row.spans else None) for row in times]
-    return [*rows, *_call_rows(build), OverviewRow(""), *overview_rows(log, build, files)]
+    runs = list(_run_rows(log, build, len(log.builds) + len(log.runs)))
+    listed = [OverviewRow(f"All {len(runs)} runs", heading=True), *runs, OverviewRow("")] if len(runs) > _RUNS else []
+    return [*rows, *_call_rows(build), OverviewRow(""), *listed, *overview_rows(log, build, files)]
 
 
 def rows_shown(rows: Sequence[Row], path: Sequence[MapRow] = ()) -> Presentation[Row]:
@@ -93,14 +95,14 @@ def rows_shown(rows: Sequence[Row], path: Sequence[MapRow] = ()) -> Presentation
     )
 
 
-def _run_rows(log: BuildLog, build: Build) -> Iterator[OverviewRow]:
-    """Yield each run of a log of several, those that did not pass before the others; Enter shows its first build."""
+def _run_rows(log: BuildLog, build: Build, most: int) -> Iterator[OverviewRow]:
+    """Yield ``most`` runs of a log of several, first those that did not pass; Enter shows a run's first build."""
     every = headlines(log)
     if len(every) < 2:  # noqa: PLR2004 - one run needs no list
         return
     own = log.run_of(build)
     here = build.index if own is None else own.index
-    shown = sorted(sorted(every, key=lambda each: (each.index != here, each.passed))[:_RUNS], key=lambda e: e.index)
+    shown = sorted(sorted(every, key=lambda each: (each.index != here, each.passed))[:most], key=lambda e: e.index)
     for headline in shown:
         builds = log.runs[headline.index].builds if log.runs else (headline.index,)
         mark = "▸" if headline.index == here else " "
@@ -108,8 +110,8 @@ def _run_rows(log: BuildLog, build: Build) -> Iterator[OverviewRow]:
         label = f"{mark} run {headline.index + 1}"
         first = builds[0] if builds else None
         yield OverviewRow(label, headline.text, headline.first_line, role, most=1, build=first)
-    if len(every) > _RUNS:
-        yield OverviewRow("", f"and {len(every) - _RUNS:,} more: [ and ] switch", role=Role.DIM)
+    if len(every) > most:
+        yield OverviewRow("", f"and {len(every) - most:,} more, below: [ and ] switch", role=Role.DIM)
 
 
 def _answer_rows(

@@ -91,6 +91,10 @@ def test_several_runs_are_listed_first_and_lead_to_their_builds(log: BuildLog) -
     rows = rows_of(log, log.builds[1])
     assert [row.label for row in rows[:2]] == ["  run 1", "▸ run 2"]
     assert [getattr(row, "build", None) for row in rows[:2]] == [0, 1]
+    many = replace(log, builds=tuple(replace(log.builds[0], index=n) for n in range(9)))
+    labels = [row.label.strip("▸ ") for row in rows_of(many, many.builds[8])]
+    assert labels[:6] == [f"run {n}" for n in (1, 2, 3, 4, 5, 9)]
+    assert labels[labels.index("All 9 runs") :][1:10] == [f"run {n}" for n in range(1, 10)]
 
 
 def test_a_comparison_shows_its_outputs_those_that_differ_first(log: BuildLog) -> None:

@@ -10,8 +10,6 @@ from trtforensics.model.log import BackendPass, LayerTuning
 from trtforensics.tui.rows.overview_rows import OverviewRow, overview_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from trtforensics.model.log import BuildLog
 
 
