@@ -137,7 +137,7 @@ class Campaign:
     def _one_set(self, within: int) -> Steps[None]:
         """Find a set inside a bad subset, and see that each of its members is needed."""
         try:
-            bad_set = yield from minimal_set(self._finder, self._space, within)
+            bad_set = yield from minimal_set(self._finder, self._space, within, self.rest)
         except NotMonotoneError:
             yield from self._contradiction()
             bad_set = yield from self._reduced(self._finder.unsettled(within))
@@ -193,8 +193,8 @@ class Campaign:
         return first, *(yield from rest_by_proxy(self._finder, self.rest, self._space.atoms_of(self.rest)))
 
     def _confirm(self) -> Steps[Verdict]:
-        """Look again at the sets not yet confirmed: each alone, and without each of its members."""
-        masks: list[int] = []
+        """Look again at the sets not yet confirmed: each alone, and without each of its members; at a good rest too."""
+        masks = [self.rest] if self._ledger.seen(self.rest) is Verdict.GOOD else []
         for bad_set in self.sets[self._confirmed :]:
             if bad_set.alone:
                 masks += [bad_set.members, *(neighbours(bad_set.members) if bad_set.members.bit_count() > 1 else ())]

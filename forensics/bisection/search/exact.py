@@ -10,7 +10,7 @@ from trtforensics.bisection.search.chain import Chain, depth
 from trtforensics.bisection.search.finder import SetMember
 from trtforensics.bisection.search.ledger import Wish
 from trtforensics.bisection.search.minimal import tell_apart
-from trtforensics.bisection.search.model import ALONE, BAD_END, GOOD_END, Verdict
+from trtforensics.bisection.search.model import ALONE, BAD_END, GOOD_END, REST, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,11 +85,11 @@ class ExactFinder:
         """Record the verdict of a probe."""
         self._ledger.tell(wish, verdict)
 
-    def settle(self, mask: int, expected: Verdict, purpose: str) -> Steps[Verdict]:
+    def settle(self, mask: int, expected: Verdict, purpose: str, ahead: int = 0) -> Steps[Verdict]:
         """Find out whether a subset is good or bad: one build is enough."""
-        del expected
-        (verdict,) = yield from self._ledger.whole((Wish(mask, purpose),))
-        return verdict
+        following = (Wish(ahead, REST),) if ahead and self._ledger.seen(ahead) is None else ()
+        yield from self._ledger.first((Wish(mask, purpose),), expected, following)
+        return self._ledger.seen(mask) or Verdict.UNRESOLVED
 
     def confirm(self, masks: Sequence[int], purpose: str) -> Steps[bool]:
         """Build settled subsets once more: see :meth:`Ledger.confirm`."""

@@ -65,8 +65,11 @@ class Finder(Protocol):
     def tell(self, wish: Wish, verdict: Verdict) -> None:
         """Record the verdict of a probe."""
 
-    def settle(self, mask: int, expected: Verdict, purpose: str) -> Steps[Verdict]:
-        """Find out whether a subset is good or bad; ``expected`` is the likelier outcome."""
+    def settle(self, mask: int, expected: Verdict, purpose: str, ahead: int = 0) -> Steps[Verdict]:
+        """Find out whether a subset is good or bad; ``expected`` is the likelier outcome.
+
+        ``ahead`` is the subset that is wanted next where that comes, 0: none.
+        """
 
     def confirm(self, masks: Sequence[int], purpose: str) -> Steps[bool]:
         """Build settled subsets once more; return whether each verdict came again: no second one was unresolved.

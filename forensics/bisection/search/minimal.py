@@ -49,8 +49,8 @@ class MinimalSet:
         return self.members | self.doubt
 
 
-def minimal_set(finder: Finder, space: Space, within: int) -> Steps[MinimalSet]:
-    """Find a minimal bad set inside a subset that is bad.
+def minimal_set(finder: Finder, space: Space, within: int, rest: int) -> Steps[MinimalSet]:
+    """Find a minimal bad set inside a subset that is bad; ``rest`` are all items that belong to no other set.
 
     Raises:
         NotMonotoneError: Verdicts contradict each other.
@@ -69,7 +69,7 @@ def minimal_set(finder: Finder, space: Space, within: int) -> Steps[MinimalSet]:
         kept |= member.items
         if member.complete:
             return MinimalSet(kept, kept, passed=passed)
-        verdict = alone = yield from finder.settle(kept, Verdict.BAD, ALONE)
+        verdict = alone = yield from finder.settle(kept, Verdict.BAD, ALONE, rest & ~kept)
         pool = list(member.before)
         bad = finder.unsettled(kept | mask_of_atoms(pool))
         if verdict is Verdict.UNRESOLVED:

@@ -184,8 +184,9 @@ class NoisyFinder:
         self.confidence *= 1 - differ
         return (Verdict.BAD, Verdict.BAD) if rate > _HALF else (Verdict.GOOD, Verdict.GOOD)
 
-    def settle(self, mask: int, expected: Verdict, purpose: str) -> Steps[Verdict]:
+    def settle(self, mask: int, expected: Verdict, purpose: str, ahead: int = 0) -> Steps[Verdict]:
         """Build a subset until it is sure enough whether a culprit is active in it; ``expected`` is the likelier."""
+        del ahead
         known = self._ledger.seen(mask)
         return known if known is not None else (yield from self._decide(mask, expected, purpose))
 
