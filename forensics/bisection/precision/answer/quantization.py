@@ -116,8 +116,7 @@ class QuantizationCost:
         pairs = [f"  {pair.node}, scale {pair.scale}: without this pair {_shown(pair.without)}" for pair in ranked]
         more = len(pairs) - _SHOWN
         lines = [
-            f"Quantized: {counted(len(ranked), 'pair')} of QuantizeLinear and DequantizeLinear, at the cost of "
-            f"{_shown(self.error)}",
+            f"Quantized: {counted(len(ranked), 'pair')} of Q and DQ, at the cost of {_shown(self.error)}",
             "  by relative L2 in FP32 against the model without them.",
             *pairs[:_SHOWN],
             *([f"  and {more} more in result.json"] if more > 0 else []),
