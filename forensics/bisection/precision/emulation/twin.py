@@ -8,6 +8,7 @@ asked for. It does not model TensorRT's fused kernels.
 
 Where a value is NaN, operators that compare follow the GPU: Max, Min, Clip, Relu, pooling and reductions hand NaN on,
 and TopK and ArgMax take it for the largest value (PyTorch's CUDA kernels; ONNX Runtime drops some, by their place).
+Comparisons with NaN are false in both, and Where hands on what it selects.
 """
 
 from __future__ import annotations
@@ -34,10 +35,10 @@ if TYPE_CHECKING:
 _HALVES = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
 _FLOATS = (TensorProto.FLOAT, *_HALVES)
 _FIRST_WITH_IS_NAN = 9
-_EACH_VALUE = frozenset({"Clip", "Max", "Min", "Relu", "ThresholdedRelu"})
+_EACH_VALUE = frozenset({"Clip", "Max", "Min", "Relu", "Shrink", "ThresholdedRelu"})
 _OF_MANY = {"GlobalMaxPool": "GlobalMaxPool", "MaxPool": "MaxPool", "ReduceMax": "ReduceMax", "ReduceMin": "ReduceMax"}
 """Operators that choose among values, each with the one that shows by ones and zeros whether NaN was among them."""
-_PLACES = {"ArgMax": np.inf, "ArgMin": -np.inf, "TopK": np.inf}
+_PLACES = {"ArgMax": np.inf, "ArgMin": -np.inf, "Hardmax": np.inf, "TopK": np.inf}
 """Operators that give places of values, each with the value that NaN counts as."""
 _LEFT_ALONE = frozenset(
     {

@@ -30,6 +30,12 @@ CASES: list[tuple[str, list[str], dict[str, Any], Any]] = [
     ("Clip", ["z", "half"], {}, np.where(np.isnan(SMALL), NAN, np.maximum(SMALL, 0.5))),
     ("Relu", ["z"], {}, SMALL),
     ("ThresholdedRelu", ["z"], {"alpha": 1.5}, np.where(SMALL <= 1.5, 0.0, SMALL)),
+    ("Shrink", ["z"], {"lambd": 0.5, "bias": 0.0}, np.where(np.abs(SMALL) <= 0.5, 0.0, SMALL)),
+    ("Hardmax", ["z"], {"axis": 1}, [0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0]),
+    ("Greater", ["z", "half"], {}, SMALL > 0.5),
+    ("GreaterOrEqual", ["half", "z"], {}, SMALL <= 0.5),
+    ("Equal", ["z", "z"], {}, ~np.isnan(SMALL)),
+    ("Where", ["above", "z", "half"], {}, np.where(np.arange(4) > 1, SMALL, 0.5)),
     ("ReduceMax", ["z", "axis"], {"keepdims": 0}, OF_ROWS),
     ("ReduceMin", ["z", "axis"], {"keepdims": 0}, [NAN, NAN, NAN, 0.0]),
     ("GlobalMaxPool", ["image"], {}, [NAN]),
@@ -49,6 +55,7 @@ def test_nan_counts_as_on_a_gpu(
 ) -> None:
     op, inputs, attributes, wanted = case
     kind = TensorProto.INT64 if op.startswith("Arg") else TensorProto.FLOAT
+    kind = TensorProto.BOOL if np.asarray(wanted).dtype == np.bool_ else kind
     nodes = [
         helper.make_node("Mul", ["x", "x"], ["z"], name="/square"),
         helper.make_node("Reshape", ["z", "shape"], ["image"], name="/image"),
@@ -59,6 +66,7 @@ def test_nan_counts_as_on_a_gpu(
         onnx.numpy_helper.from_array(np.asarray(each, np.float32 if name == "half" else np.int64), name)
         for name, each in constants.items()
     ]
+    made.append(onnx.numpy_helper.from_array(np.arange(4) > 1, "above"))
     graph = helper.make_graph(
         nodes,
         "g",
