@@ -170,7 +170,7 @@ class SampleOptions:
         return SampleSet(samples, drawn=True, notes=(*sizes, described(model, ranges, choices)))
 
 
-OF_THE_MODEL = ("precision", "accumulate", "custom_ops", "against")
+OF_THE_MODEL = ("precision", "accumulate", "custom_ops", "against", "calibration")
 OF_THE_JUDGE = ("metric", "tolerance", "held_out", "mask_nonfinite")
 
 
@@ -198,6 +198,11 @@ class PrecisionOptions:
         "--against",
         metavar="ORIGINAL",
         help="MODEL is in 16 bits: judge it against this FP32 model that it was made of, and search there",
+    )
+    calibration: str | None = option(
+        "--calibration",
+        metavar="CACHE",
+        help="a calibration.cache of TensorRT, to hold its ranges against those of the samples",
     )
     metric: tuple[str, ...] = option(
         "--metric",

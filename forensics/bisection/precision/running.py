@@ -10,6 +10,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
 from trtforensics.bisection.options import SampleOptions, with_commands
+from trtforensics.bisection.precision.answer.calibration import held_against, read_cache
 from trtforensics.bisection.precision.answer.concluding import Conclusion
 from trtforensics.bisection.precision.casting.caster import Caster
 from trtforensics.bisection.precision.casting.storage import STORAGES
@@ -115,6 +116,8 @@ class PrecisionRun:
         if options.check is not None:
             request = replace(request, precision=replace(request.precision, held_out=0))
         self.lever = lever_of(request, directory.absolute())
+        cache = request.precision.calibration
+        self._calibration = None if cache is None else held_against(read_cache(cache), self.lever.oracle)
         self._options = with_commands(replace(options, build=None), self.lever)
         if options.check is not None:
             self.lever.needs_files, self.lever.settings = True, ""
@@ -179,6 +182,7 @@ class PrecisionRun:
             lambda _: show(progress_text(plan, time.monotonic() - begun, every=every)),
         )
         conclusion = Conclusion(lever, plan, self._items, self._directory, self.wants_builds, options.timeout)
+        conclusion.calibration = self._calibration
         return conclusion.write(search_answer, fixed)
 
     @property

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from trtforensics.bisection.precision.answer.calibration import CalibrationReport
     from trtforensics.bisection.precision.answer.kernels import KernelNotes
     from trtforensics.bisection.precision.answer.operators import OperatorFix
     from trtforensics.bisection.precision.answer.parts import WorstScores
@@ -56,9 +57,12 @@ _OPERATORS_BUILD = "operators"
 """The folder in which the model with operators is built."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Conclusion:
-    """What a search was about; ``builds`` has the model with operators built, within ``timeout`` seconds."""
+    """What a search was about; ``builds`` has the model with operators built, within ``timeout`` seconds.
+
+    ``calibration``, which the caller may set, is what a calibration cache is worth.
+    """
 
     lever: PrecisionLever
     plan: Certificate
@@ -66,6 +70,7 @@ class Conclusion:
     directory: Path
     builds: bool
     timeout: float | None
+    calibration: CalibrationReport | None = None
 
     def write(self, search: SearchAnswer, fixed: Sequence[str]) -> tuple[PrecisionAnswer, Sequence[str]]:
         """Return the answer and a line about each file of ``fixed/``, of which ``fixed`` has some; write all of it.
@@ -131,6 +136,7 @@ class Conclusion:
             kernels=kernels,
             top_rows={} if minimal is None else top_rows(oracle, lever.caster.kept(safe.nodes if safe else minimal)),
             quantization=self._quantization(),
+            calibration=self.calibration,
             tensors=self._tensors(kernels),
             nodes=self._nodes(probes),
             constants=tuple(lever.caster.constants.altered.values()),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from trtforensics.bisection.precision.answer.calibration import CalibrationReport
     from trtforensics.bisection.precision.answer.kernels import KernelNotes, WideSum, WideSums
     from trtforensics.bisection.precision.answer.operators import OperatorFix
     from trtforensics.bisection.precision.answer.parts import (
@@ -93,6 +94,7 @@ class PrecisionAnswer:
     kernels: KernelNotes
     top_rows: Mapping[str, TopRows]
     quantization: QuantizationCost | None
+    calibration: CalibrationReport | None
     tensors: tuple[TensorReason, ...]
     nodes: tuple[RepairNode, ...]
     constants: tuple[AlteredConstant, ...]
@@ -133,7 +135,7 @@ def _text(answer: PrecisionAnswer, directory: Path, fixed: Sequence[str], *, wan
     lines += _curve(answer)
     lines += _losses(answer)
     lines += _kernels(answer)
-    lines += answer.quantization.lines() if answer.quantization else []
+    lines += [line for part in (answer.calibration, answer.quantization) if part for line in part.lines()]
     lines += _judged(answer)
     lines += _beside(answer)
     lines += _constants(answer)

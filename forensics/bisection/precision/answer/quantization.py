@@ -9,11 +9,14 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from trtforensics.bisection.precision.answer.int8_ranges import Grid, RangeUse, use_of
 from trtforensics.bisection.precision.emulation.metrics import is_floating, scores_of
+from trtforensics.bisection.precision.emulation.oracle import set_outputs
 from trtforensics.bisection.precision.emulation.twin import emulate
 from trtforensics.bisection.precision.items import PrecisionItem
 from trtforensics.bisection.precision.repair.smallest import RepairSearch, solve
 from trtforensics.console.counting import counted, listed
+from trtforensics.onnx_models.graphs import integer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -26,6 +29,15 @@ if TYPE_CHECKING:
 
 _SHARE = 0.5
 _SHOWN = 8
+_A_RUN = 32
+"""How many tensors one run returns."""
+_ENDS: Mapping[int, tuple[float, float]] = {
+    TensorProto.INT8: (-128.0, 127.0),
+    TensorProto.UINT8: (0.0, 255.0),
+    TensorProto.INT4: (-8.0, 7.0),
+}
+_PRODUCTS = frozenset({"Conv", "ConvTranspose", "Gemm", "MatMul"})
+_MOVES = frozenset({"Flatten", "Identity", "MaxPool", "Relu", "Reshape", "Slice", "Squeeze", "Transpose", "Unsqueeze"})
 QUANTIZED = "__quantized"
 """The name of the input: one boolean for each pair."""
 
@@ -88,12 +100,16 @@ def switched(caster: Caster, pairs: tuple[QuantizedPair, ...]) -> onnx.ModelProt
 
 @dataclass(frozen=True, slots=True)
 class PairCost:
-    """A pair, by the node that quantizes, and the error that is left without it."""
+    """A pair, by the node that quantizes, and the error that is left without it.
+
+    ``use`` says how its scale suits the values, as the model without pairs has them; None where no constant gives it.
+    """
 
     node: str
     tensor: str
     scale: str
     without: float | None
+    use: RangeUse | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,22 +118,24 @@ class QuantizationCost:
 
     Errors are the largest relative L2 of any sample and output, against the model without any pair; of integers, the
     share of unequal ones. None: not finite where that model is. ``stored_weights`` counts constants that are stored as
-    integers: what that cost cannot be seen any more.
+    integers: what that cost cannot be seen any more. ``unpaired`` are the products that lack pairs others have.
     """
 
     error: float | None
     pairs: tuple[PairCost, ...]
     half: tuple[str, ...]
     stored_weights: int
+    unpaired: tuple[UnpairedNode, ...] = ()
 
     def lines(self) -> list[str]:
         """Return what quantization costs as text, the pairs that cost most first."""
         ranked = sorted(self.pairs, key=lambda pair: np.inf if pair.without is None else pair.without)
-        pairs = [f"  {pair.node}, scale {pair.scale}: without this pair {_shown(pair.without)}" for pair in ranked]
+        pairs = [f"  {each.node}, scale {each.scale}: without this pair {_cost(each)}" for each in ranked]
         more = len(pairs) - _SHOWN
         lines = [
             f"Quantized: {counted(len(ranked), 'pair')} of Q and DQ, at the cost of {_shown(self.error)}",
             "  by relative L2 in FP32 against the model without them.",
+            *(f"  {each.node} computes in floating point: {each.why}." for each in self.unpaired[:_SHOWN]),
             *pairs[:_SHOWN],
             *([f"  and {more} more in result.json"] if more > 0 else []),
         ]
@@ -128,6 +146,14 @@ class QuantizationCost:
                 f"  What constants lost that are stored as integers ({self.stored_weights}) cannot be seen here."
             )
         return lines
+
+
+def _cost(pair: PairCost) -> str:
+    """Return the error without a pair, what is wrong with its scale, and the signal-to-noise ratio that it leaves."""
+    use = pair.use
+    noise = "" if use is None or use.snr_db is None else f"{use.snr_db:.0f} dB"
+    reason = "" if use is None or not use.reason else f"it {use.reason}"
+    return "; ".join(filter(None, (_shown(pair.without), reason, noise)))
 
 
 def _shown(value: float | None) -> str:
@@ -158,8 +184,85 @@ def cost_of(oracle: Oracle) -> QuantizationCost | None:
     whole = error(())
     without = {name: error((name,)) for name in names}
     half = _half(names, without, whole, error) if 0.0 < whole < np.inf else ()
-    costs = tuple(PairCost(pair.name, pair.tensor, pair.scale, _finite(without[pair.name])) for pair in pairs)
-    return QuantizationCost(_finite(whole), costs, half, quantized_weights(survey))
+    uses = _uses(oracle, pairs)
+    costs = tuple(
+        PairCost(pair.name, pair.tensor, pair.scale, _finite(without[pair.name]), uses.get(pair.name)) for pair in pairs
+    )
+    return QuantizationCost(_finite(whole), costs, half, quantized_weights(survey), unpaired_nodes(survey))
+
+
+def _uses(oracle: Oracle, pairs: tuple[QuantizedPair, ...]) -> dict[str, RangeUse]:
+    """Return how the scales suit the values of the model without pairs, where they are constants of integer types."""
+    survey = oracle.caster.survey
+    grids = {pair.name: grid for pair in pairs if (grid := _grid(survey, pair)) is not None}
+    uses: dict[str, RangeUse] = {}
+    off = {QUANTIZED: np.zeros(len(pairs), np.bool_)}
+    for start in range(0, len(pairs), _A_RUN):
+        part = [pair for pair in pairs[start : start + _A_RUN] if pair.name in grids]
+        model = switched(oracle.caster, pairs)
+        made = [pair.tensor for pair in part if pair.tensor in survey.producers]
+        set_outputs(model, dict.fromkeys(made))
+        runs = oracle.runner(model)(off) if made else []
+        for pair in part:
+            values = [run[pair.tensor] for run in runs if pair.tensor in run]
+            constant = survey.constants.get(pair.tensor)
+            if not values:
+                samples = [sample[pair.tensor] for sample in oracle.samples if pair.tensor in sample]
+                values = samples if constant is None else [numpy_helper.to_array(constant)]
+            uses[pair.name] = use_of(values, grids[pair.name])
+    return uses
+
+
+def _grid(survey: Survey, pair: QuantizedPair) -> Grid | None:
+    node = survey.nodes[pair.name]
+    names = [name for name in node.input[1:] if name]
+    if not all(name in survey.constants for name in names):
+        return None
+    scale, *zero = (numpy_helper.to_array(survey.constants[name]) for name in names)
+    kind = survey.constants[names[1]].data_type if zero else TensorProto.UINT8
+    ends = _ENDS.get(kind)
+    steps = np.asarray(scale, np.float64).ravel()
+    if ends is None or not (np.isfinite(steps) & (steps > 0)).all():
+        return None
+    points = np.asarray(zero[0], np.float64).ravel() if zero else np.zeros(1)
+    axis = integer(node, "axis")
+    return Grid(steps, points, *ends, 1 if axis is None else axis)
+
+
+@dataclass(frozen=True, slots=True)
+class UnpairedNode:
+    """A product between quantized ones whose operands are not all dequantized, and which are not."""
+
+    node: str
+    why: str
+
+
+def unpaired_nodes(survey: Survey) -> tuple[UnpairedNode, ...]:
+    """Return the products of the main graph that lack a pair, between others that have theirs."""
+    found = {
+        name: [_is_quantized(survey, operand) for operand in node.input[:2]]
+        for name, node in survey.nodes.items()
+        if node.op_type in _PRODUCTS and survey.scopes[node.output[0]] == 0
+    }
+    order = list(found)
+    whole = [place for place, name in enumerate(order) if all(found[name])]
+    unpaired = []
+    for place, name in enumerate(order):
+        data, weight = found[name]
+        if data != weight and whole:
+            bare = survey.nodes[name].input[int(data)]
+            unpaired.append(UnpairedNode(name, f"{bare} has no pair, its other operand has"))
+        elif not data and whole and whole[0] < place < whole[-1]:
+            unpaired.append(UnpairedNode(name, "its operands have no pairs, products before and behind it have"))
+    return tuple(unpaired)
+
+
+def _is_quantized(survey: Survey, tensor: str) -> bool:
+    """Whether a tensor is dequantized, straight or through what only moves values."""
+    maker = survey.maker(tensor)
+    while maker is not None and maker.op_type in _MOVES:
+        maker = survey.maker(maker.input[0])
+    return maker is not None and maker.op_type == "DequantizeLinear"
 
 
 def _finite(value: float) -> float | None:

@@ -40,6 +40,7 @@ ANSWER = PrecisionAnswer(
     reasons=(),
     curve=None,
     holding=None,
+    calibration=None,
     kernels=KernelNotes(),
     top_rows={},
     quantization=None,

@@ -1,0 +1,160 @@
+"""Planted faults of a quantized network come first, with the reason."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING
+
+import numpy as np
+import onnx
+import pytest
+
+from tests.support.zoo.net import Net
+from trtforensics.bisection.precision.answer.calibration import CalibrationReport, held_against, read_cache
+from trtforensics.bisection.precision.answer.int8_ranges import Grid, use_of
+from trtforensics.bisection.precision.answer.quantization import QuantizationCost, cost_of
+from trtforensics.bisection.precision.casting.caster import Caster
+from trtforensics.bisection.precision.casting.storage import FP16
+from trtforensics.bisection.precision.emulation.oracle import Oracle
+from trtforensics.errors import SourceError
+from trtforensics.onnx_models.reading import prepare
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+pytest.importorskip("onnxruntime", reason="ONNX Runtime is not installed")
+
+SAMPLES = [{"x": np.random.default_rng(seed).standard_normal((1, 8, 6, 6)).astype(np.float32)} for seed in (1, 2)]
+BLOCKS = tuple(f"/{letter}" for letter in "abcdef")
+SOUND = {scope: 3.6 / 127 if scope == "/a" else 1.0 / 127 for scope in BLOCKS}
+
+
+def network(steps: Mapping[str, float], outlier: str = "", unpaired: str = "", suffix: str = "") -> onnx.ModelProto:
+    """Return convolutions, each behind a pair with a step of ``steps`` or a sound one, and with weights of a pair."""
+    net = Net(seed=9)
+    net.tensor("zero", 0, np.int8)
+    tensor = "x"
+    for scope in BLOCKS:
+        if scope == outlier:
+            gain = np.ones((1, 8, 1, 1))
+            gain[0, 3] = 60.0
+            tensor = net.node("Mul", f"{scope}/gain", [tensor, net.tensor(f"{scope}.gain", gain)])
+        if scope != unpaired:
+            step = net.tensor(f"{scope}.scale", {**SOUND, **steps}[scope])
+            narrow = net.node("QuantizeLinear", f"{scope}/Q", [tensor, step, "zero"])
+            tensor = net.node("DequantizeLinear", f"{scope}/DQ", [narrow, step, "zero"])
+        integers = np.random.default_rng(4).integers(-127, 128, (8, 8, 3, 3))
+        if scope == outlier:
+            integers[:, 3] //= 60
+        stored = net.tensor(f"{scope}.w", integers, np.int8)
+        weight = net.node("DequantizeLinear", f"{scope}/W", [stored, net.tensor(f"{scope}.s", 0.0018), "zero"])
+        tensor = net.node("Conv", f"{scope}/Conv{suffix}", [tensor, weight], pads=[1, 1, 1, 1])
+        tensor = net.node("Tanh", f"{scope}/Tanh{suffix}", [tensor])
+    return net.model(net.node("Mul", "/last", [tensor, "x"]), {"x": (1, 8, 6, 6)}, (1, 8, 6, 6))
+
+
+def oracle(model: onnx.ModelProto, folder: Path) -> Oracle:
+    onnx.save(model, folder / "model.onnx")
+    return Oracle(Caster(prepare(str(folder / "model.onnx")), FP16), SAMPLES)
+
+
+def cost(model: onnx.ModelProto, folder: Path) -> QuantizationCost:
+    found = cost_of(oracle(model, folder))
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("wrong", BLOCKS)
+def test_a_scale_of_a_quarter_is_first_and_clips(wrong: str, tmp_path: Path) -> None:
+    lines = cost(network({wrong: SOUND[wrong] / 4}), tmp_path).lines()
+    assert lines[2].startswith(f"  {wrong}/Q, scale {wrong}.scale: without this pair ")
+    assert "; it clips " in lines[2]
+    assert not any("clips" in line for line in lines[3:])
+
+
+@pytest.mark.parametrize("wrong", BLOCKS[1:])
+def test_a_channel_that_stretches_the_scale_is_first(wrong: str, tmp_path: Path) -> None:
+    lines = cost(network({wrong: 60.0 / 127}, outlier=wrong), tmp_path).lines()
+    assert lines[2].startswith(f"  {wrong}/Q, scale {wrong}.scale: without this pair ")
+    assert "it has one scale, and channel 3 is far beyond the other channels" in lines[2]
+
+
+@pytest.mark.parametrize("wrong", BLOCKS)
+def test_a_product_without_its_pair_is_named_before_all_pairs(wrong: str, tmp_path: Path) -> None:
+    found = cost(network({}, unpaired=wrong), tmp_path)
+    assert [each.node for each in found.unpaired] == [f"{wrong}/Conv"]
+    assert found.lines()[2].startswith(f"  {wrong}/Conv computes in floating point: ")
+    assert found.lines()[2].endswith(" has no pair, its other operand has.")
+
+
+def test_a_sound_network_has_no_reasons(tmp_path: Path) -> None:
+    found = cost(network({}), tmp_path)
+    assert found.unpaired == ()
+    assert [pair.use.reason for pair in found.pairs if pair.use] == [""] * len(BLOCKS)
+    assert all(pair.use and pair.use.snr_db and pair.use.snr_db > 30 for pair in found.pairs)
+
+
+def test_scales_of_channels_are_held_to_their_channels() -> None:
+    values = np.asarray([[[1.0, -1.0], [10.0, -12.0]]])
+    use = use_of([values], Grid(np.asarray([1 / 127, 10 / 127]), np.zeros(1), -128.0, 127.0))
+    assert (use.clipped, use.outliers) == (0.25, ())
+    assert use.used == pytest.approx(12.0 / 10.0, rel=0.01)
+
+
+def cache(folder: Path, scales: Mapping[str, float], header: str = "TRT-8501-EntropyCalibration2") -> str:
+    lines = [header, *(f"{name}: {struct.pack('>f', scale).hex()}" for name, scale in scales.items())]
+    (folder / "calibration.cache").write_text("\n".join(lines) + "\n")
+    return str(folder / "calibration.cache")
+
+
+RANGES = {"x": 3.6 / 127, **{f"{scope}/Tanh_output_0": 1.0 / 127 for scope in BLOCKS}}
+"""A sound range for each activation of the network."""
+
+
+def report(folder: Path, scales: Mapping[str, float]) -> CalibrationReport:
+    return held_against(read_cache(cache(folder, scales)), oracle(network({}), folder))
+
+
+def test_a_range_of_a_quarter_is_first_and_a_wide_one_is_named(tmp_path: Path) -> None:
+    lines = report(tmp_path, {**RANGES, "/c/Tanh_output_0": 0.25 / 127, "/d/Tanh_output_0": 1000.0}).lines()
+    assert lines[0].endswith("EntropyCalibration2 of TensorRT 8501: 2 of 7 ranges do not suit the samples.")
+    told = "\n".join(lines[1:3])
+    assert "  /c/Tanh_output_0 clips " in told
+    assert "  /d/Tanh_output_0 uses 0.0% of its range" in told
+
+
+def test_ranges_that_are_missing_are_named(tmp_path: Path) -> None:
+    found = report(tmp_path, {name: scale for name, scale in RANGES.items() if not name.startswith("/b")})
+    assert "/b/Tanh_output_0" in found.missing
+    assert "/a/Tanh_output_0" not in found.missing
+    assert (found.unknown, [each.use.reason for each in found.ranges]) == ((), [""] * 6)
+
+
+def test_a_cache_of_another_network_is_said_to_be(tmp_path: Path) -> None:
+    found = report(tmp_path, {"x": 0.03, **{f"layer{number}": 0.1 for number in range(9)}})
+    assert "is of another network: the model has 1 of its 10 names." in found.lines()[0]
+    assert len(found.unknown) == 9
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "does not begin with TRT-VERSION-CALIBRATOR"),
+        ("TRT-8501-EntropyCalibration2\nx=3\n", "is no line `TENSOR: SCALE`"),
+        ("hello\nx: 3c010a14\n", "is no calibration cache"),
+    ],
+)
+def test_what_is_no_cache_is_refused(text: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text(text)
+    with pytest.raises(SourceError) as caught:
+        read_cache(str(tmp_path / "cache"))
+    assert said in str(caught.value)
+
+
+def test_names_may_have_colons_and_blanks_and_scales_few_digits(tmp_path: Path) -> None:
+    scales = {"(Unnamed Layer* 3) [Convolution]_output": 0.5, "in:0": 2.0}
+    read = read_cache(cache(tmp_path, scales, "TRT-5105-EntropyCalibration"))
+    assert (read.version, read.calibrator, read.scales) == ("5105", "EntropyCalibration", scales)
+    (tmp_path / "calibration.cache").write_text("TRT-7000-MinMaxCalibration\r\nzero: 0\r\n")
+    assert read_cache(str(tmp_path / "calibration.cache")).scales == {"zero": 0.0}
