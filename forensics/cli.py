@@ -42,6 +42,7 @@ COMMANDS = {
     "table": "write layers, choices, candidates, findings and more as CSV, Markdown, JSON or Parquet",
     "ingest": "add many logs to a dataset of Parquet files, those that are new or have changed",
     "query": "ask a dataset or sources in SQL",
+    "trend": "say what changed from run to run of a dataset or of many logs, and since when",
     "redact": "replace the names in a log, so that it can be attached to a public issue",
     "doctor": "say what is installed here, and what of this tool works with it",
     "completions": "print the script that completes command lines in bash, zsh or fish",

@@ -92,8 +92,10 @@ class Ingestion:
         if jobs == 1 or len(sources) == 1:
             for source in sources:
                 tell(source)
-                yield self.add(source)
-                gc.collect()  # a command runs without the collector, and this one goes on
+                added = self.add(source)
+                yield added
+                if added.status != "unchanged":
+                    gc.collect()  # a command runs without the collector, and this one goes on
             return
         context = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(jobs, context, _begin, (self,)) as pool:

@@ -42,6 +42,8 @@ _NEW, _OLD = ".new-", ".old-"
 _STALE_S = 24 * 3600.0
 """Seconds after which a part that is being written is taken for one that a kill left behind."""
 
+_FEW = 64
+"""Rows of which a dictionary of texts saves nothing. What describes a file is most of the bytes of a small one."""
 _I = Sort.INTEGER
 SOURCE_COLUMNS = (
     TableColumn("source", lambda row: row["source"]),
@@ -240,7 +242,14 @@ def _write(table: Table, path: Path) -> None:
             from pyarrow import parquet  # noqa: PLC0415 - an extra, which is installed
 
             with explained(str(path)):
-                writer = writer or parquet.ParquetWriter(path, batch.schema, compression="zstd")
+                writer = writer or parquet.ParquetWriter(
+                    path,
+                    batch.schema,
+                    compression="zstd",
+                    use_dictionary=batch.num_rows > _FEW,
+                    write_statistics=False,
+                    store_schema=False,
+                )
                 writer.write_batch(batch)
     finally:
         if writer is not None:

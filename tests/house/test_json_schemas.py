@@ -74,7 +74,7 @@ COMMANDS = {
     "precision-forecast": ["bisect", "precision", MODEL, "--artifacts-dir", "{out}", "--dry-run", "--json"],
     "repair": ["repair", "--json", MODEL, "--fold", "--casts", "-o", "{out}"],
 }
-ELSEWHERE = {"engine", "event", "graph", "pin-verification", "result", "table", "times", "timing-cache"}
+ELSEWHERE = {"engine", "event", "graph", "pin-verification", "result", "table", "times", "timing-cache", "trend"}
 """Schemas whose documents other tests of this module, and those of whole commands, hold against them."""
 
 

@@ -1,0 +1,258 @@
+"""What changed from run to run of a dataset: times, sizes, layers and findings, each with the run since when."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from trtforensics.console.terminal import visible
+from trtforensics.datasets.changes import ALPHA, changes
+from trtforensics.errors import UsageError
+from trtforensics.render.headline import figure
+from trtforensics.render.json_text import dumps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from trtforensics.datasets.store import Dataset
+
+MEASURES = {
+    "latency_median_ms": 1,
+    "latency_p99_ms": 1,
+    "gpu_compute_median_ms": 1,
+    "throughput_qps": -1,
+    "engine_bytes": 1,
+    "build_s": 1,
+}
+"""The columns of ``runs`` that are followed, and whether more is worse (1) or better (-1)."""
+_LEAST = 0.01
+"""The smallest relative change of a number that is told."""
+_LOW, _HIGH = 10, 90
+"""The percentiles that spreads are given by."""
+
+Row = dict[str, Any]
+Facts = dict[tuple[str, "int | None"], dict[tuple[str, str], str]]
+
+
+@dataclass(frozen=True)
+class Trend:
+    """A change of a series. ``what`` is a measure, a finding's code, or a layer with ``of`` the fact of it.
+
+    ``before`` and ``after`` are medians, or words. ``run`` is the first that is otherwise; with 95 % confidence it is
+    one of those numbered ``earliest`` to ``latest``, from 1. ``worse`` is None where neither is worse.
+    """
+
+    of: str
+    what: str
+    before: float | str
+    after: float | str
+    run: Row
+    number: int
+    earliest: int
+    latest: int
+    chance: float
+    worse: bool | None
+
+    def document(self) -> Row:
+        """Return the change as an object for JSON."""
+        place = {key: self.run[key] for key in ("source", "run", "line")} | {"dated": self.run["dated"]}
+        return {"of": self.of, "what": self.what, "before": self.before, "after": self.after, "since": place} | {
+            "number": self.number,
+            "earliest": self.earliest,
+            "latest": self.latest,
+            "confidence": 1 - self.chance,
+            "worse": self.worse,
+        }
+
+    def text(self) -> str:
+        """Return the change as a line."""
+        sides = [figure(side) if isinstance(side, float) else side for side in (self.before, self.after)]
+        if isinstance(self.before, float) and isinstance(self.after, float) and self.before:
+            sides[1] += f" ({self.after / self.before - 1:+.1%})"
+        between = "" if self.earliest == self.latest else f" (95 %: {self.earliest:,} to {self.latest:,})"
+        mark = "worse: " if self.worse else ""
+        since = f"since run {self.number:,}{between}, {self.run['dated']}, {self.run['source']}:{self.run['line']}"
+        return visible(f"{mark}{self.of} {self.what}: {sides[0]} → {sides[1]} {since}")
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs alike in ``keys``, in the order of time, and what changed among them.
+
+    ``levels`` are of the measures: number, median and spread over all runs.
+    """
+
+    keys: Mapping[str, str | None]
+    runs: Sequence[Row]
+    trends: Sequence[Trend]
+    levels: Mapping[str, Row]
+
+
+def groups_of(dataset: Dataset, by: Sequence[str], order: str | None = None) -> list[Group]:
+    """Return the runs of a dataset by columns of ``runs`` or labels, in order of a column or label.
+
+    Without ``order`` it is the time in the logs if all have it, else the time of the files.
+
+    Raises:
+        SourceError: the dataset cannot be read.
+        UsageError: there is no such column or label.
+    """
+    runs = _runs(dataset)
+    dated = order or ("started" if all(run["started"] for run in runs) else "modified")
+    for name in (*by, dated):
+        if not any(name in run for run in runs):
+            raise UsageError(
+                name, "is no column of runs and no label", "`trtforensics query '.schema runs'` lists them"
+            )
+    parts: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    for run in sorted(runs, key=lambda run: (_natural(run.get(dated)), run["source"], run["run"])):
+        parts[tuple(run.get(name) for name in by)].append({**run, "dated": run.get(dated)})
+    facts = _facts(dataset)
+    return [_group(dict(zip(by, key, strict=True)), part, facts, len(parts)) for key, part in parts.items()]
+
+
+def _natural(value: Any) -> tuple[bool, float, str]:  # noqa: ANN401 - a column's or a label's
+    text = str(value or "")
+    return value is None, float(text) if text.isdecimal() else 0.0, text
+
+
+def _runs(dataset: Dataset) -> list[Row]:
+    labels: dict[str, Row] = defaultdict(dict)
+    for row in dataset.table("labels").to_table().to_pylist():
+        labels[row["source"]][row["label"]] = row["value"]
+    sources = dataset.sources()
+    runs = dataset.table("runs").to_table().to_pylist()
+    return [{**labels[run["source"]], "modified": sources[run["source"]]["modified"], **run} for run in runs]
+
+
+def _facts(dataset: Dataset) -> Facts:
+    """Return words about each build, by what they are of: layers, their types and tactics, warnings and errors."""
+    facts: Facts = defaultdict(dict)
+    names = ["source", "build", "layer", "index", "compute_precision", "tactic"]
+    for batch in dataset.table("engine_layers").to_batches(columns=names):
+        for row in batch.to_pylist():
+            of = facts[row["source"], row["build"]]
+            if row["index"] is not None:
+                of["layer", row["layer"]] = "present"
+                of |= {(f, row["layer"]): row[f] for f in ("compute_precision", "tactic") if row[f] is not None}
+    for row in dataset.table("findings").to_table(columns=["source", "build", "code", "severity"]).to_pylist():
+        if row["severity"] != "note":
+            facts[row["source"], row["build"]]["finding", row["code"]] = "present"
+    return facts
+
+
+class _Series(NamedTuple):
+    """Numbers of some of the runs, whose places these are: a measure, or 1 where a fact is ``value``.
+
+    ``words`` are the fact's values then.
+    """
+
+    of: str
+    what: str
+    value: str
+    places: Sequence[int]
+    numbers: npt.NDArray[np.float64]
+    words: Sequence[str] = ()
+
+
+def _group(keys: Row, runs: Sequence[Row], facts: Facts, groups: int) -> Group:
+    measures = list(_measures(runs))
+    every = [*measures, *_words(runs, facts)]
+    tested = groups * sum(len(np.unique(series.numbers)) > 1 for series in every)
+    best: dict[tuple[str, str, int], Trend] = {}  # a fact's values change together
+    for trend in (trend for series in every for trend in _trends(series, runs, tested)):
+        place = trend.of, trend.what, trend.number
+        best[place] = min(best.get(place, trend), trend, key=lambda each: each.chance)
+    order = sorted(best.values(), key=lambda each: (not each.worse, each.number, each.of != "measure", each.what))
+    return Group(keys, runs, order, {series.what: _level(series.numbers) for series in measures})
+
+
+def _level(values: npt.NDArray[np.float64]) -> Row:
+    low, middle, high = np.percentile(values, [_LOW, 50, _HIGH]).tolist()
+    return {"runs": len(values), "median": middle, "p10": low, "p90": high}
+
+
+def _measures(runs: Sequence[Row]) -> Iterator[_Series]:
+    for name in MEASURES:
+        places = [place for place, run in enumerate(runs) if run[name] is not None]
+        if places:
+            yield _Series("measure", name, "", places, np.array([runs[p][name] for p in places], np.float64))
+
+
+def _words(runs: Sequence[Row], facts: Facts) -> Iterator[_Series]:
+    """Give a series for each value of each fact that differs, over the runs of which it is known."""
+    known = [(place, facts.get((run["source"], run["build"]), {})) for place, run in enumerate(runs)]
+    with_layers = [(place, of) for place, of in known if any(of_what == "layer" for of_what, _ in of)]
+    counts = Counter((key, value) for _, of in known for key, value in of.items())
+    for (key, value), count in counts.items():
+        among = known if key[0] == "finding" else with_layers
+        if key[0] in {"compute_precision", "tactic"}:
+            among = [(place, of) for place, of in among if key in of]
+        if count < len(among):
+            words = [of.get(key, "absent") for _, of in among]
+            numbers = np.array([word == value for word in words], np.float64)
+            yield _Series(*key, value, [place for place, _ in among], numbers, words)
+
+
+def _trends(series: _Series, runs: Sequence[Row], tested: int) -> Iterator[Trend]:
+    found = changes(series.numbers, tested)
+    bounds = [0, *(change.first for change in found), len(series.numbers)]
+    for change, begin, end in zip(found, bounds, bounds[2:], strict=False):
+        before, after = (_usual(series, *part) for part in ((begin, change.first), (change.first, end)))
+        if isinstance(before, float) and isinstance(after, float):
+            worse: bool | None = (after - before) * MEASURES[series.what] > 0
+            if abs(after - before) < _LEAST * abs(before):
+                continue
+        else:
+            worse = {"finding": after == "present", "compute_precision": after == "Float"}.get(series.of)
+        if before == after:  # a value that became rarer or more frequent, and is not the usual one
+            before, after, worse = "usual", f"{series.value} at times", None
+        first, earliest, latest = (series.places[at] for at in (change.first, change.earliest, change.latest))
+        yield Trend(
+            series.of,
+            series.what,
+            before,
+            after,
+            runs[first],
+            first + 1,
+            earliest + 1,
+            latest + 1,
+            change.chance,
+            worse,
+        )
+
+
+def _usual(series: _Series, begin: int, end: int) -> float | str:
+    """Return the median of some of the numbers, or the most frequent of the words."""
+    if series.words:
+        return Counter(series.words[begin:end]).most_common(1)[0][0]
+    return float(np.median(series.numbers[begin:end]))
+
+
+def text_of(group: Group) -> str:
+    """Return what is known of a group as text."""
+    keys = " · ".join(f"{value}" for value in group.keys.values() if value) or "all runs"
+    ends = ", ".join(f"{n:,} {word}" for word, n in Counter(run["outcome"] for run in group.runs).most_common())
+    lines = [f"{keys}: {len(group.runs):,} runs ({ends}), {group.runs[0]['dated']} to {group.runs[-1]['dated']}"]
+    for name, level in group.levels.items():
+        spread = f"{figure(level['p10'])} to {figure(level['p90'])}"
+        lines.append(f"    {name} {figure(level['median'])}, 80 % of runs {spread}")
+    lines += [f"  {trend.text()}" for trend in group.trends]
+    if not group.trends:
+        lines.append(f"  no change that chance explains in fewer than {ALPHA:.0%} of such sets")
+    return "\n".join(map(visible, lines)) + "\n"
+
+
+def document_of(groups: Sequence[Group]) -> str:
+    """Return the JSON document of groups, schema 1."""
+    every = [
+        {"keys": dict(group.keys), "runs": len(group.runs), "levels": dict(group.levels)}
+        | {"changes": [trend.document() for trend in group.trends]}
+        for group in groups
+    ]
+    return dumps({"schema": 1, "kind": "trend", "alpha": ALPHA, "groups": every}, indent=1) + "\n"
