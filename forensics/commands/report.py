@@ -61,6 +61,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="CODE[:LAYER]",
         help="do not report this code, or not for this layer (* is any text); may be given again",
     )
+    what = "say only what is new since then: a report as JSON, or a dataset of `ingest`"
+    parser.add_argument("--baseline", metavar="FILE", help=what)
     parser.add_argument("--strict", action="store_true", help="stop at the first source that cannot be read")
     add_output_option(parser, more="; .json, .html, .sarif and .xml pick the form")
 
@@ -84,9 +86,11 @@ def run(args: Namespace) -> int:
     from trtforensics.findings.target import ModelTarget
     from trtforensics.sources.build_log import keep_sources
 
-    keep_sources([*args.sources, args.onnx, args.replay, args.layer_info], args.output)
+    keep_sources([*args.sources, args.onnx, args.replay, args.layer_info, args.baseline], args.output)
     settings = settings_for(Path.cwd())
     suppression = Suppression.of(args.suppress, settings)
+    if args.baseline:
+        suppression = replace(suppression, known=_known(args.baseline, args.max_bytes), baseline=args.baseline)
     with ExitStack() as stack:
         models = [path for path in args.sources if path.endswith(".onnx")]
         inputs = Inputs(()) if models == args.sources else _inputs(args, stack)
@@ -114,6 +118,32 @@ def _figures(inputs: Inputs) -> tuple[Figure, ...]:
     return (
         tuple(figures_of(EngineFacts(described[-1], inputs.logs[0].log.source.path, inputs.model))) if described else ()
     )
+
+
+def _known(path: str, max_bytes: int) -> frozenset[str]:
+    """Return the findings of a report as JSON, or of a dataset.
+
+    Raises:
+        SourceError: it cannot be read.
+        UsageError: it is neither.
+    """
+    import json
+
+    from trtforensics.datasets.store import Dataset, is_dataset
+    from trtforensics.errors import UsageError
+    from trtforensics.findings.suppression import same_finding
+    from trtforensics.parsers.text.document import read_document
+
+    if is_dataset(path):
+        found = Dataset.opened(path).table("findings").to_table(columns=["code", "title"]).to_pylist()
+    else:
+        try:
+            document = json.loads(read_document(path, max_bytes=max_bytes).data)
+            found = [*document["findings"], *document["suppressed"]]
+            found = [{"code": str(each["code"]), "title": str(each["title"])} for each in found]
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            raise UsageError(path, "is no report", "Write one with `trtforensics report LOG -o FILE.json`") from error
+    return frozenset(same_finding(each["code"], each["title"]) for each in found)
 
 
 def _fails_from(args: Namespace, settings: ReportSettings) -> Severity | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING
@@ -193,6 +194,14 @@ def builds_in_words(builds: Sequence[int]) -> str:
     """Return builds in words, counted from 1: ``build 2``, ``builds 1, 2 and 5``."""
     *others, last = (str(build + 1) for build in builds)
     return f"builds {', '.join(others)} and {last}" if others else f"build {last}"
+
+
+_VARYING = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)?")
+
+
+def without_numbers(title: str) -> str:
+    """Return a title as signatures have it."""
+    return _VARYING.sub("#", title)
 
 
 def root_of(finding: Finding, findings: Sequence[Finding]) -> Finding | None:

@@ -18,6 +18,7 @@ from trtforensics.findings.finding import (
     Severity,
     SharedFinding,
     root_of,
+    without_numbers,
 )
 from trtforensics.findings.registry import rule_of, rules
 from trtforensics.findings.steps.loading import loads_engine, step_for_loaded, text_for_loaded
@@ -46,7 +47,6 @@ _VALUE = re.compile(r"(?<![\w.+-])[\w.+/-]*(?:[0-9/_]|[a-z][A-Z]|[A-Z]{2})(?:[\w
 """A number, or a name that is no word: with digits, ``/``, ``_`` or capitals inside."""
 _QUOTED = 240
 """Characters of a message that stands below a title."""
-_VARYING = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)?")
 
 
 @dataclass(frozen=True)
@@ -267,11 +267,6 @@ def _of_build(step: Step, build: Build) -> Step:
     if masked(step.command) != step.command:
         step = replace(step, what=f"{step.what} (its command holds a secret)", command="")
     return replace(step, builds=(build.index,))
-
-
-def without_numbers(title: str) -> str:
-    """Return a title as signatures have it."""
-    return _VARYING.sub("#", title)
 
 
 def _in_discarded_pass(about: LoggedBuild, span: SourceSpan) -> bool:

@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.errors import UsageError
-from trtforensics.findings.finding import Severity
+from trtforensics.findings.finding import Severity, without_numbers
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -36,12 +36,15 @@ _MOST_BYTES = 1 << 20
 class Suppression:
     """Codes to suppress, each with a layer or for all layers; ``*`` stands for any text in both.
 
-    The last ``settled`` entries come from the settings in ``file``.
+    The last ``settled`` entries come from the settings in ``file``. ``known`` are findings of ``baseline``, an earlier
+    report, as :func:`same_finding` spells them.
     """
 
     entries: tuple[tuple[str, str], ...] = ()
     settled: int = 0
     file: str = ""
+    known: frozenset[str] = frozenset()
+    baseline: str = ""
 
     @classmethod
     def of(cls, texts: Sequence[str], settings: ReportSettings | None = None) -> Suppression:
@@ -60,17 +63,27 @@ class Suppression:
         return cls(entries, len(settled), settings.file if settings else "")
 
     def settings_behind(self, findings: Iterable[Finding]) -> str:
-        """Return the settings file that suppresses some of these findings; empty where none does."""
+        """Return the settings file or the baseline that suppresses some of these findings; empty where none does."""
         of_file = Suppression(self.entries[len(self.entries) - self.settled :])
-        return self.file if any(map(of_file.covers, findings)) else ""
+        hidden = list(findings)
+        if any(same_finding(each.code, each.title) in self.known for each in hidden):
+            return self.baseline
+        return self.file if any(map(of_file.covers, hidden)) else ""
 
     def covers(self, finding: Finding) -> bool:
-        """Whether a finding is suppressed: its code, or all of its layers, or all of its ONNX nodes."""
+        """Whether a finding is suppressed: it is known, its code, all of its layers, or all of its ONNX nodes."""
+        if self.known and same_finding(finding.code, finding.title) in self.known:
+            return True
         patterns = [layer for code, layer in self.entries if _matches(code, finding.code)]
         if "" in patterns:
             return True
         named = (names for names in (finding.layers, finding.onnx_nodes) if names)
         return any(all(any(_matches(pattern, name) for pattern in patterns) for name in names) for names in named)
+
+
+def same_finding(code: str, title: str) -> str:
+    """Return what is equal for a finding in two reports: its code, and its title without numbers."""
+    return f"{code} {without_numbers(title)}"
 
 
 def _matches(pattern: str, name: str) -> bool:

@@ -17,8 +17,8 @@ from trtforensics.bisection.runner.probe import check_log_name
 from trtforensics.bisection.session.records import sealed, unsealed
 from trtforensics.console.output import write_bytes
 from trtforensics.errors import NotABuildLogError, SourceError
-from trtforensics.findings.finding import Severity
-from trtforensics.findings.judging import Inputs, judge, without_numbers
+from trtforensics.findings.finding import Severity, without_numbers
+from trtforensics.findings.judging import Inputs, judge
 from trtforensics.findings.suppression import Suppression
 from trtforensics.model.older_python import StrEnum
 from trtforensics.reduce.raised import raised_in

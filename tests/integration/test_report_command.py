@@ -250,6 +250,41 @@ def test_several_logs_are_grouped_with_what_is_common(failed: Path, run: Run, do
     assert "In several logs:\n    TF301 in 2 of 2: There is no implementation for c\n" in text
 
 
+def test_many_logs_begin_with_their_runs_and_tell_each_finding_once(failed: Path, run: Run) -> None:
+    names = [f"{number:02}.log" for number in range(12)]
+    for name in names:
+        (failed.parent / name).write_text(FAILED, encoding="utf-8")
+    text = run("report", *names[:3], cwd=failed.parent).out
+    assert text.startswith("3 runs: 3 FAILED\n    00.log:1: FAILED, root ")
+    assert text.count("TF301 There is no implementation for c") == 3
+    text = run("report", *names, cwd=failed.parent).out
+    assert text.startswith("12 runs: 12 FAILED\n")
+    assert text.count("TF301 There is no implementation for c") == 1
+    assert "in 12: 00.log:" in text
+    assert text.count("\n") < 40
+    assert run("report", *names, "-v", cwd=failed.parent).out.count("TF301 There is no implementation for c") == 12
+    page = run("report", *names, "--format", "html", cwd=failed.parent).out
+    assert page.count('<a href="#s12">11.log:1</a>') == 1
+    assert page.count("<summary>11.log</summary>") == 1
+
+
+def test_a_baseline_leaves_what_is_new(failed: Path, tmp_path: Path, run: Run, document: Document) -> None:
+    pytest.importorskip("pyarrow", reason="a dataset needs the extra `table`")
+    run("report", failed.name, "-o", "before.json", cwd=failed.parent)
+    again = document(failed.name, "--baseline", "before.json", cwd=failed.parent)
+    assert (again["findings"], again["settings"]) == ([], "before.json")
+    assert again["suppressed"]
+    other = failed.parent / "other.log"
+    other.write_text(FAILED.replace("node c.", "node d."), encoding="utf-8")
+    new = document("other.log", "--baseline", "before.json", cwd=failed.parent)["findings"]
+    assert [(each["code"], each["title"]) for each in new] == [("TF301", "There is no implementation for d")]
+    assert run("report", failed.name, "--baseline", "before.json", "--fail-on", "note", cwd=tmp_path).code == 0
+    run("ingest", failed.name, "--into", "set", cwd=failed.parent)
+    assert document(failed.name, "--baseline", "set", cwd=failed.parent)["findings"] == []
+    (tmp_path / "broken.json").write_text("{}", encoding="utf-8")
+    assert run("report", failed.name, "--baseline", "broken.json", cwd=failed.parent).code == 2
+
+
 def test_explain_tells_cause_confirmation_fix_by_version_and_sources(tmp_path: Path, run: Run) -> None:
     told = run("explain", "tf201", cwd=tmp_path).out
     for part in ("TF201 (error)", "\nCause\n", "\nHow to confirm\n", "\nFix\n", "TensorRT before 11: ", "\nSources\n"):

@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 
 from trtforensics.console.terminal import visible
 from trtforensics.findings.finding import Confidence, Severity, builds_in_words
+from trtforensics.findings.forms.text import MANY, SEVERAL
 from trtforensics.model.version import __version__
 from trtforensics.plots import page as plots
 from trtforensics.render.headline import first_line, run_lines
@@ -77,11 +78,14 @@ def _body(report: Report, figures: Sequence[Figure]) -> Iterator[ET.Element]:
     yield _tag("header", _tag("h1", "Build report"), _tally(report))
     if report.findings:
         yield _contents(report, numbers, several=several)
+    if len(report.sources) >= SEVERAL:
+        yield _overview(report)
     for index, source in enumerate(report.sources):
         shown = [_tree(report, root, numbers, builds=source.builds) for root in report.roots(index)]
-        yield _tag(
-            "section", *_source(source), *(shown or [_tag("p", "Nothing found in what the log tells.", cls="calm")])
-        )
+        rows = [*_source(source), *(shown or [_tag("p", "Nothing found in what the log tells.", cls="calm")])]
+        if len(report.sources) > MANY:
+            rows = [_tag("details", _tag("summary", source.path), *rows)]
+        yield _tag("section", *rows, **({"id": f"s{index + 1}"} if several else {}))
     if report.unreadable:
         rows = [_tag("li", _tag("b", source.path), f": {source.why}") for source in report.unreadable]
         yield _tag("section", _tag("h2", "Not read"), _tag("ul", *rows, cls="plain"))
@@ -103,6 +107,20 @@ def _body(report: Report, figures: Sequence[Figure]) -> Iterator[ET.Element]:
         yield _tag("section", _tag("h2", "Pictures"), *map(plots.element, figures))
     text = f"trtforensics {__version__}. `trtforensics explain CODE` tells more of a code."
     yield _tag("footer", text)
+
+
+def _overview(report: Report) -> ET.Element:
+    """Return a row for each run: its place, how it ended, and what its headline says."""
+    rows = [
+        _tag(
+            "tr",
+            _tag("th", _tag("a", f"{source.path}:{headline.first_line}", href=f"#s{number}"), scope="row"),
+            _tag("td", headline.text),
+        )
+        for number, source in enumerate(report.sources, start=1)
+        for headline in source.headlines
+    ]
+    return _tag("section", _tag("h2", f"Runs ({len(rows):,})"), _tag("table", *rows, cls="times"))
 
 
 def _tally(report: Report) -> ET.Element:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
-from trtforensics.console.counting import counted
+from trtforensics.console.counting import counted, listed
 from trtforensics.console.terminal import visible
 from trtforensics.findings.answering import candidates_of, first_of, why_of
 from trtforensics.findings.case import Need
@@ -27,6 +28,10 @@ _UNBROKEN = "\xa0"
 _COLOURS = {Severity.ERROR: "\x1b[1;31m", Severity.WARNING: "\x1b[1;33m", Severity.NOTE: "\x1b[1;36m"}
 _NAMES = 8
 """Layers or nodes that are named; further names are only counted."""
+SEVERAL = 3
+"""Logs from which on an overview of their runs comes first."""
+MANY = 10
+"""Logs of which each is told by itself; of more, each finding is told once."""
 _NOTES = 5
 """Notes that are shown where nothing is worse; further notes are only counted."""
 _NAME = 20
@@ -40,7 +45,12 @@ def render(report: Report, look: Look) -> str:
 
 
 def _blocks(report: Report, look: Look) -> Iterator[list[str]]:
-    for index, source in enumerate(report.sources):
+    if len(report.sources) >= SEVERAL:
+        yield list(_overview(report))
+    many = len(report.sources) > MANY and not look.verbose
+    if many:
+        yield [*_each_once(report, look)]
+    for index, source in enumerate(() if many else report.sources):
         roots = report.roots(index)
         counts = tally([finding for finding in report.findings if finding.source == index])
         yield [
@@ -60,11 +70,35 @@ def _blocks(report: Report, look: Look) -> Iterator[list[str]]:
             "Not read:",
             *(line for source in report.unreadable for line in _wrapped("", f"{source.path}: {source.why}", look)),
         ]
-    if report.common:
+    if report.common and not many:
         yield ["In several logs:", *(_shared(finding, len(report.sources)) for finding in report.common)]
     rest = [*_rest(report)]
     if rest:
         yield rest
+
+
+def _overview(report: Report) -> Iterator[str]:
+    """Give the outcomes of all runs, and a line for each."""
+    every = [(source, headline) for source in report.sources for headline in source.headlines]
+    ends = Counter(headline.word for _, headline in every)
+    yield f"{counted(len(every), 'run')}: " + ", ".join(f"{number:,} {word}" for word, number in ends.most_common())
+    for source, headline in every:
+        yield visible(f"{_INDENT}{source.path}:{headline.first_line}: {headline.text}")
+
+
+def _each_once(report: Report, look: Look) -> Iterator[str]:
+    """Give each root that is worse than a note once, with the places of the logs that have it."""
+    places: dict[str, list[Finding]] = {}
+    for index in range(len(report.sources)):
+        for root in report.roots(index):
+            if max(each.severity for each in (root, *report.consequences(root))) > Severity.NOTE:
+                places.setdefault(root.signature, []).append(root)
+    for roots in sorted(places.values(), key=lambda roots: (-roots[0].severity, -len(roots))):
+        first = roots[0]
+        yield from _wrapped("", f"{first.severity.word} {first.code} {first.title}", look)
+        paths = [f"{report.sources[root.source].path}:{root.line}" for root in roots]
+        yield from _wrapped(f"in {len(paths):,}: ", listed(paths), look)
+    yield "All of each log: -v"
 
 
 def _headlines(every: Sequence[Headline], look: Look) -> Iterator[str]:
