@@ -217,6 +217,11 @@ def _making(log: BuildLog, build: Build) -> Iterator[TimeRow]:
         timed = counted(build.autotuning.tactics_timed, "tactic")
         source = "shared by equal layers of this build" if build.has_own_cache else "from the timing cache"
         parts.append(f"{build.autotuning.cache_hits:,} results {source} and {timed} timed")
+    served = next((note for note in build.notes if note.kind == "cache_deleted"), None)
+    if served is not None and not build.autotuning.cache_hits:
+        hits, entries = (served.number(name) or 0 for name in ("hits", "count"))
+        parts.append(f"the timing cache of {entries:.0f} entries served {counted(int(hits), 'hit')}")
+        spans.append(served.span)
     took = f"{figure(known[0][1])} s: " if known else ""
     yield TimeRow("build", took + ", ".join(parts) if parts else "", tuple(spans))
 

@@ -8,9 +8,11 @@ from trtforensics.console.counting import listed
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
 from trtforensics.findings.observations import observe
 from trtforensics.findings.rule import rule
+from trtforensics.findings.rules.gpu import unfitting
 from trtforensics.findings.steps.commands import detailed_flags, logged, options, polygraphy_run, trtexec
 from trtforensics.findings.steps.loading import loads_engine
 from trtforensics.model.log import Outcome, Tool
+from trtforensics.model.run import PhaseName
 from trtforensics.model.span import SourceSpan
 from trtforensics.parsers.text.wrapping import PASTED
 
@@ -132,7 +134,7 @@ def _whole_log(case: Case, *, loads: bool, ended: bool) -> Step:
     confirm="The log holds no line at level E or W.",
     fixes=("Redirect both: trtexec … > build.log 2>&1.",),
     sources=("trtexec's source (samples/common/logging.h)",),
-    reads=("banner",),
+    reads=("banner", "init_cuda"),
     last=True,
     general=True,
 )
@@ -140,9 +142,13 @@ def no_errors(case: Case) -> Iterator[Observation]:
     """Report a verdict FAILED in a log without any error."""
     verdicts = [note for note in case.notes("banner") if note.text("verdict") == "FAILED"]
     if not case.build.message_counts.error and case.worst is not Severity.ERROR:
+        run = case.log.run_of(case.build)
+        reached = {phase.name for phase in run.phases} if run is not None else set()
+        at = " when it loaded the engine" if reached == {PhaseName.LOAD} else ""
+        what = f"run failed{at}" if loads_engine(case.log, case.build) else "build failed"
         yield from observe(
             verdicts,
-            "The build failed, but the log holds no error: stderr was not captured",
+            f"The {what}, but the log holds no error: stderr was not captured{unfitting(case)}",
             settle="A log with both streams",
             steps=(Step("Build again with both streams in the file", logged(case)),),
             same_as="stderr",

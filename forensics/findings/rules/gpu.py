@@ -10,6 +10,7 @@ from trtforensics.console.counting import counted, listed
 from trtforensics.findings.finding import Confidence, Observation, Severity
 from trtforensics.findings.observations import observe
 from trtforensics.findings.rule_tables import explained
+from trtforensics.findings.steps.loading import loads_engine
 from trtforensics.findings.steps.machine import MEBIBYTE, is_jetson, memory_mib, workspace
 from trtforensics.knowledge.platforms import releases_for
 from trtforensics.model.log import Outcome, Tool
@@ -187,8 +188,15 @@ def little_left(case: Case) -> Iterator[Observation]:
     for note in case.notes("init_cuda")[:1]:
         used = note.number("count")
         if memory and facts and used is not None and used >= _MOST_USED * memory:
-            yield Observation(
-                f"{used:,.0f} of the GPU's {memory:,} MiB were in use before the build",
-                (*facts, note.span),
-                same_as="memory in use",
-            )
+            what = "the engine was loaded" if loads_engine(case.log, case.build) else "the build"
+            title = f"{used:,.0f} of the GPU's {memory:,} MiB were in use before {what}"
+            yield Observation(title + unfitting(case), (*facts, note.span), same_as="memory in use")
+
+
+def unfitting(case: Case) -> str:
+    """Say that a loaded engine is larger than what was left of the GPU's memory; empty where it is not, or unknown."""
+    memory, size = memory_mib(case), case.build.result("loaded_engine_mib")
+    used = next((note.number("count") for note in case.notes("init_cuda")), None)
+    if memory is None or used is None or size is None or not isinstance(size.value, float):
+        return ""
+    return f"; its {size.value:,.0f} MiB are more than was left" if size.value > memory - used else ""

@@ -96,7 +96,7 @@ def differs(case: Case) -> Iterator[Observation]:
     yield from observe(
         notes,
         f"{'{names}' if names else 'An output'} differ{'s' * (len(names) < _SEVERAL)} from the reference{unmet}"
-        f"{_how_far(case, outputs)}",
+        f"{_how_far(case, outputs)}{_how_large(outputs, narrow)}{_recovered(case, outputs)}",
         names="tensor",
         severity=Severity.WARNING if narrow and len(fine) == len(notes) else None,
         steps=(before if quantised else Step("Is FP32 right?", float_run),),
@@ -120,11 +120,41 @@ def not_finite(case: Case) -> Iterator[Observation]:
 _SEVERAL = 2
 _GROSS = 0.05
 """The part of the values' range from which an error is none of rounding."""
+_ROUNDED = 0.01
+"""The part of it up to which the rounding of a 16-bit network's sums explains an error."""
+
+
+def _part(output: ComparedOutput) -> float | None:
+    """Return the largest error as part of the range of an output's values; None where that is not known."""
+    limits = output.left_range or output.right_range
+    known = limits is not None and output.max_abs is not None and limits[1] > limits[0]
+    return output.max_abs / (limits[1] - limits[0]) if known else None
 
 
 def _is_gross(output: ComparedOutput) -> bool:
-    limits = output.left_range or output.right_range
-    return limits is not None and (output.max_abs or 0.0) >= _GROSS * (limits[1] - limits[0]) > 0
+    return (_part(output) or 0.0) >= _GROSS
+
+
+def _how_large(outputs: Sequence[ComparedOutput], narrow: str) -> str:
+    """Weigh the errors by their outputs' ranges: rounding, or more than that; nothing in between, or of integers."""
+    parts = [_part(each) for each in outputs if not each.holds_integers]
+    known = [part for part in parts if part is not None]
+    if not known or len(known) < len(outputs):
+        return ""
+    if narrow in {"FP16", "INT8"} and max(known) <= _ROUNDED:
+        return f"; at most {100 * max(known):.2g}% of an output's range, as rounding in {narrow} may leave"
+    return f"; {max(known):.0%} of an output's range, more than rounding leaves" if max(known) >= _GROSS else ""
+
+
+def _recovered(case: Case, outputs: Sequence[ComparedOutput]) -> str:
+    """Name the compared outputs that pass behind the last one that does not, in the order of the network."""
+    run = case.log.run_of(case.build)
+    for every in (each.outputs for each in run.comparisons) if run is not None else ():
+        last = max((place for place, each in enumerate(every) if each in outputs), default=len(every))
+        later = [each.name for each in every[last + 1 :] if each.passed]
+        if later:
+            return f"; {listed(later)} behind {'them' if len(outputs) > 1 else 'it'} pass{'es' * (len(later) == 1)}"
+    return ""
 
 
 def _failed(case: Case) -> list[ComparedOutput]:

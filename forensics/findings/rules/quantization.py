@@ -30,10 +30,14 @@ if TYPE_CHECKING:
 
 @explained("TF212")
 def calibrator(case: Case) -> Iterator[Observation]:
-    """Report an ignored calibrator, and INT8 without one; not where trtexec makes up what --calib does not give."""
-    if not options(case) or "--calib" in given_flags(case):
+    """Report an ignored calibrator, and INT8 without one; trtexec makes one up where --calib gives none."""
+    explicit = case.notes("calibrator_explicit")
+    if options(case) and "--calib" not in given_flags(case):
+        title = "The model has Q/DQ, so the calibrator that trtexec makes up is not used; that is as it should be"
+        yield from observe(explicit, title, severity=Severity.NOTE)
+    else:
         unused = case.notes("calibrator_unused")
-        yield from observe(case.notes("calibrator_explicit"), "The model has Q/DQ, so the calibrator is ignored")
+        yield from observe(explicit, "The model has Q/DQ, so the calibrator is ignored")
         title = "INT8 is on without a calibrator: every tensor needs a range"
         yield from observe(unused, title, severity=Severity.NOTE)
 

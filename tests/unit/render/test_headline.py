@@ -255,3 +255,10 @@ def test_on_a_narrow_terminal_the_headline_is_broken_between_its_parts(load: Loa
     assert all(len(line) <= 80 for line in broken)
     assert " ".join(line.strip() for line in broken) == whole
     assert all(line.endswith(" ·") for line in broken[:-1])
+
+
+def test_what_a_timing_cache_served_is_said_where_no_line_shows_its_results(load: Load) -> None:
+    log = load("[V] Original: 3 layers\n[V] Deleting timing cache: 31 entries, 30 hits")
+    assert "the timing cache of 31 entries served 30 hits (line 2)" in [
+        row.cited for row in time_rows(log, log.builds[0])
+    ]

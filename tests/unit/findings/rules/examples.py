@@ -1047,6 +1047,11 @@ SAID = {
         "invalid tensor name: imges)",
         "E [engine.cpp::getProfileObliviousBindingIndex::1401] Error Code 3: Internal Error (an odd reason)",
     ),
+    "TF512": _said(
+        'w The engine uses 2 auxiliary streams, so the "Total" latency may not be accurate because some layers may have '
+        "run in parallel!",
+        "w The engine uses 2 auxiliary threads.",
+    ),
     "TF645": _said(
         "E IExecutionContext::enqueueV3: Error Code 3: API Usage Error (Neither address or allocator is set for "
         "output tensor y. Call setTensorAddress before enqueue)",

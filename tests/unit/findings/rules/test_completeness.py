@@ -109,3 +109,20 @@ def test_the_log_that_is_read_is_not_written_over(tmp_path: Path) -> None:
     log = read_log(str(tmp_path / "again.log"), max_bytes=1 << 20, on_progress=lambda _: None)
     (finding,) = of_code(judge(Inputs([log]), Suppression()), "TF705")
     assert finding.next_steps[0].command.endswith(" > again.again.log 2>&1")
+
+
+_LOADING = """&& 8.6.1 --loadEngine=bert.plan
+i === Device Information ===
+i Device Global Memory: 4864 MiB
+I [MemUsageChange] Init CUDA: CPU +503, GPU +0, now: CPU 1288, GPU 4503 (MiB)
+I Loaded engine size: {size} MiB
+&&! end
+"""
+
+
+@pytest.mark.parametrize(("size", "said"), [(778, "; its 778 MiB are more than was left"), (300, "")])
+def test_a_loaded_engine_is_weighed_against_the_memory_that_was_left(size: int, said: str, tmp_path: Path) -> None:
+    (first, *_) = report_on(marked(_LOADING.format(size=size)).text, tmp_path).findings
+    assert first.title == (
+        f"The run failed when it loaded the engine, but the log holds no error: stderr was not captured{said}"
+    )

@@ -113,7 +113,7 @@ def test_a_run_that_differs_has_one_root_with_the_largest_error_of_all_outputs(t
     assert (root.code, root.severity) == ("TF216", Severity.WARNING)
     assert root.title == (
         "a, b differ from the reference, by a tolerance that FP16 cannot meet; b by up to 0.2 where its values are "
-        "-30 to 50 (trt) and -30 to 50 (onnxrt)"
+        "-30 to 50 (trt) and -30 to 50 (onnxrt); at most 0.25% of an output's range, as rounding in FP16 may leave"
     )
     (headline,) = report.sources[0].headlines
     assert headline.text.startswith("FAILED, root TF216 in line 10 · Polygraphy · FP16+FP32 allowed · 2 of 2 outputs")
@@ -125,6 +125,15 @@ def test_an_error_as_large_as_the_values_is_none_of_the_tolerance(tmp_path: Path
     root = report_of(tmp_path, *run_of(compared("a", "float32", 4, ("-3", "5")))).findings[0]
     assert root.severity is Severity.ERROR
     assert "tolerance" not in root.title
+    assert root.title.endswith("; 50% of an output's range, more than rounding leaves")
+
+
+def test_outputs_that_pass_behind_those_that_differ_are_named(tmp_path: Path) -> None:
+    *whole, _ = compared("b", "float32", 0, ("-3", "5"))
+    passed = [*whole, "[I]         PASSED | Output: 'b' | Difference is within tolerance (rel=1e-05, abs=1e-05)"]
+    differing = compared("a", "float32", 0.3, ("-3", "5"))
+    assert report_of(tmp_path, *run_of(differing, passed)).findings[0].title.endswith("; b behind it passes")
+    assert "behind" not in report_of(tmp_path, *run_of(passed, differing)).findings[0].title
 
 
 def test_outputs_of_integers_are_set_apart(tmp_path: Path) -> None:
