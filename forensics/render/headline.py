@@ -80,6 +80,8 @@ class Headline:
     line: int | None = None
     reached: str = ""
     """What the run came to, or what failed in it, where the program gives no verdict."""
+    is_verdict: bool = True
+    """Whether the program itself says how it ended."""
 
     @property
     def passed(self) -> bool:
@@ -116,8 +118,15 @@ def headline_of(log: BuildLog, build: Build) -> Headline:
 
 
 def with_root(headline: Headline, root: str) -> Headline:
-    """Say where the root of what went wrong stands, in place of the line of the verdict."""
-    return headline if headline.passed else replace(headline, at=f", root {root}")
+    """Say where the root of what went wrong stands, in place of the line of the verdict.
+
+    A run that came to its end counts as passed where nothing went wrong; beside a root it only ended.
+    """
+    if not headline.passed:
+        return replace(headline, at=f", root {root}")
+    return (
+        headline if headline.is_verdict else replace(headline, ending=Ending.NONE, at=f" AFTER AN ERROR, root {root}")
+    )
 
 
 def first_line(every: Sequence[Headline]) -> str:
@@ -160,7 +169,8 @@ def _of_run(log: BuildLog, run: Run) -> Headline:
     )
     line = outcome.span.line if outcome.span is not None else None
     shown = tuple(filter(None, parts))
-    return Headline(outcome.ending, at, shown, run.first_line, run.last_line, run.index, line, outcome.reached)
+    place = (run.first_line, run.last_line, run.index, line)
+    return Headline(outcome.ending, at, shown, *place, outcome.reached, outcome.is_verdict)
 
 
 def _failed(builds: Sequence[Build]) -> str:

@@ -127,8 +127,9 @@ _ROUNDED = 0.01
 def _part(output: ComparedOutput) -> float | None:
     """Return the largest error as part of the range of an output's values; None where that is not known."""
     limits = output.left_range or output.right_range
-    known = limits is not None and output.max_abs is not None and limits[1] > limits[0]
-    return output.max_abs / (limits[1] - limits[0]) if known else None
+    if limits is None or output.max_abs is None or limits[1] <= limits[0]:
+        return None
+    return output.max_abs / (limits[1] - limits[0])
 
 
 def _is_gross(output: ComparedOutput) -> bool:

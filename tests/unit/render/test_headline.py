@@ -262,3 +262,11 @@ def test_what_a_timing_cache_served_is_said_where_no_line_shows_its_results(load
     assert "the timing cache of 31 entries served 30 hits (line 2)" in [
         row.cited for row in time_rows(log, log.builds[0])
     ]
+
+
+def test_a_program_that_came_to_its_end_beside_a_root_did_not_pass(load: Load) -> None:
+    (ended,) = headlines(load("[11/21/2026-10:05:00] [TRT] [V] said\nFinish"))
+    (passed,) = headlines(load("&&&& PASSED TensorRT.trtexec [TensorRT v8601] # trtexec"))
+    assert (ended.word, passed.word) == ("PASSED", "PASSED")
+    assert with_root(ended, "TF135 in line 1").outcome == "ENDED WITHOUT A VERDICT AFTER AN ERROR, root TF135 in line 1"
+    assert with_root(passed, "TF135 in line 1").outcome == "PASSED"
