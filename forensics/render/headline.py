@@ -124,9 +124,8 @@ def with_root(headline: Headline, root: str) -> Headline:
     """
     if not headline.passed:
         return replace(headline, at=f", root {root}")
-    return (
-        headline if headline.is_verdict else replace(headline, ending=Ending.NONE, at=f" AFTER AN ERROR, root {root}")
-    )
+    ended = replace(headline, ending=Ending.NONE, at=f" AFTER AN ERROR, root {root}")
+    return headline if headline.is_verdict else ended
 
 
 def first_line(every: Sequence[Headline]) -> str:
