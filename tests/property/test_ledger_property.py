@@ -24,7 +24,9 @@ from trtforensics.model.ledger import ledger_of
 from trtforensics.model.profile import LayerTime, ProfileRun, TimeSource
 from trtforensics.model.run import RunResult
 from trtforensics.plots.engine_figures import layers as layers_figure
+from trtforensics.render.headline import figure as spelled
 from trtforensics.render.log_json import to_json
+from trtforensics.render.time_rows import time_rows
 from trtforensics.sources.build_log import load_build_log
 from trtforensics.tables.layers import layer_table
 from trtforensics.tui.rows.layers.index import LayerIndex
@@ -78,6 +80,12 @@ def every_ledger(paths: list[Path]) -> int:
     return booked
 
 
+def real_logs(corpus: Path) -> list[Path]:
+    """Return the logs of the corpus and of the rounds that are open, in order."""
+    rounds = (path for each in "012" for path in (corpus.parent / "rounds" / each / "logs").glob("*"))
+    return sorted([*(corpus / "buildlog").iterdir(), *rounds])
+
+
 def test_the_ledger_of_every_log_of_this_project_is_conserved(samples: list[Path]) -> None:
     assert every_ledger(samples) > len(samples) / 2
 
@@ -85,8 +93,7 @@ def test_the_ledger_of_every_log_of_this_project_is_conserved(samples: list[Path
 @pytest.mark.corpus
 @pytest.mark.slow
 def test_the_ledger_of_every_real_log_is_conserved(corpus: Path) -> None:
-    open_round = corpus.parent / "rounds" / "0" / "logs"
-    assert every_ledger([*sorted((corpus / "buildlog").iterdir()), *sorted(open_round.glob("*"))]) > 40
+    assert every_ledger(real_logs(corpus)) > 40
 
 
 @st.composite
@@ -148,13 +155,18 @@ def same_sum_everywhere(build: Build, log: BuildLog) -> None:
     """Check that table, TUI, figure, diff, API's facts and JSON add up to the same time."""
     engine = EngineFacts(build, log.source.path)
     booked = engine.ledger.booked_ms or 0.0
-    table = [row.time_ms or 0.0 for row in layer_table([engine]).rows]
+    printed = layer_table([engine])
+    column = [each.name for each in printed.header].index("time_ms")
+    table = [row[column] or 0.0 for row in printed.values()]
     tree = [row.entry.time_ms or 0.0 for row in LayerIndex(build).rows() if row.entry and row.entry.in_engine]
     figure = layers_figure(engine)
     drawn = [float(row[3] or 0.0) for row in figure.rows] if figure else []
     (document,) = [made for made in json.loads(to_json(log))["builds"] if made["index"] == build.index]
     counted = [unit["ms"] for unit in document["ledger"]["units"] if unit["share"] is not None]
     sums = [fsum(table), fsum(tree), fsum(drawn), engine.whole.time_ms or 0.0, fsum(counted)]
+    told = [row.text for row in time_rows(log, build) if row.label == "time"]
+    whole = engine.ledger.total_ms
+    assert whole is None or told[0].startswith(f"{spelled(whole)} ms "), told
     view = of_log(replace(log, builds=(build,)))
     compared = layer_times([view], [view], None) if view is not None else None
     if compared is not None and booked:
@@ -191,8 +203,7 @@ def test_every_view_of_the_logs_of_this_project_adds_up_to_the_ledger(samples: l
 @pytest.mark.corpus
 @pytest.mark.slow
 def test_every_view_of_the_real_logs_adds_up_to_the_ledger(corpus: Path) -> None:
-    open_round = corpus.parent / "rounds" / "0" / "logs"
-    for path in [*sorted((corpus / "buildlog").iterdir()), *sorted(open_round.glob("*"))]:
+    for path in real_logs(corpus):
         try:
             log = load_build_log([str(path)])
         except ForensicsError:

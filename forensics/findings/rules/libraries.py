@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Observation, Severity
@@ -54,6 +55,7 @@ def libraries(case: Case) -> Iterator[Observation]:
     confirm="CUDA_LAUNCH_BLOCKING=1, and compute-sanitizer PROGRAM for illegal accesses; nvidia-smi for the driver.",
     fixes=(
         "Codes 3, 35, 222, 803, 804: make driver, CUDA and TensorRT versions fit (update the driver, reboot).",
+        "Code 3 (initialization error) when memory is freed: free it before CUDA ends; not in forked processes.",
         "Code 2: free GPU memory; codes 48 and 209: compile for this GPU's compute capability.",
         "Codes 700, 716, 719: check sizes and devices of the buffers that are bound, and plugins' kernels.",
     ),
@@ -67,13 +69,18 @@ def cuda_call(case: Case) -> Iterator[Observation]:
     groups: dict[tuple[str, str], list[Note]] = {}
     for note in case.notes("cuda_code"):
         if note.span.line not in case.explained:
-            code, words = note.text("status"), note.text("text").strip(" .)")
+            closed = _CLOSED.match(note.text("text"))
+            code, words = note.text("status"), closed.group().strip(" .") if closed else ""
             groups.setdefault((code, words or _meaning(code)), []).append(note)
     for (code, meaning), notes in groups.items():
         number = f" with error {code}" if code else ""
         title = f"A CUDA call failed{number}" + (f": {meaning}" if meaning else "")
         settle = "" if meaning else "CUDA_LAUNCH_BLOCKING=1: the call that fails, with CUDA's own words"
         yield from observe(notes, title, settle=settle, same_as=f"CUDA {code or meaning}")
+
+
+_CLOSED = re.compile(r"(?:[^()]|\([^()]*\))*")
+"""Words up to the bracket that closes what wraps them; behind it stands what another process wrote into the line."""
 
 
 def _meaning(code: str) -> str:

@@ -29,3 +29,12 @@ def test_the_number_of_a_cuda_error_is_given_its_meaning(code: str, meaning: str
     log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
     (finding,) = [finding for finding in judge(Inputs([log]), Suppression()).findings if finding.code == "TF622"]
     assert finding.title == f"A CUDA call failed with error {code}{meaning}"
+
+
+def test_what_another_process_wrote_into_a_line_is_none_of_cudas_words(tmp_path: Path) -> None:
+    start = "[08/06/2026-17:50:46] [TRT] [E] [defaultAllocator.cpp::deallocate::64] Error Code 1: "
+    lines = [f"{start}Cuda Runtime (initialization error){behind}" for behind in ("", "06", "]", "46[TRT] [E]")]
+    (tmp_path / "b.log").write_text("\n".join(lines), encoding="utf-8")
+    log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
+    (finding,) = [finding for finding in judge(Inputs([log]), Suppression()).findings if finding.code == "TF622"]
+    assert finding.title == "A CUDA call failed: initialization error"
