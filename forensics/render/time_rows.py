@@ -31,6 +31,8 @@ _SHOWN = 3
 _KINDS = 4
 _NAME = 36
 _PLACE = re.compile(r"(?:_v)?[_.]?\d+$")
+_FUSED_INTO = {"QuantizeLinear", "DequantizeLinear"}
+"""Operators whose names stand before that of the one that they are fused into, which takes the time."""
 _PARTS = {"h2d_ms": "H2D", "gpu_compute_ms": "GPU", "d2h_ms": "D2H"}
 _WORTH = 0.25
 """The part of the GPU's time from which that of the host is worth a word."""
@@ -82,7 +84,8 @@ def kind_of(unit: TimedUnit) -> str:
     if unit.what:
         return operation_of_type(unit.what)
     words = [_PLACE.sub("", member.rpartition("/")[2]) for member in names.members(unit.name) or (unit.name,)]
-    return next(filter(str.isalpha, words), words[0]) or unit.name  # constants stand first: 717_5, conv.weight
+    operators = [word for word in words if word.isalpha()] or words[:1]  # constants stand first: 717_5, conv.weight
+    return next((word for word in operators if word not in _FUSED_INTO), operators[0]) or unit.name
 
 
 def shares(groups: Mapping[str, Sequence[TimedUnit]], most: int) -> str:

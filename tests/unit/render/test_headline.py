@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.graph_builds import span
 from tests.support.in_process import run_in_process
 from tests.support.marked_logs import marked
 from trtforensics.findings.forms.rendering import Look, render
 from trtforensics.findings.judging import Inputs, judge
 from trtforensics.findings.suppression import Suppression
+from trtforensics.model.ledger import TimedUnit, UnitKind
 from trtforensics.model.log import Outcome
+from trtforensics.model.profile import TimeSource
 from trtforensics.render.headline import first_line, headline_of, headlines, run_lines, with_root
-from trtforensics.render.time_rows import time_rows
+from trtforensics.render.time_rows import kind_of, time_rows
 from trtforensics.sources.quoting import ReadLog
 
 if TYPE_CHECKING:
@@ -270,3 +273,16 @@ def test_a_program_that_came_to_its_end_beside_a_root_did_not_pass(load: Load) -
     assert (ended.word, passed.word) == ("PASSED", "PASSED")
     assert with_root(ended, "TF135 in line 1").outcome == "ENDED WITHOUT A VERDICT AFTER AN ERROR, root TF135 in line 1"
     assert with_root(passed, "TF135 in line 1").outcome == "PASSED"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("net.c1.weight + /c1/weight_quantizer/QuantizeLinear + /c1/Conv", "Conv"),
+        ("/c1/input_quantizer/QuantizeLinear", "QuantizeLinear"),
+        ("717_5 + Mul_82 + Add_83", "Mul"),
+    ],
+)
+def test_a_layer_is_of_the_kind_of_the_operator_that_computes(name: str, kind: str) -> None:
+    unit = TimedUnit(UnitKind.LAYER, name, (), 0.1, TimeSource.MEASURED, span(1), "", None)
+    assert kind_of(unit) == kind
