@@ -7,7 +7,7 @@ FP8 as bytes, and the others not at all.
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Timer
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +16,15 @@ import onnx
 from onnx import numpy_helper
 
 from trtforensics.errors import SourceError, UsageError
+from trtforensics.onnx_models.graphs import copied
+from trtforensics.onnx_models.reading import valid
+from trtforensics.onnx_models.shapes import element_types
 from trtforensics.onnx_models.streaming import references_as_inputs, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from trtforensics.onnx_models.reading import PreparedModel
     from trtforensics.onnx_models.samples import Sample, Values
     from trtforensics.onnx_models.streaming import Streamed
 
@@ -158,3 +162,28 @@ def failures() -> tuple[type[Exception], ...]:
 def first_line(error: BaseException) -> str:
     """Return the first line of what an exception says, cut."""
     return str(error).strip().split("\n")[0][:300].rstrip(".")
+
+
+def typed_by_running(prepared: PreparedModel, libraries: Sequence[str]) -> PreparedModel:
+    """Return a model with the types of its main graph's tensors that ONNX Runtime infers and ONNX does not.
+
+    ONNX's inference ends at operators of other domains. The model itself is returned where nothing is missing, or
+    where ONNX Runtime does not load it.
+    """
+    known = element_types(prepared.proto)
+    unknown = [name for node in prepared.proto.graph.node for name in node.output if name and name not in known]
+    if not unknown or prepared.streamed:
+        return prepared
+    asked = copied(prepared.proto)
+    asked.graph.output.extend(onnx.helper.make_empty_tensor_value_info(name) for name in unknown)
+    try:
+        outputs = session_of(asked, {}, libraries).runtime.get_outputs()
+    except failures():
+        return prepared
+    proto = copied(prepared.proto)
+    for each in outputs[-len(unknown) :]:
+        word = each.type.removeprefix("tensor(").removesuffix(")").upper()
+        if word in onnx.TensorProto.DataType.keys():  # noqa: SIM118 - an enumeration of protobuf, which is no mapping
+            kind = onnx.TensorProto.DataType.Value(word)
+            proto.graph.value_info.append(onnx.helper.make_tensor_value_info(each.name, kind, None))
+    return replace(prepared, proto=valid(prepared.path, proto))

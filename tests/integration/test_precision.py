@@ -464,3 +464,24 @@ def test_a_calibration_cache_is_held_against_the_samples(run: Run, refuse: Calla
     cache.write_text("x: 1\n")
     said = refuse("bisect", "precision", model, "--artifacts-dir", tmp_path / "other", "--calibration", cache)
     assert "does not begin with TRT-VERSION-CALIBRATOR" in said
+
+
+def test_types_behind_operators_of_other_domains_are_those_of_onnx_runtime(run: Run, tmp_path: Path) -> None:
+    net = Net()
+    product = net.node("MatMul", "/in/MatMul", ["x", net.weight("w", 8, 8, scale=1.0)])
+    gated = net.node("Gelu", "/Gelu", [product], domain="com.microsoft")
+    large = net.node("Mul", "/up", [gated, net.tensor("k", 60000.0)])
+    model = net.model(net.node("Div", "/down", [large, "k"]), {"x": (4, 8)}, (4, 8))
+    found = search(run, saved(tmp_path, model), tmp_path / "out")
+    assert sets(found) == [{"/up", "/down"}]
+    assert found["samples_are"] == "3 random samples"
+
+
+def test_a_model_of_which_few_nodes_take_part_says_so_first(run: Run, tmp_path: Path) -> None:
+    net = Net()
+    tensor = net.node("MatMul", "/in/MatMul", ["x", net.weight("w", 8, 8)])
+    for number in range(3):
+        tensor = net.node("Gelu", f"/{number}/Gelu", [tensor], domain="com.microsoft")
+    model = net.model(tensor, {"x": (4, 8)}, (4, 8))
+    found = search(run, saved(tmp_path, model), tmp_path / "out", status=1)
+    assert found["samples_are"] == "3 random samples (only 1 of 4 nodes can be in fp16)"

@@ -87,7 +87,7 @@ def test_the_expected_nodes_are_found(name: str, tmp_path: Path, capsys: pytest.
         assert set(safe) >= zoo.expected_safe
         assert found["safe"]["verdict"] == "good"
         assert found["curve"]["points"][found["curve"]["chosen"]]["share"] < 0.1
-        assert "A matter of rounding: " in said
+        assert "A matter of rounding, on " in said
         return
     assert found["curve"] is None
     assert set(safe) == zoo.expected_safe

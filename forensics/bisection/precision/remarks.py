@@ -57,6 +57,14 @@ def model_notes(caster: Caster) -> list[str]:
     return notes
 
 
+def few_candidates(caster: Caster) -> str:
+    """Say how many nodes take part, in brackets, where they are fewer than half of those that compute in FP32."""
+    foreign, untyped = _without_narrow_form(caster)
+    able = sum(node.moves is None for node in caster.candidates.values())
+    every = able + foreign.total() + untyped.total()
+    return f" (only {able} of {every} nodes can be in {caster.storage.name})" if able < every / 2 else ""
+
+
 def computing_in_halves(survey: Survey) -> Counter[str]:
     """Count the nodes of a model that compute in 16 bits, by ``FP16`` and ``BF16``."""
     types = survey.types

@@ -21,7 +21,7 @@ from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError, 
 from trtforensics.bisection.precision.emulation.ranges import mask_notes, tensor_ranges
 from trtforensics.bisection.precision.items import atoms_of, items_of
 from trtforensics.bisection.precision.nodes import PrecisionLever, Target
-from trtforensics.bisection.precision.remarks import computing_in_halves, model_notes, no_candidates
+from trtforensics.bisection.precision.remarks import computing_in_halves, few_candidates, model_notes, no_candidates
 from trtforensics.bisection.precision.repair.certificate import Certificate, progress_text
 from trtforensics.bisection.precision.repair.curve import rounding_curve
 from trtforensics.bisection.precision.repair.holding import Beside, parted
@@ -33,6 +33,7 @@ from trtforensics.model.data_types import Accumulator
 from trtforensics.onnx_models.drawing import how_to_give, inputs_behind
 from trtforensics.onnx_models.graphs import operator_set, survey_of
 from trtforensics.onnx_models.reading import prepare
+from trtforensics.onnx_models.running import typed_by_running
 from trtforensics.onnx_models.samples import SampleSet, fitted, read_samples
 from trtforensics.onnx_models.shapes import is_dynamic
 from trtforensics.trt.installed import look, require
@@ -200,7 +201,7 @@ def lever_of(request: PrecisionRequest, directory: Path) -> PrecisionLever:
     """
     options = request.precision
     searched = options.against or request.model
-    original, storage = prepare(searched), STORAGES[options.precision]
+    original, storage = typed_by_running(prepare(searched), options.custom_ops), STORAGES[options.precision]
     caster = Caster(raised_for(original, storage), storage)
     if not caster.candidates:
         raise SourceError(searched, *no_candidates(caster))
@@ -215,7 +216,7 @@ def lever_of(request: PrecisionRequest, directory: Path) -> PrecisionLever:
         require_equal(oracle, original)
     target = _target(request, caster, sampled.samples)
     lever = PrecisionLever(caster, oracle, rules, target, directory / "models")
-    lever.samples_are = f"{len(sampled.samples)} {'random ' if sampled.drawn else ''}samples"
+    lever.samples_are = f"{len(sampled.samples)} {'random ' if sampled.drawn else ''}samples{few_candidates(caster)}"
     lever.held = oracle.on(held) if held else None
     lever.notes += [*model_notes(caster), *sampled.notes]
     lever.converted = _converted(request, lever) if options.against else None

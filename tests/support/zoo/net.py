@@ -36,6 +36,10 @@ class Net:
         self.nodes.append(helper.make_node(op, list(inputs), [output], name=name, **attributes))
         return output
 
+    def _other_domains(self) -> list[onnx.OperatorSetIdProto]:
+        domains = dict.fromkeys(node.domain for node in self.nodes if node.domain)
+        return [helper.make_opsetid(domain, 1) for domain in domains]
+
     def over_axes(self, op: str, name: str, tensor: str, axes: Sequence[int], **attributes: Any) -> str:
         """Add a node with axes, which are an attribute or an input as the operator set says."""
         if self.opset < _AXES_ARE_INPUTS[op]:
@@ -75,7 +79,9 @@ class Net:
         ins = [helper.make_tensor_value_info(name, kinds[name], list(size)) for name, size in inputs.items()]
         outs = [helper.make_tensor_value_info("y", kinds["y"], list(dims))]
         graph = helper.make_graph(self.nodes, "net", ins, outs, self.initializers)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], producer_name="nets")
+        model = helper.make_model(
+            graph, opset_imports=[helper.make_opsetid("", self.opset), *self._other_domains()], producer_name="nets"
+        )
         model.ir_version = 9 if self.opset < 21 else 10
         onnx.checker.check_model(model, full_check=True)
         return model
