@@ -150,6 +150,40 @@ SOURCE_KEYS: Keys = (
     *APP_KEYS,
 )
 
+MODEL_KEYS: Keys = (
+    (
+        "Go somewhere",
+        (
+            ("t", "judge for the next release, newest first; TensorRT-RTX; any"),
+            ("5", "findings: what is wrong, and what to do"),
+            ("o", "nodes, by operator"),
+            ("x", "neighbours of the node; Enter walks"),
+            ("Tab  Shift+Tab", "next, previous pane"),
+        ),
+    ),
+    (
+        "Move in a pane",
+        (
+            ("↑ ↓  k j", "one row; the neighbours follow"),
+            ("PgUp PgDn Home End", "pages and ends"),
+            ("← →  h l", "sideways"),
+            ("Space", "open or close a finding"),
+            ("Enter", "a node's neighbours; the node of a finding or a neighbour"),
+        ),
+    ),
+    (
+        "Find",
+        (
+            ("f", "filter the nodes: a text, op:Conv, taken:no, tensor:x, -without"),
+            ("/", "search operators, names and tensors"),
+            ("n  N", "next, previous match"),
+            ("Esc", "leave the input; drop the filter"),
+        ),
+    ),
+    *COPY_KEYS,
+    *APP_KEYS,
+)
+
 BISECTION_KEYS: Keys = (
     (
         "Go somewhere",

@@ -21,13 +21,18 @@ if TYPE_CHECKING:
     from trtforensics.engines.numbering import NumberedFile
     from trtforensics.findings.finding import Report
     from trtforensics.findings.judging import Inputs
+    from trtforensics.findings.target import ModelTarget
     from trtforensics.model.log import Build, BuildLog
     from trtforensics.model.span import SourceSpan
+    from trtforensics.onnx_models.checked import CheckedModel
     from trtforensics.onnx_models.outline import OnnxModel
     from trtforensics.parsers.text.source import Source
     from trtforensics.parsers.text.text import LogText
     from trtforensics.sources.kinds import Kind
     from trtforensics.tui.live_text import LiveText
+
+
+_OLDEST_TARGET = (8, 0)
 
 
 class LogSession:
@@ -307,6 +312,45 @@ class SourceSession:
             ForensicsError: The file cannot be read.
         """
         return _text(path, self._max_bytes)
+
+
+class CheckSession:
+    """An ONNX model, judged before any build."""
+
+    def __init__(self, path: str) -> None:
+        from trtforensics.findings.checking import ANY
+        from trtforensics.findings.target import RTX
+        from trtforensics.knowledge.operators import releases_that_differ
+
+        self.name = path
+        newest_first = reversed(releases_that_differ(_OLDEST_TARGET))
+        self.targets = (ANY, *(".".join(map(str, release)) for release in newest_first), RTX)
+        """Releases to judge for, by the words of ``check --target``; the first is none in particular."""
+        self._model: OnnxModel | None = None
+
+    def judge(self, target: str) -> tuple[CheckedModel, Report]:
+        """Judge the model for a target; the file is read at the first call.
+
+        Raises:
+            ForensicsError: The model cannot be read, or the project's settings are invalid.
+        """
+        from trtforensics.findings.checking import check
+        from trtforensics.findings.suppression import Suppression, settings_for
+        from trtforensics.onnx_models.outline import load_model
+
+        self._model = self._model or load_model(self.name)
+        suppression = Suppression.of((), settings_for(Path.cwd()))
+        (report,) = check(self.name, [self._target(target)], suppression, self._model)
+        return self._model.checked, report
+
+    def words(self, target: str) -> str:
+        """Return a target in words."""
+        return self._target(target).words
+
+    def _target(self, target: str) -> ModelTarget:
+        from trtforensics.findings.target import ModelTarget
+
+        return ModelTarget("" if target == self.targets[0] else target)
 
 
 class BisectionSession:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 EXAMPLE = """examples (? shows the keys, q quits):
   trtforensics tui build.log
   trtforensics tui replay.json
+  trtforensics tui model.onnx              # what each release will make of a model
   trtforensics tui build.log layers.json profile.json model.onnx    # files about one engine
   trtforensics tui good.log bad.log        # side by side, as `diff` finds them; directories too
   trtexec --onnx=model.onnx --verbose 2>&1 | trtforensics tui -
@@ -33,7 +34,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     from trtforensics.sources.kinds import Kind, add_kind_argument
 
     what = (
-        "a build log, .gz or .zst too, or - for standard input; a tactic replay, engine-layer JSON, timing cache; "
+        "a build log, .gz or .zst too, or - for standard input; a tactic replay, engine-layer JSON, timing cache; an "
+        "ONNX model; "
         "several files about one engine (log, layers, profile, times, ONNX model) are joined; two of one kind, or a "
         "directory with good/ and bad/, open as a comparison; the artifacts directory of a bisection"
     )
@@ -64,9 +66,6 @@ def run(args: Namespace) -> int:
 
 def _screen(sources: Sequence[str], given: Kind | None, max_bytes: int) -> SourceScreen:
     """Return the screen of the sources; the modules of the other screens are not imported."""
-    from trtforensics.sources.kinds import Kind, kind_of
-    from trtforensics.tui import sessions
-
     if len(sources) > 1 and given is None:
         from trtforensics.engines.joining import goes_together
 
@@ -79,7 +78,17 @@ def _screen(sources: Sequence[str], given: Kind | None, max_bytes: int) -> Sourc
         raise UsageError("-", "cannot be compared in the TUI, which reads its files again", "Save it to a file")
     if len(sources) > 1:
         return _comparison(sources[0], sources[1], given, max_bytes)
-    (path,) = sources
+    return _of_one(sources[0], given, max_bytes)
+
+
+def _of_one(path: str, given: Kind | None, max_bytes: int) -> SourceScreen:
+    from trtforensics.sources.kinds import Kind, kind_of
+    from trtforensics.tui import sessions
+
+    if path.endswith(".onnx") and given is None:
+        from trtforensics.tui.model import ModelScreen
+
+        return ModelScreen(sessions.CheckSession(path))
     kind = given or kind_of(path)
     if _is_bisection(Path(path)):
         return _bisection(Path(path), max_bytes)

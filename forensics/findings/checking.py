@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from trtforensics.findings.finding import Report
     from trtforensics.findings.suppression import Suppression
     from trtforensics.findings.target import ModelTarget
+    from trtforensics.onnx_models.outline import OnnxModel
 
 ANY = "any"
 """The name of no certain release."""
@@ -32,13 +33,15 @@ _BUILDS_ALL_THE_SAME = {"TF177"}
 _MARKS = {Severity.ERROR: "refused", Severity.WARNING: "warning", Severity.NOTE: "note"}
 
 
-def check(path: str, targets: Sequence[ModelTarget], suppression: Suppression) -> Iterator[Report]:
-    """Judge a model for each target; the file is read once.
+def check(
+    path: str, targets: Sequence[ModelTarget], suppression: Suppression, model: OnnxModel | None = None
+) -> Iterator[Report]:
+    """Judge a model for each target; the file is read once, or has been read as ``model``.
 
     Raises:
         SourceError: It cannot be read or is no ONNX model.
     """
-    model = load_model(path)
+    model = model or load_model(path)
     size, sha256 = _digest(path)
     for target in targets:
         checked = model.checked

@@ -99,6 +99,12 @@ def first_release_of(operator: str) -> Release | None:
 
 
 @cache
+def releases_that_differ(since: Release) -> tuple[Release, ...]:
+    """Return the releases from one on with which the parser took operators, or refused uses, otherwise than before."""
+    return tuple(sorted({row.first for row in (*operators(), *restrictions()) if row.first >= since}))
+
+
+@cache
 def operators() -> tuple[Support, ...]:
     """Return all rows of ``operators.tsv``."""
     return records("operators", Support, first=release, last=known, types=words)

@@ -14,13 +14,14 @@ from trtforensics.tui.app import TerminalApp
 from trtforensics.tui.bisection import BisectionScreen
 from trtforensics.tui.diff import DiffScreen
 from trtforensics.tui.log.screen import LogScreen
+from trtforensics.tui.model import ModelScreen
 from trtforensics.tui.source import LayersScreen
 
 if TYPE_CHECKING:
     from trtforensics.tui.keys import Keys
     from trtforensics.tui.screen import SourceScreen
 
-SCREENS: list[type[SourceScreen]] = [LogScreen, DiffScreen, LayersScreen, BisectionScreen]
+SCREENS: list[type[SourceScreen]] = [LogScreen, DiffScreen, LayersScreen, BisectionScreen, ModelScreen]
 
 MEANINGS = {
     "left_square_bracket": {"build(-1)", "document(-1)"},

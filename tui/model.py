@@ -1,0 +1,258 @@
+"""The screen of an ONNX model before any build: nodes by operator, findings for a target, neighbours of a node."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+
+from trtforensics.console.counting import counted
+from trtforensics.errors import ForensicsError
+from trtforensics.tables.filtering import FilterError
+from trtforensics.tui.issue import IssueSection, quoted_issue
+from trtforensics.tui.keys import MODEL_KEYS, Keys
+from trtforensics.tui.log.findings import FindingList
+from trtforensics.tui.rows.model_rows import NEIGHBOURS, NODES, NodeRow, neighbours, node_rows
+from trtforensics.tui.rows.pieces import Piece, Role, clip
+from trtforensics.tui.screen import FIRST_KEYS, Failed, SourceScreen
+from trtforensics.tui.widgets.row_list import RowList
+from trtforensics.tui.widgets.search import Prompt, Purpose
+from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from textual.binding import BindingType
+    from textual.widget import Widget
+
+    from trtforensics.findings.finding import Report
+    from trtforensics.onnx_models.checked import CheckedModel
+    from trtforensics.tui.sessions import CheckSession
+
+
+@dataclass(eq=False, repr=False)
+class ModelJudged(Message):
+    """The model was judged for a target."""
+
+    model: CheckedModel
+    report: Report
+
+
+class ModelScreen(SourceScreen):
+    """Browse a model, and what each release will make of it."""
+
+    KEYS: ClassVar[Keys] = MODEL_KEYS
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *FIRST_KEYS,
+        Binding("f", "ask_filter", "Filter"),
+        Binding("t", "target(1)", "Target"),
+        Binding("5", "open('findings')", "Findings"),
+        Binding("o", "open('nodes')", "Nodes"),
+        Binding("x", "neighbours", "Neighbours"),
+        Binding("escape", "leave", "Drop filter", show=False),
+    ]
+
+    def __init__(self, session: CheckSession) -> None:
+        super().__init__()
+        self.session = session
+        self.nodes = RowList(NODES, id="nodes")
+        self.findings = FindingList(id="findings")
+        self.around = RowList(NEIGHBOURS, id="neighbours")
+        self.target = session.targets[0]
+        self._bars = LineBar(classes="heading"), LineBar(classes="heading"), LineBar(classes="heading")
+        self._judged: ModelJudged | None = None
+        self._taken: Mapping[str, str] = {}
+        self._needle = ""
+
+    def panes(self) -> Iterable[Widget]:
+        """Lay the screen out: nodes at the left, findings and neighbours at the right."""
+        lists = zip(self._bars, (self.nodes, self.findings, self.around), strict=True)
+        left, *right = (Vertical(bar, rows, classes="pane") for bar, rows in lists)
+        yield Horizontal(left, Vertical(*right), id="model")
+
+    def on_mount(self) -> None:
+        """Judge the model once the screen is drawn."""
+        for rows, bar, name in zip(
+            (self.nodes, self.findings, self.around), self._bars, ("nodes", "findings", "neighbours"), strict=True
+        ):
+            rows.show((), "reading")
+            bar.show(Piece(f" {name}", Role.STRONG))
+        self.nodes.focus()
+        self._judge()
+
+    def on_resize(self) -> None:
+        """Fit the title to the width."""
+        name = clip(self.session.name, max(self.app.size.width - 16, 12))
+        self.title_bar.show(Piece(" trtforensics ", Role.TITLE), Piece(f" {name}"))
+
+    def _judge(self) -> None:
+        self.say("judging")
+        target = self.target
+
+        def judge() -> None:
+            try:
+                self.post_message(ModelJudged(*self.session.judge(target)))
+            except ForensicsError as error:
+                self.post_message(Failed(error))
+
+        self.run_worker(judge, group="judge", thread=True, exclusive=True)
+
+    def on_model_judged(self, event: ModelJudged) -> None:
+        """Show nodes and findings, unless another target is asked for by now."""
+        target = event.report.sources[0].target
+        if target is None or target.release != self.target:
+            return
+        self._judged = event
+        worst: dict[str, str] = {op: word for op, (_, word) in target.operators.items()}
+        for finding in reversed(event.report.findings):
+            worst |= {f"node {label}": finding.severity.word for label in finding.onnx_nodes if finding.severity > 1}
+        self._taken = worst
+        self.nodes.show(node_rows(event.model, worst), "the model has no node", keep=self.nodes.selected is not None)
+        self.findings.show_findings(event.report.findings, self.session.name, "nothing to say for this target")
+        self._bars[1].show(
+            Piece(" findings ", Role.STRONG), Piece(f"for {self.session.words(self.target)}", Role.ACCENT)
+        )
+        self._follow()
+        self.say("")
+
+    def say(self, note: str) -> None:
+        """Show the target, counts, the filter and the note."""
+        model = self._judged.model if self._judged else None
+        about = f"{counted(len(model.nodes), 'node')}, operator set {model.opset}" if model else "opening"
+        kept = self.nodes.kept_by.text
+        self.status_bar.show(
+            Piece(f" {self.session.words(self.target)} ", Role.STRONG),
+            Piece(f"· {about}", Role.DIM),
+            Piece(f" · kept by {kept!r}" if kept else "", Role.ACCENT),
+            Piece(f" · {note}" if note else "", Role.ACCENT),
+        )
+
+    def action_target(self, by: int) -> None:
+        """Judge for the next release."""
+        targets = self.session.targets
+        self.target = targets[(targets.index(self.target) + by) % len(targets)]
+        self._judge()
+
+    def action_open(self, name: str) -> None:
+        """Focus the nodes or the findings."""
+        (self.nodes if name == "nodes" else self.findings).focus()
+
+    def action_neighbours(self) -> None:
+        """Focus the neighbours of the node under the cursor."""
+        self.around.focus()
+
+    def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
+        """Let the neighbours follow the nodes once the cursor rests."""
+        if event.source is self.nodes:
+            self.when_resting(self._follow)
+
+    def on_virtual_list_chosen(self, event: VirtualList.Chosen) -> None:
+        """Go to the node that a finding or a neighbour names; from a node to its neighbours."""
+        if event.source is self.nodes:
+            self.action_neighbours()
+            return
+        number = event.source.log_line(event.index) if event.source.row_count() else None
+        self._go_to(number or 0)
+
+    def _go_to(self, number: int) -> None:
+        self.nodes.filter("")
+        place = next((place for place, row in enumerate(self.nodes.rows) if row.node.number == number), None)
+        if place is None:
+            self.say("this row names no node")
+            return
+        self.nodes.go_to(place, center=True)
+        self.nodes.focus()
+
+    def _follow(self) -> None:
+        row = self.nodes.selected
+        if self._judged is not None and row is not None:
+            around = list(neighbours(self._judged.model, row.node, self._taken))
+            self.around.show(around, "the model's inputs and outputs alone")
+            self._bars[2].show(Piece(" neighbours ", Role.STRONG), Piece(f"of {row.node.label}", Role.ACCENT))
+
+    def cited(self) -> tuple[str, int, str] | None:
+        """Return the node under the cursor as a line."""
+        row = self.nodes.selected
+        if row is None or self._judged is None:
+            return None
+        number = row.node.number
+        return self.session.name, number, self._judged.model.quote([number])[number]
+
+    def next_command(self) -> str:
+        """Return the step of the finding under the cursor, else the command that prints the findings."""
+        finding = self.findings.selected if self.pane is self.findings else None
+        steps = (step.command for step in (finding.next_steps if finding else ()) if step.command)
+        target = "" if self.target == self.session.targets[0] else f" --target {self.target}"
+        return next(steps, f"trtforensics check {shlex.quote(self.session.name)}{target}")
+
+    def issue(self) -> str:
+        """Return the node under the cursor, with what is found for the target."""
+        cited = self.cited()
+        if cited is None or self._judged is None:
+            return ""
+        titles = [f"{each.code} {each.title}" for each in self._judged.report.findings]
+        words = self.session.words(self.target)
+        return quoted_issue(f"a node of a model, for {words}", [IssueSection("Findings", titles)], [cited])
+
+    def source_name(self) -> str:
+        """Return the path of the model."""
+        return self.session.name
+
+    def action_ask_filter(self) -> None:
+        """Ask which nodes to keep."""
+        self.prompt.ask(Purpose.FILTER, self.nodes.kept_by.text, self.nodes.fields)
+
+    def action_ask_search(self) -> None:
+        """Ask for a text in operators, names and tensors."""
+        self.prompt.ask(Purpose.SEARCH, self._needle)
+
+    def action_search(self, backwards: bool) -> None:  # noqa: FBT001 - Textual passes actions' arguments by position
+        """Go to the next node that holds the text, or the previous one."""
+        rows: list[NodeRow] = list(self.nodes.rows)
+        start, step = self.nodes.cursor, -1 if backwards else 1
+        order = ((start + step * turn) % len(rows) for turn in range(1, len(rows) + 1)) if rows and self._needle else ()
+        wanted = self._needle.lower()
+        place = next((place for place in order if wanted in _text(rows[place])), None)
+        if place is None:
+            self.say(f"{self._needle!r} is in no node" if self._needle else "nothing to search for; type / and a text")
+        else:
+            self.nodes.go_to(place, center=True)
+
+    def on_prompt_answered(self, event: Prompt.Answered) -> None:
+        """Filter or search."""
+        if event.purpose is Purpose.FILTER:
+            try:
+                self.nodes.filter(event.text)
+                self.say("")
+            except FilterError as error:
+                self.say(str(error))
+        else:
+            self._needle = event.text
+            self.action_search(backwards=False)
+        if event.done:
+            self.nodes.focus()
+
+    def on_prompt_dismissed(self, event: Prompt.Dismissed) -> None:
+        """Go back to the nodes; if the prompt was the filter, drop it."""
+        if event.purpose is Purpose.FILTER:
+            self.nodes.filter("")
+            self.say("")
+        self.nodes.focus()
+
+    def action_leave(self) -> None:
+        """Drop the filter; without one, go back to the source below."""
+        if self.nodes.kept_by:
+            self.nodes.filter("")
+            self.say("")
+        else:
+            self.go_back()
+
+
+def _text(row: NodeRow) -> str:
+    proto = row.node.proto
+    return " ".join((row.node.op, row.node.label, *proto.input, *proto.output)).lower()

@@ -1,0 +1,99 @@
+"""Rows of an ONNX model that is judged before any build: nodes with how a release takes them, and their neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from trtforensics.tui.rows.filtering import texts
+from trtforensics.tui.rows.pieces import Piece, Role, fit, fit_right
+from trtforensics.tui.rows.presentation import Presentation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from trtforensics.onnx_models.checked import CheckedModel, CheckedNode
+    from trtforensics.tui.rows.pieces import Line
+
+_NUMBER, _OPERATOR, _NAME, _MARK = 6, 22, 40, 8
+_ROLES = {"no": Role.ERROR, "refused": Role.ERROR, "error": Role.ERROR, "plugin": Role.WARNING, "warning": Role.WARNING}
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRow:
+    """A node: ``taken`` is the worst that findings say of it, else how the release takes its operator."""
+
+    node: CheckedNode
+    taken: str
+    shapes: str
+    relation: str = ""
+    """What it is to the node in view: ``makes x``, ``reads y``."""
+
+
+def node_rows(model: CheckedModel, taken: Mapping[str, str]) -> list[NodeRow]:
+    """Return the nodes by operator, most frequent first, then in the order of the file; ``taken`` by label or operator.
+
+    A label's word stands before that of its operator.
+    """
+    counts: dict[str, int] = {}
+    for node in model.nodes:
+        counts[node.op] = counts.get(node.op, 0) + 1
+    ordered = sorted(model.nodes, key=lambda node: (-counts[node.op], node.op, node.number))
+    return [_row(model, node, taken) for node in ordered]
+
+
+def _row(model: CheckedModel, node: CheckedNode, taken: Mapping[str, str], relation: str = "") -> NodeRow:
+    word = taken.get(f"node {node.label}", taken.get(node.op, ""))
+    shapes = ", ".join(_spelled(model, name) for name in node.proto.output if name)
+    return NodeRow(node, word, shapes, relation)
+
+
+def neighbours(model: CheckedModel, node: CheckedNode, taken: Mapping[str, str]) -> Iterator[NodeRow]:
+    """Yield the nodes that make what a node reads, then those that read what it makes."""
+    for name in dict.fromkeys(node.proto.input):
+        if name in model.makers:
+            yield _row(model, model.makers[name], taken, f"makes {name}")
+    for name in node.proto.output:
+        for reader in model.readers.get(name, ()):
+            yield _row(model, reader, taken, f"reads {name}")
+
+
+def _spelled(model: CheckedModel, name: str) -> str:
+    sizes = model.sizes.get(name)
+    shape = "?" if sizes is None else "x".join("?" if size is None else str(size) for size in sizes) or "scalar"
+    return f"{name} {model.type_of(name)}[{shape}]"
+
+
+def _pieces(row: NodeRow) -> Line:
+    return (
+        Piece(fit_right(str(row.node.number), _NUMBER) + " ", Role.DIM),
+        Piece(fit(row.node.op, _OPERATOR) + " ", Role.ACCENT),
+        Piece(fit(row.taken, _MARK) + " ", _ROLES.get(row.taken, Role.DIM)),
+        Piece(fit(row.relation, _NAME // 2) + " " if row.relation else "", Role.STRONG),
+        Piece(fit(row.node.label, _NAME) + " "),
+        Piece(row.shapes, Role.DIM),
+    )
+
+
+_HEADING = f"{fit_right('node', _NUMBER)} {fit('operator', _OPERATOR)} {fit('taken', _MARK)} {fit('name', _NAME)} makes"
+
+NODES: Presentation[NodeRow] = Presentation(
+    pieces=lambda row, _: _pieces(row),
+    line=lambda row: row.node.number,
+    heading=lambda _rows, _width: ((Piece(_HEADING, Role.DIM),),),
+    scrolls=True,
+    noun="node",
+    key=lambda row: row.node.number,
+    fields=texts("op", "name", "taken", "tensor"),
+    values=lambda row: {
+        "op": row.node.op,
+        "name": row.node.label,
+        "taken": row.taken,
+        "tensor": (*row.node.proto.input, *row.node.proto.output),
+    },
+    columns=("node", "operator", "taken", "name", "makes"),
+    cells=lambda row: (row.node.number, row.node.op, row.taken, row.node.label, row.shapes),
+)
+NEIGHBOURS: Presentation[NodeRow] = Presentation(
+    pieces=lambda row, _: _pieces(row), line=lambda row: row.node.number, scrolls=True, noun="neighbour"
+)
