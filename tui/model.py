@@ -71,16 +71,17 @@ class ModelScreen(SourceScreen):
 
     def panes(self) -> Iterable[Widget]:
         """Lay the screen out: nodes at the left, findings and neighbours at the right."""
-        lists = zip(self._bars, (self.nodes, self.findings, self.around), strict=True)
-        left, *right = (Vertical(bar, rows, classes="pane") for bar, rows in lists)
-        yield Horizontal(left, Vertical(*right), id="model")
+        nodes, findings, around = self._bars
+        yield Horizontal(
+            Vertical(nodes, self.nodes, classes="pane"),
+            Vertical(Vertical(findings, self.findings, classes="pane"), Vertical(around, self.around, classes="pane")),
+            id="model",
+        )
 
     def on_mount(self) -> None:
         """Judge the model once the screen is drawn."""
-        for rows, bar, name in zip(
-            (self.nodes, self.findings, self.around), self._bars, ("nodes", "findings", "neighbours"), strict=True
-        ):
-            rows.show((), "reading")
+        self.nodes.show((), "reading")
+        for bar, name in zip(self._bars, ("nodes", "findings", "neighbours"), strict=True):
             bar.show(Piece(f" {name}", Role.STRONG))
         self.nodes.focus()
         self._judge()
