@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from onnx import TensorProto, save
+from onnx import ModelProto, TensorProto, save
 
 import trtforensics as tf
 from tests.support.faulty_models import FLOAT, model, node
@@ -111,9 +111,30 @@ def test_what_is_no_model_ends_with_one_sentence(
     assert capsys.readouterr().err.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("faulty", "code", "repair"),
+    [
+        (model(node("Det", "c", "d"), node("Add", "x d", "y"), c=np.eye(3, dtype=np.float32)), "TF170", "fold"),
+        (model(node("Shape", "x", "s"), node("Reshape", "x s", "y")), "TF113", "fold"),
+        (model(node("Shape", "x", "s"), node("Reshape", "x s", "y", allowzero=1)), "TF110", "reshape"),
+    ],
+    ids=["operator of constants", "shape left", "allowzero"],
+)
+def test_a_repair_that_is_proposed_mends_what_it_stands_below(
+    faulty: ModelProto, code: str, repair: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    save(faulty, "m.onnx")
+    (finding,) = (each for each in tf.check("m.onnx", "10.3").findings if each.code == code)
+    command = finding.next_steps[0].command
+    assert command == f"trtforensics repair m.onnx --{repair} -o m.repaired.onnx"
+    assert main(command.split()[1:]) == 0
+    assert code not in {each.code for each in tf.check("m.repaired.onnx", "10.3").findings}
+
+
 def test_from_python() -> None:
     report = tf.check(TRANSFORMER, "8.4", gpu="8.6", types=["fp16"])
-    assert [finding.code for finding in report.findings] == ["TF170"]
+    assert [finding.code for finding in report.findings] == ["TF170", "TF199"]
     with pytest.raises(tf.ForensicsError, match="is no release"):
         tf.check(TRANSFORMER, "eight")
 

@@ -152,6 +152,8 @@ def _restrictions() -> Iterator[Row]:
         (model(node("Conv", "x w b", "y"), w=_KERNEL, b=np.ones(4, np.float32))),
         *old,
     )
+    halves = model(node("Add", "x h", "y"), h=np.ones(8, np.float16))
+    yield "inputs of two types", "TF171", halves, model(node("Add", "x h", "y"), h=np.ones(8, np.float32))
     moving: Values = {**_IMAGE, "axes": (INT64, (1,))}
     yield (
         "axes at run time",
@@ -192,6 +194,9 @@ def _types() -> Iterator[Row]:
     yield "INT64 too wide", "TF175", *tables, "--target", "8.6"
     doubled = [model(node("Mul", "x m", "y"), m=np.array([value])) for value in (1e300, 1e30)]
     yield "DOUBLE too wide", "TF175", *doubled
+    wide: Values = {"x": (TensorProto.DOUBLE, (2,))}
+    plain = model(node("Neg", "x", "y"))
+    yield "DOUBLE input", "TF199", model(node("Neg", "x", "y"), inputs=wide), plain
     yield "mask beyond FP16", "TF176", _masked(-1e9), _masked(-1e4), *_FP16
     yield "NaN in a weight", "TF177", _masked(float("nan")), _masked(1.0)
 

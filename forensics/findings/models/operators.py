@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from trtforensics.findings.case import Need
 from trtforensics.findings.finding import Confidence, Severity
 from trtforensics.findings.models.restrictions import refusal
-from trtforensics.findings.models.seen import by_operator, how_many, of_nodes
+from trtforensics.findings.models.seen import by_operator, how_many, of_nodes, repair
 from trtforensics.findings.rule import rule
 from trtforensics.findings.versions import Version
-from trtforensics.knowledge.operators import first_release_of, operator_support, operators, restrictions_of
+from trtforensics.knowledge.operators import first_release_of, operator_support, operators, restrictions_of, taken_as
 from trtforensics.knowledge.platforms import stack_of
 from trtforensics.knowledge.table import NEWEST
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from trtforensics.findings.case import Case
     from trtforensics.findings.finding import Observation
-    from trtforensics.onnx_models.checked import CheckedNode
+    from trtforensics.onnx_models.checked import CheckedModel, CheckedNode
 
 
 _AS_RTX = (11, 3)
@@ -83,9 +83,16 @@ def not_imported(case: Case) -> Iterator[Observation]:
         first = first_release_of(op)
         later = first is not None and first > version[:2]
         since = f"from {'.'.join(map(str, first))} on" if later and first else "by no release up to 11.1"
-        yield of_nodes(
-            case, nodes, f"{how_many(nodes, op)} {_are(nodes)} not imported ({since}): {{nodes}}", same_as=op
-        )
+        title = f"{how_many(nodes, op)} {_are(nodes)} not imported ({since}): {{nodes}}"
+        steps = [repair(case, "fold")] if all(_folds(case.checked, node) for node in nodes) else ()
+        yield of_nodes(case, nodes, title, steps=steps, same_as=op)
+
+
+def _folds(model: CheckedModel, node: CheckedNode) -> bool:
+    """Whether a node of the main graph computes what is no output from small constants alone."""
+    outputs = {value.name for value in model.outputs}
+    constant = all(model.values(name) is not None for name in node.proto.input if name)
+    return constant and not node.holder and bool(node.proto.input) and outputs.isdisjoint(node.proto.output)
 
 
 @rule(
@@ -108,8 +115,18 @@ def refused_use(case: Case) -> Iterator[Observation]:
             why = refusal(case.checked, node, row)
             if why:
                 groups.setdefault((node.op, why), []).append(node)
+        mixed = _mixed(case.checked, node, release_of(case))
+        if mixed:
+            groups.setdefault((node.op, mixed), []).append(node)
     for (op, why), nodes in groups.items():
         yield of_nodes(case, nodes, f"{how_many(nodes, op)}: {why}: {{nodes}}", same_as=f"{op} {why}")
+
+
+def _mixed(model: CheckedModel, node: CheckedNode, version: tuple[int, ...]) -> str:
+    """Return that inputs which ONNX wants of one type are of several in TensorRT, in words; empty where not."""
+    inputs = node.proto.input if node.is_standard and node.op in _OF_ONE_TYPE else ()
+    words = sorted({taken_as(model.type_of(name), version) for name in inputs if name} - {""})
+    return f"inputs are {' and '.join(words)}, they must be of one type" if len(words) > 1 else ""
 
 
 @rule(
@@ -142,6 +159,21 @@ def plugin_wanted(case: Case) -> Iterator[Observation]:
 
 _BROADCASTING = 7
 """The operator set from which on arithmetic broadcasts as numpy does."""
+_OF_ONE_TYPE = {
+    "Add",
+    "Sub",
+    "Mul",
+    "Div",
+    "Equal",
+    "Greater",
+    "Less",
+    "Max",
+    "Min",
+    "Gemm",
+    "MatMul",
+    "Concat",
+    "Conv",
+}
 _ELEMENTWISE = {"Add", "Sub", "Mul", "Div", "Pow", "And", "Or", "Xor", "Equal", "Greater", "Less", "Max", "Min", "Gemm"}
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted, listed
-from trtforensics.findings.finding import Observation
+from trtforensics.findings.finding import Observation, Step
 from trtforensics.model.span import SourceSpan
 
 if TYPE_CHECKING:
@@ -32,6 +34,14 @@ def of_nodes(case: Case, nodes: Sequence[CheckedNode], title: str, **more: objec
     labels = list(dict.fromkeys(node.label for node in nodes))
     text = title.replace("{nodes}", listed(labels))
     return Observation(text, places(case, nodes), onnx_nodes=labels, **more)  # type: ignore[arg-type]  # its fields
+
+
+def repair(case: Case, *names: str) -> Step:
+    """Return the step that repairs the model; for nodes of the main graph that these repairs are known to mend."""
+    path = Path(case.checked.path)
+    words = ["trtforensics", "repair", str(path), *(f"--{name}" for name in names)]
+    command = shlex.join([*words, "-o", str(path.with_suffix(".repaired.onnx"))])
+    return Step("Repair the model; it is compared with the original on samples", command)
 
 
 def by_operator(nodes: Sequence[CheckedNode]) -> dict[str, list[CheckedNode]]:

@@ -102,6 +102,31 @@ def _is_an_end(op: str, element: str) -> bool:
 
 
 @rule(
+    "TF199",
+    Severity.NOTE,
+    "Tensors of 64 bits are bound and computed in 32",
+    cause="TensorRT has no double, and no 64-bit integers before 9.0: what the model states in 64 bits has 32 in the "
+    "engine. A program that binds inputs and outputs has to use the narrower type.",
+    confirm="The types of the engine's inputs and outputs.",
+    fixes=("Bind the narrower type, or export it so.",),
+    sources=("convertDtype in the importers of onnx-tensorrt 7.2 to 8.6", "operators.md: limited support for DOUBLE"),
+    needs=(Need.ONNX,),
+)
+def narrowed(case: Case) -> Iterator[Observation]:
+    """Name inputs, outputs and Casts of 64 bits, and count constants."""
+    model, version = case.checked, release_of(case)
+    for element in ("INT64", "DOUBLE"):
+        kind = taken_as(element, version)
+        bound = [value.name for value in (*model.inputs, *model.outputs) if value.element == element]
+        casts = [node for node in model.nodes if node.op == "Cast" and node.casts_to == element]
+        constants = sum(of == element for of, _ in model.weights.values())
+        if kind.endswith("32") and (bound or casts or constants):
+            names = listed([*bound, *(node.label for node in casts)]) if bound or casts else ""
+            what = "; ".join(filter(None, (names, counted(constants, "constant") if constants else "")))
+            yield of_nodes(case, casts, f"{element} is taken as {kind}: {what}", same_as=f"narrowed {element}")
+
+
+@rule(
     "TF176",
     Severity.WARNING,
     "Constants do not fit FP16",

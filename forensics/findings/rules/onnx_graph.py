@@ -8,7 +8,7 @@ from trtforensics.console.counting import counted, listed
 from trtforensics.engines.requests import allows, strongly_typed
 from trtforensics.findings.case import Need
 from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
-from trtforensics.findings.models.seen import places
+from trtforensics.findings.models.seen import places, repair
 from trtforensics.findings.rule import rule
 from trtforensics.findings.steps.commands import sanitize
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from trtforensics.findings.case import Case
     from trtforensics.model.span import SourceSpan
+    from trtforensics.onnx_models.checked import CheckedModel
     from trtforensics.onnx_models.outline import ModelNode, OnnxModel
 
 _LAYERNORM_OPSET = 17
@@ -70,7 +71,16 @@ def allowzero(case: Case) -> Iterator[Observation]:
         f"{counted(len(nodes), 'Reshape')} with allowzero and a zero, or an unknown shape: "
         f"{listed([n.name for n in nodes])}"
     )
-    yield from _seen(case, nodes, title, steps=(sanitize(case),), same="allowzero")
+    mended = all(_has_plain_target(case.checked, node) for node in nodes)
+    yield from _seen(
+        case, nodes, title, steps=(repair(case, "reshape") if mended else sanitize(case),), same="allowzero"
+    )
+
+
+def _has_plain_target(model: CheckedModel, node: ModelNode) -> bool:
+    """Whether sizes that are known and not zero decide the target of a Reshape in the main graph."""
+    sizes, maker = model.sizes.get(node.outputs[0], (None,)), model.makers.get(node.outputs[0])
+    return maker is not None and not maker.holder and None not in sizes and 0 not in sizes
 
 
 @rule(
@@ -156,7 +166,11 @@ def unfolded(case: Case) -> Iterator[Observation]:
     static = all(isinstance(dim, int) for dims in case.the_model.inputs.values() for dim in dims)
     nodes = [node for node in case.the_model.nodes if static and node.op == "Shape"]
     title = f"{counted(len(nodes), 'Shape node')} in a model whose inputs are all static: nothing is left to compute"
-    yield from _seen(case, nodes, title, steps=(sanitize(case),), same="unfolded")
+    model = case.checked
+    known = all(None not in model.sizes.get(node.inputs[0], (None,)) for node in nodes)
+    inner = any(model.makers[node.outputs[0]].holder for node in nodes if node.outputs[0] in model.makers)
+    step = repair(case, "fold") if known and not inner else sanitize(case)
+    yield from _seen(case, nodes, title, steps=(step,), same="unfolded")
 
 
 @rule(
