@@ -101,7 +101,7 @@ def first_release_of(operator: str) -> Release | None:
 @cache
 def releases_that_differ(since: Release) -> tuple[Release, ...]:
     """Return the releases from one on with which the parser took operators, or refused uses, otherwise than before."""
-    return tuple(sorted({row.first for row in (*operators(), *restrictions()) if row.first >= since}))
+    return tuple(sorted({row.first for row in (*operators(), *restrictions()) if since <= row.first <= NEWEST}))
 
 
 @cache

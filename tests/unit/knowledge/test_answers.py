@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from tests.support.for_each import for_each
 from trtforensics.knowledge.changes import change_of, error_code, packages
-from trtforensics.knowledge.operators import first_release_of, operator_support, operators, restrictions_of
+from trtforensics.knowledge.operators import (
+    first_release_of,
+    operator_support,
+    operators,
+    releases_that_differ,
+    restrictions_of,
+)
 from trtforensics.knowledge.platforms import releases_for, sm_of, stack_of
+from trtforensics.knowledge.table import NEWEST
 
 
 @for_each(
@@ -157,3 +164,10 @@ def test_codes_and_packages() -> None:
     assert "GPU" in image.meaning
     assert error_code("parser", 99) is None
     assert "onnxruntime-gpu" in {package.package for package in packages()}
+
+
+def test_releases_that_differ_are_described_ones() -> None:
+    releases = releases_that_differ((8, 5))
+    assert releases[:2] == ((8, 5), (8, 6))
+    assert releases == tuple(sorted({*releases}))
+    assert releases[-1] <= NEWEST
