@@ -24,12 +24,21 @@ if TYPE_CHECKING:
     from trtforensics.api import diff as diff
     from trtforensics.api import graph as graph
     from trtforensics.api import load as load
+    from trtforensics.api import plot as plot
     from trtforensics.api import report as report
     from trtforensics.bisection.precision.answer.precision_answer import PrecisionAnswer as PrecisionAnswer
+    from trtforensics.comparison.differences import Comparison as Comparison
+    from trtforensics.comparison.differences import Difference as Difference
     from trtforensics.errors import ForensicsError as ForensicsError
+    from trtforensics.findings.finding import Finding as Finding
+    from trtforensics.findings.finding import Report as Report
 
 
 _ELSEWHERE = {
+    "Report": "trtforensics.findings.finding",
+    "Finding": "trtforensics.findings.finding",
+    "Difference": "trtforensics.comparison.differences",
+    "Comparison": "trtforensics.comparison.differences",
     "ForensicsError": "trtforensics.errors",
     "PrecisionAnswer": "trtforensics.bisection.precision.answer.precision_answer",
 }
@@ -37,12 +46,16 @@ _ELSEWHERE = {
 
 __all__ = [
     "BisectionAnswer",
+    "Comparison",
+    "Difference",
+    "Finding",
     "ForensicsError",
     "LayerTiming",
     "LoadedBuild",
     "LoadedLayer",
     "LoadedLog",
     "PrecisionAnswer",
+    "Report",
     "TableView",
     "__version__",
     "bisect",
@@ -51,6 +64,7 @@ __all__ = [
     "diff",
     "graph",
     "load",
+    "plot",
     "report",
 ]
 
@@ -63,4 +77,4 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - any public name
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

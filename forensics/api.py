@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,12 +16,17 @@ from typing import TYPE_CHECKING, Any, Literal
 from trtforensics.engines.facts import EngineFacts
 from trtforensics.engines.joining import load_joined
 from trtforensics.model.log import Choice
-from trtforensics.render.headline import first_line, headlines
+from trtforensics.render.headline import first_line, headline_of, headlines, run_lines
+from trtforensics.render.markup import html, table, tag
+from trtforensics.render.names import shortened
+from trtforensics.render.records import Records, RecordsByName
+from trtforensics.render.time_rows import time_rows
 from trtforensics.tables import forms
 from trtforensics.tables.catalogue import table_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from xml.etree import ElementTree as ET
 
     import networkx as nx
     import numpy.typing as npt
@@ -40,9 +45,16 @@ if TYPE_CHECKING:
     from trtforensics.model.run import Run, RunResult
     from trtforensics.model.span import SourceSpan
     from trtforensics.model.timings import Candidate, TacticTimings
+    from trtforensics.plots.figure import Figure
     from trtforensics.tables.columns import Table
 
     Path = str | PathLike[str]
+
+_LONGEST = 120
+"""Characters of a name or a path in a ``repr``."""
+_ROWS, _BUILDS = 20, 10
+"""The most rows and builds that a notebook shows."""
+_SLOWEST = ("layer", "type", "compute_precision", "time_ms", "share")
 
 
 def load(*paths: Path, profile: Path | None = None, layers: Path | None = None, model: Path | None = None) -> LoadedLog:
@@ -77,6 +89,12 @@ class TableView:
     """Rows and columns, with units in the columns' names; the same tables as of ``trtforensics table``."""
 
     make: Callable[[], Table]
+
+    def __repr__(self) -> str:
+        return f"<table of {sum(1 for _ in self):,} rows: {shortened(', '.join(self.columns), _LONGEST)}>"
+
+    def _repr_html_(self) -> str:
+        return html(table(self.columns, self.make().values(), _ROWS))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -140,7 +158,16 @@ class LoadedLayer:
         self.facts = facts
 
     def __repr__(self) -> str:
-        return f"<layer {self.facts.index}: {self.name}>"
+        return f"<layer {self.facts.index}: {shortened(self.name, _LONGEST)}>"
+
+    def _repr_html_(self) -> str:
+        facts = [("computes in", self.precision), ("time", self.time and f"{self.time.ms:.4g} ms {self.time.source}")]
+        facts += [
+            ("ONNX nodes", ", ".join(self.onnx_nodes)),
+            ("why", "; ".join(self.why)),
+            ("stated at", str(self.span)),
+        ]
+        return html(tag("div", tag("p", f"{self.type} {self.name}"), table(("", ""), filter(all, facts), len(facts))))
 
     @property
     def name(self) -> str:
@@ -173,7 +200,8 @@ class LoadedLayer:
     @property
     def candidates(self) -> tuple[Candidate, ...]:
         """The tactics that were timed for its choice, fastest first."""
-        return self.facts.engine.build.candidates(self.choice) if isinstance(self.choice, Choice) else ()
+        choice = self.choice
+        return Records(self.facts.engine.build.candidates(choice) if isinstance(choice, Choice) else ())
 
     @property
     def onnx_nodes(self) -> tuple[str, ...]:
@@ -195,21 +223,38 @@ class LoadedBuild:
     """A build of a log, or an engine of engine files. ``raw`` is the parsed record, which is not promised."""
 
     def __init__(self, log: LoadedLog, raw: Build) -> None:
-        self._log = log
+        self.log = log
         self.raw = raw
 
     def __repr__(self) -> str:
-        return f"<build {self.raw.index + 1} of {self._log.path}: {len(self.layers)} engine layers>"
+        return f"<build {self.raw.index + 1} of {shortened(self.log.path, _LONGEST)}: {len(self.layers)} engine layers>"
+
+    def _repr_html_(self) -> str:
+        return html(self._element())
+
+    def _element(self) -> ET.Element:
+        """Return how it ended and where its time goes, and its slowest layers folded."""
+        from trtforensics.plots.engine_figures import types  # noqa: PLC0415 - only a notebook shows it so
+        from trtforensics.plots.page import image  # noqa: PLC0415 - as above
+
+        log = self.log.raw
+        rows = [(row.label, row.cited) for row in time_rows(log, self.raw)]
+        figure = types(self.engine)
+        slowest = self.table().sort("-time_ms").select(*_SLOWEST)
+        layers = table(slowest.columns, slowest.make().values(), _ROWS)
+        folded = tag("details", tag("summary", f"{len(self.layers):,} engine layers, slowest first"), layers)
+        picture = [] if figure is None else [image(figure)]
+        return tag("div", tag("p", headline_of(log, self.raw).text), table(("", ""), rows, len(rows)), *picture, folded)
 
     @cached_property
     def engine(self) -> EngineFacts:
         """The engine's layers with their facts, and sums by kind, precision and ONNX block."""
-        return EngineFacts(self.raw, self._log.path, self._log.joined.model)
+        return EngineFacts(self.raw, self.log.path, self.log.joined.model)
 
     @cached_property
     def layers(self) -> tuple[LoadedLayer, ...]:
         """The engine's layers, in its order."""
-        return tuple(LoadedLayer(facts) for facts in self.engine.layers)
+        return Records(LoadedLayer(facts) for facts in self.engine.layers)
 
     @property
     def ledger(self) -> TimeLedger:
@@ -224,32 +269,32 @@ class LoadedBuild:
     @property
     def choices(self) -> Sequence[Choice]:
         """One for each ``Chose`` line."""
-        return self.raw.choices
+        return Records(self.raw.choices)
 
     @property
     def fusions(self) -> Sequence[Fusion]:
         """What the optimiser fused."""
-        return self.raw.fusions
+        return Records(self.raw.fusions)
 
     @property
     def onnx_nodes(self) -> Sequence[OnnxNode]:
         """The nodes that the ONNX parser read."""
-        return self.raw.onnx_nodes
+        return Records(self.raw.onnx_nodes)
 
     @property
     def messages(self) -> Sequence[Message]:
         """Warnings and errors."""
-        return self.raw.messages
+        return Records(self.raw.messages)
 
     @property
     def profile(self) -> Sequence[LayerTime]:
         """The rows of the profile; empty where there is none."""
-        return self.raw.profile
+        return Records(self.raw.profile)
 
     @property
     def results(self) -> Mapping[str, RunResult]:
         """What the run came to, by a name with its unit (``latency_ms``, ``throughput_qps``)."""
-        return {result.key: result for result in self.raw.results}
+        return RecordsByName({result.key: result for result in self.raw.results})
 
     @property
     def timings(self) -> TacticTimings:
@@ -296,7 +341,14 @@ class LoadedLog:
         self.paths = paths
 
     def __repr__(self) -> str:
-        return f"<{self.path}: {len(self.builds)} builds>"
+        return f"<{shortened(self.path, _LONGEST)}: {len(self.builds)} builds>"
+
+    def _repr_html_(self) -> str:
+        runs = [tag("li", line) for line in run_lines(headlines(self.raw))]
+        builds = [tag("details", tag("summary", repr(build)[1:-1]), build._element()) for build in self.builds]  # noqa: SLF001
+        for build in builds[:1]:
+            build.set("open", "")
+        return html(tag("div", tag("p", self.headline), *([tag("ul", *runs)] if runs else []), *builds[:_BUILDS]))
 
     @property
     def path(self) -> str:
@@ -311,12 +363,12 @@ class LoadedLog:
     @cached_property
     def builds(self) -> tuple[LoadedBuild, ...]:
         """The builds of the log, or the engines of engine files."""
-        return tuple(LoadedBuild(self, build) for build in self.joined.log.builds)
+        return Records(LoadedBuild(self, build) for build in self.joined.log.builds)
 
     @property
     def runs(self) -> Sequence[Run]:
         """The runs of the log, each with its program, outcome, phases and results; ``builds`` are places in builds."""
-        return self.raw.runs
+        return Records(self.raw.runs)
 
     @property
     def headline(self) -> str:
@@ -361,7 +413,33 @@ def diff(good: LoadedLog | Path, bad: LoadedLog | Path) -> Comparison:
     for name, side in (("good", good), ("bad", bad)):
         first, *more = side.paths if isinstance(side, LoadedLog) else (fspath(side),)
         sides.append(with_files(load_side(first, name), more, on_file=lambda _: None))
-    return compare(*sides)
+    comparison = compare(*sides)
+    return replace(comparison, differences=Records(comparison.differences))
+
+
+def plot(first: LoadedBuild, second: LoadedBuild | None = None, *, of: str = "") -> Figure:
+    """Return a figure of an engine, or of two: without ``of``, the first that there is.
+
+    Of one these are ``layers``, ``types``, ``blocks``, ``memory``, ``roofline``, ``margins`` and ``build``, of two
+    ``waterfall`` and ``compare``.
+
+    A notebook shows it; ``svg_text()`` is its text, ``header`` and ``rows`` are its data.
+
+    Raises:
+        ForensicsError: the files do not give the figure; the error says what it needs.
+    """
+    from trtforensics.plots.choosing import figures_of, figures_of_two, named  # noqa: PLC0415 - for this call only
+
+    made = figures_of(first.engine)
+    if second is not None:
+        from trtforensics.comparison.times import compare_times  # noqa: PLC0415 - as above
+        from trtforensics.comparison.view_building import of_log  # noqa: PLC0415 - as above
+
+        logs = (replace(build.log.raw, builds=(build.raw,)) for build in (first, second))
+        good, bad = ([view] if (view := of_log(log)) is not None else [] for log in logs)
+        times = compare_times(good, bad).layers if good and bad else None
+        made = figures_of_two(times) if times is not None else []
+    return named(made, of or next((figure.name for figure in made), "layers"), first.log.path)
 
 
 def report(log: LoadedLog) -> Report:
@@ -372,7 +450,8 @@ def report(log: LoadedLog) -> Report:
     """
     from trtforensics.datasets.judged_sources import JudgedSource  # noqa: PLC0415 - for this call only
 
-    return JudgedSource.of(log.joined).report
+    judged = JudgedSource.of(log.joined).report
+    return replace(judged, findings=Records(judged.findings))
 
 
 def check(

@@ -86,7 +86,7 @@ def _figures(args: Namespace) -> list[Figure]:
     from trtforensics.comparison.view_building import of_log
     from trtforensics.console.progress import ProgressLine
     from trtforensics.engines.joining import load_joined
-    from trtforensics.plots.choosing import NEEDS, figures_of, figures_of_two
+    from trtforensics.plots.choosing import NEEDS, figures_of, figures_of_two, named
     from trtforensics.plots.times_figures import figures_of_times
 
     with ProgressLine(quiet=args.quiet) as progress:
@@ -103,10 +103,6 @@ def _figures(args: Namespace) -> list[Figure]:
         made += figures_of(joined.engine(args.build))
     made += timed
     wanted = args.of or [figure.name for figure in made]
-    by_name = {figure.name: figure for figure in made}
-    for name in wanted:
-        if name not in by_name:
-            raise UsageError(args.sources[0], f"does not give the figure {name}", f"It needs {NEEDS[name]}")
-    if not made:
+    if not wanted:
         raise UsageError(args.sources[0], "gives no figure", f"Figures need, for example, {NEEDS['layers']}")
-    return [by_name[name] for name in wanted]
+    return [named(made, name, args.sources[0]) for name in wanted]

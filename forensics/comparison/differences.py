@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from trtforensics.model.older_python import StrEnum
 from trtforensics.model.timings import tactic_text
 from trtforensics.parsers.notation.kernels import read_kernel
+from trtforensics.render.names import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from trtforensics.comparison.views import LayerView
     from trtforensics.model.span import SourceSpan
     from trtforensics.sources.kinds import Kind
+
+_NAME = 120
+"""Characters of a layer's name in a ``repr``."""
 
 
 class DifferenceType(StrEnum):
@@ -74,6 +78,9 @@ class Difference:
     regroups: bool = False
     cause: int | None = None
 
+    def __repr__(self) -> str:
+        return f"<{self.type} of {shortened(self.layer, _NAME)}, suspicion {self.suspicion:.2f}>"
+
     @property
     def suspicion(self) -> float:
         """From 0 to 1; see :meth:`trtforensics.comparison.scores.Counts.suspicion`."""
@@ -121,6 +128,17 @@ class Comparison:
     notes: tuple[str, ...]
     times: TimeComparison
     unrelated: str = ""
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{count} {word}" for word, count in self.summary().items() if count)
+        return f"<comparison of {sum(self.matched.values()):,} aligned layers: {counts or self.without_rows()}>"
+
+    def _repr_html_(self) -> str:
+        from trtforensics.comparison.report import report  # noqa: PLC0415 - only a notebook shows it so
+        from trtforensics.render.markup import html, tag  # noqa: PLC0415 - as above
+
+        rest = tag("details", tag("summary", "Differences"), tag("pre", report(self)))
+        return html(tag("div", tag("p", repr(self)[1:-1]), rest))
 
     def without_rows(self) -> str:
         """Explain an empty list of differences."""

@@ -360,6 +360,9 @@ class EngineFacts:
     source: str = ""
     model: OnnxModel | None = field(default=None, repr=False)
 
+    def __repr__(self) -> str:
+        return f"<engine of build {self.build.index + 1}: {len(self.layers):,} layers>"
+
     @cached_property
     def layers(self) -> tuple[LayerFacts, ...]:
         """The layers, in the engine's order."""

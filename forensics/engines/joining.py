@@ -90,6 +90,9 @@ class JoinedSources:
     model: OnnxModel | None = None
     unjoined: tuple[Unjoined, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"<files of {self.log.source.path}: {len(self.log.builds)} builds>"
+
     def engine(self, number: int | None = None) -> EngineFacts:
         """Return the engine of a build with the facts of its layers; see :meth:`build`.
 

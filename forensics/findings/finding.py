@@ -62,6 +62,9 @@ class Step:
 _NAME = 60
 """Characters of a ForeignNode's name in a title."""
 
+_TITLE = 160
+"""Characters of a title in a finding's ``repr``."""
+
 
 @dataclass(frozen=True)
 class Cost:
@@ -166,6 +169,9 @@ class Finding:
     """It is about an ONNX model: its lines are numbers of nodes, 0 is the whole model."""
     cell: str = ""
     """The notebook's cell whose output holds the first line; empty in a log."""
+
+    def __repr__(self) -> str:
+        return f"<{self.severity.word} {self.code}, {self.place}: {shortened(self.title, _TITLE)}>"
 
     @property
     def place(self) -> str:
@@ -292,6 +298,15 @@ class Report:
     """The settings file that suppresses some of them; empty where none does."""
     not_judged: tuple[NotJudged, ...] = ()
     unreadable: tuple[Unreadable, ...] = ()
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{count} {word}s" for word, count in self.counts().items() if count) or "nothing"
+        return f"<report on {len(self.sources)} sources: {counts} found>"
+
+    def _repr_html_(self) -> str:
+        from trtforensics.findings.forms.html import fragment  # noqa: PLC0415 - only a notebook shows it so
+
+        return fragment(self)
 
     def worst(self) -> Severity | None:
         """Return the highest severity among the findings; None where there is none."""

@@ -97,6 +97,10 @@ class TimeLedger:
     layers: int
     unknown_layers: int
 
+    def __repr__(self) -> str:
+        total = "no times" if self.total_ms is None else f"{self.total_ms:.4g} ms {self.basis}"
+        return f"<{len(self.units):,} units of time: {total}>"
+
     @property
     def basis(self) -> str:
         """``measured``, ``tuned`` or ``none``; ``mixed`` where a profile lacks layers that the autotuner timed."""

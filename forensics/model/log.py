@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.model.deferred import Deferred
 from trtforensics.model.older_python import StrEnum
-from trtforensics.model.timings import is_near_tie
+from trtforensics.model.timings import is_near_tie, tactic_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from trtforensics.model.run import Run, RunResult
     from trtforensics.model.span import SourceInfo, SourceSpan
     from trtforensics.model.timings import Candidate, Int64Column, OpenBlock, TacticTimings
+
+_NAME = 120
+"""Characters of a layer's name in a ``repr``."""
 
 
 class Tool(StrEnum):
@@ -156,6 +159,10 @@ class Choice:
     """The chosen tactic's kernel, where its row names one."""
     splits: int | None = None
     """Into how many parts its row says that the reduction is split (8.5, 8.6)."""
+
+    def __repr__(self) -> str:
+        tactic = "no tactic" if self.tactic is None else tactic_text(self.tactic)
+        return f"<choice for {self.layer[:_NAME]}: {self.runner} {tactic}, line {self.span.line:,}>"
 
     @property
     def near_tie(self) -> bool:
@@ -375,6 +382,9 @@ class Build(Deferred):
     runner_ids: Mapping[str, int] = field(default_factory=dict)
     """The id of each runner that a ``Timing Runner`` line names with one (``Myelin[0x80000023]``, since 8.6)."""
 
+    def __repr__(self) -> str:
+        return f"<record of build {self.index + 1}, lines {self.first_line:,} to {self.last_line:,}>"
+
     def option(self, block: str, name: str) -> str | None:
         """Return the value of an option as printed, or None where the log does not print it."""
         return next((fact.value for fact in self.options.get(block, ()) if fact.name == name), None)
@@ -470,6 +480,9 @@ class BuildLog:
     """Byte offset of each line's start in the (decoded) text; one entry a line."""
     runs: tuple[Run, ...] = ()
     """The runs that the builds belong to, in the log's order; a line is in one or in none."""
+
+    def __repr__(self) -> str:
+        return f"<build log {self.source.path}: {self.source.lines:,} lines, {len(self.builds)} builds>"
 
     def run_of(self, build: Build) -> Run | None:
         """Return the run that a build belongs to; None where no run is known, as for an engine's files alone."""

@@ -71,6 +71,9 @@ class TacticTimings:
     texts: Sequence[str]
     splits: Int64Column | None = None
 
+    def __repr__(self) -> str:
+        return f"<{len(self.ms):,} timed tactics in {len(self.runner_line):,} runner blocks>"
+
     def rows(self, first_line: int, last_line: int) -> range:
         """Return which rows were timed on these lines, both ends included."""
         return range(*self.line.searchsorted((first_line, last_line + 1)).tolist())

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.errors import UsageError
 from trtforensics.plots.comparison_figures import side_by_side, waterfall
 from trtforensics.plots.engine_figures import blocks, layers, margins, memory, roofline, tuning, types
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from trtforensics.comparison.times import LayerTimes
     from trtforensics.engines.facts import EngineFacts
     from trtforensics.plots.figure import Figure
@@ -33,6 +36,18 @@ def figures_of(engine: EngineFacts) -> list[Figure]:
     of_layers = (draw(engine) for draw in (layers, types, blocks, memory, roofline))
     of_build = (draw(engine.build) for draw in (margins, tuning))
     return [figure for figure in (*of_layers, *of_build) if figure is not None]
+
+
+def named(made: Iterable[Figure], name: str, where: str) -> Figure:
+    """Return one of the figures that files give; ``where`` is the file that an error names.
+
+    Raises:
+        UsageError: the files do not give it; the error says what it needs.
+    """
+    by_name = {figure.name: figure for figure in made}
+    if name not in by_name:
+        raise UsageError(where, f"does not give the figure {name}", f"It needs {NEEDS.get(name, 'another name')}")
+    return by_name[name]
 
 
 def figures_of_two(times: LayerTimes) -> list[Figure]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from base64 import b64encode
 from copy import deepcopy
 from importlib.resources import files
 from io import StringIO
@@ -93,6 +94,12 @@ def to_svg(figure: Figure) -> str:
     style.text = _DARK
     svg.insert(2, style)
     return f"{ET.tostring(svg, encoding='unicode')}\n"
+
+
+def image(figure: Figure) -> ET.Element:
+    """Return a figure as an ``img`` element that holds its SVG, so that no style of a notebook meets its own."""
+    data = b64encode(to_svg(figure).encode()).decode()
+    return ET.Element("img", {"src": f"data:image/svg+xml;base64,{data}", "alt": shown(figure.alt)})
 
 
 def to_png(figure: Figure, where: str) -> bytes:

@@ -38,6 +38,67 @@ def test_names_and_signatures_are_those_that_are_promised() -> None:
     assert described() == SIGNATURES.read_text(encoding="utf-8"), "a change here breaks programs; else update the file"
 
 
+LONGEST_REPR = 300
+OTHER_LOG = LOGS / "emulated-trtexec-10.16-three-passes.log"
+
+
+def shown() -> list[object]:
+    """Return what the functions return, and what hangs on it."""
+    log, other = tf.load(LOG), tf.load(OTHER_LOG)
+    build, layer = log.builds[0], log.builds[0].layers[2]
+    report, difference = tf.report(log), tf.diff(log, OTHER_LOG)
+    figures = [tf.plot(build), tf.plot(build, of="types"), tf.plot(build, other.builds[-1])]
+    of_build = [getattr(build, name) for name in dir(build) if not name.startswith("_")]
+    of_layer = [getattr(layer, name) for name in dir(layer) if not name.startswith("_")]
+    found = [report, report.findings, report.findings[0], difference, difference.differences, difference.differences[0]]
+    return [log, log.builds, log.raw, log.joined, *found, *figures, build, layer, *of_build, *of_layer]
+
+
+def test_every_object_is_a_line_in_a_console() -> None:
+    long = {type(value).__name__: repr(value) for value in shown() if not callable(value)}
+    assert {name: text for name, text in long.items() if len(text) > LONGEST_REPR or "\n" in text} == {}
+
+
+def test_what_functions_return_is_a_table_or_a_page_in_a_notebook() -> None:
+    log = tf.load(LOG)
+    build = log.builds[0]
+    for value, words in (
+        (log, "engine layers, slowest first"),
+        (build, "PASSED"),
+        (build, "data:image/svg+xml;base64,"),
+        (build.layers, "/stem/pool/MaxPool"),
+        (build.layers[2], "computes in"),
+        (build.choices, "runner_up_ms"),
+        (build.results, "throughput_qps"),
+        (build.table(), "weights_bytes"),
+        (tf.report(log), "<summary>warning TF202 "),
+        (tf.diff(log, OTHER_LOG), "<summary>Differences"),
+        (tf.plot(build, of="types"), "<img"),
+    ):
+        page = value._repr_html_()
+        assert words in page, value
+        assert "<script" not in page
+        assert len(page) < 40_000
+
+
+def test_a_name_from_a_log_is_no_markup(tmp_path: Path) -> None:
+    layers = tmp_path / "layers.json"
+    layers.write_text(DETAILED.replace("{ForeignNode[a...b]}", "<b>fc</b>"))
+    page = tf.load(layers)._repr_html_()
+    assert "&lt;b&gt;fc" in page
+    assert "<b>fc" not in page
+
+
+def test_a_figure_that_the_files_do_not_give_says_what_it_needs() -> None:
+    with pytest.raises(tf.ForensicsError, match="needs times of inferences"):
+        tf.plot(tf.load(LOG).builds[0], of="spread")
+    assert tf.plot(tf.load(LOG).builds[0]).svg_text().startswith("<svg")
+
+
+def test_only_public_names_are_listed() -> None:
+    assert dir(tf) == sorted(tf.__all__)
+
+
 def test_importing_imports_nothing_heavy() -> None:
     code = (
         "import sys, trtforensics; print(sorted({'numpy', 'lark', 'networkx', 'onnx', 'textual'} & set(sys.modules)))"

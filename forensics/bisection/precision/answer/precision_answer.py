@@ -102,6 +102,9 @@ class PrecisionAnswer:
     probes: tuple[ScoredProbe, ...]
     operators: OperatorFix | None
 
+    def __repr__(self) -> str:
+        return f"<precision search, {self.status}: {len(self.nodes)} nodes stay FP32>"
+
     @property
     def status(self) -> str:
         """How the search ended: ``certified``, ``named``, ``inconclusive`` or ``not-reproduced``."""

@@ -1,0 +1,57 @@
+"""Builds HTML as a tree, which the standard library writes: a text of a log can never become markup."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+from trtforensics.console.terminal import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+Child = ET.Element | str
+
+_DIGITS = 4
+
+
+def tag(name: str, *children: Child, cls: str = "", **attributes: str) -> ET.Element:
+    """Return an element; texts among its children are made safe to show."""
+    element = ET.Element(name, ({"class": cls} if cls else {}) | attributes)
+    last: ET.Element | None = None
+    for child in children:
+        if isinstance(child, ET.Element):
+            element.append(child)
+            last = child
+        elif last is None:
+            element.text = (element.text or "") + visible(child)
+        else:
+            last.tail = (last.tail or "") + visible(child)
+    return element
+
+
+def html(element: ET.Element) -> str:
+    """Return an element as text of HTML."""
+    return ET.tostring(element, encoding="unicode", method="html")
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[object]], most: int) -> ET.Element:
+    """Return a table of at most ``most`` rows, with the number of those left out below it."""
+    shown: list[ET.Element] = []
+    left = 0
+    for row in rows:
+        if len(shown) < most:
+            shown.append(tag("tr", *(tag("td", _cell(value)) for value in row)))
+        else:
+            left += 1
+    head = tag("thead", tag("tr", *(tag("th", name) for name in header)))
+    rest = [tag("p", f"and {left:,} more rows")] if left else []
+    return tag("div", tag("table", head, tag("tbody", *shown)), *rest)
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, tuple | list):
+        return "; ".join(map(_cell, value))
+    if isinstance(value, float):
+        return f"{value:.{_DIGITS}g}"
+    return "" if value is None else str(value)
