@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from contextlib import ExitStack
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from trtforensics.engines.joining import JoinedSources
-    from trtforensics.findings.finding import Severity
+    from trtforensics.findings.finding import Report, Severity
     from trtforensics.findings.judging import Inputs
     from trtforensics.findings.suppression import ReportSettings
     from trtforensics.plots.figure import Figure
@@ -103,9 +104,24 @@ def run(args: Namespace) -> int:
     width = shutil.get_terminal_size().columns if args.output is None and sys.stdout.isatty() else 0
     look = Look(verbose=args.verbose, colour=colour, width=width, fails_from=fails_from, figures=figures)
     deliver((render(report, form, look),), args.output)
+    if form == "github" and (summary := os.environ.get("GITHUB_STEP_SUMMARY")):
+        _summarise(report, summary)
     worst = report.worst()
     failed = worst is not None and fails_from is not None and worst >= fails_from
     return ExitCode.NO if failed else ExitCode.OK
+
+
+def _summarise(report: Report, path: str) -> None:
+    """Add the report to the summary of a job of GitHub's.
+
+    Raises:
+        OutputError: the file cannot be written.
+    """
+    from trtforensics.console.output import explained
+    from trtforensics.findings.forms.github import summary
+
+    with explained(path), open(path, "a", encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - as it is named
+        file.write(summary(report))
 
 
 def _figures(inputs: Inputs) -> tuple[Figure, ...]:

@@ -13,7 +13,13 @@ HERE = Path(__file__).resolve().parent / "report"
 ROOT = HERE.parents[2]
 LOG = "testdata/logs/emulated-trtexec-8.6.log"
 """Given by its path from the repository's root, where the command runs: no machine's path is inside."""
-NAMES = {"sarif": "report.sarif", "html": "report.html", "junit": "report.xml"}
+NAMES = {
+    "sarif": "report.sarif",
+    "html": "report.html",
+    "junit": "report.xml",
+    "github": "report.github",
+    "codequality": "report.codequality",
+}
 
 
 @pytest.mark.parametrize("form", NAMES)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from trtforensics.findings.finding import Report, Severity
     from trtforensics.plots.figure import Figure
 
-FORMS = ("text", "json", "sarif", "html", "junit")
+FORMS = ("text", "json", "sarif", "html", "junit", "github", "codequality")
 ENDINGS = {".json": "json", ".sarif": "sarif", ".html": "html", ".htm": "html", ".xml": "junit"}
 """What the endings of paths stand for; any other ending stands for text."""
 

@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from trtforensics.console.terminal import visible
 from trtforensics.findings.finding import root_of
+from trtforensics.findings.forms.fingerprints import fingerprints
 from trtforensics.findings.registry import rule_of
 from trtforensics.model.version import __version__
 from trtforensics.parsers.text.stored import STANDARD_INPUT
@@ -49,9 +50,14 @@ def document(report: Report) -> JsonObject:
     artifacts = {path: index for index, path in enumerate(sources)}
     by = {"justification": f"Some are suppressed by {visible(report.settings)}."} if report.settings else {}
     hiding = {"suppressions": [{"kind": "external", "status": "accepted", **by}]}
-    results = [_result(finding, positions[finding.code], artifacts, root_of(finding, shown)) for finding in shown]
-    results += [
-        _result(finding, positions[finding.code], artifacts, root_of(finding, hidden)) | hiding for finding in hidden
+    every = (*shown, *hidden)
+    marks = dict(zip(map(id, every), fingerprints(every), strict=True))
+    results = [
+        _result(finding, positions[finding.code], artifacts, root_of(finding, among))
+        | {"partialFingerprints": _fingerprints(finding, marks[id(finding)])}
+        | more
+        for among, more in ((shown, {}), (hidden, hiding))
+        for finding in among
     ]
     driver = {
         "name": "trtforensics",
@@ -109,7 +115,6 @@ def _result(finding: Finding, rule_index: int, artifacts: Mapping[str, int], roo
         "level": finding.severity.word,
         "message": _text("\n\n".join(_message(finding, root))),
         "locations": [location],
-        "partialFingerprints": {"trtforensics/v1": visible(finding.signature)},
         "properties": {
             "confidence": finding.confidence.value,
             "builds": list(finding.builds),
@@ -122,6 +127,11 @@ def _result(finding: Finding, rule_index: int, artifacts: Mapping[str, int], roo
     if related:
         result["relatedLocations"] = [location | {"id": index} for index, location in enumerate(related, start=1)]
     return result
+
+
+def _fingerprints(finding: Finding, line_hash: str) -> JsonObject:
+    """Return what servers tell findings of two runs by; GitHub takes ``primaryLocationLineHash``, and it alone."""
+    return {"primaryLocationLineHash": line_hash, "trtforensics/v1": visible(finding.signature)}
 
 
 def _message(finding: Finding, root: Finding | None) -> Iterator[str]:
@@ -153,7 +163,7 @@ def _logical(names: Sequence[str], kind: str) -> Iterator[JsonObject]:
 def _location(evidence: Evidence, artifacts: Mapping[str, int]) -> JsonObject:
     span = evidence.span
     place = _place(span.file) | ({"index": artifacts[span.file]} if span.file in artifacts else {})
-    region = {"startLine": max(span.line, 1), "snippet": {"text": visible(evidence.text)}}
+    region = {"startLine": max(span.line_in_file, 1), "snippet": {"text": visible(evidence.text)}}
     return {"physicalLocation": {"artifactLocation": place, "region": region}}
 
 

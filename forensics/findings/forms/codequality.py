@@ -1,0 +1,34 @@
+"""A report as GitLab reads code quality: https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trtforensics.console.terminal import visible
+from trtforensics.findings.finding import Severity
+from trtforensics.findings.forms.fingerprints import fingerprints
+from trtforensics.render.json_text import dumps
+
+if TYPE_CHECKING:
+    from trtforensics.findings.finding import Report
+    from trtforensics.findings.forms.rendering import Look
+
+_SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity.NOTE: "info"}
+
+
+def render(report: Report, look: Look) -> str:  # noqa: ARG001 - every renderer is called alike
+    """Return a JSON list with an object for each finding; GitLab follows it by its fingerprint."""
+    rows = []
+    for finding, fingerprint in zip(report.findings, fingerprints(report.findings), strict=True):
+        span = finding.evidence[0].span
+        place = {"path": visible(span.file), "lines": {"begin": max(span.line_in_file, 1)}}
+        rows.append(
+            {
+                "description": visible(f"{finding.title}. {finding.cause}"),
+                "check_name": finding.code,
+                "fingerprint": fingerprint,
+                "severity": _SEVERITIES[finding.severity],
+                "location": place,
+            }
+        )
+    return f"{dumps(rows, indent=1)}\n"
