@@ -15,11 +15,10 @@ import pytest
 from tests.support.repository import LOGS, ROOT
 from tests.unit.findings.forms.hostile import evil_report
 from trtforensics.cli import main
+from trtforensics.datasets.judged_sources import JudgedSource
 from trtforensics.engines.joining import load_joined
 from trtforensics.findings.forms.fingerprints import fingerprints
 from trtforensics.findings.forms.rendering import FORMS, Look, render
-from trtforensics.findings.judging import judge_joined
-from trtforensics.parsers.text.source import MAX_BYTES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +35,7 @@ def shifted(text: str) -> str:
 
 
 def judged(path: Path) -> dict[str, int]:
-    findings = judge_joined(load_joined([str(path)], model=None), MAX_BYTES).findings
+    findings = JudgedSource.of(load_joined([str(path)], model=None)).report.findings
     return {mark: finding.line for mark, finding in zip(fingerprints(findings), findings, strict=True)}
 
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from trtforensics.datasets.judged_sources import JudgedSource
 from trtforensics.engines.joining import load_joined
 from trtforensics.errors import NotABuildLogError
-from trtforensics.findings.judging import judge_joined
 from trtforensics.parsers.text.notebook import outputs_of
-from trtforensics.parsers.text.source import MAX_BYTES, open_source
+from trtforensics.parsers.text.source import open_source
 from trtforensics.sources.build_log import load_build_log
 from trtforensics.sources.strangers import named
 
@@ -82,7 +82,7 @@ def test_each_cell_with_output_is_a_run_and_a_finding_names_its_cell(tmp_path: P
         "trtexec",
         "python",
     )
-    findings = judge_joined(load_joined([path], model=None), MAX_BYTES).findings
+    findings = JudgedSource.of(load_joined([path], model=None)).report.findings
     assert {(finding.code, finding.cell) for finding in findings} >= {("TF303", "In [3]"), ("TF301", "In [4]")}
     places = {finding.place for finding in findings if finding.code == "TF301"}
     assert all(place.endswith(" (In [4])") for place in places)
