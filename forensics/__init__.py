@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any
 from trtforensics.model.version import __version__
 
 if TYPE_CHECKING:
-    from trtforensics.api import BisectionAnswer as BisectionAnswer
     from trtforensics.api import LayerTiming as LayerTiming
     from trtforensics.api import LoadedBuild as LoadedBuild
     from trtforensics.api import LoadedLayer as LoadedLayer
     from trtforensics.api import LoadedLog as LoadedLog
     from trtforensics.api import TableView as TableView
-    from trtforensics.api import bisect as bisect
-    from trtforensics.api import bisect_precision as bisect_precision
     from trtforensics.api import check as check
     from trtforensics.api import diff as diff
     from trtforensics.api import graph as graph
     from trtforensics.api import load as load
     from trtforensics.api import plot as plot
     from trtforensics.api import report as report
+    from trtforensics.api_searches import BisectionAnswer as BisectionAnswer
+    from trtforensics.api_searches import bisect as bisect
+    from trtforensics.api_searches import bisect_precision as bisect_precision
     from trtforensics.bisection.precision.answer.precision_answer import PrecisionAnswer as PrecisionAnswer
     from trtforensics.comparison.differences import Comparison as Comparison
     from trtforensics.comparison.differences import Difference as Difference
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 
 _ELSEWHERE = {
+    "bisect_precision": "trtforensics.api_searches",
+    "bisect": "trtforensics.api_searches",
+    "BisectionAnswer": "trtforensics.api_searches",
     "Report": "trtforensics.findings.finding",
     "Finding": "trtforensics.findings.finding",
     "Difference": "trtforensics.comparison.differences",

@@ -1,4 +1,4 @@
-"""``trtforensics explain``: the whole explanation of a finding code, a search in all, or the list of all codes."""
+"""``trtforensics explain``: a finding code, what a name in a log means, a search in all codes, or their list."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ EXAMPLE = """examples:
   trtforensics explain TF201
   trtforensics explain nan layernorm
   trtforensics explain "could not find any implementation"
+  trtforensics explain kgen
+  trtforensics explain 209
+  trtforensics explain sm80_xmma_fprop_implicit_gemm_f16f16_f16f16_f16_nhwckrsc_nhwc_tilesize128x64x32_stage5
   trtforensics explain"""
 
 _CODE = re.compile(r"TF[0-9]+", re.IGNORECASE)
@@ -20,7 +23,10 @@ _CODE = re.compile(r"TF[0-9]+", re.IGNORECASE)
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``explain``."""
     parser.epilog = EXAMPLE
-    what = "a code such as TF201, or words to look for in all explanations; without any, all codes are listed"
+    what = (
+        "a code such as TF201; a layer type, an error code, a kernel's name; or words to look for in all explanations; "
+        "without any, all codes are listed"
+    )
     parser.add_argument("words", nargs="*", metavar="CODE|WORD", help=what)
     parser.add_argument("--json", action="store_true", help="print a JSON document instead of text")
 
@@ -33,8 +39,17 @@ def run(args: Namespace) -> int:
         OutputError: Stdout cannot be written.
     """
     from trtforensics.console import streams
+    from trtforensics.console.diagnostics import ExitCode
     from trtforensics.errors import UsageError
-    from trtforensics.findings.explaining import explain, explain_json, list_codes, list_hits, search
+    from trtforensics.findings.explaining import (
+        explain,
+        explain_json,
+        explain_meanings,
+        list_codes,
+        list_hits,
+        meanings,
+        search,
+    )
     from trtforensics.findings.registry import rule_of, rules
 
     if not args.words:
@@ -43,9 +58,13 @@ def run(args: Namespace) -> int:
         chosen = [rule_of(code) for code in args.words]
         streams.print_result(explain_json(chosen) if args.json else "\n".join(map(explain, chosen)))
     else:
-        hits = search(rules(), " ".join(args.words))
+        phrase = " ".join(args.words)
+        found, hits = meanings(phrase), search(rules(), phrase)
+        if found:
+            told = explain_json((hit.rule for hit in hits), found) if args.json else explain_meanings(found, hits)
+            streams.print_result(told)
+            return ExitCode.OK
         if not hits:
-            where = " ".join(args.words)
-            raise UsageError(where, "no rule speaks of it", "Try other words; `trtforensics explain` lists all codes")
+            raise UsageError(phrase, "no rule speaks of it", "Try other words; `trtforensics explain` lists all codes")
         streams.print_result(explain_json(hit.rule for hit in hits) if args.json else list_hits(hits))
-    return 0
+    return ExitCode.OK

@@ -9,16 +9,22 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from trtforensics.knowledge.changes import error_codes
+from trtforensics.knowledge.terms import terms_of
+from trtforensics.parsers.notation.kernels import read_kernel
 from trtforensics.render.names import wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from trtforensics.findings.rule import Rule
 
 _WIDTH = 100
 _TITLE, _MESSAGE, _CAUSE, _FIX, _CONFIRM = 6.0, 5.0, 3.0, 2.0, 1.0
 """What a word counts, by where it stands."""
+_CODES = 5
+"""Codes that are named behind the meaning of a name."""
+_OF_NAME = "its name, which NVIDIA does not document"
 _PHRASE = 4.0
 """How many times as much a text counts that holds all words in a row."""
 
@@ -56,6 +62,49 @@ def explain(rule: Rule) -> str:
     return "\n".join(lines) + "\n"
 
 
+class Meaning(NamedTuple):
+    """What a name means: a layer type, an error code, a kernel or a word."""
+
+    name: str
+    kind: str
+    text: str
+    source: str
+
+
+def meanings(name: str) -> list[Meaning]:
+    """Return what a name means; nothing where neither a table knows it nor it is built as kernels' names are."""
+    found = [Meaning(name, term.kind, term.meaning, term.source) for term in terms_of(name)]
+    for entry in error_codes():
+        if name.casefold() in {str(entry.code), entry.name.casefold()}:
+            kind = "CUDA error" if entry.kind == "cuda" else f"error code of the {entry.kind}"
+            found.append(Meaning(f"{entry.code} {entry.name}", kind, entry.meaning, entry.source))
+    return list(_kernel(name)) or found
+
+
+def _kernel(name: str) -> Iterator[Meaning]:
+    """Read a kernel's name aloud: the facts that it states, then what its words mean."""
+    facts = read_kernel(name)
+    if facts.family is None:
+        return
+    conventional = ", ".join(sorted(facts.by_convention))
+    implied = f" (by convention: {conventional})" if conventional else ""
+    yield Meaning(name, f"kernel of {facts.family}", f"{facts.text or 'its name tells no more'}{implied}", _OF_NAME)
+    for word in dict.fromkeys(re.split(r"[^a-z0-9]+", name.casefold())):
+        for term in terms_of(word):
+            if term.kind == "kernel word":
+                yield Meaning(word, term.kind, term.meaning, term.source)
+
+
+def explain_meanings(found: Iterable[Meaning], hits: Sequence[Hit]) -> str:
+    """Return what a name means as text, and the codes that speak of it."""
+    lines = []
+    for meaning in found:
+        lines += _wrapped(f"{meaning.name} ({meaning.kind}): {meaning.text}", "")
+        lines += _wrapped(f"source: {meaning.source}")
+    codes = list_hits(hits[:_CODES])
+    return "\n".join(lines) + "\n" + (f"\nCodes that speak of it\n{codes}" if codes else "")
+
+
 def list_codes(rules: Iterable[Rule]) -> str:
     """Return one line for each code."""
     return "".join(f"{rule.code} {rule.severity.word:<7} {rule.title}\n" for rule in rules)
@@ -71,8 +120,8 @@ def list_hits(hits: Iterable[Hit]) -> str:
     return "".join(lines)
 
 
-def explain_json(rules: Iterable[Rule]) -> str:
-    """Return the codes as a JSON document, schema 1."""
+def explain_json(rules: Iterable[Rule], found: Sequence[Meaning] = ()) -> str:
+    """Return the codes, and the meanings of a name where it has any, as a JSON document, schema 1."""
     document = {
         "schema": 1,
         "kind": "codes",
@@ -90,6 +139,7 @@ def explain_json(rules: Iterable[Rule]) -> str:
             }
             for rule in rules
         ],
+        **({"meanings": [meaning._asdict() for meaning in found]} if found else {}),
     }
     return f"{json.dumps(document, indent=1)}\n"
 

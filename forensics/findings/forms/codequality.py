@@ -1,4 +1,7 @@
-"""A report as GitLab reads code quality: https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format."""
+"""A report as GitLab reads code quality.
+
+The form: https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,38 @@
+"""What words of logs mean: types of engine layers, words of kernel names, words of this tool."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from trtforensics.knowledge.table import records
+
+TermKind = Literal["layer type", "word", "kernel word"]
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """What ``names`` (``*``: any text) mean, and the source of that."""
+
+    names: tuple[str, ...]
+    kind: TermKind
+    meaning: str
+    source: str
+
+    def has(self, name: str) -> bool:
+        """Whether it is one of its names, whatever the case."""
+        patterns = (re.escape(each).replace(r"\*", ".*") for each in self.names)
+        return any(re.fullmatch(pattern, name, re.IGNORECASE) for pattern in patterns)
+
+
+@cache
+def terms() -> tuple[Term, ...]:
+    """Return all rows of ``terms.tsv``."""
+    return records("terms", Term, names=lambda names: tuple(names.split(";")))
+
+
+def terms_of(name: str) -> list[Term]:
+    """Return what a layer type, the name of a layer TensorRT made, or a word means; of kernel words, only alone."""
+    return [term for term in terms() if term.has(name.strip())]
