@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from trtforensics.api import load as load
     from trtforensics.api import plot as plot
     from trtforensics.api import report as report
-    from trtforensics.api_searches import BisectionAnswer as BisectionAnswer
-    from trtforensics.api_searches import bisect as bisect
-    from trtforensics.api_searches import bisect_precision as bisect_precision
+    from trtforensics.bisection.functions import BisectionAnswer as BisectionAnswer
+    from trtforensics.bisection.functions import bisect as bisect
+    from trtforensics.bisection.functions import bisect_precision as bisect_precision
     from trtforensics.bisection.precision.answer.precision_answer import PrecisionAnswer as PrecisionAnswer
     from trtforensics.comparison.differences import Comparison as Comparison
     from trtforensics.comparison.differences import Difference as Difference
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
 
 _ELSEWHERE = {
-    "bisect_precision": "trtforensics.api_searches",
-    "bisect": "trtforensics.api_searches",
-    "BisectionAnswer": "trtforensics.api_searches",
+    "bisect_precision": "trtforensics.bisection.functions",
+    "bisect": "trtforensics.bisection.functions",
+    "BisectionAnswer": "trtforensics.bisection.functions",
     "Report": "trtforensics.findings.finding",
     "Finding": "trtforensics.findings.finding",
     "Difference": "trtforensics.comparison.differences",

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from trtforensics.model.run import Run, RunResult
     from trtforensics.model.span import SourceSpan
     from trtforensics.model.timings import Candidate, TacticTimings
-    from trtforensics.plots.figure import Figure
+    from trtforensics.notebook_views import FigureView
     from trtforensics.tables.columns import Table
 
     Path = str | PathLike[str]
@@ -403,16 +403,16 @@ def diff(good: LoadedLog | Path, bad: LoadedLog | Path) -> Comparison:
     """
     from trtforensics.comparison.compare import compare  # noqa: PLC0415 - for this call only
     from trtforensics.comparison.loading import load_side, with_files  # noqa: PLC0415 - as above
+    from trtforensics.notebook_views import ComparisonView, view  # noqa: PLC0415 - as above
 
     sides = []
     for name, side in (("good", good), ("bad", bad)):
         first, *more = side.paths if isinstance(side, LoadedLog) else (fspath(side),)
         sides.append(with_files(load_side(first, name), more, on_file=lambda _: None))
-    comparison = compare(*sides)
-    return replace(comparison, differences=Records(comparison.differences))
+    return view(ComparisonView, compare(*sides), "differences")
 
 
-def plot(first: LoadedBuild, second: LoadedBuild | None = None, *, of: str = "") -> Figure:
+def plot(first: LoadedBuild, second: LoadedBuild | None = None, *, of: str = "") -> FigureView:
     """Return a figure of an engine, or of two: without ``of``, the first that there is.
 
     Of one these are ``layers``, ``types``, ``blocks``, ``memory``, ``roofline``, ``margins`` and ``build``, of two
@@ -423,7 +423,8 @@ def plot(first: LoadedBuild, second: LoadedBuild | None = None, *, of: str = "")
     Raises:
         ForensicsError: the files do not give the figure; the error says what it needs.
     """
-    from trtforensics.plots.choosing import figures_of, figures_of_two, named  # noqa: PLC0415 - for this call only
+    from trtforensics.notebook_views import FigureView, view  # noqa: PLC0415 - for this call only
+    from trtforensics.plots.choosing import figures_of, figures_of_two, named  # noqa: PLC0415 - as above
 
     made = figures_of(first.engine)
     if second is not None:
@@ -431,10 +432,11 @@ def plot(first: LoadedBuild, second: LoadedBuild | None = None, *, of: str = "")
         from trtforensics.comparison.view_building import of_log  # noqa: PLC0415 - as above
 
         logs = (replace(build.log.raw, builds=(build.raw,)) for build in (first, second))
-        good, bad = ([view] if (view := of_log(log)) is not None else [] for log in logs)
+        good, bad = ([side] if (side := of_log(log)) is not None else [] for log in logs)
         times = compare_times(good, bad).layers if good and bad else None
         made = figures_of_two(times) if times is not None else []
-    return named(made, of or next((figure.name for figure in made), "layers"), first.log.path)
+    name = of or next((figure.name for figure in made), "layers")
+    return view(FigureView, named(made, name, first.log.path))
 
 
 def report(log: LoadedLog) -> Report:
@@ -444,9 +446,9 @@ def report(log: LoadedLog) -> Report:
         ForensicsError: the files cannot be read again to quote their lines.
     """
     from trtforensics.datasets.judged_sources import JudgedSource  # noqa: PLC0415 - for this call only
+    from trtforensics.notebook_views import ReportView, view  # noqa: PLC0415 - as above
 
-    judged = JudgedSource.of(log.joined).report
-    return replace(judged, findings=Records(judged.findings))
+    return view(ReportView, JudgedSource.of(log.joined).report, "findings")
 
 
 def check(

@@ -20,7 +20,13 @@ EXAMPLE = """examples:
   trtforensics doctor --builder-python /opt/trt/bin/python"""
 
 _PACKAGES = ("lark", "networkx", "numpy", "onnx", "polygraphy", "textual", "zstandard")
-_EXTRAS = {"onnxruntime": "precision", "distributed": "cluster"}
+_EXTRAS = {
+    "onnxruntime": "precision",
+    "distributed": "cluster",
+    "cairosvg": "plots",
+    "pyarrow": "table",
+    "duckdb": "sql",
+}
 """Packages that one part needs, and the extra that brings each."""
 _PROGRAMS = ("trtexec", "polygraphy", "dot", "nvidia-smi")
 _MISSING = "missing"
@@ -149,6 +155,9 @@ def _abilities(
     builder = "tensorrt_rtx: `pip install 'trtforensics[rtx]'`"
     yield Ability("builds without a GPU", any(module.module == "tensorrt_rtx" for module in modules), builder)
     yield Ability("probes on a Dask cluster", extras["distributed"] != _MISSING, _install("distributed"))
+    yield Ability("figures as PNG", extras["cairosvg"] != _MISSING, _install("cairosvg"))
+    yield Ability("tables as Parquet and for Arrow", extras["pyarrow"] != _MISSING, _install("pyarrow"))
+    yield Ability("queries in SQL", extras["duckdb"] != _MISSING, _install("duckdb"))
     yield Ability("graphs as pictures", programs["dot"] != _MISSING, "Graphviz: its program `dot` on the path")
 
 

@@ -133,13 +133,6 @@ class Comparison:
         counts = ", ".join(f"{count} {word}" for word, count in self.summary().items() if count)
         return f"<comparison of {sum(self.matched.values()):,} aligned layers: {counts or self.without_rows()}>"
 
-    def _repr_html_(self) -> str:
-        from trtforensics.comparison.report import report  # noqa: PLC0415 - only a notebook shows it so
-        from trtforensics.render.markup import html, tag  # noqa: PLC0415 - as above
-
-        rest = tag("details", tag("summary", "Differences"), tag("pre", report(self)))
-        return html(tag("div", tag("p", repr(self)[1:-1]), rest))
-
     def without_rows(self) -> str:
         """Explain an empty list of differences."""
         if any(self.matched.values()):

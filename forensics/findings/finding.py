@@ -303,11 +303,6 @@ class Report:
         counts = ", ".join(f"{count} {word}s" for word, count in self.counts().items() if count) or "nothing"
         return f"<report on {len(self.sources)} sources: {counts} found>"
 
-    def _repr_html_(self) -> str:
-        from trtforensics.findings.forms.html import fragment  # noqa: PLC0415 - only a notebook shows it so
-
-        return fragment(self)
-
     def worst(self) -> Severity | None:
         """Return the highest severity among the findings; None where there is none."""
         return max((finding.severity for finding in self.findings), default=None)

@@ -43,7 +43,9 @@ def onnxruntime() -> Any:  # noqa: ANN401 - it comes without types
     try:
         import onnxruntime  # noqa: PLC0415 - an extra, and heavy
     except ImportError as error:
-        raise SourceError("onnxruntime", "is needed here and not installed", "Run `pip install onnxruntime`") from error
+        raise SourceError(
+            "onnxruntime", "is needed here and not installed", "`pip install 'trtforensics[precision]'`"
+        ) from error
     return onnxruntime
 
 

@@ -55,19 +55,6 @@ class Figure:
     def __repr__(self) -> str:
         return f"<figure {self.name} of {len(self.rows)} rows: {self.title}>"
 
-    def svg_text(self) -> str:
-        """Return it as the text of an SVG file, readable on light and dark pages."""
-        from trtforensics.plots.page import to_svg  # noqa: PLC0415 - pages show figures
-
-        return to_svg(self)
-
-    def _repr_html_(self) -> str:
-        from trtforensics.plots.page import image  # noqa: PLC0415 - as above
-        from trtforensics.render.markup import html, table, tag  # noqa: PLC0415 - as above
-
-        data = tag("details", tag("summary", "The data"), table(self.header, self.rows, len(self.rows)))
-        return html(tag("div", image(self), tag("p", " ".join(filter(None, (self.alt, self.note)))), data))
-
 
 @dataclass
 class Canvas:
