@@ -21,6 +21,7 @@ from trtforensics.findings.finding import (
     without_numbers,
 )
 from trtforensics.findings.registry import rule_of, rules
+from trtforensics.findings.remedies import with_remedy
 from trtforensics.findings.steps.loading import loads_engine, step_for_loaded, text_for_loaded
 from trtforensics.findings.tree import MAX_EVIDENCE, FindingWithCauses, arranged
 from trtforensics.findings.versions import Version
@@ -154,7 +155,7 @@ def _observed(case: Case, able: Sequence[Rule], source: int) -> list[_RuleObserv
         rules = (rule for rule in able if rule.last is last)
         every = ((rule, observation) for rule in rules for observation in rule.check(judged))
         standing = ((rule, observation) for rule, observation in every if rule.stands(observation, judged))
-        return [_RuleObservation(rule, about, observation, source) for rule, observation in standing]
+        return [_RuleObservation(rule, about, with_remedy(judged, rule, each), source) for rule, each in standing]
 
     first = run(case, last=False)
     cited = frozenset(span.line for entry in first for span in entry.observation.spans)

@@ -114,7 +114,8 @@ def sentences(kinds: Sequence[str], settle: str, case: Case) -> Iterator[Observa
         message.span.line for message in case.build.messages if any(e in message.text for e in (*NO_ENGINE, *NO_RUN))
     }
     for note in case.notes(*kinds):
-        if note.span.line in case.explained | passed_on:
+        below = note.span.line + 1 if note.text("below") else note.span.line
+        if not {note.span.line, below}.isdisjoint(case.explained | passed_on):
             continue
         before = [n for n in case.notes("parse_failed") if 0 <= note.span.line - n.span.line <= NEAR]
         node = note.text("node") or (_node_below(case, before[-1]) if before else "")

@@ -24,7 +24,7 @@ _ABOUT_THE_LOG = "TF7"
 """How codes of rules about the log itself begin: they rank below findings that name a cause."""
 
 
-_RECORD = 40
+RECORD = 40
 """Lines of a record that an error opens: the ONNX parser prints the whole node before it says what is wrong."""
 _YIELDS = {SPECIFIC: 1, WRAPPED: 2}
 """What findings follow that yield to any error: those of the larger number to those of a smaller."""
@@ -130,7 +130,7 @@ def _parent(entry: FindingWithCauses, group: Sequence[FindingWithCauses]) -> Fin
     if stated:
         return min(stated, key=lambda other: other.rank)
     for pattern in entry.follows:
-        below = _RECORD if pattern == WRAPPED else 0
+        below = RECORD if pattern == WRAPPED else 0
         earlier = [
             other
             for other in others

@@ -5,6 +5,7 @@ The grammar ``sentences.lark`` knows what wraps a sentence and the classes.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,8 @@ _MOST_WRAPPED = 8
 """Wrappers that are taken off one message."""
 _INTERNAL = ("Internal Error (", "MyelinCheckException", "Myelin (", "INTERNAL_ERROR", "INTERNAL ERROR", "CHECK(")
 """What stands before checks of TensorRT's own code."""
+_BARE = re.compile(r"(?:(?:[A-Z]\w+ )*Error|Miscellaneous|OutOfMemory)\W*|[\w. -]*: ?")
+"""A sentence that only names its class, or opens what stands below."""
 _MOST_READ = 4000
 """Characters of a message that are read."""
 
@@ -30,10 +33,11 @@ def classified(message: str, below: str = "") -> tuple[str, dict[str, str | None
     """Return the class of an error with its fields; None where it says nothing of its own.
 
     ``text`` is the sentence, a condition being in words, ``site`` the function or importer that says it, ``op`` and
-    ``node`` the ONNX node. ``below`` is the line below, which holds the words of some conditions.
+    ``node`` the ONNX node. ``below`` is the line below, which holds the words of some conditions; a field of that name
+    tells that it was read.
     """
     text, known = message[:_MOST_READ].strip(), dict[str, str | None]()
-    words = ""
+    words, broken = "", None
     internal = any(word in text for word in _INTERNAL)
     for _ in range(_MOST_WRAPPED):
         wrapped = _unwrapped(text)
@@ -43,20 +47,21 @@ def classified(message: str, below: str = "") -> tuple[str, dict[str, str | None
         known |= {name: value for name, value in fields.items() if value}
         text = (fields.get("text") or "").strip()
         if not text and fields.get("awaits") and below.strip():
-            text, below = below.strip(), ""
+            text, below, broken = below.strip(), "", "below"
         elif not text and (internal or not condition):
             return None  # the condition is about TensorRT's own code, or there is none
         elif not text:
             text = words = in_words(condition)
             break
     kind = next((name for name, kind in classes().items() if kind.match_text.search(text)), None)
-    if kind is None or not text:
+    if kind is None or not text or _BARE.fullmatch(text):
         return None
     if classes()[_OF_ENGINE].match_text.search(known.get("site") or ""):
         kind = _OF_ENGINE  # a plugin's constructor that reads an engine
     checked = kind != "failed_part" and text == words
     text = f"a check fails: {text}" if checked else text
-    return kind, {"text": text, "site": known.get("site"), "op": known.get("op"), "node": known.get("node")}
+    known |= {"text": text, "below": broken}
+    return kind, {name: known.get(name) for name in ("text", "site", "op", "node", "below")}
 
 
 def _unwrapped(text: str) -> tuple[dict[str, str | None], str] | None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _OF_OTHER_RULES = re.compile("CUDA_SUCCESS|^autotuning: CUDA error |^Formal output tensor ")
 _REASONS = {
     "skipping_tactic": "a tactic was skipped",
+    "tactic_threw": "a tactic threw an exception",
     "device_request": "GPU memory was short",
     "myelin_budget": "Myelin's memory budget was exceeded",
     "workspace_limit": "nothing fits into the workspace",
@@ -37,6 +38,8 @@ _REASONS = {
 """Kinds of lines before the error that may be the reason, and the reason in words."""
 
 
+_RUNNER = re.compile(r"[Cc]ask ?([A-Z]\w+)")
+"""The runner that an exception names, which is called after the layer's type."""
 _SHORT_OF_MEMORY = {"device_request", "myelin_budget", "workspace_limit", "out_of_memory"}
 
 
@@ -90,6 +93,13 @@ def _fix(case: Case, reasons: Sequence[Note]) -> str:
     """Return what mends the likeliest of the reasons; without one, what shows it."""
     if _short(case, reasons) or any(reason.text("text").startswith("insuf") for reason in reasons):
         return "Raise the workspace, and free the GPU of other programs."
+    failed = next((found for each in reasons if (found := _RUNNER.search(each.text("text")))), None)
+    if failed is not None:
+        layer = failed[1].lower().replace("runner", "").strip()
+        return (
+            f"Build this {layer} layer in another type, FP16 in the place of INT8 say (--layerPrecisions=NAME:fp16 "
+            "--precisionConstraints=prefer), or with another TensorRT: its kernels fail on this GPU."
+        )
     if reasons:
         return "Update TensorRT, or break the fusion at the operation that the skipped tactic names (mark an output)."
     return "Compare the GPU's architecture with this release's support matrix; a verbose log says what was tried."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted, listed
 from trtforensics.findings.finding import Confidence, Observation, Severity
-from trtforensics.findings.observations import observe
+from trtforensics.findings.observations import near, observe
 from trtforensics.findings.rule_tables import explained
 from trtforensics.findings.steps.loading import loads_engine
 from trtforensics.findings.steps.machine import MEBIBYTE, is_jetson, memory_mib, workspace
@@ -44,8 +44,10 @@ def unknown_gpu(case: Case) -> Iterator[Observation]:
         yield replace(found, cause=cause)
     notes = case.notes("sm_unknown")
     capabilities = [divmod(int(note.text("sm"), 16), 0x100) for note in notes if note.text("sm")]
+    bound = next((note.text("count") for note in notes if note.text("count")), "")
     known = listed(list(dict.fromkeys(f"{major}.{minor}" for major, minor in capabilities)))
     what = f"compute capability {known}" if known else "the GPU's compute capability"
+    what = f"{what}: it ends before {bound}.0, and the GPU is newer" if bound else what
     for found in observe(notes, f"This TensorRT does not know {what}", same_as="unknown SM"):
         yield replace(found, cause=_direction(case, capabilities))
 
@@ -141,13 +143,28 @@ def none_fits(case: Case) -> Iterator[Observation]:
     """Report the message; older releases do not say whether it was the workspace."""
     steps = (workspace(case),)
     yield from observe(case.notes("workspace_limit"), "Myelin found no tactic within the workspace limit", steps=steps)
-    yield from observe(
-        case.notes("no_tactics"),
-        "Myelin found no tactic, perhaps for want of workspace",
+    none, operations = case.notes("no_tactics"), case.notes("tuned_operation")
+    about = operations[0] if operations else None
+    what = f"{about.text('op').lower()} at {about.text('layer')} in {_TYPES[about.text('type')]}" if about else ""
+    for found in observe(
+        [*none, *operations],
+        f"Myelin has no tactic for the {what}" if what else "Myelin found no tactic, perhaps for want of workspace",
         confidence=Confidence.POSSIBLE,
-        settle="A build with a larger workspace",
-        steps=steps,
-    )
+        settle="A build of that operation in another type" if what else "A build with a larger workspace",
+        steps=() if what else steps,
+    ):
+        cause, fix = _NO_KERNEL if what else ("", "")
+        yield replace(found, cause=cause, fix=fix)
+
+
+_TYPES = {"f8": "FP8", "i8": "INT8", "f4": "FP4", "i4": "INT4", "f16": "FP16", "bf16": "BF16", "f32": "FP32"}
+_NO_KERNEL = (
+    (
+        "The operation has no kernel for its types, dimensions and alignment on this GPU: quantised types have kernels "
+        "for fewer operations (an FP8 or INT8 convolution of three dimensions, or with few channels, may have none)."
+    ),
+    "Leave it unquantised: disable the quantizers at its input and weights (ModelOpt), or build it in FP16.",
+)
 
 
 @explained("TF303")
@@ -157,7 +174,9 @@ def short_of_memory(case: Case) -> Iterator[Observation]:
     requests = case.notes("device_request")
     largest = max((note.number("requested") or 0 for note in requests), default=0)
     wanted = f": {largest:,.0f} MB wanted" if largest else ""
-    notes = sorted([*skipped, *requests], key=lambda note: note.span.line)
+    lines = {note.span.line for note in (*skipped, *requests)}
+    short = [n for n in case.notes("out_of_memory") if n.span.line not in lines and near(n.span.line, skipped)]
+    notes = sorted([*skipped, *requests, *short], key=lambda note: note.span.line)
     number = counted(len(skipped) or len(requests), "tactic")
     title = f"{number} skipped because memory was short while timing{wanted}"
     tight = case.build.starved or case.notes("myelin_budget")
@@ -172,7 +191,9 @@ def out_of_memory(case: Case) -> Iterator[Observation]:
     TensorFlow's allocator says that it is short of memory where the program goes on.
     """
     skipped = {note.span.line for note in case.notes("skipping_tactic", "device_request")}
+    timed = [note for note in case.notes("skipping_tactic") if note.text("text").startswith("insuf")]
     notes = [note for note in case.notes("out_of_memory") if note.span.line not in skipped and not note.text("text")]
+    notes = [note for note in notes if not near(note.span.line, timed)]
     yield from observe(notes, "Memory ran out", same_as="out of memory")
 
 

@@ -74,7 +74,7 @@ def non_conforming(case: Case) -> Iterator[Observation]:
     title = "Another precision than asked for was chosen for {names}"
     yield from observe(case.notes("non_conforming"), title, names="layer", steps=steps, severity=severity)
     title = "No implementation of {names} obeys the constraints; they were ignored"
-    yield from observe(case.notes("no_conforming"), title, names="layer", severity=Severity.WARNING)
+    yield from observe(case.notes("no_conforming", "type_raised"), title, names="layer", severity=Severity.WARNING)
 
 
 @explained("TF206")

@@ -107,8 +107,11 @@ def _meaning(code: str) -> str:
 )
 def library_call(case: Case) -> Iterator[Observation]:
     """Quote the call, where no rule knows its status."""
+    calls: dict[str, list[Note]] = {}
     for note in case.notes("library_call"):
         if note.span.line not in case.explained:
-            title = f"A GPU library failed inside TensorRT: {quoted(note.text('text').strip(' .)'))}"
-            settle = "The first error of the run, and free GPU memory at that moment (nvidia-smi)"
-            yield from observe([note], title, settle=settle, same_as=f"library {note.text('text')}")
+            calls.setdefault(note.text("text").strip(" .)"), []).append(note)
+    for call, notes in calls.items():
+        settle = "The first error of the run, and free GPU memory at that moment (nvidia-smi)"
+        title = f"A GPU library failed inside TensorRT: {quoted(call)}"
+        yield from observe(notes, title, settle=settle, same_as=f"library {call}")

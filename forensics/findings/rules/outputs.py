@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from trtforensics.model.log import OnnxNode
     from trtforensics.model.notes import Note
     from trtforensics.model.run import ComparedOutput
+    from trtforensics.model.span import SourceSpan
 
 _EXACT = 1e-4
 """A tolerance below this is finer than FP16 can be: it has eleven bits, about three digits."""
@@ -84,6 +85,10 @@ def differs(case: Case) -> Iterator[Observation]:
             fix="Give inputs as the application has them (--data-loader-script), and check the model first.",
         )
         return
+    lost_values = _lost(case, [note.span for note in notes])
+    if lost_values is not None:
+        yield lost_values
+        return
     fine = [note for note in notes if min(note.number("relative") or 0, note.number("absolute") or 0) < _EXACT]
     quantised, outputs = is_quantised(case), _failed(case)
     narrow = "INT8" if quantised else "FP16" if allows(case.build, "FP16", "BF16", "INT8") else ""
@@ -132,6 +137,58 @@ def _part(output: ComparedOutput) -> float | None:
     return output.max_abs / (limits[1] - limits[0])
 
 
+def _lost(case: Case, spans: Sequence[SourceSpan]) -> Observation | None:
+    """Return what is wrong where one runner's values end at FP16's largest number, or are all the same."""
+    saturated, constant = _saturated(case), _constant(case)
+    if saturated is None and constant is None:
+        return None
+    name, value, side = saturated or constant or ("", 0.0, "")
+    how = "ends at {:g}, the largest number of FP16" if saturated else "is {:g} everywhere"
+    title = f"{name} of {side.partition('-')[0]} {how.format(value)}{_how_far(case, _failed(case))}"
+    cause, fix = _CLAMPED if saturated else _FLAT
+    return Observation(title, spans, cause=cause, fix=fix)
+
+
+_CLAMPED = (
+    (
+        "The reference goes beyond FP16's range, to which the values are clamped: what is added or multiplied there in "
+        "FP16 saturates. No tolerance makes that right."
+    ),
+    "Keep the nodes that give such values in FP32 or BF16 (trtforensics bisect precision MODEL), or scale them.",
+)
+_FLAT = (
+    (
+        "A constant output means that an earlier layer lost the values, not that this one rounded them: they saturated "
+        "or overflowed in FP16, cancelled out, or were never written."
+    ),
+    "Compare the tensors upstream of it (a few marked as outputs), and keep the layer that loses them in FP32 or BF16.",
+)
+_HALF_MOST = 65504.0
+
+
+def _saturated(case: Case) -> tuple[str, float, str] | None:
+    """Return an output that ends at FP16's largest number with one runner only, that number, and the runner."""
+    run = case.log.run_of(case.build)
+    for each in run.comparisons if run is not None else ():
+        for output in each.outputs:
+            most = [max(map(abs, limits)) for limits in (output.left_range, output.right_range) if limits]
+            if output.passed is False and len(most) > 1 and most.count(_HALF_MOST) == 1:
+                return output.name, _HALF_MOST, each.left if most[0] == _HALF_MOST else each.right
+    return None
+
+
+def _constant(case: Case) -> tuple[str, float, str] | None:
+    """Return an output that has one value only with one runner, that value, and the runner."""
+    run = case.log.run_of(case.build)
+    for each in run.comparisons if run is not None else ():
+        for output in each.outputs:
+            ranges = ((output.left_range, each.left), (output.right_range, each.right))
+            flat = [(limits[0], side) for limits, side in ranges if limits and limits[0] == limits[1]]
+            if output.passed is False and len(flat) == 1 and all(limits for limits, _ in ranges):
+                return output.name, *flat[0]
+    return None
+
+
 def _is_gross(output: ComparedOutput) -> bool:
     return (_part(output) or 0.0) >= _GROSS
 
@@ -173,7 +230,9 @@ def _how_far(case: Case, outputs: Sequence[ComparedOutput]) -> str:
     if worst is not None:
         limits = zip(sides, (worst.left_range, worst.right_range), strict=False)
         values = [
-            f"{low:.4g} to {high:.4g} ({side.split('-')[0]})" for side, pair in limits if pair for low, high in [pair]
+            f"{pair[0]:.6g} to {pair[1]:.6g}" + (f" ({runner})" if (runner := side.partition("-")[0]) else "")
+            for side, pair in limits
+            if pair
         ]
         words.append(f"; {f'{worst.name} ' if len(outputs) > 1 else ''}by up to {worst.max_abs:.3g}")
         words.append(f" where its values are {' and '.join(values)}" if values else "")

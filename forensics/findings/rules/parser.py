@@ -313,18 +313,26 @@ def parse_failed(case: Case) -> Iterator[Observation]:
     confirm="polygraphy inspect model MODEL --show layers names the operator; Registered plugin creator lines of a "
     "verbose log list what is loaded.",
     fixes=(
-        "Load the library before parsing: trt.init_libnvinfer_plugins for TensorRT's own, ctypes.CDLL for others.",
+        (
+            "Load the library before parsing: trt.init_libnvinfer_plugins for TensorRT's own, ctypes.CDLL for others. "
+            "A library of custom ops of ONNX Runtime registers none."
+        ),
         "mmdeploy and mmcv: compile their TensorRT ops (libmmdeploy_tensorrt_ops.so), and check their environment.",
         "Or replace the operator before export.",
     ),
     sources=("checkFallbackPluginImporter, 7.0 to 10; open-mmlab/mmdeploy#1167, #2398",),
-    reads=("parse_failed", "importer_plugin", "plugin_created", *_UNREGISTERED),
+    reads=("importer_plugin", "plugin_created", *_OF_FAILURES),
     refuters=("plugin_created",),
 )
 def plugin(case: Case) -> Iterator[Observation]:
     """Report the refusal where no line names the node, which TF101 would."""
-    parsing = case.notes("parse_failed")
+    cited = {span for failure in _failures(case) if _no_importer(failure.reason) for span in failure.spans}
+    parsing = [note for note in case.notes("parse_failed") if note.span in cited]
     notes = [note for note in case.notes("importer_plugin") if not near(note.span.line, parsing)]
+    if case.notes("parse_failed") and not notes and not cited:  # else an engine is loaded (TF609)
+        unknown = case.notes("plugin_unknown")
+        yield from observe(unknown, "No plugin {names} is registered: a custom op without its library", names="name")
+        return
     op = next((note.text("op") for note in notes if note.text("op")), "")
     title = "The parser has no importer for {names}" if op else "A node needs a plugin that is not loaded"
     beside = [note for note in case.notes(*_UNREGISTERED) if near(note.span.line, notes)]

@@ -22,7 +22,8 @@ def version(case: Case) -> Iterator[Observation]:
     """Report every form of the message."""
     versions = case.notes("plan_version")
     of_caches = followed_by(versions, case.notes("cache_unused"))
-    notes = [note for note in versions if note not in of_caches]
+    damaged = {note.span for note in case.notes("plan_size")}
+    notes = [note for note in versions if note not in of_caches and note.span not in damaged]
     step = Step("Which version built it?", trtexec(case, "--getPlanVersionOnly") if engine_path(case) else "")
     yield from observe(notes, "The plan was built by another TensorRT version", steps=(step,))
 

@@ -49,10 +49,13 @@ def local(case: Case) -> Iterator[Observation]:
     "TF503",
     Severity.WARNING,
     "The timing cache does not fit",
-    cause="The cache was made by another TensorRT, on another GPU or with another CUDA: it is dropped, and everything "
-    "is timed anew.",
+    cause="The cache was made by another TensorRT, on another GPU or with another CUDA, or the file is damaged or no "
+    "timing cache at all: it is dropped, and everything is timed anew. The build goes on.",
     confirm="Compare UUID and commit ID of the 'Serializing timing cache' lines of both builds.",
-    fixes=("Make a cache for each TensorRT version and GPU, and keep them apart by name.",),
+    fixes=(
+        "Make a cache for each TensorRT version and GPU, and keep them apart by name.",
+        "Delete the file, and read and write it as bytes, not in text mode.",
+    ),
     sources=("NVIDIA/TensorRT#1413, #3566, #2144", "TensorRT-LLM#489"),
     reads=("cache_invalid", "cache_serializing", "cache_serialized", "cache_unused", "plan_version", "plan_magic"),
 )

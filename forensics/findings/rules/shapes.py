@@ -50,9 +50,9 @@ def guessed_shape(case: Case) -> Iterator[Observation]:
     """Name the inputs; where stderr with trtexec's warning is missing, the shapes that it set say so too."""
     asked = case.printed("build", "Input build shapes")
     unasked = [fact.span for fact in asked if fact.value.strip() == "model"]
-    notes = case.notes("shape_guessed") or (case.notes("shape_set") if unasked else [])
+    notes = case.notes("shape_guessed") or case.notes("shape_missing") or (case.notes("shape_set") if unasked else [])
     if notes:
-        used = ", ".join(f"{note.text('tensor')}:{_optimum(note.text('text'))}" for note in notes)
+        used = ", ".join(f"{note.text('tensor')}:{_optimum(note.text('text')) or '1x…'}" for note in notes)
         loads = case.build.loads_engine
         given = "--shapes" if loads else "--minShapes, --optShapes and --maxShapes"
         step = Step(f"Give the sizes that the application uses by {given}, not {used}")

@@ -12,6 +12,7 @@ from trtforensics.knowledge.operators import (
     restrictions_of,
 )
 from trtforensics.knowledge.platforms import releases_for, sm_of, stack_of
+from trtforensics.knowledge.remedies import remedy_of
 from trtforensics.knowledge.table import NEWEST
 
 
@@ -171,3 +172,10 @@ def test_releases_that_differ_are_described_ones() -> None:
     assert releases[:2] == ((8, 5), (8, 6))
     assert releases == tuple(sorted({*releases}))
     assert releases[-1] <= NEWEST
+
+
+def test_a_remedy_is_of_the_operator_and_of_what_the_refusal_is_about() -> None:
+    assert "nearest_mode" in remedy_of("Resize", "only support round_prefer_floor nearest mode")
+    assert "constant scales" in remedy_of("Resize", "Resize scales must be an initializer!")
+    assert "TensorRT 7.2" in remedy_of("Resize", "only supports asymmetric resize!")
+    assert remedy_of("Warp", "is refused") == ""

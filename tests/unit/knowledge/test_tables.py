@@ -39,6 +39,7 @@ COLUMNS = {
         "last": OPTIONAL,
         "source": TEXT,
     },
+    "remedies": {"operator": r"\w+", "when": ".*", "remedy": TEXT, "source": TEXT},
     "architectures": {
         "sm": RELEASE,
         "name": r"\w+",
@@ -105,6 +106,7 @@ def order(table: str, row: Mapping[str, str]) -> tuple[object, ...]:
         "removed": ("kind", "name"),
         "error_codes": ("kind", "code"),
         "packages": ("package",),
+        "remedies": ("operator", "when"),
         "dla": ("operator",),
     }[table]
     numeric = {"first", "sm", "release", "jetpack", "code"}

@@ -319,5 +319,47 @@ EXCERPTS = {
     "TF938": ("E Mauve and green do not match", "E Mauve and green"),
     "TF939": ("E [TRT] 3: Validation failed: isMauve(mGreen)", "E [TRT] 3: Validation: isMauve(mGreen)"),
     "TF940": ("E It could not be done", "E It is done"),
+    "TF166": (
+        '| [8] Assertion failed: legalUINT8 && "TensorRT does not support UINT8 types for intermediate tensors!"',
+        "| [8] Assertion failed: legalInt",
+    ),
+    "TF167": (
+        "E Error Code 4: Internal Error (r: inputs to IRecurrenceLayer have different dimensions.)",
+        "E Error Code 4: Internal Error (r: inputs are here)",
+    ),
+    "TF225": (
+        "I Generated calibration scales using calibration cache.",
+        "I Reading Calibration Cache for calibrator: MinMaxCalibration",
+    ),
+    "TF327": (
+        "E plugin node attention requires 12 bytes of scratch space, but only 3 is available",
+        "E plugin node attention requires scratch space",
+    ),
+    "TF328": (
+        "E Serialized engine contains plugin, but no plugin factory was provided.",
+        "E Serialized engine contains a plugin.",
+    ),
+    "TF350": (
+        "W The CUDA context changed between createInferBuilder and buildSerializedNetwork.",
+        "W The CUDA context is new.",
+    ),
+    "TF351": (
+        "| PyCUDA ERROR: The context stack was not empty upon module cleanup.",
+        "| PyCUDA ERROR: another one.",
+    ),
+    "TF424": (
+        "E Cudnn Error in initializeCommonContext: 1 (Could not initialize cudnn, please check cudnn installation.)",
+        "E Cudnn Error in execute: 8",
+    ),
+    "TF425": ("| model format 'custom' not supported by jetson-inference", "| model format 'custom'"),
+    "TF454": ("E Model missing or format not recognized", "E Model format recognized"),
+    "TF455": (
+        "E BuilderFlag::kDIRECT_IO specified but no conformant implementation exists",
+        "E BuilderFlag::kDIRECT_IO specified",
+    ),
+    "TF511": (
+        "| [TensorRT EP] Could not read timing cache from: a.timing. A new timing cache will be generated and written.",
+        "| [TensorRT EP] Could not read the file a.timing",
+    ),
 }
 """By code: the line with which the rule must speak, and the look-alike where it must not."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 OF_HELPERS = {
     *("poly_verdict", "poly_run", "banner", "onnx_header", "unknown_option", "cache_scope", "myelin_budget"),
-    "workspace_hint",
+    *("workspace_hint", "dumped_node"),
 }
 """Kinds that steps and other helpers of rules ask for."""
 NEEDING = {rule.code for rule in rules() if rule.needs}

@@ -153,3 +153,30 @@ def test_no_flag_makes_a_quantised_network_fp32(tmp_path: Path) -> None:
     root = next(finding for finding in report_of(tmp_path, *lines).findings if finding.code == "TF216")
     assert "INT8 cannot meet" in root.title
     assert [step.command for step in root.next_steps] == [""]
+
+
+_STATS = (
+    "| [I]         {runner}: y | Stats: mean=1, std-dev=0, var=0, median=1, min={low} at (0,), max={high} at (0,), a=1"
+)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ((65504, 65504), "y of trt ends at 65504, the largest number of FP16"),
+        ((0, 0), "y of trt is 0 everywhere"),
+        ((0, 65505), "y differs from the reference"),
+    ],
+)
+def test_values_that_were_lost_before_are_no_matter_of_the_tolerance(
+    values: tuple[int, int], said: str, tmp_path: Path
+) -> None:
+    compared = "| [I]     Comparing Output: 'y' (dtype=float32, shape=(1,)) with 'y' (dtype=float32, shape=(1,))"
+    lines = [
+        compared,
+        *(_STATS.format(runner=r, low=v[0], high=v[1]) for r, v in zip(RUNNERS, (values, (1, 65510)), strict=True)),
+    ]
+    lines.append("| [E]         FAILED | Output: 'y' | Difference exceeds tolerance (rel=1e-05, abs=1e-05)")
+    (tmp_path / "b.log").write_text(marked("\n".join(lines)).text, encoding="utf-8")
+    log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
+    assert judge(Inputs([log]), Suppression()).findings[0].title.startswith(said)

@@ -106,6 +106,7 @@ EXAMPLES = {
     "cache_not_used": b"The timing cache will not be used!",
     "profile_current": b"Current optimization profile is: 0. Please ensure there are no enqueued operations pending.",
     "reformat_rules": b"No implementation obeys reformatting-free rules, at least 2 reformatting nodes are needed.",
+    "calibration_cached": b"Generated calibration scales using calibration cache.",
     "calibration": b"Reading Calibration Cache for calibrator: MinMaxCalibration",
     "no_output": b"Network must have at least one output",
     "network_invalid": b"Network validation failed.",

@@ -71,7 +71,7 @@ def test_the_words_of_an_importer_may_stand_below() -> None:
     found = classified(passed_on, below='[8] Assertion failed: (mode == 1) && "only mode 1 is supported"')
     assert found == (
         "refused_attribute",
-        {"text": "only mode 1 is supported", "site": "importWarp", "op": None, "node": None},
+        {"text": "only mode 1 is supported", "site": "importWarp", "op": None, "node": None, "below": "below"},
     )
     assert classified(passed_on) is None
 
