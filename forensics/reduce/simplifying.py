@@ -325,7 +325,11 @@ def _shrink_constant(tensor: onnx.TensorProto, sizes: Mapping[int, int]) -> None
 
 
 def _forget_sizes(value: onnx.ValueInfoProto) -> None:
-    for dim in value.type.tensor_type.shape.dim:
+    """Leave the sizes of a declared tensor open, or of the tensors in a sequence or an optional; the rank stays."""
+    declared = value.type
+    while (holder := declared.WhichOneof("value")) in {"sequence_type", "optional_type"}:
+        declared = getattr(declared, holder).elem_type
+    for dim in declared.tensor_type.shape.dim:
         dim.Clear()
 
 

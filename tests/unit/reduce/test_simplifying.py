@@ -65,6 +65,15 @@ def test_a_size_shrinks_in_weights_inputs_attributes_and_constants(apart: Apart)
     assert list(helper.get_node_attr_value(shrunk.model.graph.node[0], "kernel_shape")) == [1, 1]
 
 
+def test_the_sizes_of_a_sequence_that_shrinks_are_left_open(apart: Apart) -> None:
+    plain = apart(failing.model_with(failing.sequence, 12))
+    deriver = Deriver(plain.original, plain.recording, simplifications_of(plain.original, anonymous=False))
+    (pair,) = (i for i, node in enumerate(plain.original.nodes) if node.name.endswith("SequenceConstruct"))
+    model = deriver.derive({pair}).model
+    assert [dim.dim_value for dim in model.graph.input[0].type.tensor_type.shape.dim] == [1, 1, 1, 1]
+    onnx.checker.check_model(model, full_check=True)
+
+
 def test_one_halving_halves(apart: Apart) -> None:
     deriver = whole(apart)
     first = len(deriver.original.nodes)
