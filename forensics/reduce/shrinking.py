@@ -196,8 +196,12 @@ class ReductionSearch(SubsetSearch):
             self._left = rest
         elif parts and (yield from self._fails(Wish(self._everything & ~file, _REWRITTEN))):
             yield from self._fewer(parts, _REWRITTEN)
-        else:
+        elif verdict is Verdict.GOOD:
             return self._ended(Status.NOT_REPRODUCED, f"the failure is lost by rewriting: {self._terrain.rewriting}")
+        else:
+            self._left = 0
+            why = f"rewritten, the model fails otherwise or was not judged: {self._terrain.rewriting}"
+            return self._ended(Status.INCONCLUSIVE, why)
         return None
 
     def _fails_always(self) -> Steps[bool]:
