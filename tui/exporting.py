@@ -12,6 +12,7 @@ from trtforensics.console.output import form_of, write_text
 from trtforensics.console.terminal import visible
 from trtforensics.errors import UsageError
 from trtforensics.render.json_text import dumps
+from trtforensics.tui.log.layer_tree import LayerTree
 from trtforensics.tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
@@ -30,14 +31,21 @@ class PaneTable:
 
 
 def table_of(pane: VirtualList) -> PaneTable:
-    """Return a pane's rows in its own columns; of a pane without columns, each row's line and text."""
+    """Return a pane's rows in its own columns; of a pane without columns, each row's line and text.
+
+    Layers have the values of ``table``, not the texts of the screen.
+    """
+    if isinstance(pane, LayerTree) and (layers := pane.table()).rows:
+        names = tuple(column.name for column in layers.header)
+        rows = ([", ".join(value) if isinstance(value, tuple) else value for value in row] for row in layers.values())
+        return PaneTable(names, list(rows))
     if isinstance(pane, RowList) and pane.presentation.columns:
         return PaneTable(pane.presentation.columns, [pane.presentation.cells(row) for row in pane.rows])
-    rows = [
+    texts = [
         (pane.log_line(index), "".join(piece.text for piece in pane.row(index, 400)).strip())
         for index in range(pane.row_count())
     ]
-    return PaneTable(("line", "text"), rows)
+    return PaneTable(("line", "text"), texts)
 
 
 def proposed(source: str, pane: str | None) -> str:

@@ -44,7 +44,7 @@ LOG_KEYS: Keys = (
             ("PgUp PgDn Home End", "pages and ends"),
             ("← →  h l", "sideways; in the layers: close and open"),
             ("Space", "open or close a layer, a finding"),
-            ("s", "sort the layers by the next column: #, ms, margin, other type"),
+            ("s", "sort the layers by the next column in view"),
             ("Enter on bars", "open a bar: its kernels, its ONNX nodes, its lines"),
             ("Enter", "what the row is about: a layer's detail, a line of the log"),
             ("Enter in findings", "show the line and the layer"),

@@ -165,6 +165,8 @@ class Finding:
     """It only repeats or classes a message."""
     message: str = ""
     """What the program said, without prefix; empty where the title has values of it."""
+    cost_ms: float = 0.0
+    """How long the layers that it is about take, as far as that is known."""
     of_model: bool = False
     """It is about an ONNX model: its lines are numbers of nodes, 0 is the whole model."""
     cell: str = ""

@@ -238,6 +238,7 @@ def _finding(entry: _RuleObservation, quotes: Mapping[SourceSpan, str]) -> Findi
         signature=f"{rule.code} {observation.same_as or without_numbers(observation.title)}",
         pass_discarded=discarded,
         general=rule.general,
+        cost_ms=observation.cost.ms if observation.cost is not None else 0.0,
         message=_message(entry, quotes),
         cell=entry.about.log.source.cell_of(observation.spans[0].line),
     )

@@ -98,10 +98,14 @@ def _each_command_once(findings: Iterable[Finding]) -> Iterator[Finding]:
 
 
 def _order(root: Finding, worst: int) -> tuple[object, ...]:
-    """Return what roots are sorted by; ``worst`` is the highest severity among the root and what follows from it."""
+    """Return what roots are sorted by; ``worst`` is the highest severity among the root and what follows from it.
+
+    Below errors, what costs more time stands first.
+    """
     about_the_log = root.code.startswith(_ABOUT_THE_LOG)
     worst = Severity.NOTE if root.code == NOT_SHOWN else worst
-    return -worst, root.pass_discarded, about_the_log, root.source, root.line, root.code
+    cost = root.cost_ms if worst < Severity.ERROR else 0.0
+    return -worst, root.pass_discarded, about_the_log, root.source, -cost, root.line, root.code
 
 
 def _roots(judged: Sequence[FindingWithCauses]) -> dict[FindingWithCauses, FindingWithCauses]:

@@ -110,8 +110,7 @@ def _layers(log: BuildLog, build: Build, ledger: TimeLedger) -> Iterator[TimeRow
     units = ledger.slowest
     if not units or ledger.total_ms is None:
         if build.choices or build.cached or build.engine_layers:
-            why = "no layer of the engine has a time" if build.engine_layers else "the engine's layers are not listed"
-            yield TimeRow("time", f"unknown by layer: {why}", ())
+            yield TimeRow("time", f"unknown by layer: {no_times(build)}", ())
         return
     note = ledger.note if build.engine_layers else counted(len(units), "row") + " of the profile"
     left = f", {ledger.unknown_layers} have no time" if ledger.unknown_layers else ""
@@ -131,6 +130,15 @@ def _layers(log: BuildLog, build: Build, ledger: TimeLedger) -> Iterator[TimeRow
         types.setdefault(computed_type(build, unit), []).append(unit)
     if types.keys() - {UNKNOWN_TYPE}:
         yield TimeRow("computes", f"{shares(types, len(types))} of the {ledger.time_is} time", ())
+
+
+def no_times(build: Build) -> str:
+    """Say why no time is known by layer: none was listed, none timed, or what was timed joins no layer."""
+    if not build.engine_layers:
+        return "the engine's layers are not listed"
+    timed = sum(result.time_ms is not None for result in build.tuned_results)
+    joined = f"no layer of the engine joins one of {counted(timed, 'tuned time')}"
+    return joined if timed else "no layer of the engine has a time"
 
 
 def _place(log: BuildLog, span: SourceSpan) -> str:

@@ -12,6 +12,7 @@ from trtforensics.tui.log.history import Trail
 from trtforensics.tui.log.panes import Panes
 from trtforensics.tui.log.reading import LogReader
 from trtforensics.tui.log.searching import LogSearch
+from trtforensics.tui.rows.finding_rows import in_view
 from trtforensics.tui.rows.first_rows import first_rows
 from trtforensics.tui.rows.layers.candidates import (
     NO_LAYERS,
@@ -184,8 +185,9 @@ class BuildScreen(SourceScreen):
         """Return the findings about the build in view, worst first; None before the rules have run."""
         if self.judgement is None or self._parsed is None:
             return None
-        number = self._number
-        return [finding.in_build(number) for finding in self.judgement.as_tree() if number in finding.builds]
+        build = self._parsed.builds[self._number]
+        about = (finding for finding in self.judgement.as_tree() if build.index in finding.builds)
+        return [in_view(finding.in_build(build.index), build.first_line, build.last_line) for finding in about]
 
     def _show_overview(self, *, keep: bool) -> None:
         """Show the first screen, or the place of the map that is in view."""

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding
 
 from trtforensics.model.timings import NEAR_TIE_RATIO
-from trtforensics.tables.layers import LAYER_FIELDS
+from trtforensics.tables.columns import Table
+from trtforensics.tables.layers import LAYER_COLUMNS, LAYER_FIELDS
 from trtforensics.tui.rows.filtering import NO_FILTER
-from trtforensics.tui.rows.layers.columns import ORDERS, ColumnLayout, heading
+from trtforensics.tui.rows.layers.columns import ORDERS, ColumnLayout, heading, orders, title_at
 from trtforensics.tui.rows.layers.index import LayerIndex, RowKind, TreeRow
 from trtforensics.tui.rows.layers.questions import question_at, question_lines, why_lines
 from trtforensics.tui.rows.layers.rows import row_pieces
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from trtforensics.engines.facts import LayerFacts
     from trtforensics.model.log import CachedResult, Choice
     from trtforensics.tables.filtering import FilterField
+    from trtforensics.tui.rows.layers.columns import Order
     from trtforensics.tui.rows.layers.questions import Question
 
 ARROW_WIDTH = 3
@@ -54,7 +56,7 @@ class LayerTree(VirtualList):
         self._index: LayerIndex | None = None
         self._rows: list[TreeRow] = []
         self._open: set[int] = set()
-        self._order = 0
+        self._order = ORDERS[0]
         self._questions: tuple[Question, ...] = ()
         self._asked = ""
         self._digits = 1
@@ -175,7 +177,7 @@ class LayerTree(VirtualList):
             return ()
         return (
             *question_lines(self._questions, self._asked, self._total, width),
-            heading(width, self._digits, ORDERS[self._order], self._index.time_source),
+            heading(width, self._digits, self._order, self._index.time_source),
         )
 
     def footer(self, width: int) -> Sequence[Line]:
@@ -186,13 +188,14 @@ class LayerTree(VirtualList):
         reasons = entry.why(self._tie) if entry else ()
         return why_lines(reasons, width, 2 if self.scrollable_content_region.height >= TALL else 1)
 
-    def header_clicked(self, line: int, column: int) -> None:
-        """Ask the question that was clicked; a click on the titles sorts."""
+    def header_clicked(self, line: int, cell: int) -> None:
+        """Ask the question that was clicked; a click on a column's title sorts by it."""
         width = self.scrollable_content_region.width
         if line == len(self.header(width)) - 1:
-            self.action_sort()
+            column = title_at(width, self._digits, cell)
+            self._sort_by(next(order for order in ORDERS if order.column == column))
             return
-        title = question_at(self._questions, self._asked, self._total, width, (line, column))
+        title = question_at(self._questions, self._asked, self._total, width, (line, cell))
         if title is not None:
             self.ask(title)
 
@@ -203,6 +206,10 @@ class LayerTree(VirtualList):
     def log_line(self, index: int) -> int | None:
         """Return the line of the log that a row is about."""
         return self._rows[index].line if self._rows else None
+
+    def table(self) -> Table:
+        """Return the layers that are listed, in their order, with the columns that ``table`` writes."""
+        return Table(LAYER_COLUMNS, [row.entry for row in self._rows if row.kind is RowKind.LAYER])
 
     def clicked(self, index: int, column: int) -> None:
         """Open or close a layer when its arrow is clicked; elsewhere a click acts like Enter."""
@@ -241,9 +248,20 @@ class LayerTree(VirtualList):
 
     def action_sort(self) -> None:
         """Sort by the next column and go to the top."""
-        self._order = (self._order + 1) % len(ORDERS)
+        shown = orders(self.scrollable_content_region.width, self._digits)
+        place = shown.index(self._order) + 1 if self._order in shown else 0
+        self._sort_by(shown[place % len(shown)])
+
+    def _sort_by(self, order: Order) -> None:
+        self._order = order
         self.refill()
         self.go_to(self.cursor)
+
+    def on_resize(self) -> None:
+        """Sort by the engine's order where the column that sorts has no room any more."""
+        super().on_resize()
+        if self._index is not None and self._order not in orders(self.scrollable_content_region.width, self._digits):
+            self._sort_by(ORDERS[0])
 
     def action_question(self, by: int) -> None:
         """Ask the next question that some layer answers; behind the last one, none."""
@@ -287,7 +305,7 @@ class LayerTree(VirtualList):
 
     def _listed(self) -> list[TreeRow]:
         question = next((each for each in self._questions if each.title == self._asked), None)
-        order, kept = ORDERS[self._order], self.kept_by
+        order, kept = self._order, self.kept_by
         index = self._index
         if index is None:
             return []

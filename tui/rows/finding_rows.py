@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,14 @@ def finding_fields(finding: Finding) -> dict[str, object]:
 def line_in_view(span: SourceSpan, log: str) -> int | None:
     """Return the line of the text in view: of the log, or of a file whose lines count on; None for another file's."""
     return span.line if span.file == log or span.before else None
+
+
+def in_view(finding: Finding, first: int, last: int) -> Finding:
+    """Return a finding of several builds with the lines of the one in view, ``first`` to ``last``, if it cites any."""
+    inside = tuple(cited for cited in finding.evidence if first <= cited.span.line <= last)
+    if len(finding.builds) == 1 or not inside:
+        return finding
+    return replace(finding, evidence=inside, evidence_total=len(inside))
 
 
 def rows_of(finding: Finding, log: str, width: int, *, expanded: bool) -> list[CitingLine]:

@@ -92,6 +92,12 @@ def rows_shown(rows: Sequence[Row], path: Sequence[MapRow] = ()) -> Presentation
         key=lambda row: (row.label, row.line if isinstance(row, MapRow) else None),
         noun="value",
         values=lambda row: {"text": f"{row.label} {row.value}"},
+        columns=("name", "value", "time_ms", "share", "line"),
+        cells=lambda row: (
+            (row.label, row.state, row.ms, row.share if row.parts else None, row.line)
+            if isinstance(row, MapRow)
+            else (row.label, row.value, None, None, row.line)
+        ),
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted, milliseconds
 from trtforensics.render.headline import UNKNOWN_TYPE, computed_type, figure, is_mostly_timed
+from trtforensics.render.time_rows import no_times
 from trtforensics.tui.rows.finding_rows import ROLES
 from trtforensics.tui.rows.layers.details import details
 from trtforensics.tui.rows.layers.index import UNNAMED
@@ -176,8 +177,7 @@ class TimeMap:
         """The total, how it is known, and of how many layers."""
         ledger = self.facts.ledger
         if ledger.total_ms is None:
-            listed = self.facts.build.engine_layers
-            return "time unknown by layer: " + ("none of them has one" if listed else "the log does not list layers")
+            return f"time unknown by layer: {no_times(self.facts.build)}"
         note = ledger.note if ledger.layers else f"{counted(len(ledger.slowest), 'row')} of the profile"
         few = "" if is_mostly_timed(ledger) else "; shares of these alone"
         return f"{figure(ledger.total_ms)} ms {ledger.time_is} · {note}{few}"

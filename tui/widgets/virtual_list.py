@@ -73,6 +73,8 @@ class LineBar(Widget):
     def render_line(self, y: int) -> Strip:
         """Paint the row, cut to the width."""
         strip = paint(self, self.line, self.rich_style) if y == 0 else Strip([])
+        if strip.cell_length > self.size.width > 0:
+            strip = Strip([*strip.crop(0, self.size.width - 1), Segment("…", self.rich_style)])
         return strip.crop_extend(0, self.size.width, self.rich_style)
 
 

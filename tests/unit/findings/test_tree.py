@@ -31,6 +31,7 @@ def judged(  # noqa: PLR0913 - the fields that matter here
     follows: tuple[str, ...] = (),
     because: Sequence[int] = (),
     discarded: bool = False,
+    cost_ms: float = 0.0,
 ) -> FindingWithCauses:
     """Return a finding of a build at these lines."""
     spans = [at(line) for line in lines]
@@ -47,6 +48,7 @@ def judged(  # noqa: PLR0913 - the fields that matter here
         evidence_total=len(spans),
         signature=code,
         pass_discarded=discarded,
+        cost_ms=cost_ms,
     )
     return FindingWithCauses(finding, frozenset(spans), frozenset(map(at, because)), follows)
 
@@ -93,6 +95,17 @@ def test_roots_rank_by_the_worst_of_what_follows_then_those_about_the_log_then_b
         judged("TF502", [4], Severity.NOTE),
     ]
     assert [code for code, _ in shown(found)] == ["TF305", "TF402", "TF716", "TF208", "TF502", "TF303", "TF301"]
+
+
+def test_below_errors_what_takes_more_time_stands_first() -> None:
+    found = [
+        judged("TF601", [1], Severity.WARNING),
+        judged("TF602", [2], Severity.WARNING, cost_ms=0.25),
+        judged("TF603", [3], Severity.WARNING, cost_ms=0.5),
+        judged("TF401", [5]),
+        judged("TF402", [6], cost_ms=1.0),
+    ]
+    assert [code for code, _ in shown(found)] == ["TF401", "TF402", "TF603", "TF602", "TF601"]
 
 
 def test_the_same_finding_of_several_builds_is_one() -> None:

@@ -70,3 +70,22 @@ async def test_e_asks_for_a_name_and_writes_the_pane(
     rows = read_csv(tmp_path / "build-messages.csv")
     assert len(rows) == app.first._panes.messages.row_count() + 1
     assert rows[0] == ["line", "text"]
+
+
+async def test_layers_are_written_with_the_values_of_the_table_in_the_order_of_the_list(
+    session: Any, parsed: Any
+) -> None:
+    app = log_app(session)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await parsed(pilot)
+        await pilot.press("2", "s")
+        tree = app.first._panes.layer_tree
+        table = exporting.table_of(tree)
+        rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+        assert len(rows) == tree.shown_layers
+        assert (rows[0]["layer"], rows[0]["time_ms"], rows[0]["tactic"]) == ("conv1 + relu1", 0.0412, "0x0000000000000001")
+        await pilot.press("1")
+        shown = exporting.table_of(app.first._panes.overview)
+        written = {row[0]: dict(zip(shown.columns, row, strict=True)) for row in shown.rows}
+        assert written["conv1 + relu1"]["time_ms"] == 0.0412
+        assert written["GPU"]["value"].startswith("NVIDIA A10G")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
 
@@ -38,20 +39,54 @@ class Order:
 
     column: str
     mark: str
-    key: Callable[[LayerFacts], float]
+    key: Callable[[LayerFacts], Any]
 
 
 NAME = "layer"
 _ROLES = {"kind": Role.DIM, "compute": Role.ACCENT, "%": Role.DIM, "other type": Role.DIM}
 """The roles of cells by their titles; other cells are plain."""
 
+
+def _by_text(cell: Cell, entry: LayerFacts) -> tuple[bool, str]:
+    """Return what sorts a layer by the text of a cell; those without one come last."""
+    text = cell.text(entry)
+    return text in {"", UNKNOWN}, text
+
+
 ORDERS = (
     Order("#", ASCENDING, lambda entry: entry.number or math.inf),
     Order("ms", DESCENDING, lambda entry: -(entry.time_ms if entry.time_ms is not None else -math.inf)),
     Order("margin", ASCENDING, lambda entry: math.inf if entry.margin is None else entry.margin),
     Order("other type", ASCENDING, lambda entry: math.inf if entry.other_type is None else entry.other_type.ratio),
+    Order(NAME, ASCENDING, lambda entry: entry.name.casefold()),
+    *(
+        Order(cell.title, ASCENDING, partial(_by_text, cell))
+        for cell in LAYER_CELLS
+        if cell.title in {"kind", "in→out", "compute"}
+    ),
 )
-"""What ``s`` cycles through: the engine's order, slowest first, closest tie first, fastest other type first."""
+"""What ``s`` cycles through: the engine's order, slowest first, closest tie, fastest other type, then by texts."""
+
+
+def orders(width: int, digits: int) -> tuple[Order, ...]:
+    """Return the orders whose column is in view in a width, so that the mark of the one in use is always seen."""
+    shown = {"#", NAME, *(cell.title for cell in fitting(width, digits))}
+    return tuple(order for order in ORDERS if order.column in shown)
+
+
+def title_at(width: int, digits: int, place: int) -> str:
+    """Return the title of the column at a cell of the heading; a share sorts as its time does."""
+    shown = fitting(width, digits)
+    end = 4 + digits
+    if place < end:
+        return "#"
+    end += _name_width(width, digits, shown)
+    title = NAME
+    for cell in shown if place >= end else ():
+        title, end = cell.title, end + cell.width + 1
+        if place < end:
+            break
+    return "ms" if title == "%" else title
 
 
 def fitting(width: int, digits: int) -> tuple[Cell, ...]:
@@ -68,7 +103,8 @@ def heading(width: int, digits: int, order: Order, source: TimeSource | None) ->
     """Return the titles of the columns; the sorted column has its mark, and ms says where times are from."""
     shown = fitting(width, digits)
     number = f"#{ASCENDING}" if order.column == "#" else "#"
-    pieces = [f"   {fit_right(number, digits)} {fit(NAME, _name_width(width, digits, shown))}"]
+    name = f"{NAME}{ASCENDING}" if order.column == NAME else NAME
+    pieces = [f"   {fit_right(number, digits)} {fit(name, _name_width(width, digits, shown))}"]
     for column in shown:
         mark = order.mark if order.column == column.title else ""
         title = f"{column.title} {source}" if column.title == "ms" and source else column.title

@@ -11,6 +11,7 @@ from trtforensics.engines.facts import EngineFacts
 from trtforensics.findings.finding import Confidence, Evidence, Finding, Severity
 from trtforensics.model.log import Outcome
 from trtforensics.model.run import ComparedOutput, Ending, Program, Run, RunnerComparison, RunOutcome, RunResult
+from trtforensics.tui.rows.finding_rows import in_view
 from trtforensics.tui.rows.first_rows import Row, first_rows, rows_shown
 from trtforensics.tui.rows.time_map import MapRow, TimeMap
 
@@ -127,5 +128,13 @@ def test_a_build_of_which_nothing_is_known_says_so(log: BuildLog, make: Any) -> 
     assert [row.value for row in rows[:3]] == [
         "NO RUN",
         "findings: findings come when the log is read",
-        "time unknown by layer: the log does not list layers",
+        "time unknown by layer: the engine's layers are not listed",
     ]
+
+
+def test_a_finding_of_several_builds_cites_the_lines_of_the_build_in_view() -> None:
+    evidence = tuple(Evidence(span(line), f"line {line}") for line in (7, 40, 41))
+    shared = replace(ERROR, builds=(0, 1), evidence=evidence, evidence_total=3)
+    assert [cited.span.line for cited in in_view(shared, 30, 70).evidence] == [40, 41]
+    assert in_view(shared, 80, 90) is shared
+    assert in_view(replace(shared, builds=(0,)), 30, 70).line == 7

@@ -1,4 +1,4 @@
-"""Rows of layers: what stands behind a name."""
+"""Rows of layers: what stands behind a name, and what they are sorted by."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.graph_builds import build, engine, onnx
 from trtforensics.engines.facts import EngineFacts
-from trtforensics.tui.rows.layers.columns import ColumnLayout, layer_pieces
+from trtforensics.tui.rows.layers.columns import ORDERS, ColumnLayout, heading, layer_pieces, orders, title_at
 
 
 def row(name: str, *operators: str, width: int = 120) -> str:
@@ -37,3 +37,36 @@ def test_operators_that_the_name_does_not_tell_stand_behind_it(
 def test_a_name_comes_before_operators_where_room_is_short() -> None:
     assert "Relu" not in row("a" * 30, "Relu", width=60)
     assert "first  Layer…ation " in row("first", "LayerNormalization", width=60)
+
+
+def test_layers_sort_by_the_columns_in_view_and_the_mark_is_always_seen() -> None:
+    assert [order.column for order in orders(140, 2)] == [
+        "#",
+        "ms",
+        "margin",
+        "other type",
+        "layer",
+        "kind",
+        "in→out",
+        "compute",
+    ]
+    for width in (30, 60, 80, 140):
+        for order in orders(width, 2):
+            (titles,) = heading(width, 2, order, None)
+            assert f"{order.column}{order.mark}" in titles.text
+
+
+@pytest.mark.parametrize("width", [60, 80, 140])
+def test_a_click_on_a_title_finds_its_column(width: int) -> None:
+    (titles,) = heading(width, 2, ORDERS[0], None)
+    for order in orders(width, 2):
+        assert title_at(width, 2, titles.text.index(order.column)) == order.column
+
+
+def test_layers_without_a_text_come_last() -> None:
+    layers = tuple(engine(name, "x", "y", 2, type=kind) for name, kind in (("b", "Zip"), ("a", ""), ("c", "Add")))
+    by_kind = next(order for order in ORDERS if order.column == "kind")
+    by_name = next(order for order in ORDERS if order.column == "layer")
+    facts = EngineFacts(build(engine_layers=layers)).layers
+    assert [layer.name for layer in sorted(facts, key=by_kind.key)] == ["c", "b", "a"]
+    assert [layer.name for layer in sorted(facts, key=by_name.key)] == ["a", "b", "c"]

@@ -86,7 +86,7 @@ def test_columns_give_way_until_names_have_room_and_headings_fit_them(index: Lay
 
 
 @pytest.mark.parametrize(
-    ("order", "first"), [(0, "slow"), (1, "slow"), (2, "slow"), (3, "fast")], ids=[order.column for order in ORDERS]
+    ("order", "first"), [(0, "slow"), (1, "slow"), (2, "slow"), (3, "fast")], ids=[order.column for order in ORDERS[:4]]
 )
 def test_layers_are_sorted_by_a_column(index: LayerIndex, order: int, first: str) -> None:
     assert index.rows(order=ORDERS[order])[0].text == first
