@@ -76,6 +76,7 @@ def arranged(judged: Sequence[FindingWithCauses]) -> tuple[Finding, ...]:
         worst[key] = max(worst.get(key, 0), entry.finding.severity)
     merged = {key: _merged([entry.finding for entry in group]) for key, group in groups.items()}
     tops = sorted((key for key in merged if root_keys[key] == key), key=lambda key: _order(merged[key], worst[key]))
+    tops = _dearest_first(tops, [(_order(merged[key], worst[key])[:-2], merged[key].cost_ms) for key in tops])
     index = {key: at for at, key in enumerate(tops)}
     below = [key for key in merged if key not in index]
     below.sort(key=lambda key: (index[root_keys[key]], merged[key].line, merged[key].code))
@@ -98,14 +99,26 @@ def _each_command_once(findings: Iterable[Finding]) -> Iterator[Finding]:
 
 
 def _order(root: Finding, worst: int) -> tuple[object, ...]:
-    """Return what roots are sorted by; ``worst`` is the highest severity among the root and what follows from it.
-
-    Below errors, what costs more time stands first.
-    """
+    """Return what roots are sorted by; ``worst`` is the highest severity among the root and what follows from it."""
     about_the_log = root.code.startswith(_ABOUT_THE_LOG)
     worst = Severity.NOTE if root.code == NOT_SHOWN else worst
-    cost = root.cost_ms if worst < Severity.ERROR else 0.0
-    return -worst, root.pass_discarded, about_the_log, root.source, -cost, root.line, root.code
+    return -worst, root.pass_discarded, about_the_log, root.source, root.line, root.code
+
+
+def _dearest_first(roots: list[Hashable], ranked: Sequence[tuple[tuple[object, ...], float]]) -> list[Hashable]:
+    """Let those of one rank whose time is known stand in its order, the longest first, at the places that they share.
+
+    Errors stay in the order of their lines, and so does what has no time, such as what costs accuracy.
+    """
+    places: dict[tuple[object, ...], list[int]] = {}
+    for place, (rank, cost) in enumerate(ranked):
+        if cost and rank[0] != -Severity.ERROR:
+            places.setdefault(rank, []).append(place)
+    arranged_roots = list(roots)
+    for shared in places.values():
+        for place, source in zip(shared, sorted(shared, key=lambda place: -ranked[place][1]), strict=True):
+            arranged_roots[place] = roots[source]
+    return arranged_roots
 
 
 def _roots(judged: Sequence[FindingWithCauses]) -> dict[FindingWithCauses, FindingWithCauses]:

@@ -53,7 +53,7 @@ def first_rows(
     """
     build, findings = time_map.facts.build, time_map.findings
     headline = headline_of(log, build)
-    root = next((finding for finding in findings or () if finding.severity is Severity.ERROR), None)
+    root = _root_of_failure(findings or ())
     headline = headline if root is None else with_root(headline, f"{root.code} in line {root.line}")
     outcome = outcome_piece(headline, reading=reading)
     words = SEPARATOR.join((outcome.text, *headline.parts))
@@ -72,6 +72,14 @@ def first_rows(
     runs = list(_run_rows(log, build, len(log.builds) + len(log.runs)))
     listed = [OverviewRow(f"All {len(runs)} runs", heading=True), *runs, OverviewRow("")] if len(runs) > _RUNS else []
     return [*rows, *_call_rows(build), OverviewRow(""), *listed, *overview_rows(log, build, files)]
+
+
+def _root_of_failure(findings: Sequence[Finding]) -> Finding | None:
+    """Return what the first error follows from, itself if from nothing; consequences stand behind their root."""
+    errors = (place for place, finding in enumerate(findings) if finding.severity is Severity.ERROR)
+    first = next(errors, None)
+    before = findings[: first + 1] if first is not None else ()
+    return next((finding for finding in reversed(before) if finding.consequence_of is None), None)
 
 
 def rows_shown(rows: Sequence[Row], path: Sequence[MapRow] = ()) -> Presentation[Row]:
@@ -131,10 +139,11 @@ def _answer_rows(
         empty = "none" if findings is not None else "findings come when the log is read"
         yield OverviewRow("worst finding", f"findings: {empty}", role=Role.DIM, bare=True)
         return
-    worst, more = findings[0], len(findings) - 1
+    root, more = _root_of_failure(findings), len(findings) - 1
+    failed = not headline.passed and root is not None
+    worst = root if failed and root is not None else findings[0]
     line = line_in_view(worst.evidence[0].span, log) if worst.evidence else None
     also = f" (and {more:,} more: 5)" if more else ""
-    failed = not headline.passed and worst.severity is Severity.ERROR
     told = answer_of(worst) if failed else worst.title
     value = f"{worst.severity.word[0].upper()} {worst.code}{also} {told}"
     yield OverviewRow(
@@ -161,7 +170,9 @@ def _output_rows(log: BuildLog, build: Build) -> Iterator[OverviewRow]:
     outputs.sort(key=lambda output: (output.passed is not False, -(output.max_abs or 0.0)))
     for output in outputs[:_OUTPUTS]:
         mark, role = {True: ("✔", Role.GOOD), False: ("✗", Role.ERROR), None: ("?", Role.WARNING)}[output.passed]
-        yield OverviewRow(f"{mark} output", f"{output.name}  {_errors(output)}".rstrip(), output.span.line, role)
+        yield OverviewRow(
+            f"{mark} output", f"{output.name}  {_errors(output)}".rstrip(), output.span.line, role, most=1
+        )
     if len(outputs) > _OUTPUTS:
         left = outputs[_OUTPUTS:]
         failed = sum(output.passed is False for output in left)

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted, milliseconds
-from trtforensics.render.headline import UNKNOWN_TYPE, computed_type, figure, is_mostly_timed
+from trtforensics.render.headline import TYPES, UNKNOWN_TYPE, computed_type, figure, is_mostly_timed
 from trtforensics.render.time_rows import no_times
 from trtforensics.tui.rows.finding_rows import ROLES
 from trtforensics.tui.rows.layers.details import details
@@ -97,7 +97,7 @@ class MapRow:
             (
                 *head,
                 Piece(fit(self.state, _STATE), role),
-                Piece(fit(kinds[0].replace(UNKNOWN_TYPE, "?"), _TYPE), _TYPE_ROLES.get(kinds[0], Role.DIM)),
+                Piece(f"{fit(kinds[0].replace(UNKNOWN_TYPE, '?'), _TYPE - 1)} ", _TYPE_ROLES.get(kinds[0], Role.DIM)),
                 Piece(fit(self.label, name)),
                 Piece(" " + fit(code, _CODE), ROLES[self.finding.severity] if self.finding else Role.DIM),
                 Piece(fit(f" {self.reason}", room - name) if room > name else "", Role.DIM),
@@ -107,7 +107,7 @@ class MapRow:
     @property
     def _type(self) -> str:
         known = self.entry.compute_precision if self.entry is not None else None
-        return known.type if known is not None else ""
+        return TYPES.get(known.type, known.type) if known is not None else ""
 
     @staticmethod
     def _bar(roles: Sequence[tuple[Role, float]], cells: int) -> Piece:

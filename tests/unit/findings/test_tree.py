@@ -97,7 +97,7 @@ def test_roots_rank_by_the_worst_of_what_follows_then_those_about_the_log_then_b
     assert [code for code, _ in shown(found)] == ["TF305", "TF402", "TF716", "TF208", "TF502", "TF303", "TF301"]
 
 
-def test_below_errors_what_takes_more_time_stands_first() -> None:
+def test_warnings_whose_time_is_known_stand_in_its_order_and_others_where_their_line_puts_them() -> None:
     found = [
         judged("TF601", [1], Severity.WARNING),
         judged("TF602", [2], Severity.WARNING, cost_ms=0.25),
@@ -105,7 +105,7 @@ def test_below_errors_what_takes_more_time_stands_first() -> None:
         judged("TF401", [5]),
         judged("TF402", [6], cost_ms=1.0),
     ]
-    assert [code for code, _ in shown(found)] == ["TF401", "TF402", "TF603", "TF602", "TF601"]
+    assert [code for code, _ in shown(found)] == ["TF401", "TF402", "TF601", "TF603", "TF602"]
 
 
 def test_the_same_finding_of_several_builds_is_one() -> None:

@@ -83,7 +83,11 @@ async def test_layers_are_written_with_the_values_of_the_table_in_the_order_of_t
         table = exporting.table_of(tree)
         rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
         assert len(rows) == tree.shown_layers
-        assert (rows[0]["layer"], rows[0]["time_ms"], rows[0]["tactic"]) == ("conv1 + relu1", 0.0412, "0x0000000000000001")
+        assert (rows[0]["layer"], rows[0]["time_ms"], rows[0]["tactic"]) == (
+            "conv1 + relu1",
+            0.0412,
+            "0x0000000000000001",
+        )
         await pilot.press("1")
         shown = exporting.table_of(app.first._panes.overview)
         written = {row[0]: dict(zip(shown.columns, row, strict=True)) for row in shown.rows}
