@@ -64,6 +64,10 @@ NO_MESSAGES = "no warnings and no errors"
 NO_NODES = "the log names no ONNX nodes; a verbose one does"
 
 
+def _first_bar(rows: Sequence[Row]) -> MapRow | None:
+    return next((row for row in rows if not isinstance(row, OverviewRow)), None)
+
+
 class Tab(LineBar):
     """The title of one of the lists at the left; a click opens it."""
 
@@ -174,10 +178,15 @@ class Panes(Container):
     def show_overview(self, rows: Sequence[Row], path: Sequence[MapRow] = (), *, keep: bool = False) -> None:
         """Show a build's first screen, or a place of its map. With ``keep`` the cursor stays on the row of its label.
 
-        Else it goes to the engine's first bar, if there is one.
+        Else, and where it was there before, it goes to the engine's first bar, if that is in view with what stands
+        above it, such as the answer of a run that failed.
         """
-        home = None if path else next((row for row in rows if not isinstance(row, OverviewRow)), None)
-        self.overview.show(rows, presentation=rows_shown(rows, path), keep=keep, home=home)
+        overview = self.overview
+        home = None if path else _first_bar(rows)
+        keep = keep and overview.selected is not _first_bar(overview.rows)
+        overview.show(rows, presentation=rows_shown(rows, path), keep=keep, home=home)
+        if not keep and overview.cursor >= overview.rows_in_view():
+            overview.go_to(0, announce=False)
 
     def show_messages(self, rows: Sequence[LogMessage], *, keep: bool = False) -> None:
         """Show warnings and errors, and how many there are. With ``keep`` they were only added to."""

@@ -356,6 +356,9 @@ class LogScreen(BuildScreen):
         if self.build is None or entry is None or not entry.in_engine:
             self.say("no layer of the engine is selected; 2 lists them")
             return
+        if entry.number is None:
+            self.say("the log lists no tensors of it as a whole; its kernels have neighbours")
+            return
         self.app.push_screen(NeighbourScreen(self.build, entry.layer), self._walked)
 
     def _walked(self, layer: EngineLayer | None) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from tests.support.repository import LOGS
 from tests.support.screens import LogApp, ScreenText, log_app, log_line, panes_of
+from trtforensics.model.log import Outcome
 from trtforensics.parsers.text.source import open_source
 from trtforensics.tui.rows.time_map import MapRow
 from trtforensics.tui.sessions import LogSession
@@ -77,6 +79,31 @@ async def test_the_layer_under_the_cursor_of_the_map_has_its_candidates_a_key_aw
         assert panes_of(app).layer_tree.has_focus
         await pilot.press("escape")
         assert panes_of(app).overview.has_focus
+
+
+async def test_the_answer_of_a_run_that_failed_is_in_view_and_under_the_cursor(
+    session: Any, parsed: Any, screen_text: ScreenText
+) -> None:
+    build, other = session.outcome.builds
+    session.outcome = replace(session.outcome, builds=(replace(build, outcome=Outcome.FAILED), other))
+    app = log_app(session)
+    async with app.run_test(size=(80, 16)) as pilot:
+        await parsed(pilot)
+        shown = screen_text(app)
+        assert "FAILED, root TF900" in shown
+        assert "E TF900" in shown
+        assert panes_of(app).overview.cursor == 0
+
+
+async def test_a_foreign_node_that_was_timed_as_one_says_where_its_neighbours_are(
+    parsed: Any, screen_text: ScreenText
+) -> None:
+    app = log_app(LogSession(open_source(str(RTX))))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await parsed(pilot)
+        await pilot.press("x")
+        await pilot.pause()
+        assert "its kernels have neighbours" in screen_text(app)
 
 
 async def test_enter_on_the_answer_opens_the_finding_and_on_a_run_its_build(
