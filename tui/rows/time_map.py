@@ -223,16 +223,18 @@ class TimeMap:
         if id(entry) not in self._reasons:
             reasons = entry.why() if entry.in_engine else ()
             self._reasons[id(entry)] = reasons[0].text if reasons else ""
-        return replace(row, finding=next(self._findings_of(row), None), reason=self._reasons[id(entry)])
+        return replace(row, finding=next(iter(self._findings_of(row)), None), reason=self._reasons[id(entry)])
 
-    def _findings_of(self, row: MapRow) -> Iterator[Finding]:
-        """Yield the findings about a row's layer, its kernels or its ONNX nodes, worst first."""
+    def _findings_of(self, row: MapRow) -> Sequence[Finding]:
+        """Return the findings about a row's layer, its kernels or its ONNX nodes: worst first, then of fewest layers.
+
+        What is said of every layer tells least of one.
+        """
         if row.entry is None:
-            return
+            return ()
         names = {row.entry.name, *row.entry.onnx_nodes, *(kernel.name for kernel in self._kernels(row.foreign))}
-        for finding in self.findings or ():
-            if not names.isdisjoint((*finding.layers, *finding.onnx_nodes)):
-                yield finding
+        about = (each for each in self.findings or () if not names.isdisjoint((*each.layers, *each.onnx_nodes)))
+        return sorted(about, key=lambda finding: (-finding.severity, len(finding.layers)))
 
     def path_to(self, path: tuple[MapRow, ...], row: MapRow) -> tuple[MapRow, ...]:
         """Return the way to a row from where it is listed: a kernel stands below its ForeignNode."""

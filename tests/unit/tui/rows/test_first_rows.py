@@ -76,6 +76,10 @@ def test_a_bar_has_share_time_state_type_name_finding_and_reason(log: BuildLog) 
     assert row.reason
     assert row.reason[:8] in line
     assert "TF107" in text_of(rows_shown([row]).footing(row, 140, 10)[0])
+    wide = replace(ERROR, code="TF507", layers=("conv1 + relu1", "pool1"))
+    (row,) = (row for row in rows_of(log, log.builds[0], (wide, ERROR)) if row.label == "conv1 + relu1")
+    assert isinstance(row, MapRow)
+    assert row.finding is ERROR, "what is said of more layers tells less of one"
 
 
 def test_a_build_that_failed_has_its_answer_and_the_lines_around_it(log: BuildLog) -> None:
