@@ -12,7 +12,6 @@ from trtforensics.console.output import form_of, write_text
 from trtforensics.console.terminal import visible
 from trtforensics.errors import UsageError
 from trtforensics.render.json_text import dumps
-from trtforensics.tui.log.layer_tree import LayerTree
 from trtforensics.tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
@@ -35,9 +34,10 @@ def table_of(pane: VirtualList) -> PaneTable:
 
     Layers have the values of ``table``, not the texts of the screen.
     """
-    if isinstance(pane, LayerTree) and (layers := pane.table()).rows:
-        names = tuple(column.name for column in layers.header)
-        rows = ([", ".join(value) if isinstance(value, tuple) else value for value in row] for row in layers.values())
+    whole = pane.table()
+    if whole is not None:
+        names = tuple(column.name for column in whole.header)
+        rows = ([", ".join(value) if isinstance(value, tuple) else value for value in row] for row in whole.values())
         return PaneTable(names, list(rows))
     if isinstance(pane, RowList) and pane.presentation.columns:
         return PaneTable(pane.presentation.columns, [pane.presentation.cells(row) for row in pane.rows])

@@ -207,9 +207,10 @@ class LayerTree(VirtualList):
         """Return the line of the log that a row is about."""
         return self._rows[index].line if self._rows else None
 
-    def table(self) -> Table:
+    def table(self) -> Table | None:
         """Return the layers that are listed, in their order, with the columns that ``table`` writes."""
-        return Table(LAYER_COLUMNS, [row.entry for row in self._rows if row.kind is RowKind.LAYER])
+        layers = [row.entry for row in self._rows if row.kind is RowKind.LAYER]
+        return Table(LAYER_COLUMNS, layers) if layers else None
 
     def clicked(self, index: int, column: int) -> None:
         """Open or close a layer when its arrow is clicked; elsewhere a click acts like Enter."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.selection import Selection
 
+    from trtforensics.tables.columns import Table
     from trtforensics.tables.filtering import FilterField
 
 MORE = "›"  # noqa: RUF001 - an arrowhead, not a comparison
@@ -134,6 +135,10 @@ class VirtualList(ScrollView, can_focus=True):
     def log_line(self, index: int) -> int | None:
         """Return the line of the log that a row is about, or None."""
         raise NotImplementedError
+
+    def table(self) -> Table | None:
+        """Return the rows as a table of values, for a list whose rows are a table's; else None."""
+        return None
 
     def header(self, width: int) -> Sequence[Line]:  # noqa: ARG002 - subclasses use it
         """Return the lines that stay above the rows."""
