@@ -34,7 +34,7 @@ def table_of(pane: VirtualList) -> PaneTable:
 
     Layers have the values of ``table``, not the texts of the screen.
     """
-    whole = pane.table()
+    whole = pane.values_table()
     if whole is not None:
         names = tuple(column.name for column in whole.header)
         rows = ([", ".join(value) if isinstance(value, tuple) else value for value in row] for row in whole.values())

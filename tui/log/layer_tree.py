@@ -207,7 +207,7 @@ class LayerTree(VirtualList):
         """Return the line of the log that a row is about."""
         return self._rows[index].line if self._rows else None
 
-    def table(self) -> Table | None:
+    def values_table(self) -> Table | None:
         """Return the layers that are listed, in their order, with the columns that ``table`` writes."""
         layers = [row.entry for row in self._rows if row.kind is RowKind.LAYER]
         return Table(LAYER_COLUMNS, layers) if layers else None

@@ -136,7 +136,7 @@ class VirtualList(ScrollView, can_focus=True):
         """Return the line of the log that a row is about, or None."""
         raise NotImplementedError
 
-    def table(self) -> Table | None:
+    def values_table(self) -> Table | None:
         """Return the rows as a table of values, for a list whose rows are a table's; else None."""
         return None
 
