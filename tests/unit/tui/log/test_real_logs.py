@@ -150,7 +150,7 @@ async def test_lines_nobody_understood_are_counted_and_the_first_is_shown(
         assert re.search(r"101 +20 times Quantum tactic selector engaged for lane 7", shown)
         assert "the last line has no line ending" in shown
         row = next(i for i, (r, _) in enumerate(app.first._panes.overview._lines) if "Quantum" in r.value)
-        await pilot.press("1", *["down"] * row)
+        await pilot.press("1", "home", *["down"] * row)
         await pilot.pause()
         assert line_text(app) == strange
 

@@ -18,7 +18,7 @@ async def test_enter_in_a_zoomed_list_shows_the_line(session: Any, parsed: Any, 
     app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
-        await pilot.press(pane, "z")
+        await pilot.press(pane, "end", "z")
         await pilot.pause()
         assert not panes_of(app).log_view.region
         await pilot.press("enter")
