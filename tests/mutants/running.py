@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _PYTEST = (sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider")
 _FAST, _SLOW = ("-m", "not slow"), ("-m", "slow")
+_USAGE = 4
 _DEADLINE = 1800
 """Seconds after which tests that a mutant keeps busy have noticed it."""
 
@@ -62,7 +63,10 @@ class Copy:
 
     def fails(self, *words: str) -> bool:
         """Whether a test fails, or none can be collected for the mutant's sake; no test at all is no failure."""
-        return self.tests(*words) not in {0, 5}
+        status = self.tests(*words)
+        if status == _USAGE:
+            sys.exit(f"pytest does not understand {words}")
+        return status not in {0, 5}
 
     def tests_by_line(self) -> Mapping[str, Mapping[int, frozenset[str]]]:
         """Run the fast tests; return which of them ran each line of each file, "" for the import of it."""
@@ -116,5 +120,7 @@ def _contexts(database: Path, root: Path) -> Mapping[str, Mapping[int, frozenset
         real = os.path.realpath(name)
         if real.startswith(f"{root}{os.sep}"):
             for line, contexts in data.contexts_by_lineno(name).items():
-                lines[os.path.relpath(real, root)][line] = frozenset(one.partition("|")[0] for one in contexts)
+                # without parameters: some hold line ends and brackets, which pytest reads otherwise from a file
+                tests = frozenset(context.partition("|")[0].partition("[")[0] for context in contexts)
+                lines[os.path.relpath(real, root)][line] = tests
     return lines
