@@ -21,8 +21,8 @@ from trtforensics.findings.finding import (
     without_numbers,
 )
 from trtforensics.findings.registry import rule_of, rules
-from trtforensics.findings.remedies import with_remedy
 from trtforensics.findings.steps.loading import loads_engine, step_for_loaded, text_for_loaded
+from trtforensics.findings.steps.remedies import with_remedy
 from trtforensics.findings.tree import MAX_EVIDENCE, FindingWithCauses, arranged
 from trtforensics.findings.versions import Version
 from trtforensics.render.headline import headlines, with_root
