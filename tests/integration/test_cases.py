@@ -35,6 +35,7 @@ def test_nine_in_ten_are_diagnosed_and_none_gets_wrong_advice(cases: Path) -> No
     assert len(right) >= LEAST_DIAGNOSED * len(found), [one for one in found if one.outcome != "right"]
 
 
+@pytest.mark.slow
 @pytest.mark.corpus
 def test_mutations_keep_the_first_finding(cases: Path, tmp_path: Path) -> None:
     sample = random.Random(20).sample(sorted(cases.glob("*.json")), SAMPLE)

@@ -320,6 +320,7 @@ for name in dict.fromkeys(names):
     assert found["builds"] <= 7
 
 
+@pytest.mark.slow
 def test_a_built_in_check_sees_the_recorded_inputs(run: Run, tmp_path: Path) -> None:
     graph = failing.Growing()
     low = graph.add("Sub", graph.add("Abs", "x"), graph.constant("far", 1e4))

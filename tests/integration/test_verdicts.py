@@ -122,6 +122,7 @@ MODES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 def test_what_changed_is_judged_again_and_nothing_else(place: Place, mode: Callable[[Place], list[str]]) -> None:
     words = [*mode(place), "--check", CHECK]

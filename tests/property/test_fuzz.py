@@ -24,6 +24,7 @@ def test_damaged_logs_are_read_or_refused_and_counts_add_up(samples: list[Path])
     assert set(results) == {"read", "refused"}
 
 
+@pytest.mark.slow
 def test_damaged_documents_are_read_or_refused() -> None:
     pick = random.Random(20261122)  # noqa: S311 - the same each time
     results = [check_document(*damaged_document(pick)) for _ in range(60)]

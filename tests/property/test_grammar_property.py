@@ -177,6 +177,7 @@ def test_every_rule_reads_a_body_made_of_its_own_terminals(kind: str) -> None:
             pytest.fail("no body that is drawn from it is read as this kind")
 
 
+@pytest.mark.slow
 @examples(1000)
 @given(body=st.sampled_from(sorted(KINDS)).flatmap(lambda kind: bodies_of()[kind]))
 def test_bodies_made_from_the_rules_are_read_alike(body: bytes) -> None:

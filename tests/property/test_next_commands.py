@@ -99,6 +99,7 @@ def test_on_the_logs_of_the_project(path: Path) -> None:
     check(path)
 
 
+@pytest.mark.slow
 @for_each("code", sorted(EXAMPLES))
 def test_on_the_example_of_each_rule(code: str, tmp_path: Path) -> None:
     example = EXAMPLES[code].fires

@@ -127,6 +127,7 @@ def test_another_folder_and_another_version_are_refused(logs: Path, tmp_path: Pa
     assert ingest(tmp_path / "set", logs) == 2
 
 
+@pytest.mark.slow
 def test_several_processes_make_the_same_rows(logs: Path, tmp_path: Path) -> None:
     ingest(tmp_path / "one", logs)
     ingest(tmp_path / "two", logs, "--jobs", "2")
@@ -182,6 +183,7 @@ def test_killed_runs_lose_nothing_and_the_next_goes_on(logs: Path, tmp_path: Pat
     assert rows(folder) == expected
 
 
+@pytest.mark.slow
 def test_two_runs_at_once_make_one_dataset(logs: Path, tmp_path: Path) -> None:
     ingest(tmp_path / "whole", logs)
     command = [sys.executable, "-m", "trtforensics", "ingest", str(logs), "--into", str(tmp_path / "set"), "--quiet"]

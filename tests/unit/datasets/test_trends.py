@@ -127,6 +127,7 @@ def test_runs_are_grouped_by_columns_and_ordered_by_a_label() -> None:
             groups_of(drawn, by, order)
 
 
+@pytest.mark.slow
 def test_the_command_fails_on_a_regression_since_a_day(
     logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

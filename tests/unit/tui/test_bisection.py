@@ -111,6 +111,7 @@ async def test_a_damaged_journal_ends_it_with_the_error(directory: Directory, un
     assert "journal.jsonl:1" in str(app.return_value)
 
 
+@pytest.mark.slow
 async def test_enter_opens_the_build_log_of_the_probe_and_q_comes_back(directory: Directory, until: Any) -> None:
     log = directory.path / "probes" / directory.names[1] / "build.log"
     log.write_text(log_with(fused=True))

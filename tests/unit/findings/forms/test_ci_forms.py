@@ -101,6 +101,7 @@ def action() -> dict[str, Any]:
     return dict(yaml.safe_load((ROOT / "action.yml").read_text()))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32" or shutil.which("bash") is None, reason="the steps are of bash")
 @pytest.mark.parametrize(("fail_on", "code"), [("error", 0), ("", 0), ("warning", 1)])
 def test_the_report_step_of_the_action_runs_in_a_shell(fail_on: str, code: int, tmp_path: Path) -> None:

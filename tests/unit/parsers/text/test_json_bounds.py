@@ -73,6 +73,7 @@ def test_samples_pass() -> None:
         check_json(path.read_bytes(), str(path))
 
 
+@pytest.mark.slow
 @pytest.mark.corpus
 def test_real_files_pass(corpus: Path) -> None:
     for path in corpus.rglob("*.json"):

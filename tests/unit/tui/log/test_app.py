@@ -141,6 +141,7 @@ async def test_brackets_switch_the_build(session: Any, screen_text: ScreenText, 
         assert "conv1 + relu1" in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_enter_on_a_line_of_another_build_switches_to_it(
     session: Any, screen_text: ScreenText, parsed: Any
 ) -> None:
@@ -179,6 +180,7 @@ async def test_a_build_that_still_runs_is_shown_and_marked(
         assert "line 1 of" in screen_text(app).splitlines()[-2]
 
 
+@pytest.mark.slow
 async def test_what_arrives_moves_no_cursor_and_closes_no_layer(
     slow_session: Any, screen_text: ScreenText, parsed: Any, until: Any
 ) -> None:

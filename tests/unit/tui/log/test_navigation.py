@@ -75,6 +75,7 @@ async def test_enter_on_a_layer_opens_its_detail_and_enter_there_shows_the_line(
         assert log_line(app) == session.outcome.builds[0].choices[0].span.line
 
 
+@pytest.mark.slow
 async def test_nodes_say_what_became_of_them_and_enter_shows_the_layer(
     session: Any, parsed: Any, screen_text: ScreenText
 ) -> None:
@@ -93,6 +94,7 @@ async def test_nodes_say_what_became_of_them_and_enter_shows_the_layer(
         assert panes_of(app).tab == "nodes"
 
 
+@pytest.mark.slow
 async def test_a_filter_without_layers_leads_to_the_nodes_and_else_to_the_log(
     session: Any, parsed: Any, screen_text: ScreenText
 ) -> None:

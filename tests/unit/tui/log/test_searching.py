@@ -20,6 +20,7 @@ def matching(session: Any, needle: str) -> list[int]:
     return [number for number, text in enumerate(session.text.lines, 1) if needle in text]
 
 
+@pytest.mark.slow
 async def test_a_search_counts_its_matches_and_n_walks_them(session: Any, parsed: Any, screen_text: ScreenText) -> None:
     lines = matching(session, "Chose Runner")
     app = log_app(session)

@@ -59,6 +59,7 @@ async def test_a_log_view_at_its_end_follows_what_arrives(slow_session: Any, unt
         assert log_line(app) == 19
 
 
+@pytest.mark.slow
 async def test_the_end_is_followed_though_lines_came_since_the_last_look(slow_session: Any, until: Any) -> None:
     slow_session.text.readable = 10
     app = log_app(slow_session)

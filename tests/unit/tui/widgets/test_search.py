@@ -9,6 +9,7 @@ import pytest
 from tests.support.screens import SIZE, ScreenText, log_app, log_line, text_at
 
 
+@pytest.mark.slow
 async def test_search_finds_the_next_and_the_previous_match_and_goes_round(
     session: Any, screen_text: ScreenText, parsed: Any, until: Any
 ) -> None:
@@ -40,6 +41,7 @@ async def test_a_search_without_a_match_says_so_and_stays(
         assert log_line(app) == 1
 
 
+@pytest.mark.slow
 async def test_a_search_works_while_the_parse_runs(slow_session: Any, until: Any) -> None:
     app = log_app(slow_session)
     async with app.run_test(size=SIZE) as pilot:
