@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from trtforensics.console.counting import counted
 from trtforensics.console.terminal import visible
 from trtforensics.datasets.changes import ALPHA, changes
 from trtforensics.errors import UsageError
@@ -238,7 +239,9 @@ def text_of(group: Group) -> str:
     """Return what is known of a group as text."""
     keys = " · ".join(f"{value}" for value in group.keys.values() if value) or "all runs"
     ends = ", ".join(f"{n:,} {word}" for word, n in Counter(run["outcome"] for run in group.runs).most_common())
-    lines = [f"{keys}: {len(group.runs):,} runs ({ends}), {group.runs[0]['dated']} to {group.runs[-1]['dated']}"]
+    lines = [
+        f"{keys}: {counted(len(group.runs), 'run')} ({ends}), {group.runs[0]['dated']} to {group.runs[-1]['dated']}"
+    ]
     for name, level in group.levels.items():
         spread = f"{figure(level['p10'])} to {figure(level['p90'])}"
         lines.append(f"    {name} {figure(level['median'])}, 80 % of runs {spread}")

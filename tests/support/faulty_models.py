@@ -76,6 +76,9 @@ def _operators() -> Iterator[Row]:
     yield "operator of a later release", "TF170", whole, model(node("Mul", "x s", "y"), **norm), "--target", "8.4"
     yield "operator in a branch", "TF170", _branching("Det"), _branching("Neg")
     yield "sequence", "TF170", model(node("SequenceConstruct", "x x", "y")), model(node("Concat", "x x", "y", axis=0))
+    places: Values = {"y": (TensorProto.INT64, None)}
+    found = model(node("NonZero", "x", "y"), outputs=places)
+    yield "operator that RTX lacks", "TF170", found, model(node("Shape", "x", "y"), outputs=places), "--target", "rtx"
     foreign = model(node("FancyNorm", "x", "y", domain="acme"), domain="acme")
     yield "domain without importer", "TF172", foreign, model(node("Neg", "x", "y", domain="acme"), domain="acme")
     old = ("--target", "8.6")

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 _AS_RTX = (11, 3)
 """TensorRT-RTX 1.7 takes what restrictions that end with 11.1 refuse, and refuses what the others do."""
 
+_NOT_IN_RTX = frozenset({"NonZero"})
+"""What TensorRT imports, and TensorRT-RTX 1.7.1 takes for a plugin that it does not find."""
+
 
 def release_of(case: Case) -> tuple[int, ...]:
     """Return the release to judge for; the newest that is described where none is named, or for TensorRT-RTX."""
@@ -48,11 +51,16 @@ def standing(case: Case, op: str, nodes: Sequence[CheckedNode]) -> str:
     support = operator_support(op, release_of(case))
     if support is None:
         return "?" if _known(op) else "plugin"
-    if not support.imported:
+    if not support.imported or _lacks(case, op):
         return "no"
     if any(refusal(case.checked, node, row) for node in nodes for row in restrictions_of(op, _for_uses(case))):
         return "refused"
     return "partly" if support.state == "experimental" else "yes"
+
+
+def _lacks(case: Case, op: str) -> bool:
+    """Whether the release is TensorRT-RTX, and that has no importer where TensorRT has one."""
+    return case.version is not None and case.version.rtx and op in _NOT_IN_RTX
 
 
 def _for_uses(case: Case) -> tuple[int, ...]:
@@ -70,7 +78,11 @@ def _for_uses(case: Case) -> tuple[int, ...]:
         "Build with a release that imports it, where there is one.",
         "Export the model without it, replace it by operators that are imported, or give a plugin of its name.",
     ),
-    sources=("the importers of onnx-tensorrt 5.1 to 10.1", "operators.md of 10.14 to 11.1"),
+    sources=(
+        "the importers of onnx-tensorrt 5.1 to 10.1",
+        "operators.md of 10.14 to 11.1",
+        "TensorRT-RTX 1.7.1's parser",
+    ),
     needs=(Need.ONNX,),
 )
 def not_imported(case: Case) -> Iterator[Observation]:
@@ -78,11 +90,12 @@ def not_imported(case: Case) -> Iterator[Observation]:
     version = release_of(case)
     for op, nodes in by_operator([node for node in case.checked.nodes if _known(node.op)]).items():
         support = operator_support(op, version)
-        if support is None or support.imported:
+        if support is None or (support.imported and not _lacks(case, op)):
             continue
         first = first_release_of(op)
         later = first is not None and first > version[:2]
         since = f"from {'.'.join(map(str, first))} on" if later and first else "by no release up to 11.1"
+        since = "by TensorRT-RTX 1.7.1; TensorRT does" if _lacks(case, op) else since
         title = f"{how_many(nodes, op)} {_are(nodes)} not imported ({since}): {{nodes}}"
         steps = [repair(case, "fold")] if all(_folds(case.checked, node) for node in nodes) else ()
         yield of_nodes(case, nodes, title, steps=steps, same_as=op)
