@@ -456,7 +456,7 @@ def test_a_normalisation_over_the_first_axes_is_said_to_have_no_operator(run: Ru
 def test_a_calibration_cache_is_held_against_the_samples(run: Run, refuse: Callable[..., str], tmp_path: Path) -> None:
     model, cache = saved(tmp_path, nets.either()), tmp_path / "calibration.cache"
     cache.write_text("TRT-8501-EntropyCalibration2\nx: 3a010a14\n/in/MatMul_output_0: 3f800000\n")
-    found = search(run, model, tmp_path / "out", "--calibration", cache)
+    found = search(run, model, tmp_path / "out", "--calibration", str(cache))
     told = {each["tensor"]: each["use"]["reason"] for each in found["calibration"]["ranges"]}
     assert told["x"].startswith("clips ")
     assert told["/in/MatMul_output_0"].startswith("uses ")

@@ -157,7 +157,7 @@ def same_sum_everywhere(build: Build, log: BuildLog) -> None:
     booked = engine.ledger.booked_ms or 0.0
     printed = layer_table([engine])
     column = [each.name for each in printed.header].index("time_ms")
-    table = [row[column] or 0.0 for row in printed.values()]
+    table = [float(str(row[column] or 0.0)) for row in printed.values()]
     tree = [row.entry.time_ms or 0.0 for row in LayerIndex(build).rows() if row.entry and row.entry.in_engine]
     figure = layers_figure(engine)
     drawn = [float(row[3] or 0.0) for row in figure.rows] if figure else []

@@ -289,9 +289,9 @@ def _targets() -> Iterator[Row]:
     dla = ("--target", "8.6", "--fp16", "--dla")
     yield "operator not on DLA", "TF195", model(node("Erf", "x", "y")), model(node("Relu", "x", "y")), *dla
     rows: Values = {"x": (FLOAT, (4, 8))}
-    product, constant = node("MatMul", "x w", "y"), {"w": np.ones((8, 8), np.float32)}
+    product, weights = node("MatMul", "x w", "y"), np.ones((8, 8), np.float32)
     moving = model(product, inputs={**rows, "w": (FLOAT, (8, 8))})
-    yield "product without constant", "TF195", moving, model(product, inputs=rows, **constant), *dla
+    yield "product without constant", "TF195", moving, model(product, inputs=rows, w=weights), *dla
     early = ("--target", "8.5", *dla[2:])
     yield "DLA too early", "TF195", model(node("Sin", "x", "y")), model(node("Abs", "x", "y")), *early
     large = model(node("Add", "x z", "y"), inputs={"x": (FLOAT, (64, 1024, 2048)), "z": (FLOAT, (64, 1024, 2048))})

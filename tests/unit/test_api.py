@@ -6,6 +6,7 @@ import inspect
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -62,7 +63,7 @@ def test_every_object_is_a_line_in_a_console() -> None:
 def test_what_functions_return_is_a_table_or_a_page_in_a_notebook() -> None:
     log = tf.load(LOG)
     build = log.builds[0]
-    for value, words in (
+    shown: tuple[tuple[Any, str], ...] = (
         (log, "engine layers, slowest first"),
         (build, "PASSED"),
         (build, "data:image/svg+xml;base64,"),
@@ -74,7 +75,8 @@ def test_what_functions_return_is_a_table_or_a_page_in_a_notebook() -> None:
         (tf.report(log), "<summary>warning TF202 "),
         (tf.diff(log, OTHER_LOG), "<summary>Differences"),
         (tf.plot(build, of="types"), "<img"),
-    ):
+    )
+    for value, words in shown:
         page = value._repr_html_()
         assert words in page, value
         assert "<script" not in page

@@ -119,7 +119,7 @@ def _(documents: Documents) -> Any:
 
 @answer("Which layers compute in different types in different builds?")
 def _(documents: Documents) -> Any:
-    types = defaultdict(set)
+    types: dict[str, set[Any]] = defaultdict(set)
     for _, layer, kind in layers(documents):
         types[layer["name"]] |= {kind} - {None}
     return [(name, tuple(sorted(kinds))) for name, kinds in sorted(types.items()) if len(kinds) > 1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
@@ -17,6 +17,8 @@ from trtforensics.errors import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from trtforensics.datasets.store import Dataset
 
 BEGIN = datetime(2024, 1, 1)  # noqa: DTZ001 - logs name no zone
 
@@ -58,7 +60,7 @@ class Drawn:
 
 
 def trends(drawn: Drawn) -> dict[tuple[str, str], Any]:
-    (group,) = groups_of(drawn, ("model", "gpu"))
+    (group,) = groups_of(cast("Dataset", drawn), ("model", "gpu"))
     return {(each.of, each.what): each for each in group.trends}
 
 
@@ -107,7 +109,7 @@ def test_a_fusion_and_a_finding_come_and_go_and_faster_is_not_worse() -> None:
     assert (found["finding", "TF101"].number, found["layer", "conv1 + relu1"].number) == (41, 31)
     assert (found["layer", "conv1"].before, found["layer", "conv1"].after) == ("present", "absent")
     assert found["measure", "throughput_qps"].worse is False
-    (group,) = groups_of(drawn, ("model", "gpu"))
+    (group,) = groups_of(cast("Dataset", drawn), ("model", "gpu"))
     assert "worse: finding TF101: absent → present since run 41" in text_of(group)
     document = json.loads(document_of([group]))
     assert problems(document, "trend") == []
@@ -120,11 +122,11 @@ def test_runs_are_grouped_by_columns_and_ordered_by_a_label() -> None:
         {"source": row["source"], "label": "number", "value": str(20 - place)}
         for place, row in enumerate(drawn.rows["runs"])
     ]
-    (group,) = groups_of(drawn, ("release",), "number")
+    (group,) = groups_of(cast("Dataset", drawn), ("release",), "number")
     assert [run["number"] for run in group.runs] == [str(number + 1) for number in range(20)]
     for by, order in ((("nothing",), None), (("model",), "nothing")):
         with pytest.raises(UsageError, match="no column of runs and no label"):
-            groups_of(drawn, by, order)
+            groups_of(cast("Dataset", drawn), by, order)
 
 
 @pytest.mark.slow

@@ -41,7 +41,8 @@ def test_dynamic_dimensions_are_1_where_no_shape_is_given() -> None:
 
 
 def test_an_input_of_any_rank_needs_a_shape() -> None:
-    free = model(x=(FLOAT, None))
+    free = model(x=(FLOAT, []))
+    free.graph.input[0].type.tensor_type.ClearField("shape")
     with pytest.raises(UsageError) as caught:
         input_shapes(free, {})
     assert caught.value.what == "x may have any number of dimensions"

@@ -30,12 +30,14 @@ COMPARED = """[I] RUNNING | Command: polygraphy run model.onnx --trt --onnxrt
 
 def rows(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, Any]]:
     assert main(["table", "--json", *words]) == 0
-    return json.loads(capsys.readouterr().out)
+    decoded: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
+    return decoded
 
 
 def document(capsys: pytest.CaptureFixture[str], command: str, path: str) -> dict[str, Any]:
     main([command, "--json", path])
-    return json.loads(capsys.readouterr().out)
+    decoded: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return decoded
 
 
 def test_a_run_has_what_parse_and_report_say_of_it(capsys: pytest.CaptureFixture[str]) -> None:
@@ -98,9 +100,14 @@ def test_sources_are_read_when_their_rows_are_wanted(monkeypatch: pytest.MonkeyP
     import trtforensics.commands.table as command  # noqa: PLC0415 - its function is replaced
     from trtforensics.cli import build_parser  # noqa: PLC0415 - as above
 
-    read = []
+    read: list[Any] = []
     load = command._read
-    monkeypatch.setattr(command, "_read", lambda paths, args: read.append(paths) or load(paths, args))
+
+    def note(paths: Any, args: Any) -> Any:
+        read.append(paths)
+        return load(paths, args)
+
+    monkeypatch.setattr(command, "_read", note)
     args = build_parser("table").parse_args(["table", "--of", "options", TUNED, PASSES])
     table = iter(command._one_by_one(args).rows)
     next(table)

@@ -92,4 +92,4 @@ async def test_layers_are_written_with_the_values_of_the_table_in_the_order_of_t
         shown = exporting.table_of(app.first._panes.overview)
         written = {row[0]: dict(zip(shown.columns, row, strict=True)) for row in shown.rows}
         assert written["conv1 + relu1"]["time_ms"] == 0.0412
-        assert written["GPU"]["value"].startswith("NVIDIA A10G")
+        assert str(written["GPU"]["value"]).startswith("NVIDIA A10G")

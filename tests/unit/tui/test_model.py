@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from onnx import save
 
@@ -21,7 +21,7 @@ TRANSFORMER = str(ROOT / "testdata" / "models" / "transformer.onnx")
 SIZE = (160, 40)
 
 
-async def _until_release(pilot: Pilot[object], app: AppOn[ModelScreen], until: Until, release: str) -> None:
+async def _until_release(pilot: Pilot[Any], app: AppOn[ModelScreen], until: Until, release: str) -> None:
     while app.first.target != release:
         await pilot.press("t")
     wanted = f"TensorRT {release}"
