@@ -114,14 +114,12 @@ class PrecisionRun:
         if options.confidence is not None:
             what = "has no use here: emulation gives the same numbers each time"
             raise UsageError("--confidence", what, "Leave it out")
-        if options.check is not None:
-            request = replace(request, precision=replace(request.precision, held_out=0))
         self.lever = lever_of(request, directory.absolute())
         cache = request.precision.calibration
         self._calibration = None if cache is None else held_against(read_cache(cache), self.lever.oracle)
         self._options = with_commands(replace(options, build=None), self.lever)
         if options.check is not None:
-            self.lever.needs_files, self.lever.settings = True, ""
+            self.lever.needs_files, self.lever.settings, self.lever.held = True, "", None
         elif self._builds == "every":
             self.lever.settings += "; every probe is built"
         ranges = tensor_ranges(self.lever.oracle)

@@ -9,7 +9,7 @@ import pytest
 from tests.support.screens import SIZE, ScreenText, log_app
 
 FIRST_ROWS = {
-    "1": ("64 run                      PASSED · trtexec 8.5.1", "37 slowest                  conv1 + relu1 0.0412 ms"),
+    "1": ("1 ▸ run 1       PASSED · trtexec 8.5.1", "▸ ██████████  76.6%  0.04120 tuned    ?    conv1 + relu1"),
     "2": ("  … layer                         in→out      compute   ms tuned     %   margin", "▸ 1 conv1 + relu1"),
     "3": ("✔ in the engine  0.04120 ms  next +31.8 %", "✔ ███            0.04120  fastest    Half:2→Half:8"),
     "4": ("4 Raw log", "37 >>>>>>>>>>>>>>> Chose Runner Type: CaskConvolution Tactic: 0x94119b4c514b21"),
@@ -45,10 +45,10 @@ async def test_z_gives_a_pane_the_whole_screen_and_takes_it_back(
         await parsed(pilot)
         await pilot.press("4", "z")
         await pilot.pause()
-        assert "Overview" not in screen_text(app)
+        assert "1 Time  2 Layers" not in screen_text(app)
         await pilot.press("z")
         await pilot.pause()
-        assert "Overview" in screen_text(app)
+        assert "1 Time  2 Layers" in screen_text(app)
 
 
 @pytest.mark.usefixtures("drawn")
