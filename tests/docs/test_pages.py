@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import pytest
@@ -37,6 +38,9 @@ PROGRESS = re.compile(r"^trtforensics: reading: .*\n", re.MULTILINE)
 QUICK = {"README.md"}
 """The page that is tried wherever tests run; the others are for those who have time."""
 
+NEEDS = {"docs/how-to/many-logs.md": ("duckdb", "pyarrow")}
+"""Packages of extras that a page needs; CI tries it where they are."""
+
 
 def _runnable(page: Path) -> list[Step]:
     found = steps(page.read_text(encoding="utf-8"))
@@ -44,11 +48,13 @@ def _runnable(page: Path) -> list[Step]:
 
 
 def _parameters() -> list[object]:
-    return [
-        pytest.param(page, id=label(page), marks=[] if label(page) in QUICK else [pytest.mark.slow])
-        for page in PAGES
-        if _runnable(page)
-    ]
+    return [pytest.param(page, id=label(page), marks=_marks(label(page))) for page in PAGES if _runnable(page)]
+
+
+def _marks(page: str) -> list[pytest.MarkDecorator]:
+    lacking = [package for package in NEEDS.get(page, ()) if find_spec(package) is None]
+    without = [pytest.mark.skip(reason=f"needs {', '.join(lacking)} of the extra `sql`")] if lacking else []
+    return [*without, *([] if page in QUICK else [pytest.mark.slow])]
 
 
 @pytest.fixture
