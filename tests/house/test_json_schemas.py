@@ -138,6 +138,7 @@ def test_the_schema_of_tables_has_their_columns() -> None:
     assert {name: list(one["properties"]) for name, one in schema("table")["$defs"].items()} == columns
 
 
+@pytest.mark.slow
 @for_each("what", TABLES)
 def test_the_rows_of_a_table_are_as_its_schema_says(what: str, capsys: pytest.CaptureFixture[str]) -> None:
     rows = printed(capsys, "table", TUNED, "--of", what, "--json")

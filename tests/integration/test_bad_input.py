@@ -86,7 +86,7 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("command", ["parse", "graph"])
+@pytest.mark.parametrize("command", ["parse", pytest.param("graph", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", CONTENTS, ids=ascii)
 def test_what_is_no_build_log_is_refused_and_nothing_is_written(
     name: str, command: str, refuse: Refuse, tmp_path: Path
@@ -97,7 +97,9 @@ def test_what_is_no_build_log_is_refused_and_nothing_is_written(
     assert list((tmp_path / "cwd").iterdir()) == []
 
 
-@pytest.mark.parametrize("command", ["parse", "graph", "tui"])
+@pytest.mark.parametrize(
+    "command", ["parse", *(pytest.param(name, marks=pytest.mark.slow) for name in ("graph", "tui"))]
+)
 @pytest.mark.parametrize("name", PLACES, ids=lambda name: name[:12])
 def test_what_cannot_be_read_is_refused(name: str, command: str, refuse: Refuse, place: Path) -> None:
     output = () if command == "tui" else ("-o", "cwd/out.json")
@@ -105,6 +107,7 @@ def test_what_cannot_be_read_is_refused(name: str, command: str, refuse: Refuse,
     assert list((place / "cwd").iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["parse", "graph", "tui"])
 def test_a_log_that_others_may_not_read_is_refused(
     command: str, refuse: Refuse, tmp_path: Path, log: Path, powerless: tuple[str, ...]

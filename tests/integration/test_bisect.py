@@ -213,7 +213,7 @@ def test_a_command_that_cannot_be_run_is_no_verdict(bench: Bench) -> None:
 def test_a_hang_is_unresolved_and_ends(bench: Bench) -> None:
     """A build with item 39, and more than half of the items, hangs and hears no gentle signal."""
     hang = "test $(wc -l < {items}) -gt 20 && test $(wc -l < {items}) -lt 40 && sleep 600; true"
-    done = bench.run("--build", hang, "--check", bad_if("item2"), "--timeout", "3")
+    done = bench.run("--build", hang, "--check", bad_if("item2"), "--timeout", "2")
     assert bench.culprits() == [["item2"]], done.stderr
     assert any("timed out" in probe["reason"] for probe in bench.result()["probes"])
 
@@ -462,6 +462,7 @@ def test_events_are_printed_as_their_schema_says(bench: Bench) -> None:
             assert problems({other: value for other, value in event.items() if other != key}), key
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("culprits", "builds"), [((0, 1, 4), 18), ((1, 4), 18)])
 def test_builds_are_all_builds_second_looks_too(bench: Bench, culprits: tuple[int, ...], builds: int) -> None:
     (bench.folder / "items.txt").write_text("".join(f"item{number}\n" for number in range(10)))
@@ -472,6 +473,7 @@ def test_builds_are_all_builds_second_looks_too(bench: Bench, culprits: tuple[in
     assert len((bench.folder / "built").read_text().splitlines()) == builds
 
 
+@pytest.mark.slow
 def test_a_check_is_another_one_in_another_folder_or_with_another_script(bench: Bench) -> None:
     other = bench.folder / "other"
     other.mkdir()
@@ -488,6 +490,7 @@ def test_a_check_is_another_one_in_another_folder_or_with_another_script(bench: 
     assert bench.culprits() == [["item9"]]
 
 
+@pytest.mark.slow
 def test_another_build_script_or_its_folder_is_another_job(bench: Bench) -> None:
     (bench.folder / "build.sh").write_text("exit 0\n")
     line = ("--build", "sh build.sh", "--check", bad_if("item7"))
@@ -513,6 +516,7 @@ def test_without_the_check_failed_builds_are_judged_by_their_exit_status(bench: 
     assert bench.result()["reused"] == builds
 
 
+@pytest.mark.slow
 def test_an_engine_that_went_is_built_again_for_a_check_of_its_folder(bench: Bench) -> None:
     """Judged in an empty folder, every probe would be bad."""
     build = ("--build", "cp {items} {engine}")
@@ -792,6 +796,7 @@ def test_a_mix_that_is_refused_is_no_vote(bench: Bench) -> None:
     assert named == {"layer 10", "layer 11"}
 
 
+@pytest.mark.slow
 def test_what_could_not_be_judged_is_built_again_if_asked_for(bench: Bench) -> None:
     commands = ("--build", f"test -e {bench.flag('ok')} || exit 9", "--check", "! grep -qx item3 {items}")
     bench.run(*commands)

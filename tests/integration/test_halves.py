@@ -58,6 +58,7 @@ def test_our_own_logs_read_the_same(log: Path) -> None:
     _assert_same(log)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("everything_is_large")
 def test_wherever_the_cut_falls_the_builds_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "several.log"

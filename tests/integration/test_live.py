@@ -50,6 +50,7 @@ def test_the_tui_shows_a_build_that_still_runs_and_q_ends_both(
     assert screen.is_restored()
 
 
+@pytest.mark.slow
 def test_q_ends_it_though_the_writer_says_nothing(terminal: Callable[..., Terminal], log: Path, tmp_path: Path) -> None:
     fifo = tmp_path / "build.fifo"
     os.mkfifo(fifo)

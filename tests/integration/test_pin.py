@@ -250,6 +250,7 @@ def test_a_build_without_the_replay_is_told_from_one_with_it(run: Run, tmp_path:
     assert all(one["at"].startswith(str(bad)) for one in items if one["use"] != "unknown")
 
 
+@pytest.mark.slow
 def test_pinned_rebuilds_are_equal_and_near_ties_cover_what_noise_flips(run: Run, tmp_path: Path) -> None:
     def rebuild(number: int, *more: str) -> dict[str, Any]:
         line = ["--layers", "40", "--seed", "7", "--version", "8.6.1", "--no-foreign", "--noise", "0.002", *more]
@@ -342,6 +343,7 @@ def test_a_replay_of_nothing_is_not_verified(run: Run, tmp_path: Path) -> None:
     assert (done.returncode, "pins nothing" in done.stderr) == (2, True)
 
 
+@pytest.mark.slow
 def test_what_pin_and_convert_write_of_a_log_its_own_lint_accepts(run: Run, tmp_path: Path) -> None:
     """Of every log of ours: a file is written only where `replay lint` finds no error in it."""
     written = 0

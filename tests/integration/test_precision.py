@@ -110,6 +110,7 @@ def dead_layers() -> onnx.ModelProto:
     return net.model(net.node("Add", "/sum", branches), {"x": (4, 8)}, (4, 8))
 
 
+@pytest.mark.slow
 def test_a_repair_that_leaves_a_layer_dead_says_so_beside_the_safe_one(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "out"
     found = search(run, saved(tmp_path, dead_layers()), out)
@@ -167,6 +168,7 @@ def test_the_operator_in_the_place_of_a_chain_is_proposed_first(run: Run, tmp_pa
     assert done.stdout.splitlines()[1].startswith("Try fixed/operators.onnx first")
 
 
+@pytest.mark.slow
 def test_layer_normalization_needs_nothing(run: Run, tmp_path: Path) -> None:
     model = saved(tmp_path, nets.transformer(2, ("/layers.1/ln2",), decomposed=False))
     found = search(run, model, tmp_path / "out", status=1)
@@ -175,6 +177,7 @@ def test_layer_normalization_needs_nothing(run: Run, tmp_path: Path) -> None:
     assert max(found["probes"][0]["scores"].values()) > 0
 
 
+@pytest.mark.slow
 def test_loss_of_precision_without_any_overflow(run: Run, tmp_path: Path) -> None:
     net = Net(seed=11)
     large = net.node("Add", "/up", ["x", net.tensor("k", 3000.0)])
@@ -244,6 +247,7 @@ def test_inputs_of_the_user_decide(run: Run, refuse: Callable[..., str], tmp_pat
     assert "has no array for the input x" in said
 
 
+@pytest.mark.slow
 def test_a_reference_that_is_not_finite_is_refused_or_masked_aloud(
     run: Run, refuse: Callable[..., str], tmp_path: Path
 ) -> None:
@@ -442,6 +446,7 @@ def test_layer_precisions_that_tensorrt_does_not_have_are_refused(
     assert not out.exists()
 
 
+@pytest.mark.slow
 def test_a_normalisation_over_the_first_axes_is_said_to_have_no_operator(run: Run, tmp_path: Path) -> None:
     net = Net(seed=6)
     large = net.node("Mul", "/up", ["x", net.tensor("k", 400.0)])

@@ -36,6 +36,7 @@ def search(zoo: ZooModel, folder: Path, *options: str) -> dict[str, Any]:
     return document
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sum that leaves FP16 on the way", "convolution that leaves FP16 on the way"])
 def test_a_product_that_only_needs_fp32_sums_is_said_to(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 CONVNET = ROOT / "testdata" / "models" / "convnet.onnx"
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the bindings are Linux libraries"),
     pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc to make stub libraries with"),
 ]

@@ -313,7 +313,7 @@ for name in dict.fromkeys(names):
     if "Det" in name:
         {dies}
 """
-    line = ("reduce", planted(tmp_path, 20), "--build", check(tmp_path, text), "--keep-values", "--timeout", "6")
+    line = ("reduce", planted(tmp_path, 20), "--build", check(tmp_path, text), "--keep-values", "--timeout", "3")
     found = json.loads(run(*line, "--jobs", "2", "--artifacts-dir", tmp_path / "out", "--json").stdout)
     assert (found["status"], left(found)) == ("certified", ["Det"])
     assert (found["reduction"]["failure"]["stage"], found["reduction"]["failure"]["ended"]) == ("build", ended)

@@ -123,6 +123,7 @@ def test_functions_that_stay_keep_their_names(run: Run, tmp_path: Path) -> None:
     assert (done.returncode, "which --anonymous replaces" in done.stderr) == (2, True)
 
 
+@pytest.mark.slow
 def test_a_failure_that_needs_constant_nodes_keeps_them(run: Run, tmp_path: Path) -> None:
     model = failing.model_with(failing.determinant, 9)
     bias = numpy_helper.from_array(np.ones((4, 8, 8), np.float32))

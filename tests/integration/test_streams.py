@@ -47,6 +47,7 @@ def test_a_log_from_standard_input_says_what_the_file_says(form: str, run: Run, 
     assert json.loads(done.stdout)["source"]["path"] == "<stdin>"
 
 
+@pytest.mark.slow
 def test_a_fifo_streams(run: Run, log: Path, tmp_path: Path) -> None:
     fifo = tmp_path / "build.fifo"
     os.mkfifo(fifo)
@@ -93,6 +94,7 @@ def test_a_full_disk_behind_stdout_is_told(arguments: tuple[str, ...], refuse: R
     assert told.startswith("<stdout>: cannot be written: no space left on device.")
 
 
+@pytest.mark.slow
 def test_a_closed_stdout_is_told_and_a_closed_stderr_is_borne(log: Path) -> None:
     line = shlex.join([*COMMAND, "parse", str(log)])
     done = subprocess.run(["/bin/sh", "-c", f"{line} >&-"], capture_output=True, text=True, check=False)
@@ -124,6 +126,7 @@ def test_a_full_device_as_output_is_told(refuse: Refuse, log: Path) -> None:
     assert "/dev/full: cannot be written: no space left on device" in refuse("parse", log, "-o", "/dev/full")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", FORMS)
 def test_a_write_protected_file_keeps_what_it_holds(
     command: str, refuse: Refuse, log: Path, tmp_path: Path, powerless: tuple[str, ...]
@@ -136,6 +139,7 @@ def test_a_write_protected_file_keeps_what_it_holds(
     assert list(output.parent.iterdir()) == [output]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", FORMS)
 def test_bad_input_leaves_the_result_of_an_earlier_run_alone(command: str, refuse: Refuse, tmp_path: Path) -> None:
     output = tmp_path / "cwd" / FORMS[command]
@@ -166,6 +170,7 @@ def test_a_result_goes_to_its_file_and_nothing_to_stdout(run: Run, log: Path, tm
     assert (tmp_path / "cwd" / "out.txt").read_text(encoding="utf-8") == printed
 
 
+@pytest.mark.slow
 def test_a_stdout_without_our_signs_gets_escapes(run: Run, log: Path) -> None:
     done = run("parse", log, env={**os.environ, "PYTHONIOENCODING": "ascii"})
     assert done.returncode == 0
@@ -248,6 +253,7 @@ def test_an_interrupted_run_says_how_to_start_again_and_leaves_nothing(command: 
     assert list(tmp_path.iterdir()) == [fifo]
 
 
+@pytest.mark.slow
 def test_the_tui_needs_a_terminal(refuse: Refuse, log: Path) -> None:
     assert "it needs a terminal" in refuse("tui", log)
 

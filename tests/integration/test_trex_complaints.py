@@ -152,6 +152,7 @@ def test_4447_an_install_needs_no_widgets() -> None:
     assert [text for text in wanted if text.lower().startswith(WIDGETS)] == []
 
 
+@pytest.mark.slow
 def test_4386_each_public_name_is_found_from_any_folder(tmp_path: Path) -> None:
     code = "import trtforensics as tf; print(*(getattr(tf, name) is not None for name in tf.__all__))"
     done = subprocess.run([sys.executable, "-c", code], check=False, cwd=tmp_path, capture_output=True, text=True)

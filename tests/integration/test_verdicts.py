@@ -167,6 +167,7 @@ def test_other_commands_and_repetitions_are_another_judge(place: Place, mode: Ca
     assert (place.ran(), back["verdicts"]["again"]) == (before, [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", [tactics, collection])
 def test_a_build_of_other_files_is_another_job(place: Place, mode: Callable[[Place], list[str]]) -> None:
     """Its directory is left as it is; what builds write themselves is none of their files."""

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_damaged_logs_are_read_or_refused_and_counts_add_up(samples: list[Path]) -> None:
+@pytest.mark.parametrize(("seed", "count"), [(20261120, 30), pytest.param(20261121, 100, marks=pytest.mark.slow)])
+def test_damaged_logs_are_read_or_refused_and_counts_add_up(seed: int, count: int, samples: list[Path]) -> None:
     logs = [path.read_bytes().split(b"\n") for path in samples]
-    pick = random.Random(20261121)  # noqa: S311 - the same each time
-    results = [check(damaged(pick.choice(logs), pick.choice(logs), pick)) for _ in range(100)]
+    pick = random.Random(seed)  # noqa: S311 - the same each time
+    results = [check(damaged(pick.choice(logs), pick.choice(logs), pick)) for _ in range(count)]
     assert set(results) == {"read", "refused"}
 
 
@@ -69,6 +70,7 @@ def test_the_fuzzer_notices_a_count_that_is_off(monkeypatch: pytest.MonkeyPatch)
         check(b"[V] [TRT] Original: 2 layers\n")
 
 
+@pytest.mark.slow
 def test_the_fuzzer_notices_what_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "PATIENCE_S", 1)
     monkeypatch.setattr(checks, "load_build_log", lambda _: _forever())

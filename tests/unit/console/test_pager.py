@@ -55,6 +55,7 @@ def test_a_report_on_a_terminal_goes_to_the_pager_with_its_colours(tmp_path: Pat
     assert (tmp_path / "started").read_text() == "LESS=FRX\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "changed"),
     [
@@ -75,6 +76,7 @@ def test_nothing_goes_to_the_pager(
     assert bool(printed) is (words[0] == "report")
 
 
+@pytest.mark.slow
 def test_a_pager_that_is_left_early_is_no_error(tmp_path: Path) -> None:
     assert on_terminal(tmp_path, "parse", LOG, "--json", reads="head -n 1 > {folder}/seen")[0] == 0
     assert (tmp_path / "seen").read_text() == "{\n"

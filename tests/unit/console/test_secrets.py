@@ -80,6 +80,7 @@ def test_no_sample_holds_a_secret(samples: list[Path]) -> None:
             assert masked(line) == line
 
 
+@pytest.mark.slow
 @pytest.mark.corpus
 def test_no_line_of_a_real_log_is_taken_for_a_secret(corpus: Path) -> None:
     for path in sorted((corpus / "buildlog").iterdir()):

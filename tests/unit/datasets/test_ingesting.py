@@ -52,6 +52,7 @@ def test_all_files_of_a_folder_are_there_the_unreadable_one_with_its_reason(
         assert all(row["source"] and row["line"] for row in tables[name]), name
 
 
+@pytest.mark.slow
 def test_again_nothing_is_read_and_a_changed_file_replaces_its_rows(
     logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -74,6 +75,7 @@ def test_again_nothing_is_read_and_a_changed_file_replaces_its_rows(
     assert len(rows(tmp_path / "set")["runs"]) == len(before["runs"]) + 1
 
 
+@pytest.mark.slow
 def test_a_touched_file_is_known_by_its_content(logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = copied(logs, tmp_path)
     ingest(tmp_path / "set", folder)
@@ -149,6 +151,7 @@ def _full(_: Path) -> None:
     raise OSError(28, "No space left on device")
 
 
+@pytest.mark.slow
 def test_a_part_whose_replacement_was_killed_is_read_and_given_its_place_back(logs: Path, tmp_path: Path) -> None:
     ingest(tmp_path / "set", logs)
     before = rows(tmp_path / "set")
@@ -192,6 +195,7 @@ def test_two_runs_at_once_make_one_dataset(logs: Path, tmp_path: Path) -> None:
     assert rows(tmp_path / "set") == rows(tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_other_readers_read_the_files(logs: Path, tmp_path: Path) -> None:
     import duckdb  # noqa: PLC0415 - an extra, which is installed here
 

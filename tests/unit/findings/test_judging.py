@@ -6,6 +6,8 @@ import gc
 import weakref
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from tests.support.marked_logs import marked
 from trtforensics.findings import judging
 from trtforensics.findings.case import Case
@@ -17,9 +19,8 @@ from trtforensics.sources.quoting import LONGEST_QUOTE, read_log
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
 
-
+@pytest.mark.slow
 def test_long_evidence_is_cut_and_counted(tmp_path: Path) -> None:
     names = ("t" * 2000 + str(number) for number in range(30))
     said = "Missing scale and zero-point for tensor {}, expect fall back to non-int8 implementation for it"

@@ -157,6 +157,7 @@ def test_what_does_not_print_is_shown_and_can_be_undone() -> None:
         assert unescape(escape(text)) == text
 
 
+@pytest.mark.slow
 def test_the_same_graph_gives_the_same_bytes_whatever_the_hash_seed() -> None:
     script = (
         "import sys, networkx as nx; from trtforensics.graphs.export import export, DATA_FORMS\n"

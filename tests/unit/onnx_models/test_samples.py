@@ -128,10 +128,12 @@ def test_an_endless_script_gives_its_first_samples(script: str, capfd: pytest.Ca
     assert capfd.readouterr().out == ""
 
 
+@pytest.mark.slow
 def test_another_function_is_named(script: str) -> None:
     assert len(run_script(ONE, f"{script}:listed", 3)) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "says"),
     [

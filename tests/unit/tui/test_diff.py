@@ -165,6 +165,7 @@ async def test_an_error_of_a_source_ends_the_app_and_is_its_result(tmp_path: Pat
     assert app.return_code == 2
 
 
+@pytest.mark.slow
 async def test_enter_opens_both_candidate_tables(
     diff_app: AppOn[DiffScreen], screen_text: ScreenText, until: Until
 ) -> None:

@@ -134,6 +134,7 @@ def test_a_search_over_three_items_ends_in_whatever_order_the_answers_come(
     assert every_course(partial(Search, items(3), edges=edges), all_of(3), 2, looks) > 3**6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", [1, 2])
 def test_a_search_for_the_fewest_ends(room: int, looks: list[int]) -> None:
     assert every_course(partial(FewestSearch, 3), {}, room, looks) > 3**3

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="probes run on Linux only")
 
-ITEMS = [f"item{number}" for number in range(8)]
-OPERATIONS = 100
+ITEMS = [f"item{number}" for number in range(6)]
+OPERATIONS = 80
 """More than this many operations change files in a run: else the shim counts too few."""
 
 
@@ -76,7 +76,7 @@ class Builder:
 
 
 class Run:
-    """Bisections of eight items in a folder."""
+    """Bisections of six items in a folder."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, error: int) -> None:
         self.folder = folder

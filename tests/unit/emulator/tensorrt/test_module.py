@@ -311,6 +311,7 @@ print(json.dumps([names(nothing), names(full), names(mark)]))
     assert "/stem/Conv + /stem/BatchNormalization + /stem/Relu" not in marked
 
 
+@pytest.mark.slow
 def test_a_child_dies_on_demand(python: Callable[..., Any]) -> None:
     script = "builder, network, config = parsed()\nbuilder.build_serialized_network(network, config)\nprint(1)"
     assert python(script, status=-11, faults=["crash:SEGV"]) is None

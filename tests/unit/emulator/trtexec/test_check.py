@@ -42,6 +42,7 @@ def test_the_check_fails_exactly_if_a_hidden_set_is_there(engine: Path) -> None:
     assert judged(engine, "hidden") == check.NO_ENGINE
 
 
+@pytest.mark.slow
 def test_the_check_is_as_flaky_as_asked_and_repeats_by_its_seed(engine: Path) -> None:
     def bad(name: str, tally: str, *options: str) -> list[int]:
         return [

@@ -113,6 +113,7 @@ def test_garbage_after_compressed_data_is_said(log: Callable[..., str], form: st
     assert "holds damaged" in failure(log(COMPRESSORS[form](TEXT) + b"garbage")).what
 
 
+@pytest.mark.slow
 @every_form
 def test_a_small_file_that_expands_without_end_takes_little_memory(log: Callable[..., str], form: str) -> None:
     path = log(COMPRESSORS[form](bytes(192 << 20)))

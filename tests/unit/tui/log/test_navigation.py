@@ -110,6 +110,7 @@ async def test_a_filter_without_layers_leads_to_the_nodes_and_else_to_the_log(
         assert "Sparsity" in session.text.line(log_line(app))
 
 
+@pytest.mark.slow
 async def test_questions_are_asked_in_turn_and_escape_drops_them(session: Any, parsed: Any) -> None:
     app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
