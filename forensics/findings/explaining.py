@@ -9,8 +9,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from trtforensics.knowledge.changes import error_codes
-from trtforensics.knowledge.terms import terms_of
+from trtforensics.knowledge.terms import error_codes, terms_of
 from trtforensics.parsers.notation.kernels import read_kernel
 from trtforensics.render.names import wrapped
 

@@ -1,7 +1,9 @@
 """Rules that only report what lines say: rows of the tables in ``rules/tables``, one table a program or topic.
 
-Rules that need more are functions; the texts of those that are :func:`explained` are rows too, in ``rules/texts``, one
-table a module. They may lack ``reads``, have no ``says``, and name in ``needs`` the inputs that they need.
+Rules that need more are functions; the texts of those that are :func:`explained` are rows too, in the folder ``texts``
+beside the module, one table a module. They may lack ``reads``, in which ``sentences`` stands for all kinds of errors
+that explain themselves, have no ``says``, name in ``needs`` the inputs that they need, and have ``last`` where they are
+to see which lines other findings cite.
 
 A row is a paragraph; one that begins with ``#`` is a comment. Its first line has code, severity and title, every other
 line has a field, and an indented line continues the one above. ``fix``, ``source`` and ``says`` may come several times;
@@ -39,7 +41,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.findings.case import Need
 from trtforensics.findings.finding import Explanation, Fix, Severity
-from trtforensics.findings.observations import near, observe, sentences
+from trtforensics.findings.observations import CLASSES, near, observe, sentences
 from trtforensics.findings.rule import Rule
 
 if TYPE_CHECKING:
@@ -53,7 +55,8 @@ if TYPE_CHECKING:
 _LISTED = re.compile(r"\{(\w+):listed\}")
 _FIELD = re.compile(r"\{(\w+)\}")
 _ONCE = frozenset({"reads", "cause", "confirm"})
-_OPTIONAL = {"reads", "needs", "settle", "same", "follows", "general", "refuted"}
+_OPTIONAL = {"reads", "needs", "settle", "same", "follows", "general", "refuted", "last"}
+_EVERY_SENTENCE = "sentences"
 
 
 def table_rules() -> Iterator[Rule]:
@@ -73,12 +76,13 @@ def explained(code: str) -> Callable[[Check], Rule]:
     Raises:
         KeyError: The table has no such row.
     """
-    return lambda check: replace(_texts(check.__module__.rpartition(".")[2])[code], check=check, notes_alone=False)
+    return lambda check: replace(_texts(check.__module__)[code], check=check, notes_alone=False)
 
 
 @cache
 def _texts(module: str) -> dict[str, Rule]:
-    table = files("trtforensics.findings.rules") / "texts" / f"{module}.rules"
+    package, _, name = module.rpartition(".")
+    table = files(package) / "texts" / f"{name}.rules"
     return {rule.code: rule for rule in read_table(table.read_text("utf-8"), _ONCE - {"reads"})}
 
 
@@ -113,7 +117,8 @@ def _rule(lines: list[str], required: frozenset[str]) -> Rule:
             fields[field] = text
     if not fields.keys() >= required:
         raise ValueError(f"{code} lacks a field of {', '.join(sorted(required))}")
-    kinds = tuple(fields.get("reads", "").split())
+    named = fields.get("reads", "").split()
+    kinds = tuple(kind for word in named for kind in (CLASSES if word == _EVERY_SENTENCE else (word,)))
     settle, same = fields.get("settle", ""), fields.get("same", "")
     of_class = says == ["{sentence}"]
     return Rule(
@@ -124,7 +129,7 @@ def _rule(lines: list[str], required: frozenset[str]) -> Rule:
         partial(sentences, kinds, settle) if of_class else partial(_observations, kinds, (*says, title), settle, same),
         needs=frozenset(map(Need, fields.get("needs", "").split())),
         follows=tuple(fields.get("follows", "").split()),
-        last=of_class,
+        last=of_class or "last" in fields,
         reads=frozenset((*kinds, "parse_failed") if of_class else kinds),
         notes_alone=True,
         general="general" in fields,

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.engines.requests import allows
-from trtforensics.findings.case import Need
-from trtforensics.findings.finding import Confidence, Observation, Severity
+from trtforensics.findings.finding import Confidence, Observation
 from trtforensics.findings.models.operators import release_of
 from trtforensics.findings.models.seen import head, how_many, of_nodes
-from trtforensics.findings.rule import rule
+from trtforensics.findings.rule_tables import explained
 from trtforensics.findings.target import profile_of
 from trtforensics.knowledge.operators import dla_operators
 from trtforensics.knowledge.table import minor
@@ -28,17 +27,7 @@ _WORTH_SAYING = 256 * _MEBIBYTE
 _PRODUCTS = {"Gemm", "MatMul"}
 
 
-@rule(
-    "TF190",
-    Severity.NOTE,
-    "How much memory the model takes",
-    cause="Forecast: an engine holds the weights, and its context the tensors that live at the same time; these are at "
-    "least the inputs and outputs of the node with the largest ones. Tactics ask for workspace beside that.",
-    confirm="Engine size and 'Total Activation Memory' in the log of a build.",
-    fixes=("Bound the profile's max shapes to what is needed.", "Allow FP16, which halves both."),
-    sources=("sizes by inference of shapes",),
-    needs=(Need.ONNX,),
-)
+@explained("TF190")
 def memory(case: Case) -> Iterator[Observation]:
     """Name the bytes of the weights and of the node with the largest tensors, where they are large."""
     model, profile = case.checked, profile_of(case.build)
@@ -63,16 +52,7 @@ def _of_node(model: CheckedModel, node: CheckedNode, sizes: Mapping[str, Sizes])
     return sum(model.bytes_of(element, [size or 0 for size in shape or ()]) for element, shape in known)
 
 
-@rule(
-    "TF192",
-    Severity.WARNING,
-    "DLA takes no dynamic shapes and no FP32",
-    cause="DLA needs one fixed shape for each input (min = opt = max), and computes in FP16 or INT8 alone.",
-    confirm="The inputs of the model and the precisions allowed.",
-    fixes=("Give min = opt = max for every input.", "Allow FP16, or INT8 with scales."),
-    sources=("TensorRT 8.x and 10.x, builder warnings on Jetson",),
-    needs=(Need.ONNX,),
-)
+@explained("TF192")
 def not_for_dla(case: Case) -> Iterator[Observation]:
     """Report a DLA build of dynamic shapes, or without FP16 and INT8."""
     if not case.printed("build", "DLACore"):
@@ -86,22 +66,7 @@ def not_for_dla(case: Case) -> Iterator[Observation]:
         yield Observation("DLA computes in FP16 or INT8, and neither is allowed", [head(case)], same_as="types")
 
 
-@rule(
-    "TF195",
-    Severity.WARNING,
-    "DLA does not run an operator",
-    cause="Forecast: these nodes run on the GPU where the build allows fallback, with a copy at each change of side; "
-    "without fallback the build ends there. The list is of Orin's DLA with TensorRT 8.5 and 8.6; later releases may "
-    "run more, Xavier's DLA less.",
-    confirm="The lines 'Layers Running on DLA' and 'Layers Running on GPU' in a verbose log.",
-    fixes=(
-        "Allow the GPU: trtexec --allowGPUFallback.",
-        "Put operators that DLA runs in their place: NVIDIA/Deep-Learning-Accelerator-SW has recipes for some.",
-        "End the part for DLA before them, and run the rest on the GPU.",
-    ),
-    sources=("operators/README.md of NVIDIA/Deep-Learning-Accelerator-SW",),
-    needs=(Need.ONNX,),
-)
+@explained("TF195")
 def not_on_dla(case: Case) -> Iterator[Observation]:
     """Name operators that DLA does not run, and products without a constant; what sizes decide is no layer."""
     if not case.printed("build", "DLACore"):

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted
 from trtforensics.engines.requests import allows, strongly_typed
-from trtforensics.findings.case import Need
-from trtforensics.findings.finding import Confidence, Severity, Step
+from trtforensics.findings.finding import Confidence, Step
 from trtforensics.findings.models.operators import release_of
 from trtforensics.findings.models.seen import of_nodes
-from trtforensics.findings.rule import rule
+from trtforensics.findings.rule_tables import explained
 from trtforensics.knowledge.operators import operator_support
 
 if TYPE_CHECKING:
@@ -68,17 +67,7 @@ def _unfused(case: Case, node: CheckedNode) -> str:
     return "" if _may_be(case, node.proto.output[0], "FP16", "BF16") else "in FP32, as no type of 16 bits is allowed"
 
 
-@rule(
-    "TF191",
-    Severity.NOTE,
-    "Attention that no fused kernel takes",
-    cause="Forecast: TensorRT computes product, Softmax and product in one kernel where heads have 16 to 256 elements, "
-    "a multiple of 8, in FP16 or BF16. Other attention runs as three kernels with the scores in memory.",
-    confirm="A layer _gemm_mha_v2 in the detailed dump of the engine's layers.",
-    fixes=("Pad the heads to a multiple of 8, or choose another number of heads.", "Allow FP16 or BF16."),
-    sources=("NVIDIA/TensorRT#2981, #4167", "small builds with TensorRT-RTX 1.7.1"),
-    needs=(Need.ONNX,),
-)
+@explained("TF191")
 def unfused_attention(case: Case) -> Iterator[Observation]:
     """Name the second products of attention whose heads have another size, or that stay in FP32."""
     groups: dict[str, list[CheckedNode]] = {}
@@ -91,21 +80,7 @@ def unfused_attention(case: Case) -> Iterator[Observation]:
         yield of_nodes(case, nodes, title, confidence=Confidence.LIKELY, settle=settle, same_as=why)
 
 
-@rule(
-    "TF196",
-    Severity.WARNING,
-    "Squares of a normalisation may be FP16",
-    cause="Forecast: written as single operators, a normalisation is fused, but each step keeps its type. In FP16 the "
-    "square overflows where a value is further than 255 from the mean. LayerNormalization and its like compute "
-    "statistics in FP32.",
-    confirm="The names of kernels in a detailed dump: a Cast before Mul or Pow says that the square is FP32.",
-    fixes=(
-        "Export the operator itself: LayerNormalization from operator set 17, RMSNormalization from 23.",
-        "Keep square, mean and square root in FP32, or use BF16.",
-    ),
-    sources=("kernel names of small builds with TensorRT-RTX 1.7.1", "NVIDIA/TensorRT#2781, #3692"),
-    needs=(Need.ONNX,),
-)
+@explained("TF196")
 def half_squares(case: Case) -> Iterator[Observation]:
     """Name squares behind which a mean is taken, where FP16 may compute them; TF112 names LayerNorms before set 17."""
     model = case.checked
@@ -134,17 +109,7 @@ def _squares(model: CheckedModel, node: CheckedNode) -> bool:
     return exponent is not None and bool((exponent == _SQUARED).all())
 
 
-@rule(
-    "TF197",
-    Severity.NOTE,
-    "Nodes that end in ForeignNodes",
-    cause="Forecast: Myelin compiles these nodes, with the pointwise ones between them, into ForeignNodes. Their "
-    "tactics are in no replay, and options that name a node may not reach inside.",
-    confirm="Layers named {ForeignNode[...]}, or __myl_..., in the dump of the engine's layers.",
-    fixes=("Nothing is wrong. To see inside, build with --profilingVerbosity=detailed (8.0 and later).",),
-    sources=("dumps of engines of 8.0 to 10.16 and of TensorRT-RTX 1.7.1", "NVIDIA/TensorRT#3889, #4505"),
-    needs=(Need.ONNX,),
-)
+@explained("TF197")
 def in_foreign_nodes(case: Case) -> Iterator[Observation]:
     """Name them: every node for TensorRT-RTX, products and normalisations from 10.0 on, attention before."""
     if case.engine or case.version is None or (not case.version.rtx and case.version.numbers < _FIRST_FOREIGN):
@@ -162,18 +127,7 @@ def in_foreign_nodes(case: Case) -> Iterator[Observation]:
         yield of_nodes(case, nodes, title, confidence=Confidence.LIKELY, settle=settle, same_as=f"foreign {len(nodes)}")
 
 
-@rule(
-    "TF198",
-    Severity.NOTE,
-    "Fusions to expect",
-    cause="Forecast: a convolution takes in the BatchNormalization, activation or addition behind it where nothing "
-    "else reads the tensor between; an attention is one kernel; a normalisation that is an operator is one, with "
-    "statistics in FP32. A tensor that is an output of the model has to be written, which ends a fusion.",
-    confirm="The fused names in the dump of the engine's layers.",
-    fixes=("Mark no tensor inside of a fusion as output, and read it once.",),
-    sources=("the builder's passes in logs of 8.0 to 10.16", "small builds with TensorRT-RTX 1.7.1"),
-    needs=(Need.ONNX,),
-)
+@explained("TF198")
 def fusions(case: Case) -> Iterator[Observation]:
     """Name what fuses, and the convolutions that do not because their own result is given out."""
     model, version = case.checked, release_of(case)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.findings.case import Need
 from trtforensics.findings.finding import Confidence, Severity
 from trtforensics.findings.models.restrictions import refusal
 from trtforensics.findings.models.seen import by_operator, how_many, of_nodes, repair
-from trtforensics.findings.rule import rule
+from trtforensics.findings.rule_tables import explained
 from trtforensics.findings.versions import Version
 from trtforensics.knowledge.operators import first_release_of, operator_support, operators, restrictions_of, taken_as
 from trtforensics.knowledge.platforms import stack_of
@@ -68,23 +67,7 @@ def _for_uses(case: Case) -> tuple[int, ...]:
     return _AS_RTX if case.version is not None and case.version.rtx else release_of(case)
 
 
-@rule(
-    "TF170",
-    Severity.ERROR,
-    "The release does not import an operator",
-    cause="TensorRT's ONNX parser has no importer for the operator in this release, so parsing ends there.",
-    confirm="The list of operators of the release (onnx-tensorrt, docs/operators.md).",
-    fixes=(
-        "Build with a release that imports it, where there is one.",
-        "Export the model without it, replace it by operators that are imported, or give a plugin of its name.",
-    ),
-    sources=(
-        "the importers of onnx-tensorrt 5.1 to 10.1",
-        "operators.md of 10.14 to 11.1",
-        "TensorRT-RTX 1.7.1's parser",
-    ),
-    needs=(Need.ONNX,),
-)
+@explained("TF170")
 def not_imported(case: Case) -> Iterator[Observation]:
     """Name the operators, their nodes, and the first release that imports each."""
     version = release_of(case)
@@ -108,16 +91,7 @@ def _folds(model: CheckedModel, node: CheckedNode) -> bool:
     return constant and not node.holder and bool(node.proto.input) and outputs.isdisjoint(node.proto.output)
 
 
-@rule(
-    "TF171",
-    Severity.ERROR,
-    "An operator is used in a way that the release refuses",
-    cause="The parser imports the operator, but not with this attribute, type, rank or input that is no constant.",
-    confirm="The restrictions of the operator in the release's list of operators.",
-    fixes=("Change the node as the title says, or build with a release without this restriction.",),
-    sources=("the importers of onnx-tensorrt 5.1 to 10.1", "operators.md of 8.0 to 11.1"),
-    needs=(Need.ONNX,),
-)
+@explained("TF171")
 def refused_use(case: Case) -> Iterator[Observation]:
     """Name what each node would have to be, and what it is."""
     version = _for_uses(case)
@@ -142,20 +116,7 @@ def _mixed(model: CheckedModel, node: CheckedNode, version: tuple[int, ...]) -> 
     return f"inputs are {' and '.join(words)}, they must be of one type" if len(words) > 1 else ""
 
 
-@rule(
-    "TF172",
-    Severity.WARNING,
-    "Operators need a plugin",
-    cause="No described release has an importer of this name. The parser then looks for a plugin creator of it in the "
-    "libraries that are loaded.",
-    confirm="Whether a library that the build loads registers a plugin of this name.",
-    fixes=(
-        "Load its library: trtexec --staticPlugins (8.6 and later) or --plugins, in Python ctypes.CDLL before parsing.",
-        "Export the model without it: exporters often have an option for operators of ONNX alone.",
-    ),
-    sources=("ModelImporter.cpp of onnx-tensorrt 8.6 and 10.1: importers are found by the operator's name alone",),
-    needs=(Need.ONNX,),
-)
+@explained("TF172")
 def plugin_wanted(case: Case) -> Iterator[Observation]:
     """Name the operators that no table of imported operators has, with their domains."""
     for op, nodes in by_operator([node for node in case.checked.nodes if not _known(node.op)]).items():
@@ -190,20 +151,7 @@ _OF_ONE_TYPE = {
 _ELEMENTWISE = {"Add", "Sub", "Mul", "Div", "Pow", "And", "Or", "Xor", "Equal", "Greater", "Less", "Max", "Min", "Gemm"}
 
 
-@rule(
-    "TF173",
-    Severity.WARNING,
-    "Operators are newer than the release, or too old for it",
-    cause="The parser of the release was made for an earlier operator set, and these operators have changed since. It "
-    "reads what it knows of them, and ignores attributes and inputs that were added.",
-    confirm="The operator set in the model's head, and the one that the release's documents name.",
-    fixes=(
-        "Export with an operator set that the release knows.",
-        "Convert the model with onnx.version_converter, and compare its outputs.",
-    ),
-    sources=("README.md and operators.md of 5.1 to 11.1",),
-    needs=(Need.ONNX,),
-)
+@explained("TF173")
 def newer_operator_set(case: Case) -> Iterator[Observation]:
     """Name operators that broadcast as before operator set 7, and those that changed after the last set known."""
     if case.version is None:

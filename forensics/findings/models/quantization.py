@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trtforensics.findings.case import Need
-from trtforensics.findings.finding import Confidence, Observation, Severity
+from trtforensics.findings.finding import Confidence, Observation
 from trtforensics.findings.models.seen import of_nodes
-from trtforensics.findings.rule import rule
+from trtforensics.findings.rule_tables import explained
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,17 +25,7 @@ _MOST = 0.5
 _SCALE = 1
 
 
-@rule(
-    "TF187",
-    Severity.ERROR,
-    "Scales of Q/DQ nodes are wrong",
-    cause="A scale has to be a positive, finite constant, one for the tensor or one for each channel of the axis. With "
-    "another one the values that come out have nothing to do with the original's.",
-    confirm="The values of the scales named.",
-    fixes=("Calibrate again, with data that reach the tensor; a scale of 0 is a tensor that was always 0.",),
-    sources=("QuantDequantLinearHelper in the importers of onnx-tensorrt 8.0 to 10.1", "the ONNX standard"),
-    needs=(Need.ONNX,),
-)
+@explained("TF187")
 def wrong_scales(case: Case) -> Iterator[Observation]:
     """Name the nodes whose scale is NaN, infinite, or of another length than its axis; TF171 says the rest."""
     model = case.checked
@@ -57,17 +46,7 @@ def wrong_scales(case: Case) -> Iterator[Observation]:
                     yield of_nodes(case, [node], title)
 
 
-@rule(
-    "TF188",
-    Severity.WARNING,
-    "Q and DQ do not stand in pairs",
-    cause="TensorRT reads a quantised network as pairs: QuantizeLinear, then DequantizeLinear, around what is to run "
-    "in INT8 or FP8. Another reader of a QuantizeLinear's output gets no type that it takes.",
-    confirm="The readers of the outputs named.",
-    fixes=("Put a DequantizeLinear behind the node.",),
-    sources=("TensorRT's documentation of explicit quantization",),
-    needs=(Need.ONNX,),
-)
+@explained("TF188")
 def unpaired(case: Case) -> Iterator[Observation]:
     """Name QuantizeLinear nodes that something else than DequantizeLinear reads."""
     model = case.checked
@@ -80,17 +59,7 @@ def unpaired(case: Case) -> Iterator[Observation]:
             yield of_nodes(case, [node], f"{{nodes}} is {what}, not by a DequantizeLinear")
 
 
-@rule(
-    "TF189",
-    Severity.NOTE,
-    "Compute nodes are left out of the quantisation",
-    cause="Most products and convolutions of the model have Q/DQ on their inputs, these have not: they run in FP16 or "
-    "FP32, with conversions on both sides. Without --fp16 (in a weakly typed build) it is FP32.",
-    confirm="Whether they were left out on purpose, for accuracy.",
-    fixes=("Quantise them too where accuracy allows.", "Allow FP16 beside INT8 in a weakly typed build."),
-    sources=("TensorRT's documentation of explicit quantization",),
-    needs=(Need.ONNX,),
-)
+@explained("TF189")
 def left_out(case: Case) -> Iterator[Observation]:
     """Name them, where most compute nodes have Q/DQ."""
     model = case.checked

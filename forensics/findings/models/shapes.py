@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import listed
-from trtforensics.findings.case import Need
-from trtforensics.findings.finding import Observation, Severity
+from trtforensics.findings.finding import Observation
 from trtforensics.findings.models.seen import head, of_nodes, places
-from trtforensics.findings.rule import rule
+from trtforensics.findings.rule_tables import explained
 from trtforensics.findings.target import BOUNDS, profile_of
 
 if TYPE_CHECKING:
@@ -18,17 +17,7 @@ if TYPE_CHECKING:
     from trtforensics.onnx_models.checked import ShapeFault
 
 
-@rule(
-    "TF179",
-    Severity.ERROR,
-    "The model's shapes do not fit each other",
-    cause="Inference of shapes refuses a node at the sizes given: a product, a broadcast, a Reshape or a Concat of "
-    "tensors that do not fit. TensorRT refuses it too, while parsing or at the first inference of that size.",
-    confirm="onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=True) at these sizes.",
-    fixes=("Mend the node, or bound the profile to sizes that work.", "Export with the dimension dynamic."),
-    sources=("ONNX's inference of shapes",),
-    needs=(Need.ONNX,),
-)
+@explained("TF179")
 def impossible_shapes(case: Case) -> Iterator[Observation]:
     """Report what is refused at the model's own sizes, else at the profile's bounds, each fault once."""
     model, profile = case.checked, profile_of(case.build)
@@ -52,17 +41,7 @@ def _refused(case: Case, where: str, fault: ShapeFault) -> Observation:
     return Observation(title, spans, onnx_nodes=[node.label for node in nodes], same_as=fault.node)
 
 
-@rule(
-    "TF180",
-    Severity.WARNING,
-    "Dynamic inputs have no optimization profile",
-    cause="An input has dynamic dimensions, and no shapes are given for it. trtexec and Polygraphy set each dynamic "
-    "dimension to 1 then; the API refuses to build.",
-    confirm="The inputs of the model.",
-    fixes=("Give --minShapes, --optShapes and --maxShapes, or IOptimizationProfile.set_shape for each input.",),
-    sources=("verbose logs of 8.4 to 10.16",),
-    needs=(Need.ONNX,),
-)
+@explained("TF180")
 def without_profile(case: Case) -> Iterator[Observation]:
     """Name the dynamic inputs without shapes, only where a target is checked: a log says itself what was guessed."""
     given = profile_of(case.build)
@@ -73,17 +52,7 @@ def without_profile(case: Case) -> Iterator[Observation]:
         yield Observation(title, [head(case)], same_as="no profile")
 
 
-@rule(
-    "TF181",
-    Severity.ERROR,
-    "An optimization profile does not fit the model",
-    cause="A profile names an input that the model does not have, shapes of another rank or other fixed dimensions, or "
-    "bounds that are not min <= opt <= max.",
-    confirm="The inputs of the model and the shapes given.",
-    fixes=("Give shapes of the model's inputs with MIN <= OPT <= MAX, equal where its dimension is fixed.",),
-    sources=("optimizationProfile.cpp, isValid, in messages of 8.x to 10.x",),
-    needs=(Need.ONNX,),
-)
+@explained("TF181")
 def misfit_profile(case: Case) -> Iterator[Observation]:
     """Name the input and the shapes."""
     inputs = {value.name: value for value in case.checked.inputs}
@@ -101,20 +70,7 @@ def misfit_profile(case: Case) -> Iterator[Observation]:
         yield Observation(title, [head(case)], same_as=name)
 
 
-@rule(
-    "TF194",
-    Severity.ERROR,
-    "The branches of an If give other shapes",
-    cause="TensorRT makes one tensor of the outputs of both branches: of one type and rank, up to 10.0 of shapes that "
-    "broadcast.",
-    confirm="The outputs of both branches.",
-    fixes=(
-        "Bring both to one rank by Unsqueeze or Squeeze inside the branch.",
-        "Fold the condition where it is known.",
-    ),
-    sources=("operators.md of 8.0 to 11.1: If",),
-    needs=(Need.ONNX,),
-)
+@explained("TF194")
 def unequal_branches(case: Case) -> Iterator[Observation]:
     """Name the node with the sizes of both."""
     model = case.checked
@@ -135,17 +91,7 @@ def _dims(sizes: Sequence[int | None] | None) -> str:
     return "x".join("?" if size is None else str(size) for size in sizes or ()) or "a scalar"
 
 
-@rule(
-    "TF182",
-    Severity.NOTE,
-    "Sizes depend on data",
-    cause="The size of such an output is known only when it is computed. TensorRT then allocates for the upper bound, "
-    "and needs an output allocator for outputs of the model; fusion ends there.",
-    confirm="Whether another form of the model has a fixed number of results, with a mask or padding.",
-    fixes=("Replace it by TopK and a mask, or take it out of the model into the program around it.",),
-    sources=("TensorRT's documentation of data-dependent shapes, 8.5 and later",),
-    needs=(Need.ONNX,),
-)
+@explained("TF182")
 def data_dependent(case: Case) -> Iterator[Observation]:
     """Name the nodes whose output sizes are data, and loops and branches."""
     nodes = [node for node in case.checked.nodes if node.op in {"NonZero", "NonMaxSuppression", "Compress", "Unique"}]

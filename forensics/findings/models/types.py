@@ -8,11 +8,10 @@ import numpy as np
 
 from trtforensics.console.counting import counted, listed
 from trtforensics.engines.requests import allows, strongly_typed
-from trtforensics.findings.case import Need
 from trtforensics.findings.finding import Confidence, Observation, Severity, Step
 from trtforensics.findings.models.operators import release_of
 from trtforensics.findings.models.seen import head, of_nodes
-from trtforensics.findings.rule import rule
+from trtforensics.findings.rule_tables import explained
 from trtforensics.findings.steps.machine import compute_capability
 from trtforensics.knowledge.operators import taken_as
 from trtforensics.knowledge.platforms import releases_for
@@ -31,16 +30,7 @@ _INT32 = np.iinfo(np.int32)
 _OF_IMAGES = {"Cast", "QuantizeLinear", "Equal", "If", "Loop", "Scan"}
 
 
-@rule(
-    "TF174",
-    Severity.ERROR,
-    "The model has element types that the release does not take",
-    cause="The parser knows no type of TensorRT for the element type: it refuses inputs, constants and Casts of it.",
-    confirm="The data types in the release's list of operators.",
-    fixes=("Export in a type that the release takes, or cast before the model and after it.",),
-    sources=("convertDtype in the importers of onnx-tensorrt 5.1 to 10.1", "operators.md of 10.14 to 11.1"),
-    needs=(Need.ONNX,),
-)
+@explained("TF174")
 def refused_type(case: Case) -> Iterator[Observation]:
     """Name types with the inputs, outputs, constants and Casts that have them."""
     model, version = case.checked, release_of(case)
@@ -64,17 +54,7 @@ def refused_type(case: Case) -> Iterator[Observation]:
             yield of_nodes(case, nodes, f"{release} takes no {element}: {listed(names)}", same_as=element)
 
 
-@rule(
-    "TF175",
-    Severity.WARNING,
-    "Values of 64 bits become values of 32",
-    cause="TensorRT has no double, and no 64-bit integers before 9.0: the parser casts constants, and clamps those "
-    "that do not fit.",
-    confirm="The values of the constants named.",
-    fixes=("Use another number for 'as far as there is' (a slice's end, a mask), such as 2147483647 or 3.4e38.",),
-    sources=("convertDtype in the importers of onnx-tensorrt 7.2 to 8.6", "operators.md: limited support for DOUBLE"),
-    needs=(Need.ONNX,),
-)
+@explained("TF175")
 def too_wide(case: Case) -> Iterator[Observation]:
     """Name constants with values that do not fit, but the ends of slices that mean 'to the end'."""
     model, version = case.checked, release_of(case)
@@ -101,17 +81,7 @@ def _is_an_end(op: str, element: str) -> bool:
     return op == "Slice" and element == "INT64"
 
 
-@rule(
-    "TF199",
-    Severity.NOTE,
-    "Tensors of 64 bits are bound and computed in 32",
-    cause="TensorRT has no double, and no 64-bit integers before 9.0: what the model states in 64 bits has 32 in the "
-    "engine. A program that binds inputs and outputs has to use the narrower type.",
-    confirm="The types of the engine's inputs and outputs.",
-    fixes=("Bind the narrower type, or export it so.",),
-    sources=("convertDtype in the importers of onnx-tensorrt 7.2 to 8.6", "operators.md: limited support for DOUBLE"),
-    needs=(Need.ONNX,),
-)
+@explained("TF199")
 def narrowed(case: Case) -> Iterator[Observation]:
     """Name inputs, outputs and Casts of 64 bits, and count constants."""
     model, version = case.checked, release_of(case)
@@ -126,17 +96,7 @@ def narrowed(case: Case) -> Iterator[Observation]:
             yield of_nodes(case, casts, f"{element} is taken as {kind}: {what}", same_as=f"narrowed {element}")
 
 
-@rule(
-    "TF176",
-    Severity.WARNING,
-    "Constants do not fit FP16",
-    cause="FP16 ends at 65504. A larger constant becomes infinite where its layer runs in FP16; masks are the usual "
-    "ones.",
-    confirm="bisect precision --dry-run evaluates the model with FP16 values.",
-    fixes=("Use a mask of -65504 or less in magnitude (-1e4), or keep the layers that read it in FP32.", "Use BF16."),
-    sources=("IEEE 754 binary16",),
-    needs=(Need.ONNX,),
-)
+@explained("TF176")
 def beyond_half(case: Case) -> Iterator[Observation]:
     """Name constants with finite values beyond FP16, where FP16 may be used."""
     if not allows(case.build, "FP16") or strongly_typed(case.build):
@@ -164,16 +124,7 @@ def _largest(values: npt.NDArray[np.float32]) -> float:
     return largest if np.isfinite(largest) else float(magnitudes[np.isfinite(magnitudes)].max(initial=0.0))
 
 
-@rule(
-    "TF177",
-    Severity.ERROR,
-    "Constants hold NaN or infinity",
-    cause="Whatever is computed from a NaN is NaN, in every precision; an infinity becomes one in a product with 0.",
-    confirm="The values of the constants named; masks of minus infinity before a Softmax are meant so.",
-    fixes=("Mend the checkpoint or the export. Write masks with a large finite number.",),
-    sources=("IEEE 754",),
-    needs=(Need.ONNX,),
-)
+@explained("TF177")
 def not_finite(case: Case) -> Iterator[Observation]:
     """Name constants with NaN as errors, those with infinities as notes."""
     model = case.checked
@@ -191,16 +142,7 @@ def not_finite(case: Case) -> Iterator[Observation]:
             yield of_nodes(case, readers, title, severity=Severity.NOTE)
 
 
-@rule(
-    "TF178",
-    Severity.ERROR,
-    "The release does not support the GPU",
-    cause="Each TensorRT release supports a range of GPUs; older ones are dropped, newer ones are unknown.",
-    confirm="The support matrix of the release.",
-    fixes=("Use a release that supports the GPU.",),
-    sources=("support matrices and release notes of 7.x to 11.x",),
-    needs=(Need.ONNX,),
-)
+@explained("TF178")
 def unsupported_gpu(case: Case) -> Iterator[Observation]:
     """Name the GPU's architecture and the releases that are known to support it."""
     capability = compute_capability(case)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import listed
-from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
+from trtforensics.findings.finding import Confidence, Observation, Severity, Step
 from trtforensics.findings.observations import observe
-from trtforensics.findings.rule import rule
+from trtforensics.findings.rule_tables import explained
 from trtforensics.findings.rules.gpu import unfitting
 from trtforensics.findings.steps.commands import detailed_flags, logged, options, polygraphy_run, trtexec
 from trtforensics.findings.steps.loading import loads_engine
@@ -29,17 +29,7 @@ def _last(case: Case) -> SourceSpan | None:
     return max((facts[-1].span for facts in lists if facts), key=lambda span: span.line, default=None)
 
 
-@rule(
-    "TF701",
-    Severity.ERROR,
-    "The log stops in the middle",
-    cause="No verdict follows: the process was killed (out of memory, a timeout, kill -9), it crashed, or the log was "
-    "cut off when it was copied.",
-    confirm="Exit status of the process: 137 is a kill, 139 a segmentation fault. dmesg names the out-of-memory "
-    "killer.",
-    fixes=("Keep the whole log and the exit status: trtexec … > build.log 2>&1; echo $? >> build.log.",),
-    sources=("trtexec's source: one RUNNING line, one verdict as the last line",),
-)
+@explained("TF701")
 def truncated(case: Case) -> Iterator[Observation]:
     """Report a truncated log at its last known line, as a note where the log was pasted: few pastes are whole."""
     last = _last(case)
@@ -59,24 +49,7 @@ def truncated(case: Case) -> Iterator[Observation]:
         )
 
 
-@rule(
-    "TF705",
-    Severity.NOTE,
-    "The log does not show enough to judge the build",
-    cause="What is not shown may hide what is wrong. Engine layers and tactics are printed by a verbose logger, types "
-    "and kernels of layers with detailed profiling verbosity only.",
-    confirm="The first lines of trtforensics report, or coverage in its JSON form.",
-    fixes=(
-        "Keep the whole log, of both streams, down to the verdict.",
-        Fix("trtexec --verbose --profilingVerbosity=detailed --dumpLayerInfo; Polygraphy -vv.", "8.2"),
-        Fix("trtexec --verbose --nvtxMode=verbose; Polygraphy -vv.", before="8.2"),
-        "In a program: a logger of severity VERBOSE, and IBuilderConfig.profiling_verbosity = DETAILED.",
-    ),
-    sources=("verbose and plain logs of trtexec, Polygraphy and Python programs, 7.x to 10.16",),
-    reads=("names_only", "names_only_inspected"),
-    last=True,
-    general=True,
-)
+@explained("TF705")
 def not_shown(case: Case) -> Iterator[Observation]:
     """Name what is missing: a warning where nothing shown says what is wrong; nothing where the build failed."""
     build, known = case.build, case.build.coverage
@@ -125,19 +98,7 @@ def _whole_log(case: Case, *, loads: bool, ended: bool) -> Step:
     return Step("Load the engine again with its layers printed" if loads else what, logged(case, *lacking))
 
 
-@rule(
-    "TF702",
-    Severity.ERROR,
-    "The build failed, and the errors are not in the log",
-    cause="trtexec writes errors and warnings to stderr, the rest to stdout: with '> build.log' alone they are "
-    "missing.",
-    confirm="The log holds no line at level E or W.",
-    fixes=("Redirect both: trtexec … > build.log 2>&1.",),
-    sources=("trtexec's source (samples/common/logging.h)",),
-    reads=("banner", "init_cuda"),
-    last=True,
-    general=True,
-)
+@explained("TF702")
 def no_errors(case: Case) -> Iterator[Observation]:
     """Report a verdict FAILED in a log without any error."""
     verdicts = [note for note in case.notes("banner") if note.text("verdict") == "FAILED"]
@@ -155,16 +116,7 @@ def no_errors(case: Case) -> Iterator[Observation]:
         )
 
 
-@rule(
-    "TF703",
-    Severity.NOTE,
-    "The last pass in the log is not the engine's",
-    cause="The builder made several engines, one for each backend strategy, and kept the engine that it estimated "
-    "fastest. Lines near the end of the log may belong to an engine that it discarded.",
-    confirm="The lines 'Use', 'Chose' and 'Skip backend strategy'.",
-    fixes=(Fix("Read trtforensics parse, which marks what the engine uses.", "10.13"),),
-    sources=("10.14 and 10.16 logs at optimisation level 5",),
-)
+@explained("TF703")
 def passes(case: Case) -> Iterator[Observation]:
     """Report discarded passes only where the last pass of the log is one of them."""
     runs = case.build.passes
@@ -178,20 +130,7 @@ def passes(case: Case) -> Iterator[Observation]:
             yield Observation(f"The last of {len(runs)} passes was discarded{which}", shown, same_as="passes")
 
 
-@rule(
-    "TF704",
-    Severity.NOTE,
-    "The engine is printed by names only",
-    cause="Without detailed profiling verbosity the engine's layers carry no types, tactics or kernels: the log does "
-    "not show in which precision a layer runs.",
-    confirm="The Profiling verbosity line of the options prints 0.",
-    fixes=(
-        Fix("Build with --profilingVerbosity=detailed.", "8.2"),
-        Fix("Build with --nvtxMode=verbose.", before="8.2"),
-    ),
-    sources=("NVIDIA/TensorRT#4020, #4070",),
-    reads=("names_only", "names_only_inspected"),
-)
+@explained("TF704")
 def names_only(case: Case) -> Iterator[Observation]:
     """Report a dump that holds only names, or the message that says so."""
     notes = case.notes("names_only", "names_only_inspected")

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Observation, Severity
 from trtforensics.findings.observations import observe, quoted
-from trtforensics.findings.rule import SPECIFIC, rule
 from trtforensics.findings.rule_tables import explained
-from trtforensics.knowledge.changes import error_code
+from trtforensics.knowledge.terms import error_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,24 +45,7 @@ def libraries(case: Case) -> Iterator[Observation]:
     yield from observe(notes, title, severity=Severity.ERROR)
 
 
-@rule(
-    "TF622",
-    Severity.ERROR,
-    "A CUDA call failed",
-    cause="A call of CUDA returned an error. CUDA reports errors of kernels late, so the call that is named need not "
-    "be the one that failed.",
-    confirm="CUDA_LAUNCH_BLOCKING=1, and compute-sanitizer PROGRAM for illegal accesses; nvidia-smi for the driver.",
-    fixes=(
-        "Codes 3, 35, 222, 803, 804: make driver, CUDA and TensorRT versions fit (update the driver, reboot).",
-        "Code 3 (initialization error) when memory is freed: free it before CUDA ends; not in forked processes.",
-        "Code 2: free GPU memory; codes 48 and 209: compile for this GPU's compute capability.",
-        "Codes 700, 716, 719: check sizes and devices of the buffers that are bound, and plugins' kernels.",
-    ),
-    sources=("cudaError_t in the CUDA runtime's documentation; NVIDIA/TensorRT#4690",),
-    reads=("cuda_code",),
-    follows=("TF309", "TF310", "TF314", "TF653", SPECIFIC),
-    last=True,
-)
+@explained("TF622")
 def cuda_call(case: Case) -> Iterator[Observation]:
     """Give the meaning of the code, where no rule speaks of its words."""
     groups: dict[tuple[str, str], list[Note]] = {}
@@ -89,22 +71,7 @@ def _meaning(code: str) -> str:
     return known.meaning if known else ""
 
 
-@rule(
-    "TF624",
-    Severity.ERROR,
-    "A GPU library failed inside TensorRT",
-    cause="A kernel or a call of cuDNN, cuBLAS, cuTENSOR or CASK failed. Likeliest first: GPU memory ran out; an "
-    "earlier CUDA error broke the context; the library's version does not fit this TensorRT or the driver.",
-    confirm="The first CUDA error of the same run; nvidia-smi for free memory; ldd for the library that is loaded.",
-    fixes=(
-        "Free GPU memory and try again; mend an earlier CUDA error first.",
-        "Install the cuDNN and cuBLAS versions that this TensorRT release names.",
-    ),
-    sources=("error lines of 5 to 10",),
-    reads=("library_call",),
-    follows=("TF416", "TF309", "TF310", "TF314", "TF622", SPECIFIC),
-    last=True,
-)
+@explained("TF624")
 def library_call(case: Case) -> Iterator[Observation]:
     """Quote the call, where no rule knows its status."""
     calls: dict[str, list[Note]] = {}

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted, listed
 from trtforensics.engines.requests import allows, strongly_typed
-from trtforensics.findings.case import Need
-from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
+from trtforensics.findings.finding import Confidence, Observation, Step
 from trtforensics.findings.models.seen import places, repair
-from trtforensics.findings.rule import rule
+from trtforensics.findings.rule_tables import explained
 from trtforensics.findings.steps.commands import sanitize
 
 if TYPE_CHECKING:
@@ -47,18 +46,7 @@ def _seen(  # noqa: PLR0913 - the fields of an observation
         )
 
 
-@rule(
-    "TF110",
-    Severity.WARNING,
-    "A Reshape has allowzero",
-    cause="With allowzero = 1 a 0 in the shape means a dimension of size zero; without it, 0 means 'as the input'. "
-    "Where the shape is not constant, TensorRT has to decide that at run time.",
-    confirm="Look at the shape input of the nodes named.",
-    fixes=("Export without allowzero, with -1 or the size itself where 0 meant 'as the input'.",),
-    sources=("the ONNX operator Reshape, opset 14 and later", "NVIDIA/TensorRT#3639"),
-    reads=("onnx_header",),
-    needs=(Need.ONNX,),
-)
+@explained("TF110")
 def allowzero(case: Case) -> Iterator[Observation]:
     """Report nodes with the attribute, unless their shape is constant and holds no zero."""
     constants = case.the_model.constants
@@ -83,18 +71,7 @@ def _has_plain_target(model: CheckedModel, node: ModelNode) -> bool:
     return maker is not None and not maker.holder and None not in sizes and 0 not in sizes
 
 
-@rule(
-    "TF111",
-    Severity.WARNING,
-    "A Reshape fixes the batch of a dynamic model",
-    cause="The export baked the batch of its example input into the shape: right at that batch, refused or scrambled "
-    "at any other. MultiheadAttention is the usual place.",
-    confirm="Run the model in ONNX Runtime with another batch than the one exported.",
-    fixes=("Export with dynamic axes and shapes taken from the tensor; put -1 or 0 in the first place.",),
-    sources=("NVIDIA/TensorRT#3990", "reports of 'reshape would change volume' with MultiheadAttention"),
-    reads=("onnx_header",),
-    needs=(Need.ONNX,),
-)
+@explained("TF111")
 def fixed_batch(case: Case) -> Iterator[Observation]:
     """Report Reshapes to a constant first dimension where every input has a dynamic first dimension."""
     model = case.the_model
@@ -116,22 +93,7 @@ def _positive_first(model: OnnxModel, node: ModelNode) -> bool:
     return len(shape) > 1 and shape[0] > 0 and -1 not in shape
 
 
-@rule(
-    "TF112",
-    Severity.WARNING,
-    "LayerNorm is taken apart into small operations",
-    cause="Below opset 17 a LayerNorm is exported as ReduceMean, Sub, Pow, Sqrt and Div. TensorRT does not recognise "
-    "these nodes as a LayerNorm, so each of them may run in FP16, where Pow overflows.",
-    confirm="The model's opset, and Pow followed by ReduceMean and Sqrt in it.",
-    fixes=(
-        "Export with opset 17 or later.",
-        Fix("Keep Pow, ReduceMean and Sqrt in FP32: AutoCast --op_types_to_exclude Pow ReduceMean Sqrt.", "10"),
-        Fix("Keep them in FP32 by --layerPrecisions and --precisionConstraints=obey.", "8.4", "11"),
-    ),
-    sources=("NVIDIA/TensorRT#2781, #3692", "the ONNX operator LayerNormalization"),
-    reads=("onnx_header",),
-    needs=(Need.ONNX,),
-)
+@explained("TF112")
 def decomposed(case: Case) -> Iterator[Observation]:
     """Report ReduceMean of Pow in a model below opset 17."""
     makers = case.the_model.makers
@@ -149,18 +111,7 @@ def decomposed(case: Case) -> Iterator[Observation]:
     yield from _seen(case, nodes, title, same="decomposed")
 
 
-@rule(
-    "TF113",
-    Severity.NOTE,
-    "Shape computations are left in the model",
-    cause="The exporter left Shape, Gather and Concat chains that compute constants. TensorRT folds most of these "
-    "chains, but fails at some.",
-    confirm="polygraphy surgeon sanitize --fold-constants makes the model smaller.",
-    fixes=("Run polygraphy surgeon sanitize --fold-constants before anything else.",),
-    sources=("Polygraphy's surgeon sanitize",),
-    reads=("onnx_header",),
-    needs=(Need.ONNX,),
-)
+@explained("TF113")
 def unfolded(case: Case) -> Iterator[Observation]:
     """Report Shape nodes of a model whose inputs are all static: each of them is a constant."""
     static = all(isinstance(dim, int) for dims in case.the_model.inputs.values() for dim in dims)
@@ -173,18 +124,7 @@ def unfolded(case: Case) -> Iterator[Observation]:
     yield from _seen(case, nodes, title, steps=(step,), same="unfolded")
 
 
-@rule(
-    "TF114",
-    Severity.WARNING,
-    "FP32 islands in an FP16 model that is built weakly typed",
-    cause="The model computes some nodes in FP32 between two Casts. With weak typing the Casts may be folded and types "
-    "picked again, so the nodes may run in FP16 after all.",
-    confirm="Build strongly typed and compare the outputs.",
-    fixes=(Fix("Build with --stronglyTyped.", "10"), Fix("Mark the islands' outputs.", before="10")),
-    sources=("NVIDIA/TensorRT#4540", "public reports of FP16 models with FP32 islands"),
-    reads=("onnx_header",),
-    needs=(Need.ONNX,),
-)
+@explained("TF114")
 def islands(case: Case) -> Iterator[Observation]:
     """Report nodes behind a Cast to FLOAT in a model whose weights are mostly FLOAT16."""
     model = case.the_model

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import listed
-from trtforensics.findings.finding import Fix, Observation, Severity, Step
+from trtforensics.findings.finding import Observation, Severity, Step
 from trtforensics.findings.observations import CLASSES, NEAR, explained_by_class, near, observe
-from trtforensics.findings.rule import WRAPPED, rule
+from trtforensics.findings.rule_tables import explained
 from trtforensics.findings.steps.commands import autocast, polygraphy, sanitize
 from trtforensics.knowledge.operators import first_release_of
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 _UNREGISTERED = ("plugin_unknown", "creator_missing")
 _BEHIND = ("node_name", "parser_assertion", "plugin_missing", *_UNREGISTERED)
 """What may stand below ``While parsing node``."""
-_OF_FAILURES = ("parse_failed", "plugin_tried", *_BEHIND)
 _BEFORE = 3
 """Lines before ``While parsing node`` within which the plugin registry says that it lacks a plugin."""
 
@@ -61,26 +60,7 @@ def _no_importer(reason: str) -> bool:
     return "Plugin not found" in reason or "plugin registry" in reason or "getPluginCreator" in reason
 
 
-@rule(
-    "TF101",
-    Severity.ERROR,
-    "No importer and no plugin for an operator",
-    cause="The parser knows no importer for the operator and found no plugin of its name, version and namespace.",
-    confirm="The lines before the error list the name, version and namespace that were tried; a plugin library that "
-    "was not loaded registers nothing (Registered plugin creator lines).",
-    fixes=(
-        (
-            "Load the library that registers the plugin, or write one. Plugins whose names end in _TRT are TensorRT's "
-            "own: load libnvinfer_plugin (initLibNvInferPlugins), of a TensorRT new enough to hold it."
-        ),
-        "Rewrite the operator with others before export, or cut it out of the graph and run it outside.",
-        Fix("Load it with --staticPlugins=LIB (trtexec) or --plugins (Polygraphy).", "8.6"),
-        Fix("Load it with --plugins=LIB.", before="8.6"),
-    ),
-    sources=("TensorRT-RTX 1.7.1 logs of a custom operator and of NonZero (onnxOpCheckers.cpp, onnxOpImporters.cpp)",),
-    reads=("plugin_created", *_OF_FAILURES),
-    refuters=("plugin_created",),
-)
+@explained("TF101")
 def no_importer(case: Case) -> Iterator[Observation]:
     """Report the failures whose reason is a missing plugin."""
     for failure in _failures(case):
@@ -140,19 +120,7 @@ _DATA_DEPENDENT = (
 )
 
 
-@rule(
-    "TF115",
-    Severity.NOTE,
-    "Shapes depend on the data",
-    cause="How many elements NonZero or NonMaxSuppression finds is known only when the engine runs. Layers behind them "
-    "have shapes that TensorRT cannot tune for, and outputs need memory that is allocated during the run.",
-    confirm="The outputs of these nodes have a dimension -1 that no input has.",
-    fixes=(
-        "Cut the operator out and run it behind the engine, or use an NMS plugin with a fixed number of results.",
-        Fix("Give such outputs an IOutputAllocator.", "8.5"),
-    ),
-    sources=("TensorRT 8.5's release notes", "the ONNX operators NonZero and NonMaxSuppression"),
-)
+@explained("TF115")
 def sized_by_data(case: Case) -> Iterator[Observation]:
     """Name the nodes, where they were imported."""
     nodes = [node for node in case.build.onnx_nodes if node.op in _SIZED_BY_DATA and node.layers]
@@ -165,17 +133,7 @@ def sized_by_data(case: Case) -> Iterator[Observation]:
         )
 
 
-@rule(
-    "TF102",
-    Severity.ERROR,
-    "An operation mixes types",
-    cause="In a strongly typed network both inputs of an elementwise operation or a matrix product must have one "
-    "type; a Cast is missing in the model.",
-    confirm="The warning before the error names both tensors and their types.",
-    fixes=("Insert a Cast in the model, or let ModelOpt AutoCast convert the whole model.",),
-    sources=("a TensorRT-RTX 1.7.1 log (elementWiseNode.cpp, validateTypes)",),
-    reads=("input_types", "elementwise_types"),
-)
+@explained("TF102")
 def mixed_types(case: Case) -> Iterator[Observation]:
     """Pair the error with the warning that names the tensors."""
     warnings = case.notes("input_types")
@@ -191,39 +149,20 @@ def mixed_types(case: Case) -> Iterator[Observation]:
         )
 
 
-_DIFFERENT = "The inner dimensions of a matrix product differ"
-
-
-@rule(
-    "TF103",
-    Severity.ERROR,
-    _DIFFERENT,
-    cause="The shapes that the model's tensors have at this node do not fit: the export fixed a dimension that "
-    "differs, an earlier node has the wrong shape, or the shapes given at run time do not fit each other.",
-    confirm="onnxruntime refuses the same model with the same shapes.",
-    fixes=("Run polygraphy surgeon sanitize, check the shapes, and export again with the right dynamic axes.",),
-    sources=("a TensorRT-RTX 1.7.1 log (matrixMultiplyLayer.cpp)", "shapeMachine.cpp of 8.x, at run time"),
-    reads=("matmul_shapes",),
-)
+@explained("TF103")
 def inner_dimensions(case: Case) -> Iterator[Observation]:
     """Report both dimensions."""
     for note in case.notes("matmul_shapes"):
         first, second = note.text("first"), note.text("second")
-        title = f"The inner dimensions of a matrix product are {first} and {second}" if first else _DIFFERENT
+        title = (
+            f"The inner dimensions of a matrix product are {first} and {second}"
+            if first
+            else "The inner dimensions of a matrix product differ"
+        )
         yield from observe([note], title, steps=(sanitize(case),))
 
 
-@rule(
-    "TF104",
-    Severity.NOTE,
-    "INT64 weights become INT32",
-    cause="TensorRT before 10 has no INT64, so weights are cast to INT32. That is harmless unless a value does not "
-    "fit: such a value is clamped.",
-    confirm="A line 'outside the range of INT32 was clamped' follows where a value did not fit.",
-    fixes=(Fix("Ignore it unless values were clamped; if so, change the constants of the model.", before="10"),),
-    sources=("NVIDIA/TensorRT#800, #2574",),
-    reads=("int64_weights", "int64_clamped"),
-)
+@explained("TF104")
 def int64_weights(case: Case) -> Iterator[Observation]:
     """Report a clamped value as a warning, a cast alone as a note."""
     clamped = case.notes("int64_clamped")
@@ -234,21 +173,7 @@ def int64_weights(case: Case) -> Iterator[Observation]:
         yield from observe(both, "INT64 weights were cast to INT32, without any being clamped")
 
 
-@rule(
-    "TF107",
-    Severity.ERROR,
-    "A Reshape does not fit its input",
-    cause="The export baked a size into a Reshape (often a batch of 1, or heads and sequence of MultiheadAttention), "
-    "or a 0 in its shape means 'as the input' where the model means zero (allowzero).",
-    confirm="polygraphy surgeon sanitize folds the shape computation; the shape that is left shows what was baked in.",
-    fixes=(
-        "Export with dynamic axes and with sizes taken from the tensor, not from Python numbers; -1 for what varies.",
-        "Set allowzero of the Reshape as the model means it.",
-        "Run polygraphy surgeon sanitize --fold-constants first.",
-    ),
-    sources=("NVIDIA/TensorRT#3990, #2487, #3639",),
-    reads=("reshape_volume", "reshape_fails", "reshape_zero", "reshape_shape", "reshape_changes"),
-)
+@explained("TF107")
 def reshape(case: Case) -> Iterator[Observation]:
     """Report a refused Reshape as an error, a doubtful zero as a warning."""
     steps = (sanitize(case),)
@@ -277,18 +202,7 @@ _EXPLAINED = (
 """Reasons for a failure that other rules report."""
 
 
-@rule(
-    "TF108",
-    Severity.ERROR,
-    "The parser failed at a node",
-    cause="The importer of this operator refuses the node: an attribute, a type or a shape that this TensorRT does "
-    "not support.",
-    confirm="The lines after the error dump the node and name the check that failed.",
-    fixes=("Run polygraphy surgeon sanitize, export with another opset, or rewrite the node.",),
-    sources=("TensorRT-RTX 1.7.1 logs (ModelImporter.cpp)",),
-    reads=(*_OF_FAILURES, *_EXPLAINED, *CLASSES),
-    follows=(WRAPPED,),
-)
+@explained("TF108")
 def parse_failed(case: Case) -> Iterator[Observation]:
     """Report every failure that no other rule explains."""
     explained = case.notes(*_EXPLAINED)
@@ -304,26 +218,7 @@ def parse_failed(case: Case) -> Iterator[Observation]:
             )
 
 
-@rule(
-    "TF150",
-    Severity.ERROR,
-    "A node needs a plugin that is not loaded",
-    cause="No importer knows the operator, and no registered plugin has its name, version and namespace: the library "
-    "of the plugin is not loaded, or is of another project or version.",
-    confirm="polygraphy inspect model MODEL --show layers names the operator; Registered plugin creator lines of a "
-    "verbose log list what is loaded.",
-    fixes=(
-        (
-            "Load the library before parsing: trt.init_libnvinfer_plugins for TensorRT's own, ctypes.CDLL for others. "
-            "A library of custom ops of ONNX Runtime registers none."
-        ),
-        "mmdeploy and mmcv: compile their TensorRT ops (libmmdeploy_tensorrt_ops.so), and check their environment.",
-        "Or replace the operator before export.",
-    ),
-    sources=("checkFallbackPluginImporter, 7.0 to 10; open-mmlab/mmdeploy#1167, #2398",),
-    reads=("importer_plugin", "plugin_created", *_OF_FAILURES),
-    refuters=("plugin_created",),
-)
+@explained("TF150")
 def plugin(case: Case) -> Iterator[Observation]:
     """Report the refusal where no line names the node, which TF101 would."""
     cited = {span for failure in _failures(case) if _no_importer(failure.reason) for span in failure.spans}
@@ -348,21 +243,7 @@ _OF_OTHER_RULES = (
 """Reasons why an importer refuses a node that other rules report."""
 
 
-@rule(
-    "TF151",
-    Severity.ERROR,
-    "An importer refuses a node",
-    cause="The importer of the operator checks the node, and the check fails: an attribute, rank, type or input that "
-    "this TensorRT does not support.",
-    confirm="The assertion printed beside the importer's name says what it wants.",
-    fixes=(
-        "Change the node as the assertion wants it: fold constants, export with another opset, or rewrite it.",
-        "Use a newer TensorRT: importers take more with each release.",
-    ),
-    sources=("builtin_op_importers.cpp and onnxOpImporters.cpp, 5 to 10",),
-    reads=("importer_refused", *_OF_OTHER_RULES),
-    follows=("TF134", "TF101", "TF150"),
-)
+@explained("TF151")
 def importer(case: Case) -> Iterator[Observation]:
     """Name the importer where neither a node nor a reason that another rule knows stands beside it."""
     known = case.notes(*_OF_OTHER_RULES)
@@ -370,21 +251,7 @@ def importer(case: Case) -> Iterator[Observation]:
     yield from observe(notes, "The importer {names} refuses a node", names="name")
 
 
-@rule(
-    "TF162",
-    Severity.ERROR,
-    "Polygraphy could not parse the model",
-    cause="TensorRT's parser gave no network. An error of the parser stands before it; without one, likeliest first: "
-    "the path is wrong or a folder, the file is no whole ONNX model, its external data are not beside it.",
-    confirm="python -c \"import onnx; onnx.checker.check_model('MODEL')\"; ls -l on the file.",
-    fixes=(
-        "Mend the first error of the parser; without one, give the path of a whole model with its data beside it.",
-        "If an export comes just before it: read the exporter's own error, the model was not written.",
-    ),
-    sources=("Polygraphy's backend/trt/loader.py; onnx/onnx#4392, ComfyUI-Upscaler-Tensorrt#5",),
-    reads=("polygraphy_parse",),
-    follows=("TF1*", "TF716", WRAPPED),
-)
+@explained("TF162")
 def not_parsed(case: Case) -> Iterator[Observation]:
     """Report the message, unless errors stand below it: into a file it is printed before the errors it follows from."""
     notes = case.notes("polygraphy_parse")
@@ -393,21 +260,7 @@ def not_parsed(case: Case) -> Iterator[Observation]:
         yield from observe(notes, "Polygraphy could not parse the model", settle="The parser's errors before it.")
 
 
-@rule(
-    "TF683",
-    Severity.ERROR,
-    "Torch-TensorRT has no converter for an operator",
-    cause="TorchScript operators without a converter cannot go into an engine. With require_full_compilation, or "
-    "convert_method_to_trt_engine, one of them ends the compilation; else they run in PyTorch.",
-    confirm="torch_tensorrt.ts.check_method_op_support(module, 'forward').",
-    fixes=(
-        "Leave the operators to PyTorch: compile without require_full_compilation (torch_executed_ops).",
-        "Use the Dynamo frontend (ir='dynamo'), which has more converters, or write the model without the operator.",
-        "Remove training code (losses, asserts, profiler calls) from the method that is compiled.",
-    ),
-    sources=("core/conversion of Torch-TensorRT and TRTorch; pytorch/TensorRT#829, #1912",),
-    reads=("torch_unsupported", "torch_operator"),
-)
+@explained("TF683")
 def unsupported_operators(case: Case) -> Iterator[Observation]:
     """Name the operators, of the list and of single messages."""
     if case.notes("torch_unsupported"):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted
-from trtforensics.findings.finding import Confidence, Fix, Observation, Severity, Step
+from trtforensics.findings.finding import Confidence, Observation, Severity, Step
 from trtforensics.findings.layers import cost_of, is_foreign, spans_of
 from trtforensics.findings.observations import followed_by, observe
-from trtforensics.findings.rule import rule
+from trtforensics.findings.rule_tables import explained
 from trtforensics.findings.steps.commands import default_level, timings_kept, trtexec
 from trtforensics.findings.steps.machine import clocks, is_jetson
 from trtforensics.model.profile import TimeSource
@@ -23,19 +23,7 @@ if TYPE_CHECKING:
     from trtforensics.model.span import SourceSpan
 
 
-@rule(
-    "TF502",
-    Severity.NOTE,
-    "Timings are not kept",
-    cause="With a local timing cache, or none, every build times all tactics anew, and noise decides near ties.",
-    confirm="Build twice and compare: trtforensics diff FIRST SECOND.",
-    fixes=(
-        Fix("Keep a timing cache: --timingCacheFile=FILE, IBuilderConfig.set_timing_cache.", "8.0"),
-        Fix("To pin tactics too, set BuilderFlag.EDITABLE_TIMING_CACHE.", "10.8"),
-    ),
-    sources=("8.x to 10.16 logs", "NVIDIA/TensorRT#4730, #3316"),
-    reads=("cache_scope", "cache_disabled", "poly_selector"),
-)
+@explained("TF502")
 def local(case: Case) -> Iterator[Observation]:
     """Report a local or disabled cache; not for TensorRT-RTX, which has no timing cache."""
     notes = [n for n in case.notes("cache_scope", "cache_disabled", "poly_selector") if n.text("scope") != "Global"]
@@ -45,20 +33,7 @@ def local(case: Case) -> Iterator[Observation]:
         )
 
 
-@rule(
-    "TF503",
-    Severity.WARNING,
-    "The timing cache does not fit",
-    cause="The cache was made by another TensorRT, on another GPU or with another CUDA, or the file is damaged or no "
-    "timing cache at all: it is dropped, and everything is timed anew. The build goes on.",
-    confirm="Compare UUID and commit ID of the 'Serializing timing cache' lines of both builds.",
-    fixes=(
-        "Make a cache for each TensorRT version and GPU, and keep them apart by name.",
-        "Delete the file, and read and write it as bytes, not in text mode.",
-    ),
-    sources=("NVIDIA/TensorRT#1413, #3566, #2144", "TensorRT-LLM#489"),
-    reads=("cache_invalid", "cache_serializing", "cache_serialized", "cache_unused", "plan_version", "plan_magic"),
-)
+@explained("TF503")
 def invalid(case: Case) -> Iterator[Observation]:
     """Report every form of the message."""
     name = f"timing-{'.'.join(map(str, case.version.numbers))}.cache" if case.version else "timing-new.cache"
@@ -69,16 +44,7 @@ def invalid(case: Case) -> Iterator[Observation]:
     yield from observe([*notes, *made], "The timing cache was refused", steps=(step,))
 
 
-@rule(
-    "TF505",
-    Severity.WARNING,
-    "The timing cache that was loaded served nothing",
-    cause="A cache file was read, but not one entry fitted: another model, other shapes, types or flags.",
-    confirm="The lines 'Loaded N bytes' and 'Deleting timing cache: N entries, served 0 hits'.",
-    fixes=("Use the cache of a build of this model with these flags.",),
-    sources=("8.6 to 10.16 logs",),
-    reads=("cache_deleted", "cache_loaded"),
-)
+@explained("TF505")
 def no_hits(case: Case) -> Iterator[Observation]:
     """Report a cache that was loaded with entries and served no hit."""
     loaded = [note for note in case.notes("cache_loaded") if (note.number("count") or 0) > 0]
@@ -87,15 +53,7 @@ def no_hits(case: Case) -> Iterator[Observation]:
         yield from observe([*loaded, *useless], "A timing cache was loaded and served no hit", same_as="no hits")
 
 
-@rule(
-    "TF509",
-    Severity.WARNING,
-    "Optimisation level 0 ignores the timing cache",
-    cause="At level 0 tactics are picked by heuristics, and a timing cache, editable or not, is ignored.",
-    confirm="BuilderOptimizationLevel and timingCacheFile in the build options.",
-    fixes=(Fix("Build at level 1 or higher.", "8.6"),),
-    sources=("TensorRT's description of builder_optimization_level",),
-)
+@explained("TF509")
 def level_zero(case: Case) -> Iterator[Observation]:
     """Report level 0 together with a cache file."""
     printed = [case.printed("build", name)[-1:] for name in ("BuilderOptimizationLevel", "timingCacheFile")]
@@ -105,17 +63,7 @@ def level_zero(case: Case) -> Iterator[Observation]:
             yield Observation(title, spans, steps=(default_level(case),))
 
 
-@rule(
-    "TF510",
-    Severity.ERROR,
-    "The build stopped at a layer that the timing cache lacks",
-    cause="The build was told to fail where the timing cache has no entry for a layer (ERROR_ON_TIMING_CACHE_MISS): "
-    "the cache is of another model, other shapes, types or flags, or another TensorRT or GPU.",
-    confirm="The line names the layer; 'Loaded N timing cache entries' says how many there were.",
-    fixes=(Fix("Make the cache anew with this model and these flags, or leave --errorOnTimingCacheMiss out.", "9.1"),),
-    sources=("trtexec's help of --errorOnTimingCacheMiss, 9.1 to 11.1",),
-    reads=("cache_miss",),
-)
+@explained("TF510")
 def miss(case: Case) -> Iterator[Observation]:
     """Report the refusal."""
     step = Step("Build without the demand", trtexec(case, without=("--errorOnTimingCacheMiss",)))
@@ -123,21 +71,7 @@ def miss(case: Case) -> Iterator[Observation]:
     yield from observe(case.notes("cache_miss"), title, steps=(step,))
 
 
-@rule(
-    "TF506",
-    Severity.NOTE,
-    "Choices are near ties",
-    cause="The runner-up is within 2 % of the chosen tactic: noise decides, so the next build may choose the other "
-    "one, which rounds differently.",
-    confirm="Build again with the same command and compare: trtforensics diff FIRST SECOND.",
-    fixes=(
-        "Lock the GPU's clocks while building (nvidia-smi --lock-gpu-clocks, with root's rights).",
-        Fix("Keep a timing cache, so that the same tactic wins again.", "8.0", rtx=False),
-        Fix("Pin tactics by an editable timing cache (BuilderFlag.EDITABLE_TIMING_CACHE).", "10.8", rtx=False),
-        Fix("Pin tactics by a replay: polygraphy run --save-tactics, --load-tactics.", "8.5", "11"),
-    ),
-    sources=("NVIDIA/TensorRT#4730, #3316, #568, #1071, #2955", "TensorRT-Model-Connect#416"),
-)
+@explained("TF506")
 def near_ties(case: Case) -> Iterator[Observation]:
     """Report near ties among the engine's own choices, where these are known with their share of the engine's time."""
     build = case.build
@@ -164,20 +98,7 @@ def near_ties(case: Case) -> Iterator[Observation]:
     )
 
 
-@rule(
-    "TF507",
-    Severity.NOTE,
-    "Part of the engine is inside ForeignNodes",
-    cause="A ForeignNode is one entry to an algorithm selector, with tactic 0: a replay cannot pin the kernels "
-    "inside, and two builds with one replay may differ there.",
-    confirm="The replay's entry of the ForeignNode has tactic 0.",
-    fixes=(
-        Fix("Pin what is inside by keys of an editable timing cache.", "10.8", rtx=False),
-        Fix("Break it up by marking outputs, or by Casts.", before="10.8"),
-        Fix("Steer Myelin by a build route (--setBuildRoute).", "11.1", rtx=False),
-    ),
-    sources=("NVIDIA/TensorRT#2576, #4040", "Polygraphy's example of flaky tactics"),
-)
+@explained("TF507")
 def coverage(case: Case) -> Iterator[Observation]:
     """Report the share of ForeignNodes in the layers, and in the engine's time where that is known."""
     layers = case.engine
@@ -222,17 +143,7 @@ _TITLES: dict[SpreadForm | None, str] = {
 }
 
 
-@rule(
-    "TF508",
-    Severity.WARNING,
-    "GPU time was unstable",
-    cause="Clocks changed while measuring, another program used the GPU, or the runs are too short to time. "
-    "Timings of this run are noise beyond a few per cent.",
-    confirm="nvidia-smi --query-gpu=clocks.sm,utilization.gpu --format=csv --loop=1 while it runs.",
-    fixes=("Compare medians, and lock the clocks where these changed; leave the GPU alone while measuring.",),
-    sources=("trtexec's performance summary, 8.0 to 11.1: it warns from 1 % of variation on",),
-    reads=("unstable", "init_cuda"),
-)
+@explained("TF508")
 def unstable(case: Case) -> Iterator[Observation]:
     """Say in what form the times spread; also where trtexec does not warn of a wide spread."""
     spread, notes = spread_of(case.build), case.notes("unstable")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Confidence, Observation, Severity
 from trtforensics.findings.observations import CLASSES, NO_ENGINE, NO_RUN, observe, quoted
-from trtforensics.findings.rule import SPECIFIC, WRAPPED, rule
+from trtforensics.findings.rule_tables import explained
 from trtforensics.model.log import Outcome
 from trtforensics.model.run import Ending
 
@@ -20,23 +20,7 @@ if TYPE_CHECKING:
     from trtforensics.model.run import StepExit
 
 
-_EVERY_CAUSE = ("TF3*", "TF1*", "TF2*", "TF60*", "TF62*", "TF6[3-9]*", "TF61[1256]", "TF4*", "TF5*")
-"""The codes of rules that may name why a process ended."""
-
-
-@rule(
-    "TF614",
-    Severity.ERROR,
-    "An uncaught exception ended the program",
-    cause="The program threw, and nothing caught it. What it says (the line what()) is the reason, or an error of "
-    "TensorRT before it is: wrappers throw where an object came back null.",
-    confirm="The line what() behind it, and the first error before it.",
-    fixes=("Mend the error that the line what() or the first error names.",),
-    sources=("the C++ runtime's message; onnx/onnx-tensorrt#518",),
-    reads=("terminated",),
-    follows=(*_EVERY_CAUSE, WRAPPED),
-    general=True,
-)
+@explained("TF614")
 def terminated(case: Case) -> Iterator[Observation]:
     """Name the exception."""
     for note in case.notes("terminated"):
@@ -46,25 +30,7 @@ def terminated(case: Case) -> Iterator[Observation]:
         yield from observe([note], title, settle=settle, same_as=f"terminated {name}")
 
 
-@rule(
-    "TF615",
-    Severity.ERROR,
-    "An internal check of TensorRT failed",
-    cause="An assertion inside TensorRT failed: a case that its code did not expect. Likeliest first: a combination of "
-    "layers, types or shapes that this release does not handle (a bug that another release may not have); libraries of "
-    "two versions mixed; a network whose shapes are wrong.",
-    confirm="Search for the source file and the assertion among TensorRT's issues and release notes.",
-    fixes=(
-        "Try the newest TensorRT of the same major version.",
-        "Simplify the model (polygraphy surgeon sanitize --fold-constants), and try with static shapes or in FP32.",
-        "Reduce the model to the failing part and report it.",
-    ),
-    sources=("error lines of 6 to 10",),
-    reads=("internal_check",),
-    follows=("TF416", "TF309", "TF310", "TF314", "TF10*", WRAPPED),
-    last=True,
-    general=True,
-)
+@explained("TF615")
 def internal_check(case: Case) -> Iterator[Observation]:
     """Quote the assertion, where no other rule knows it."""
     for note in _unexplained(case, "internal_check"):
@@ -77,20 +43,7 @@ def internal_check(case: Case) -> Iterator[Observation]:
         )
 
 
-@rule(
-    "TF616",
-    Severity.ERROR,
-    "TensorRT refuses a call of its interface",
-    cause="A function of TensorRT got an argument, or was called in a state, that it does not allow. The condition "
-    "that is printed must hold. Likeliest first: an index or pointer that is null or out of range; shapes or "
-    "flags that do not fit; a call in the wrong order.",
-    confirm="The name of the function and the condition, in TensorRT's interface documentation.",
-    fixes=("Change the call that is named so that the condition holds; check what earlier calls returned.",),
-    sources=("parameter checks of 6 to 10",),
-    reads=("call_refused",),
-    follows=("TF309", "TF310", "TF314", "TF10*", "TF640", SPECIFIC),
-    last=True,
-)
+@explained("TF616")
 def call_refused(case: Case) -> Iterator[Observation]:
     """Quote the condition, where no other rule knows it."""
     for note in _unexplained(case, "call_refused"):
@@ -127,20 +80,7 @@ _WORDED = (*CLASSES, "internal_check", "call_refused", "cuda_code", "library_cal
 _VARYING = re.compile(r"0x[0-9a-fA-F]+|\d+|'[^']*'|\"[^\"]*\"|\{ForeignNode\[.*?\]\}")
 
 
-@rule(
-    "TF717",
-    Severity.ERROR,
-    "The build gave no engine, or the run failed",
-    cause="The program stopped because of an error before it. Where no such error is in the log, the log does not tell "
-    "why: it was printed elsewhere, or not at all.",
-    confirm="The findings that this one follows from; the exit status of the program.",
-    fixes=("Mend the first error of the log; what follows it goes with it.",),
-    sources=("trtexec's source, 7.2 to 11.1", "Polygraphy's runner, 0.38 to 0.53"),
-    reads=("banner",),
-    follows=("TF216", "TF702", "TF701", WRAPPED),
-    last=True,
-    general=True,
-)
+@explained("TF717")
 def no_engine(case: Case) -> Iterator[Observation]:
     """Report the verdict and the messages that only pass an error on; it follows from the errors before them."""
     build = case.build
@@ -160,19 +100,7 @@ def no_engine(case: Case) -> Iterator[Observation]:
     )
 
 
-@rule(
-    "TF716",
-    Severity.WARNING,
-    "An error that no other finding explains",
-    cause="The message is all that the log says of it. Where the build failed, it may be the reason.",
-    confirm="Read the lines around it; search for the text without names and numbers among TensorRT's issues.",
-    fixes=("Read the lines before it, and search for its text, without names and numbers, in TensorRT's issues.",),
-    sources=("the level that the logger gives each line",),
-    reads=_WORDED,
-    follows=("TF309", "TF310", "TF314", "TF10*", WRAPPED),
-    last=True,
-    general=True,
-)
+@explained("TF716")
 def unexplained(case: Case) -> Iterator[Observation]:
     """Group errors that no finding cites by their text without names and numbers; errors only where a build failed."""
     groups: dict[str, list[Message]] = {}
@@ -191,20 +119,7 @@ def unexplained(case: Case) -> Iterator[Observation]:
         )
 
 
-@rule(
-    "TF718",
-    Severity.WARNING,
-    "An error of another program",
-    cause="A line that is not of TensorRT's logger says that something failed. It may be the reason, or only pass an "
-    "error on that is not in this text.",
-    confirm="Read the lines around it, and the whole output of the program from its start.",
-    fixes=("Run the program with a logger of level VERBOSE, and report its whole output.",),
-    sources=("error lines of programs in public threads",),
-    reads=("program_error", *_WORDED),
-    follows=("TF1*", "TF3*", "TF4*", "TF6*", "TF2*", "TF716", "TF717", WRAPPED),
-    last=True,
-    general=True,
-)
+@explained("TF718")
 def of_program(case: Case) -> Iterator[Observation]:
     """Group the lines that say so by their text; TF716 reads those that a logger wrote."""
     known = case.explained | {message.span.line for message in case.build.messages}
@@ -238,23 +153,7 @@ _CODES = {124: "the time of timeout was up", 126: "it cannot be executed", 127: 
 """What the shell and ``timeout`` mean by codes that are no program's own."""
 
 
-@rule(
-    "TF719",
-    Severity.ERROR,
-    "A script says that a step failed",
-    cause="A shell, make, a container or a script prints the exit code of what it ran, or its own result. Codes above "
-    "128 are signals: the code less 128. 141 (SIGPIPE) says nothing of the step: head, grep -q or a logger that ended "
-    "closed the pipe to which it wrote.",
-    confirm="Run the step that failed first alone, without a pipe; its output and its exit code.",
-    fixes=(
-        "Mend the step that failed first; later steps often fail for want of what it makes.",
-        "After 141: write to a file (> build.log 2>&1) instead of a pipe, or keep the reader alive to the end.",
-        "After 137: free host memory, and look into dmesg; after 139: a backtrace (gdb -batch -ex run -ex bt --args).",
-    ),
-    sources=("POSIX shells, timeout(1), a script's summary of a 10.x build",),
-    follows=(*_EVERY_CAUSE, "TF613", "TF614", "TF650", "TF716", "TF717", "TF718"),
-    last=True,
-)
+@explained("TF719")
 def step_failed(case: Case) -> Iterator[Observation]:
     """Name the steps with their codes, the first first; else the result, where nothing in the log says why."""
     run = case.log.run_of(case.build)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from trtforensics.findings.finding import Severity
 from trtforensics.findings.observations import CLASSES, NEAR
 from trtforensics.findings.tree import RECORD
-from trtforensics.knowledge.remedies import remedy_of
+from trtforensics.knowledge.operators import remedy_of
 
 if TYPE_CHECKING:
     from trtforensics.findings.case import Case

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from trtforensics.findings.finding import Confidence, Fix, Severity
+from trtforensics.findings.observations import CLASSES
 from trtforensics.findings.registry import rules
 from trtforensics.findings.rule_tables import explained, read_table, table_rules
 from trtforensics.findings.rules.speed import dominant, reformats
@@ -77,11 +78,11 @@ def test_a_row_has_the_fields_of_a_rule() -> None:
 
 
 def test_every_row_of_a_modules_texts_has_its_function() -> None:
-    texts = files("trtforensics.findings.rules") / "texts"
+    tables_of = [files(f"trtforensics.findings.{folder}") / "texts" for folder in ("rules", "models")]
     without_reads = frozenset({"cause", "confirm"})
-    rows = {rule.code for table in texts.iterdir() for rule in read_table(table.read_text("utf-8"), without_reads)}
-    assert rows
-    assert rows - {rule.code for rule in rules() if not rule.notes_alone} == set()
+    texts = [table.read_text("utf-8") for folder in tables_of for table in folder.iterdir()]
+    rows = {rule.code for text in texts for rule in read_table(text, without_reads)}
+    assert {rule.code for rule in rules() if not rule.notes_alone} == rows
 
 
 def test_a_function_that_is_explained_is_the_check_of_its_row() -> None:
@@ -110,6 +111,11 @@ def test_a_row_gives_a_finding_for_each_title_or_one_that_lists(
     seen = list(rule.check(case_of(SCALES)))
     assert [(one.title, len(one.spans)) for one in seen] == titles
     assert {one.confidence for one in seen} == {confidence}
+
+
+def test_a_row_may_read_all_errors_that_explain_themselves_and_speak_last() -> None:
+    (rule,) = read_table(ROW.replace("missing_scale", "missing_scale sentences") + "last: it sees what others cite\n")
+    assert (rule.reads, rule.last) == ({"missing_scale", *CLASSES}, True)
 
 
 @pytest.mark.parametrize(
