@@ -1,4 +1,4 @@
-"""Which ONNX operators TensorRT's parser imports, since when, with which types and restrictions."""
+"""Which ONNX operators TensorRT's parser imports, since when, with which types and restrictions; what mends a node."""
 
 from __future__ import annotations
 
@@ -157,3 +157,25 @@ def taken_as(element: str, version: Sequence[int]) -> str:
 def element_types() -> tuple[ElementType, ...]:
     """Return all rows of ``types.tsv``."""
     return records("types", ElementType, first=release, last=known)
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """What to do with a node of an operator that is refused; ``when`` is a word of the refusal, empty for any."""
+
+    operator: str
+    when: str
+    remedy: str
+    source: str
+
+
+def remedy_of(operator: str, refusal: str) -> str:
+    """Return what to do with a node of an operator that is refused in these words; empty where nothing is known."""
+    fitting = [row for row in remedies() if row.operator == operator and row.when.lower() in refusal.lower()]
+    return next((row.remedy for row in sorted(fitting, key=lambda row: not row.when)), "")
+
+
+@cache
+def remedies() -> tuple[Remedy, ...]:
+    """Return all rows of ``remedies.tsv``."""
+    return records("remedies", Remedy)

@@ -1,4 +1,4 @@
-"""What words of logs mean: types of engine layers, words of kernel names, words of this tool."""
+"""What words of logs mean: types of engine layers, words of kernel names, words of this tool, numbers of errors."""
 
 from __future__ import annotations
 
@@ -36,3 +36,31 @@ def terms() -> tuple[Term, ...]:
 def terms_of(name: str) -> list[Term]:
     """Return what a layer type, the name of a layer TensorRT made, or a word means; of kernel words, only alone."""
     return [term for term in terms() if term.has(name.strip())]
+
+
+CodeKind = Literal["builder", "parser", "cuda"]
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorCode:
+    """A number that errors print, its name where it has one, and what it means.
+
+    It is TensorRT's (``Error Code N``), its ONNX parser's, or CUDA's (``cudaError_t``).
+    """
+
+    kind: CodeKind
+    code: int
+    name: str
+    meaning: str
+    source: str
+
+
+def error_code(kind: CodeKind, code: int) -> ErrorCode | None:
+    """Return what a code means; None where nothing is known."""
+    return next((entry for entry in error_codes() if (entry.kind, entry.code) == (kind, code)), None)
+
+
+@cache
+def error_codes() -> tuple[ErrorCode, ...]:
+    """Return all rows of ``error_codes.tsv``."""
+    return records("error_codes", ErrorCode, code=int)

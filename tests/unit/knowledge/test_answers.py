@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from tests.support.for_each import for_each
-from trtforensics.knowledge.changes import change_of, error_code, packages
 from trtforensics.knowledge.operators import (
     first_release_of,
     operator_support,
     operators,
     releases_that_differ,
+    remedy_of,
     restrictions_of,
 )
 from trtforensics.knowledge.platforms import releases_for, sm_of, stack_of
-from trtforensics.knowledge.remedies import remedy_of
 from trtforensics.knowledge.table import NEWEST
+from trtforensics.knowledge.terms import error_code
 
 
 @for_each(
@@ -143,28 +143,13 @@ def test_stacks() -> None:
     assert stack_of((4, 0)) == ()
 
 
-def test_changes() -> None:
-    workspace = change_of("--workspace")
-    assert workspace
-    assert (workspace.deprecated, workspace.removed) == ((8, 4), (10, 0))
-    assert workspace.replacement == "--memPoolSize=workspace:N"
-    bindings = change_of("num_bindings")
-    assert bindings
-    assert bindings == change_of("ICudaEngine::getNbBindings")
-    again = change_of("IBuilder::buildEngineWithConfig")
-    assert again
-    assert (again.removed, again.back_in) == ((10, 0), (10, 6))
-    assert change_of("no_such_name") is None
-
-
-def test_codes_and_packages() -> None:
+def test_codes() -> None:
     unsupported, image = error_code("builder", 10), error_code("cuda", 209)
     assert unsupported
     assert unsupported.name == "kUNSUPPORTED_STATE"
     assert image
     assert "GPU" in image.meaning
     assert error_code("parser", 99) is None
-    assert "onnxruntime-gpu" in {package.package for package in packages()}
 
 
 def test_releases_that_differ_are_described_ones() -> None:

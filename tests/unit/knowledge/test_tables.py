@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, get_args
 import onnx.defs
 import pytest
 
-from trtforensics.findings.steps.trtexec_flags import flags
-from trtforensics.knowledge import changes, operators, platforms
+from trtforensics.knowledge import operators, platforms
 from trtforensics.knowledge.table import OLDEST, known, release, rows
 
 if TYPE_CHECKING:
@@ -63,30 +62,12 @@ COLUMNS = {
         "opset": r"(\d*-\d+)?",
         "source": TEXT,
     },
-    "removed": {
-        "kind": "call|class|enumerator|flag",
-        "name": r"(--)?[\w:.]+",
-        "python": r"\w*",
-        "deprecated": OPTIONAL,
-        "removed": OPTIONAL,
-        "back_in": OPTIONAL,
-        "replacement": ".*",
-        "source": TEXT,
-    },
     "dla": {"operator": r"\w+", "runs": "native|rewritten|build-time|no", "first": RELEASE, "source": TEXT},
     "error_codes": {
         "kind": "builder|cuda|parser",
         "code": r"\d+",
         "name": r"\w*",
         "meaning": TEXT,
-        "source": TEXT,
-    },
-    "packages": {
-        "package": TEXT,
-        "versions": r"[\d.]*-?[\d.]*",
-        "tensorrt": r"[\d.]*-?[\d.]*",
-        "fault": TEXT,
-        "remedy": TEXT,
         "source": TEXT,
     },
 }
@@ -103,9 +84,7 @@ def order(table: str, row: Mapping[str, str]) -> tuple[object, ...]:
         "restrictions": ("operator", "of", "names", "must", "first", "value"),
         "architectures": ("sm", "platform"),
         "stack": ("release", "platform", "jetpack"),
-        "removed": ("kind", "name"),
         "error_codes": ("kind", "code"),
-        "packages": ("package",),
         "remedies": ("operator", "when"),
         "dla": ("operator",),
     }[table]
@@ -165,11 +144,6 @@ def test_periods_begin_before_they_end() -> None:
             given = [bound for bound in bounds if bound]
             if given != sorted(set(given)):
                 yield row
-        for row in rows("removed"):
-            bounds = [known(row[column]) for column in ("deprecated", "removed", "back_in")]
-            given = [bound for bound in bounds if bound]
-            if not given or given != sorted(given):
-                yield row
 
     assert not list(wrong())
 
@@ -201,18 +175,6 @@ def test_restrictions_name_what_onnx_names() -> None:
             given = names.get((row["operator"], row["of"]))
             if given is not None and row["must"] != "text":
                 yield from (f"{row['operator']}: {name}" for name in row["names"].split() if name not in given)
-
-    assert not list(wrong())
-
-
-def test_removed_flags_are_those_that_trtexec_refuses() -> None:
-    def wrong() -> Iterator[str]:
-        for change in changes.changes():
-            if change.kind == "flag":
-                before = flags()[change.name].before
-                expected = (*map(int, before.split(".")), 0)[:2] if before else None
-                if change.removed != expected:
-                    yield f"{change.name}: {change.removed}, and trtexec's options say {before or 'never'}"
 
     assert not list(wrong())
 
