@@ -43,18 +43,12 @@ def in_words(coverage: Coverage, builds: int = 1) -> str:
         "verdict": coverage.verdict,
         "engine layers": coverage.engine_layers,
         "tactics": coverage.tactics,
-        "measured times": coverage.times is TimeSource.MEASURED,
-        "tuned times": coverage.times is TimeSource.TUNED,
+        f"{coverage.times} times" if coverage.times else "times": coverage.times is not None,
         "options": coverage.options,
         "model": coverage.model,
     }
     known = [name for name, is_known in facts.items() if is_known]
     missing = [name for name, is_known in facts.items() if not is_known]
-    if coverage.times is not None:
-        missing.remove("tuned times" if coverage.times is TimeSource.MEASURED else "measured times")
-    else:
-        missing.remove("tuned times")
-        missing[missing.index("measured times")] = "times"
     every = " of every build" if builds > 1 else ""
     tells = f"the log tells{every}: {', '.join(known)}" if known else f"the log tells nothing{every}"
     lacks = f"; not: {', '.join(missing)}" if missing else ""

@@ -53,7 +53,7 @@ def explain(rule: Rule) -> str:
         "Fix",
     ]
     for fix in explanation.fixes:
-        lines += _wrapped(f"{fix.versions}: {fix.text}" if fix.versions else fix.text, "- ")
+        lines += _wrapped(fix.of_versions, "- ")
     if rule.messages:
         lines += ["", "Messages that this rule reads", *(f"  {message}" for message in rule.messages)]
     if explanation.sources:

@@ -103,17 +103,17 @@ class Cost:
 class Observation:
     """What a rule reports of one build. The engine adds code, severity, the text of the lines and the rule's fixes.
 
-    ``spans`` must not be empty. ``severity`` None stands for the rule's own. ``settle`` must be given unless
-    ``confidence`` is certain. Findings of two builds count as the same where code and ``same_as`` are equal.
-    ``because`` are lines that state its cause: it follows from the finding that cites one of them. ``cost`` is the time
-    that its layers take, which stands behind the title; what a finding of more time claims too is said to be shared.
-    ``fix`` mends this very cause: it stands before the rule's fixes.
+    ``spans`` must not be empty. ``severity`` None stands for the rule's own, ``confidence`` None for likely
+    where ``settle`` is given, else for certain. Findings of two builds count as the same where code and ``same_as`` are
+    equal. ``because`` are lines that state its cause: it follows from the finding that cites one of them. ``cost`` is
+    the time that its layers take, which stands behind the title; what a finding of more time claims too is said to be
+    shared. ``fix`` mends this very cause: it stands before the rule's fixes.
     """
 
     title: str
     spans: Sequence[SourceSpan]
     cause: str = ""
-    confidence: Confidence = Confidence.CERTAIN
+    confidence: Confidence | None = None
     settle: str = ""
     steps: Sequence[Step] = ()
     layers: Sequence[str] = ()
@@ -315,11 +315,7 @@ class Report:
 
     def consequences(self, root: Finding) -> list[Finding]:
         """Return the findings that follow from a root."""
-        return [
-            finding
-            for finding in self.findings
-            if finding.consequence_of is not None and root_of(finding, self.findings) is root
-        ]
+        return [finding for finding in self.findings if root_of(finding, self.findings) is root]
 
     def as_tree(self) -> list[Finding]:
         """Return all findings, each root with what follows from it behind it."""
@@ -352,6 +348,11 @@ class Fix:
         if self.since:
             return f"TensorRT {self.since} and later"
         return f"TensorRT before {self.before}" if self.before else ""
+
+    @property
+    def of_versions(self) -> str:
+        """The text with the versions before it."""
+        return f"{self.versions}: {self.text}" if self.versions else self.text
 
 
 @dataclass(frozen=True, slots=True)

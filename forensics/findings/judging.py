@@ -10,6 +10,7 @@ from trtforensics.console.secrets import masked
 from trtforensics.findings.case import Case, LoggedBuild, Need, baseline_of
 from trtforensics.findings.coverage import coverage_of
 from trtforensics.findings.finding import (
+    Confidence,
     Evidence,
     Finding,
     NotJudged,
@@ -133,7 +134,15 @@ def _reported(
 ) -> Report:
     quotes = _quotes(observed, inputs)
     logs = [source.log for source in inputs.logs]
-    findings = [_judged(entry, quotes) for entry in observed]
+    findings = [
+        FindingWithCauses(
+            _finding(entry, quotes),
+            frozenset(entry.observation.spans),
+            frozenset(entry.observation.because),
+            entry.rule.follows,
+        )
+        for entry in observed
+    ]
     shown = arranged([entry for entry in findings if not suppression.covers(entry.finding)])
     hidden = arranged([entry for entry in findings if suppression.covers(entry.finding)])
     return Report(
@@ -142,7 +151,9 @@ def _reported(
         common=_common(shown),
         suppressed=hidden,
         settings=suppression.settings_behind(hidden),
-        not_judged=tuple(_not_judged(rule) for rule in rules() if rule.code not in judged),
+        not_judged=tuple(
+            NotJudged(rule.code, rule.title, tuple(sorted(rule.needs))) for rule in rules() if rule.code not in judged
+        ),
         unreadable=tuple(inputs.unreadable),
     )
 
@@ -201,16 +212,6 @@ def _quotes(observed: Sequence[_RuleObservation], inputs: Inputs) -> dict[Source
     return texts
 
 
-def _judged(entry: _RuleObservation, quotes: Mapping[SourceSpan, str]) -> FindingWithCauses:
-    observation = entry.observation
-    return FindingWithCauses(
-        _finding(entry, quotes),
-        frozenset(observation.spans),
-        frozenset(observation.because),
-        entry.rule.follows,
-    )
-
-
 def _finding(entry: _RuleObservation, quotes: Mapping[SourceSpan, str]) -> Finding:
     rule, observation = entry.rule, entry.observation
     if not observation.spans:
@@ -220,12 +221,13 @@ def _finding(entry: _RuleObservation, quotes: Mapping[SourceSpan, str]) -> Findi
     loads = loads_engine(entry.about.log, entry.about.build)
     fixes = (*filter(None, [observation.fix]), *_fixes(rule, version))
     steps = (step_for_loaded(step) if loads else step for step in observation.steps)
+    sure = observation.confidence or (Confidence.LIKELY if observation.settle else Confidence.CERTAIN)
     return Finding(
         code=rule.code,
         severity=Severity.NOTE if discarded else observation.severity or rule.severity,
         title=observation.title + (" (in a pass that was discarded)" if discarded else ""),
         cause=observation.cause or rule.explanation.cause,
-        confidence=observation.confidence,
+        confidence=sure,
         settle=observation.settle,
         source=entry.source,
         builds=(entry.about.build.index,),
@@ -261,7 +263,7 @@ def _fixes(rule: Rule, version: Version | None) -> Iterator[str]:
     """Give the fixes of a rule that apply to a version, or all with their versions where that is not known."""
     for fix in rule.explanation.fixes:
         if version is None or (version.has(fix.since, fix.before) and (fix.rtx or not version.rtx)):
-            yield fix.text if version or not fix.versions else f"{fix.versions}: {fix.text}"
+            yield fix.text if version else fix.of_versions
 
 
 def _of_build(step: Step, build: Build) -> Step:
@@ -318,7 +320,3 @@ def _with_root(log: BuildLog, headline: Headline, errors: Sequence[Finding], eve
     root = next((finding for finding in errors if not builds.isdisjoint(finding.builds)), None)
     root = None if root is None else root_of(root, every) or root
     return headline if root is None else with_root(headline, f"{root.code} in line {root.line}")
-
-
-def _not_judged(rule: Rule) -> NotJudged:
-    return NotJudged(rule.code, rule.title, tuple(sorted(need.value for need in rule.needs)))

@@ -68,14 +68,13 @@ def observe(  # noqa: PLR0913 - the fields of an observation
 
     ``names`` is a field of the notes: its values replace ``{names}`` in the title, and names of layers and tensors are
     the observation's layers.
-    Without ``confidence`` the observation is certain, or likely where ``settle`` is given.
     """
     if notes:
         named = list(dict.fromkeys(note.text(names) for note in notes if names and note.text(names)))
         yield Observation(
             title.replace("{names}", listed(named)),
             [note.span for note in notes],
-            confidence=confidence or (Confidence.LIKELY if settle else Confidence.CERTAIN),
+            confidence=confidence,
             settle=settle,
             steps=steps,
             layers=named if names in _OF_THE_NETWORK else (),
@@ -129,7 +128,6 @@ def sentences(kinds: Sequence[str], settle: str, case: Case) -> Iterator[Observa
         yield Observation(
             quoted(title, _LONGEST),
             [*spans, begun[title].span] if title in begun else spans,
-            confidence=Confidence.LIKELY,
             settle=settle,
             onnx_nodes=[node for node in nodes[title] if node],
             same_as=title,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import total_ordering
 from typing import TYPE_CHECKING
 
 from trtforensics.knowledge.table import release
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 _NUMBERS = re.compile(r"\d+(?:\.\d+)*")
 
 
-@total_ordering
 @dataclass(frozen=True, slots=True)
 class Version:
     """A TensorRT version. TensorRT-RTX numbers its versions otherwise and counts as 11, whose code base it shares."""
@@ -35,9 +33,6 @@ class Version:
             return cls((11,), rtx=True)
         match = _NUMBERS.match(build.tensorrt_version or "")
         return cls(release(match.group())) if match else None
-
-    def __lt__(self, other: Version) -> bool:
-        return self.numbers < other.numbers
 
     def __str__(self) -> str:
         return "TensorRT-RTX" if self.rtx else f"TensorRT {'.'.join(map(str, self.numbers))}"

@@ -91,14 +91,17 @@ def document(report: Report) -> JsonObject:
 
 def _rule(rule: Rule) -> JsonObject:
     explanation = rule.explanation
-    fixes = [f"{fix.versions}: {fix.text}" if fix.versions else fix.text for fix in explanation.fixes]
     return {
         "id": rule.code,
         "shortDescription": _text(rule.title),
         "fullDescription": _text(explanation.cause),
         "help": _text(
             "\n\n".join(
-                (explanation.cause, f"How to confirm: {explanation.confirm}", *(f"Fix: {fix}" for fix in fixes))
+                (
+                    explanation.cause,
+                    f"How to confirm: {explanation.confirm}",
+                    *(f"Fix: {fix.of_versions}" for fix in explanation.fixes),
+                )
             )
         ),
         "defaultConfiguration": {"level": rule.severity.word},

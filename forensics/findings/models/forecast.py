@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.engines.requests import allows
-from trtforensics.findings.finding import Confidence, Observation
+from trtforensics.findings.finding import Observation
 from trtforensics.findings.models.operators import release_of
 from trtforensics.findings.models.seen import head, how_many, of_nodes
 from trtforensics.findings.rule_tables import explained
@@ -79,7 +79,7 @@ def not_on_dla(case: Case) -> Iterator[Observation]:
     settle = "Which layers the verbose log lists for DLA"
     for (op, why), nodes in groups.items():
         title = f"{how_many(nodes, op)}: {why}: {{nodes}}"
-        yield of_nodes(case, nodes, title, confidence=Confidence.LIKELY, settle=settle, same_as=f"{op} {why}")
+        yield of_nodes(case, nodes, title, settle=settle, same_as=f"{op} {why}")
 
 
 def _off_dla(model: CheckedModel, node: CheckedNode, version: Release) -> str:

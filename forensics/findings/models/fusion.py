@@ -77,7 +77,7 @@ def unfused_attention(case: Case) -> Iterator[Observation]:
     settle = "A build's layers: TensorRT may pad, or decline for speed"
     for why, nodes in groups.items():
         title = f"Forecast: {counted(len(nodes), 'attention')} {why}, in no fused kernel: {{nodes}}"
-        yield of_nodes(case, nodes, title, confidence=Confidence.LIKELY, settle=settle, same_as=why)
+        yield of_nodes(case, nodes, title, settle=settle, same_as=why)
 
 
 @explained("TF196")
@@ -124,7 +124,7 @@ def in_foreign_nodes(case: Case) -> Iterator[Observation]:
     if nodes:
         title = f"Forecast: {counted(len(nodes), 'node')} of {len(model.nodes):,} inside ForeignNodes: {{nodes}}"
         settle = "The layers of a build"
-        yield of_nodes(case, nodes, title, confidence=Confidence.LIKELY, settle=settle, same_as=f"foreign {len(nodes)}")
+        yield of_nodes(case, nodes, title, settle=settle, same_as=f"foreign {len(nodes)}")
 
 
 @explained("TF198")
@@ -153,4 +153,4 @@ def fusions(case: Case) -> Iterator[Observation]:
             )
             title = f"Forecast: {counted(len(nodes), what)} {words}: {{nodes}}"
             settle = "The layers of a build"
-            yield of_nodes(case, nodes, title, confidence=Confidence.LIKELY, settle=settle, same_as=words)
+            yield of_nodes(case, nodes, title, settle=settle, same_as=words)

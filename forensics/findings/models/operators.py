@@ -8,7 +8,6 @@ from trtforensics.findings.finding import Confidence, Severity
 from trtforensics.findings.models.restrictions import refusal
 from trtforensics.findings.models.seen import by_operator, how_many, of_nodes, repair
 from trtforensics.findings.rule_tables import explained
-from trtforensics.findings.versions import Version
 from trtforensics.knowledge.operators import first_release_of, operator_support, operators, restrictions_of, taken_as
 from trtforensics.knowledge.platforms import stack_of
 from trtforensics.knowledge.table import NEWEST
@@ -125,7 +124,6 @@ def plugin_wanted(case: Case) -> Iterator[Observation]:
             case,
             nodes,
             f"{how_many(nodes, op)}{domain} {'need' if len(nodes) > 1 else 'needs'} a plugin of that name: {{nodes}}",
-            confidence=Confidence.LIKELY,
             settle="Whether a library that the build loads registers that plugin",
             same_as=op,
         )
@@ -156,7 +154,7 @@ def newer_operator_set(case: Case) -> Iterator[Observation]:
     """Name operators that broadcast as before operator set 7, and those that changed after the last set known."""
     if case.version is None:
         return
-    if case.checked.opset < _BROADCASTING and case.version >= Version((7,)):
+    if case.checked.opset < _BROADCASTING and case.ran("7"):
         old = [node for node in case.checked.nodes if node.is_standard and node.op in _ELEMENTWISE]
         if old:
             title = f"Operator set {case.checked.opset} broadcasts as the parser does not: {{nodes}}"

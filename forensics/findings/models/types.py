@@ -8,7 +8,7 @@ import numpy as np
 
 from trtforensics.console.counting import counted, listed
 from trtforensics.engines.requests import allows, strongly_typed
-from trtforensics.findings.finding import Confidence, Observation, Severity, Step
+from trtforensics.findings.finding import Observation, Severity, Step
 from trtforensics.findings.models.operators import release_of
 from trtforensics.findings.models.seen import head, of_nodes
 from trtforensics.findings.rule_tables import explained
@@ -111,7 +111,6 @@ def beyond_half(case: Case) -> Iterator[Observation]:
                 case,
                 readers,
                 f"{name} holds values up to {most:.3g}, beyond FP16's 65504: {{nodes}}",
-                confidence=Confidence.LIKELY,
                 settle="Whether its layers run in FP16 in the engine",
                 steps=(step,),
             )

@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted, listed
-from trtforensics.findings.finding import Confidence, Observation, Step
+from trtforensics.findings.finding import Observation, Step
 from trtforensics.findings.rule_tables import explained
 from trtforensics.findings.steps.commands import trtforensics, unused_name
 from trtforensics.model.data_types import Accumulator
@@ -140,7 +140,6 @@ def _observed(
     return Observation(
         title.replace("{names}", listed(names)),
         [tactic.span for tactic in tactics],
-        confidence=Confidence.LIKELY if settle else Confidence.CERTAIN,
         settle=settle,
         layers=names,
         onnx_nodes=list(dict.fromkeys(node for product in products for node in product.nodes)),

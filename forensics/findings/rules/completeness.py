@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import listed
-from trtforensics.findings.finding import Confidence, Observation, Severity, Step
+from trtforensics.findings.finding import Observation, Severity, Step
 from trtforensics.findings.observations import observe
 from trtforensics.findings.rule_tables import explained
 from trtforensics.findings.rules.gpu import unfitting
@@ -42,7 +42,6 @@ def truncated(case: Case) -> Iterator[Observation]:
             + (f", after the stage '{stage}'" if stage else ""),
             (last,),
             severity=Severity.NOTE if pasted else Severity.ERROR,
-            confidence=Confidence.LIKELY,
             settle="The exit status of the process, and whether the file was cut",
             steps=(Step("Build again with everything in one file", logged(case)),),
             same_as="truncated",

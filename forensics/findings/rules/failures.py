@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted, listed
-from trtforensics.findings.finding import Confidence, Observation, Step
+from trtforensics.findings.finding import Observation, Step
 from trtforensics.findings.layers import runs_in
 from trtforensics.findings.observations import observe, quoted
 from trtforensics.findings.rule_tables import explained
@@ -59,7 +59,6 @@ def no_implementation(case: Case) -> Iterator[Observation]:
         yield Observation(
             f"There is no implementation for {name}" + (f": {why}" if why else ""),
             (note.span, *(reason.span for reason in reasons[-10:])),
-            confidence=Confidence.LIKELY if reasons else Confidence.CERTAIN,
             settle="That there is none is certain; that the lines before it are the reason is not" if reasons else "",
             layers=(name,),
             onnx_nodes=members,
@@ -144,7 +143,6 @@ def crash(case: Case) -> Iterator[Observation]:
         yield Observation(
             f"{what}{suspect}",
             [*([block.span] if block else []), *(note.span for note in notes)],
-            confidence=Confidence.LIKELY if suspect else Confidence.CERTAIN,
             settle="A run under compute-sanitizer: CUDA reports errors late" if suspect else "",
             layers=(block.layer,) if block else (),
         )

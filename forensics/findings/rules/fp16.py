@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from trtforensics.console.counting import counted, listed
 from trtforensics.engines.onnx_nodes import foreign_members
 from trtforensics.engines.requests import allows, precision_fact
-from trtforensics.findings.finding import Confidence, Observation, Severity, Step
+from trtforensics.findings.finding import Observation, Severity, Step
 from trtforensics.findings.layers import runs_in
 from trtforensics.findings.observations import observe
 from trtforensics.findings.rule_tables import explained
@@ -43,7 +43,6 @@ def layernorm(case: Case) -> Iterator[Observation]:
         layers=inside,
         onnx_nodes=[node.name for node in nodes],
         steps=_keep_float(case, nodes, held),
-        confidence=Confidence.LIKELY,
         settle="The outputs of these nodes compared with FP32: the warning is about the pattern, not about values",
         same_as="layernorm",
     )

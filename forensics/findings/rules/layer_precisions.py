@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from trtforensics.console.counting import listed
 from trtforensics.engines.onnx_nodes import foreign_members, layer_names
 from trtforensics.engines.requests import TYPE_WORDS, allows, command_span, constraints, type_requests
-from trtforensics.findings.finding import Confidence, Observation, Severity, Step
+from trtforensics.findings.finding import Observation, Severity, Step
 from trtforensics.findings.layers import is_foreign, output_types
 from trtforensics.findings.observations import observe
 from trtforensics.findings.rule_tables import explained
@@ -94,7 +94,6 @@ def output_type(case: Case) -> Iterator[Observation]:
             yield Observation(
                 f"{request.text}: {listed([layer.name for layer in wrong])} gives {' and '.join(types)}",
                 (request.span, *(layer.span for layer in wrong)),
-                confidence=Confidence.LIKELY,
                 settle="A fused layer may compute as asked and round at its end; marking the output shows it",
                 layers=[layer.name for layer in wrong],
                 onnx_nodes=nodes,
@@ -117,7 +116,6 @@ def kernel_type(case: Case) -> Iterator[Observation]:
             yield Observation(
                 f"{request.text}, but Myelin's kernels for {listed(sorted(nodes))} give {' and '.join(types)}",
                 (request.span, *(kernel.span for kernel in wrong)),
-                confidence=Confidence.LIKELY,
                 settle="A kernel may compute as asked and round at its end; comparing its output with FP32 shows it",
                 layers=[kernel.name for kernel in wrong],
                 onnx_nodes=sorted(nodes),
@@ -135,7 +133,6 @@ def const_shuffle(case: Case) -> Iterator[Observation]:
                 f"{request.text} names {listed(sorted({n for f in hit for n in f.inputs if request.matches(n)}))}, "
                 "which ConstShuffleFusion folded",
                 (request.span, *(fusion.span for fusion in hit)),
-                confidence=Confidence.LIKELY,
                 settle="The type of the folded constant in a detailed engine dump",
                 layers=sorted({name for fusion in hit for name in fusion.inputs}),
             )
@@ -190,7 +187,6 @@ def _observation(
         [spans[line] for line in sorted(spans)],
         cause=f"{' and '.join(options)} ({constraints(case.build)} precision constraints) names them, but they are "
         f"inside {name}, where Myelin picks the types by itself; a per-layer precision does not reach in.",
-        confidence=Confidence.LIKELY,
         settle=(_CERTAIN if foreign.listed else _BETWEEN)
         + "; which type they ran in shows in a detailed engine dump, or in their outputs compared with FP32"
         + ("" if reduced else ". No reduced type is allowed in this log's options, so they may run in FP32 after all"),

@@ -38,7 +38,7 @@ def _seen(  # noqa: PLR0913 - the fields of an observation
         yield Observation(
             title,
             spans,
-            confidence=Confidence.POSSIBLE if settle else Confidence.CERTAIN,
+            confidence=Confidence.POSSIBLE if settle else None,
             settle=settle,
             steps=steps,
             onnx_nodes=[node.name for node in nodes],

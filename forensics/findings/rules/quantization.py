@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted
 from trtforensics.engines.requests import allows, precision_fact, strongly_typed
-from trtforensics.findings.finding import Confidence, Observation, Severity, Step
+from trtforensics.findings.finding import Observation, Severity, Step
 from trtforensics.findings.layers import (
     FULL,
     cost_of,
@@ -66,7 +66,6 @@ def uncalibrated(case: Case) -> Iterator[Observation]:
         yield Observation(
             "INT8 is allowed without a calibration cache" + (", and the model has no Q/DQ" if known else ""),
             (precision.span, calibration.span),
-            confidence=Confidence.CERTAIN if known else Confidence.LIKELY,
             settle="" if known else "Whether the model has Q/DQ nodes, which need no calibration",
             same_as="uncalibrated",
         )
@@ -84,7 +83,6 @@ def absorbed_casts(case: Case) -> Iterator[Observation]:
                 f"{counted(len(casts), 'Cast')} around a Softmax {'is' if len(casts) == 1 else 'are'} absorbed into "
                 f"{layer.name}",
                 (layer.span, *(node.span for node in case.build.onnx_nodes if node.name in casts)),
-                confidence=Confidence.LIKELY,
                 settle="The results with the scores marked as an output, compared with these",
                 layers=(layer.name,),
                 onnx_nodes=layer.onnx_nodes,

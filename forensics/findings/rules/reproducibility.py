@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted
-from trtforensics.findings.finding import Confidence, Observation, Severity, Step
+from trtforensics.findings.finding import Observation, Severity, Step
 from trtforensics.findings.layers import cost_of, is_foreign, spans_of
 from trtforensics.findings.observations import followed_by, observe
 from trtforensics.findings.rule_tables import explained
@@ -160,7 +160,6 @@ def unstable(case: Case) -> Iterator[Observation]:
         cause=_CAUSES.get(form, ""),
         severity=Severity.WARNING if doubtful else Severity.NOTE,
         steps=_steadied(case, form, seen, doubtful=doubtful),
-        confidence=Confidence.LIKELY if user else Confidence.CERTAIN,
         settle="nvidia-smi before and during the run" if user else "",
         same_as="GPU compute time was unstable (coefficient of variance # %)",
     )

@@ -78,7 +78,6 @@ def silent_float(case: Case) -> Iterator[Observation]:
             spans,
             cause="TensorRT was free to use a reduced type and found none faster, or constraints keep all layers in "
             "FP32.",
-            confidence=Confidence.LIKELY,
             settle="A detailed engine dump: types inside a layer are not printed otherwise",
             same_as="allowed",
         )
