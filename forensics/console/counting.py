@@ -1,13 +1,15 @@
-"""Numbers of things and lengths of time, for people."""
+"""Numbers of things and lengths of time, for people; things in groups."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Hashable, Iterable, Sequence
 
 _MINUTE = 60
+_Item = TypeVar("_Item")
+_Key = TypeVar("_Key", bound="Hashable")
 
 
 _DECIMALS = ((0.01, 6), (0.1, 5), (1, 4), (10, 3), (100, 2))
@@ -23,6 +25,14 @@ def listed(names: Sequence[str], most: int = 3) -> str:
     """Return the first names, and how many more there are: ``a, b, c and 4 more``."""
     rest = len(names) - most
     return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def grouped(items: Iterable[_Item], key: Callable[[_Item], _Key]) -> dict[_Key, list[_Item]]:
+    """Return things by their key, keys and things in the order in which they come."""
+    groups: dict[_Key, list[_Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
 
 
 def duration(seconds: float) -> str:

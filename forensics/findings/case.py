@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from trtforensics.console.counting import grouped
 from trtforensics.engines.facts import EngineFacts
 from trtforensics.errors import ForensicsError
 from trtforensics.findings.arithmetic import sums_of
@@ -113,7 +114,16 @@ class Case:
     @cached_property
     def differences(self) -> Sequence[Difference]:
         """The differences from the baseline that follow from no other difference; none where a log shows no layers."""
-        return _root_differences(self.the_baseline, LoggedBuild(self.log, self.build))
+        from trtforensics.comparison.compare import compare  # noqa: PLC0415 - only where two logs are given
+        from trtforensics.comparison.loading import ComparedSide  # noqa: PLC0415 - as above
+        from trtforensics.comparison.view_building import of_log  # noqa: PLC0415 - as above
+
+        both = self.the_baseline, LoggedBuild(self.log, self.build)
+        views = [(log.source.path, of_log(replace(log, builds=(build,)))) for log, build in both]
+        sides = [ComparedSide(path, (view,)) for path, view in views if view is not None]
+        if len(sides) < len(both):
+            return ()
+        return [difference for difference in compare(*sides).differences if difference.cause is None]
 
     @cached_property
     def replay_problems(self) -> Sequence[Problem]:
@@ -153,10 +163,7 @@ class Case:
 
     @cached_property
     def _notes(self) -> dict[str, list[Note]]:
-        by_kind: dict[str, list[Note]] = {}
-        for note in self.build.notes:
-            by_kind.setdefault(note.kind, []).append(note)
-        return by_kind
+        return grouped(self.build.notes, lambda note: note.kind)
 
     @property
     def kinds(self) -> Collection[str]:
@@ -195,18 +202,3 @@ def _same_model(first: Build, other: Build) -> bool:
 
 def _names(build: Build) -> set[str]:
     return {node.name for node in build.onnx_nodes} or {layer.name for layer in build.engine_layers}
-
-
-def _root_differences(first: LoggedBuild, other: LoggedBuild) -> list[Difference]:
-    """Compare two builds and return the differences that follow from no other difference."""
-    from trtforensics.comparison.compare import compare  # noqa: PLC0415 - only where two logs are given
-    from trtforensics.comparison.loading import ComparedSide  # noqa: PLC0415 - as above
-    from trtforensics.comparison.view_building import of_log  # noqa: PLC0415 - as above
-
-    views = [of_log(replace(log, builds=(build,))) for log, build in (first, other)]
-    if views[0] is None or views[1] is None:
-        return []
-    good, bad = (
-        ComparedSide(log.source.path, (view,)) for (log, _), view in zip((first, other), views, strict=True) if view
-    )
-    return [difference for difference in compare(good, bad).differences if difference.cause is None]

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import grouped
 from trtforensics.console.secrets import masked
 from trtforensics.findings.case import Case, LoggedBuild, Need, baseline_of
 from trtforensics.findings.coverage import coverage_of
@@ -196,10 +197,8 @@ def _with_costs(entries: Sequence[_RuleObservation]) -> list[_RuleObservation]:
 
 def _quotes(observed: Sequence[_RuleObservation], inputs: Inputs) -> dict[SourceSpan, str]:
     """Read the lines that findings quote, from the logs and from the other files that they cite."""
-    wanted: dict[str, set[SourceSpan]] = {}
-    for entry in observed:
-        for span in entry.observation.spans[:MAX_EVIDENCE]:
-            wanted.setdefault(span.file, set()).add(span)
+    quotable = (span for entry in observed for span in entry.observation.spans[:MAX_EVIDENCE])
+    wanted = grouped(quotable, lambda span: span.file)
     by_path = {read.log.source.path: read for read in inputs.logs}
     texts: dict[SourceSpan, str] = {}
     for path, spans in wanted.items():
@@ -281,9 +280,7 @@ def _in_discarded_pass(about: LoggedBuild, span: SourceSpan) -> bool:
 
 def _common(findings: Sequence[Finding]) -> tuple[SharedFinding, ...]:
     """Return the findings that several logs share, most shared first."""
-    groups: dict[str, list[Finding]] = {}
-    for finding in findings:
-        groups.setdefault(finding.signature, []).append(finding)
+    groups = grouped(findings, lambda finding: finding.signature)
     shared = [_shared(signature, group) for signature, group in groups.items()]
     several = [finding for finding in shared if len(finding.sources) > 1]
     return tuple(sorted(several, key=lambda finding: (-len(finding.sources), -finding.severity, finding.code)))

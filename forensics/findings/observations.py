@@ -83,6 +83,11 @@ def observe(  # noqa: PLR0913 - the fields of an observation
         )
 
 
+def unexplained(case: Case, kind: str) -> list[Note]:
+    """Return the notes of a kind on lines that no other finding cites; for rules that run last."""
+    return [note for note in case.notes(kind) if note.span.line not in case.explained]
+
+
 def quoted(text: str, most: int = 160) -> str:
     """Return a message for a title: without secrets, and no longer than that."""
     return masked(text)[:most]

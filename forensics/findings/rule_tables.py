@@ -39,6 +39,7 @@ from functools import cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import grouped
 from trtforensics.findings.case import Need
 from trtforensics.findings.finding import Explanation, Fix, Severity
 from trtforensics.findings.observations import CLASSES, near, observe, sentences
@@ -117,8 +118,8 @@ def _rule(lines: list[str], required: frozenset[str]) -> Rule:
             fields[field] = text
     if not fields.keys() >= required:
         raise ValueError(f"{code} lacks a field of {', '.join(sorted(required))}")
-    named = fields.get("reads", "").split()
-    kinds = tuple(kind for word in named for kind in (CLASSES if word == _EVERY_SENTENCE else (word,)))
+    words = fields.get("reads", "").split()
+    kinds = tuple(kind for word in words for kind in (CLASSES if word == _EVERY_SENTENCE else (word,)))
     settle, same = fields.get("settle", ""), fields.get("same", "")
     of_class = says == ["{sentence}"]
     return Rule(
@@ -146,9 +147,7 @@ def _observations(
         title = says[0].replace(listed.group(), "{names}")
         yield from observe(notes, title, names=listed.group(1), settle=settle, same_as=same)
         return
-    by_title: dict[str, list[Note]] = {}
-    for note in notes:
-        by_title.setdefault(_filled(says, note), []).append(note)
+    by_title = grouped(notes, partial(_filled, says))
     bare = by_title.pop(says[-1], []) if len(by_title) > 1 else []
     first = next(iter(by_title.values()), [])
     first += [note for note in bare if near(note.span.line, first)]

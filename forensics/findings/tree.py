@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import grouped
 from trtforensics.findings.finding import Severity, builds_in_words
 from trtforensics.findings.rule import SPECIFIC, WRAPPED
 
@@ -66,9 +67,7 @@ def arranged(judged: Sequence[FindingWithCauses]) -> tuple[Finding, ...]:
     """Return the findings, those of builds alike as one: roots, worst first, then what follows from each."""
     roots = _roots(judged)
     keys = _keys(judged, roots)
-    groups: dict[Hashable, list[FindingWithCauses]] = {}
-    for entry in judged:
-        groups.setdefault(keys[entry], []).append(entry)
+    groups = grouped(judged, keys.__getitem__)
     root_keys = {keys[entry]: keys[roots[entry]] for entry in judged}
     worst: dict[Hashable, int] = {}
     for entry in judged:
@@ -123,9 +122,7 @@ def _dearest_first(roots: list[Hashable], ranked: Sequence[tuple[tuple[object, .
 
 def _roots(judged: Sequence[FindingWithCauses]) -> dict[FindingWithCauses, FindingWithCauses]:
     """Return the root of each finding: itself where it follows from no other of its build."""
-    builds: dict[tuple[int, int], list[FindingWithCauses]] = {}
-    for entry in judged:
-        builds.setdefault((entry.finding.source, entry.finding.build), []).append(entry)
+    builds = grouped(judged, lambda entry: (entry.finding.source, entry.finding.build))
     parents: dict[FindingWithCauses, FindingWithCauses] = {}
     for group in builds.values():
         for entry in group:

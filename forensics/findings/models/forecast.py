@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from trtforensics.engines.requests import allows
 from trtforensics.findings.finding import Observation
 from trtforensics.findings.models.operators import release_of
-from trtforensics.findings.models.seen import head, how_many, of_nodes
+from trtforensics.findings.models.seen import by_reason, head, of_nodes
 from trtforensics.findings.rule_tables import explained
 from trtforensics.findings.target import profile_of
 from trtforensics.knowledge.operators import dla_operators
@@ -71,15 +71,8 @@ def not_on_dla(case: Case) -> Iterator[Observation]:
     """Name operators that DLA does not run, and products without a constant; what sizes decide is no layer."""
     if not case.printed("build", "DLACore"):
         return
-    groups: dict[tuple[str, str], list[CheckedNode]] = {}
-    for node in case.checked.nodes:
-        why = _off_dla(case.checked, node, minor(release_of(case)))
-        if why:
-            groups.setdefault((node.op, why), []).append(node)
-    settle = "Which layers the verbose log lists for DLA"
-    for (op, why), nodes in groups.items():
-        title = f"{how_many(nodes, op)}: {why}: {{nodes}}"
-        yield of_nodes(case, nodes, title, settle=settle, same_as=f"{op} {why}")
+    reasons = ((node, _off_dla(case.checked, node, minor(release_of(case)))) for node in case.checked.nodes)
+    yield from by_reason(case, reasons, settle="Which layers the verbose log lists for DLA")
 
 
 def _off_dla(model: CheckedModel, node: CheckedNode, version: Release) -> str:

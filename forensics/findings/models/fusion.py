@@ -5,14 +5,16 @@ Beside a log that lists the engine's layers nothing is forecast but squares in F
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from trtforensics.console.counting import counted
+from trtforensics.console.counting import counted, grouped
 from trtforensics.engines.requests import allows, strongly_typed
 from trtforensics.findings.finding import Confidence, Step
 from trtforensics.findings.models.operators import release_of
 from trtforensics.findings.models.seen import of_nodes
 from trtforensics.findings.rule_tables import explained
+from trtforensics.findings.steps.commands import trtforensics
 from trtforensics.knowledge.operators import operator_support
 
 if TYPE_CHECKING:
@@ -70,9 +72,7 @@ def _unfused(case: Case, node: CheckedNode) -> str:
 @explained("TF191")
 def unfused_attention(case: Case) -> Iterator[Observation]:
     """Name the second products of attention whose heads have another size, or that stay in FP32."""
-    groups: dict[str, list[CheckedNode]] = {}
-    for node in () if case.engine else attentions(case.checked):
-        groups.setdefault(_unfused(case, node), []).append(node)
+    groups = grouped(() if case.engine else attentions(case.checked), partial(_unfused, case))
     groups.pop("", None)
     settle = "A build's layers: TensorRT may pad, or decline for speed"
     for why, nodes in groups.items():
@@ -94,7 +94,7 @@ def half_squares(case: Case) -> Iterator[Observation]:
     ]
     if nodes:
         title = f"Forecast: {counted(len(nodes), 'normalisation')} may square in FP16, which ends at 255: {{nodes}}"
-        step = Step("See what overflows on samples", f"trtforensics bisect precision {model.path} --dry-run")
+        step = Step("See what overflows on samples", trtforensics("bisect", "precision", model.path, "--dry-run"))
         settle = "The values on samples, and the type that the build gives these layers"
         yield of_nodes(
             case, nodes, title, confidence=Confidence.POSSIBLE, settle=settle, steps=(step,), same_as="square"

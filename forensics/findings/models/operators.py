@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Confidence, Severity
 from trtforensics.findings.models.restrictions import refusal
-from trtforensics.findings.models.seen import by_operator, how_many, of_nodes, repair
+from trtforensics.findings.models.seen import by_operator, by_reason, how_many, of_nodes, repair
 from trtforensics.findings.rule_tables import explained
 from trtforensics.knowledge.operators import first_release_of, operator_support, operators, restrictions_of, taken_as
 from trtforensics.knowledge.platforms import stack_of
@@ -93,19 +93,15 @@ def _folds(model: CheckedModel, node: CheckedNode) -> bool:
 @explained("TF171")
 def refused_use(case: Case) -> Iterator[Observation]:
     """Name what each node would have to be, and what it is."""
-    version = _for_uses(case)
-    groups: dict[tuple[str, str], list[CheckedNode]] = {}
-    for node in case.checked.nodes:
-        support = operator_support(node.op, release_of(case))
-        for row in restrictions_of(node.op, version) if support is None or support.imported else ():
-            why = refusal(case.checked, node, row)
-            if why:
-                groups.setdefault((node.op, why), []).append(node)
-        mixed = _mixed(case.checked, node, release_of(case))
-        if mixed:
-            groups.setdefault((node.op, mixed), []).append(node)
-    for (op, why), nodes in groups.items():
-        yield of_nodes(case, nodes, f"{how_many(nodes, op)}: {why}: {{nodes}}", same_as=f"{op} {why}")
+    yield from by_reason(case, ((node, why) for node in case.checked.nodes for why in _refusals(case, node)))
+
+
+def _refusals(case: Case, node: CheckedNode) -> Iterator[str]:
+    """Give what is wrong with a node by each restriction that holds; empty where it keeps it."""
+    support = operator_support(node.op, release_of(case))
+    for row in restrictions_of(node.op, _for_uses(case)) if support is None or support.imported else ():
+        yield refusal(case.checked, node, row)
+    yield _mixed(case.checked, node, release_of(case))
 
 
 def _mixed(model: CheckedModel, node: CheckedNode, version: tuple[int, ...]) -> str:

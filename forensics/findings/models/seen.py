@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trtforensics.console.counting import counted, listed
+from trtforensics.console.counting import counted, grouped, listed
 from trtforensics.findings.finding import Observation, Step
+from trtforensics.findings.steps.commands import trtforensics
 from trtforensics.model.span import SourceSpan
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from trtforensics.findings.case import Case
     from trtforensics.onnx_models.checked import CheckedNode
@@ -39,19 +39,25 @@ def of_nodes(case: Case, nodes: Sequence[CheckedNode], title: str, **more: objec
 def repair(case: Case, *names: str) -> Step:
     """Return the step that repairs the model; for nodes of the main graph that these repairs are known to mend."""
     path = Path(case.checked.path)
-    words = ["trtforensics", "repair", str(path), *(f"--{name}" for name in names)]
-    command = shlex.join([*words, "-o", str(path.with_suffix(".repaired.onnx"))])
+    repaired = str(path.with_suffix(".repaired.onnx"))
+    command = trtforensics("repair", str(path), *(f"--{name}" for name in names), "-o", repaired)
     return Step("Repair the model; it is compared with the original on samples", command)
 
 
 def by_operator(nodes: Sequence[CheckedNode]) -> dict[str, list[CheckedNode]]:
     """Return nodes by their operator, most frequent first."""
-    groups: dict[str, list[CheckedNode]] = {}
-    for node in nodes:
-        groups.setdefault(node.op, []).append(node)
-    return dict(sorted(groups.items(), key=lambda group: -len(group[1])))
+    return dict(sorted(grouped(nodes, lambda node: node.op).items(), key=lambda group: -len(group[1])))
 
 
 def how_many(nodes: Sequence[CheckedNode], op: str) -> str:
     """Return ``Unique`` of one node, ``3 nodes of Unique`` of several."""
     return op if len(nodes) == 1 else f"{counted(len(nodes), 'node')} of {op}"
+
+
+def by_reason(case: Case, reasons: Iterable[tuple[CheckedNode, str]], *, settle: str = "") -> Iterator[Observation]:
+    """Give an observation for each operator and reason, of the nodes that have one."""
+    for (op, why), pairs in grouped(reasons, lambda pair: (pair[0].op, pair[1])).items():
+        nodes = [node for node, _ in pairs]
+        title = f"{how_many(nodes, op)}: {why}: {{nodes}}"
+        if why:
+            yield of_nodes(case, nodes, title, settle=settle, same_as=f"{op} {why}")

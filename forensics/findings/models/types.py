@@ -12,6 +12,7 @@ from trtforensics.findings.finding import Observation, Severity, Step
 from trtforensics.findings.models.operators import release_of
 from trtforensics.findings.models.seen import head, of_nodes
 from trtforensics.findings.rule_tables import explained
+from trtforensics.findings.steps.commands import trtforensics
 from trtforensics.findings.steps.machine import compute_capability
 from trtforensics.knowledge.operators import taken_as
 from trtforensics.knowledge.platforms import releases_for
@@ -106,7 +107,7 @@ def beyond_half(case: Case) -> Iterator[Observation]:
         most = max((_largest(block) for block in model.blocks(name)), default=0.0) if element == "FLOAT" else 0.0
         readers = model.readers.get(name, ())
         if most > _HALF and readers:
-            step = Step("See what becomes infinite", f"trtforensics bisect precision {model.path} --dry-run")
+            step = Step("See what becomes infinite", trtforensics("bisect", "precision", model.path, "--dry-run"))
             yield of_nodes(
                 case,
                 readers,

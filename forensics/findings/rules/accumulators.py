@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from itertools import takewhile
 from typing import TYPE_CHECKING
@@ -41,7 +42,7 @@ def close_to_single(case: Case) -> Iterator[Observation]:
         yield _observed(
             case,
             [product for product, _ in products],
-            f"{counted(len(products), 'layer')} {_verb(products, 'sums', 'sum')} in FP16, at most {MARGIN:.0%} faster "
+            f"{counted(len(products), 'layer')} sum{'s' * (len(products) == 1)} in FP16, at most {MARGIN:.0%} faster "
             "than in FP32: {names}",
             [tactic for product, rival in products for tactic in (product.chosen, rival)],
         )
@@ -86,7 +87,7 @@ def long_sums(case: Case) -> Iterator[Observation]:
                 products.append((depth, product))
     products.sort(key=lambda pair: -pair[0])
     if products:
-        verb = _verb(products, "sums", "sum")
+        verb = "sums" if len(products) == 1 else "sum"
         title = f"{counted(len(products), 'layer')} {verb} up to {products[0][0]:,} products in FP16: {{names}}"
         yield _observed(case, [product for _, product in products], title, [product.chosen for _, product in products])
 
@@ -113,10 +114,7 @@ def _depth_of_node(model: OnnxModel, node: ModelNode) -> int | None:
     if weights is None or len(weights) < 2:  # noqa: PLR2004 - rows and columns
         return None
     if node.op == "Conv":
-        depth = 1
-        for size in weights[1:]:
-            depth *= size
-        return depth
+        return math.prod(weights[1:])
     if node.op == "Gemm":
         return weights[1] if node.attributes.get("transB") else weights[0]
     return weights[-2] if node.op == "MatMul" else None
@@ -145,7 +143,3 @@ def _observed(
         onnx_nodes=list(dict.fromkeys(node for product in products for node in product.nodes)),
         steps=(Step("See what FP32 sums would cost, and pin them", command),) if pin else (),
     )
-
-
-def _verb(products: Sequence[object], singular: str, several: str) -> str:
-    return singular if len(products) == 1 else several

@@ -122,12 +122,12 @@ def unfused_normalization(case: Case) -> Iterator[Observation]:
 @explained("TF619")
 def back_and_forth(case: Case) -> Iterator[Observation]:
     """Name the converters behind layers that compute in a quantised type, and cite both."""
-    around = _Around(case.facts.running)
+    computing = _Neighbours(case.facts.running)
     pairs = [
         (facts, maker)
         for facts in case.facts.running
         if _converts(facts) and _narrows(facts.layer)
-        for maker in around.producers(facts)
+        for maker in computing.around(facts, back=True)
         if maker.precision in QUANTISED and not output_types(maker.layer) & QUANTISED
     ]
     converters = list({converter.index: converter for converter, _ in pairs}.values())
@@ -184,17 +184,17 @@ def lone_types(case: Case) -> Iterator[Observation]:
 
     A layer that writes a narrower type converts by itself, as a fused normalisation or activation does.
     """
-    around = _Around(case.facts.running)
+    computing = _Neighbours(case.facts.running)
     group = []
     for facts in case.facts.running:
-        neighbours = around.producers(facts), around.consumers(facts)
+        neighbours = (computing.around(facts, back=back) for back in (True, False))
         narrow = all(side and {neighbour.precision for neighbour in side} <= _NARROW for side in neighbours)
         if facts.precision == FULL and narrow and not _converts(facts) and not output_types(facts.layer) & _NARROW:
             group.append(facts)
     yield from _observed(case, f"{counted(len(group), 'layer')} in FP32 among layers of narrower types", group, "lone")
 
 
-class _Around:
+class _Neighbours:
     """The layers that compute around a layer, across layers that only convert or copy."""
 
     def __init__(self, layers: Sequence[LayerFacts]) -> None:
@@ -206,15 +206,8 @@ class _Around:
             for tensor in facts.layer.inputs:
                 self._readers.setdefault(tensor.name, []).append(facts)
 
-    def producers(self, facts: LayerFacts) -> list[LayerFacts]:
-        """Return the layers that compute what a layer reads."""
-        return self._walk(facts, back=True)
-
-    def consumers(self, facts: LayerFacts) -> list[LayerFacts]:
-        """Return the layers that compute with what a layer writes."""
-        return self._walk(facts, back=False)
-
-    def _walk(self, start: LayerFacts, *, back: bool) -> list[LayerFacts]:
+    def around(self, start: LayerFacts, *, back: bool) -> list[LayerFacts]:
+        """Return the layers that compute what a layer reads, or not ``back`` those that compute with what it writes."""
         neighbours: dict[int, LayerFacts] = {}
         visited, waiting = {start.index}, [start]
         while waiting:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from trtforensics.console.counting import counted, listed
+from trtforensics.console.counting import counted, grouped, listed
 from trtforensics.findings.finding import Observation, Step
 from trtforensics.findings.layers import runs_in
 from trtforensics.findings.observations import observe, quoted
@@ -107,12 +107,8 @@ def _fix(case: Case, reasons: Sequence[Note]) -> str:
 @explained("TF302")
 def exceptions(case: Case) -> Iterator[Observation]:
     """Report skipped tactics, grouped by the exception."""
-    groups: dict[str, list[Note]] = {}
-    for note in case.notes("skipping_tactic"):
-        text = note.text("text")
-        if not text.startswith("insuf"):
-            groups.setdefault(text.removeprefix("exception "), []).append(note)
-    for text, notes in groups.items():
+    thrown = [note for note in case.notes("skipping_tactic") if not note.text("text").startswith("insuf")]
+    for text, notes in grouped(thrown, lambda note: note.text("text").removeprefix("exception ")).items():
         yield from observe(notes, f"{counted(len(notes), 'tactic')} skipped: {quoted(text)}", same_as=text)
 
 

@@ -57,12 +57,7 @@ def _direction(case: Case, capabilities: Sequence[tuple[int, int]]) -> str:
     version = None if case.version is None or case.version.rtx else case.version
     platform: Platform = "JetPack" if is_jetson(case) else "x86-64"
     architecture = releases_for(capabilities[0], platform) if capabilities else None
-    if (
-        version is None
-        or version.rtx
-        or architecture is None
-        or architecture.supported_by(version.numbers) is not False
-    ):
+    if version is None or architecture is None or architecture.supported_by(version.numbers) is not False:
         return ""
     old = architecture.first is not None and version.numbers < architecture.first
     bound = architecture.first if old else architecture.last

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from trtforensics.engines.onnx_nodes import HoldingForeignNode
     from trtforensics.engines.requests import TypeRequest
     from trtforensics.findings.case import Case
-    from trtforensics.model.log import OnnxNode
+    from trtforensics.model.log import EngineLayer, OnnxNode
 
 
 @explained("TF203")
@@ -82,23 +82,43 @@ def output_type(case: Case) -> Iterator[Observation]:
     """Compare each request with the engine's layers that contain the node, without ForeignNodes."""
     layers, held = layer_names(case.build), foreign_members(case.build)
     engine = [layer for layer in case.engine if not is_foreign(layer)]
-    for request in (
-        asked for asked in type_requests(case.build) if asked.type in TYPE_WORDS and asked.span is not None
-    ):
+    for request in type_requests(case.build):
         nodes = [node.name for name, node in layers.items() if request.matches(name) and node.name not in held]
-        other = [layer for layer in engine if output_types(layer) - {TYPE_WORDS[request.type]}]
-        wrong = [layer for layer in other if set(nodes) & set(layer.onnx_nodes)]
-        if wrong and request.span:
-            types = sorted({kind for layer in wrong for kind in output_types(layer)})
-            flag = ",".join(f"{node}:{request.type}" for node in nodes)
-            yield Observation(
-                f"{request.text}: {listed([layer.name for layer in wrong])} gives {' and '.join(types)}",
-                (request.span, *(layer.span for layer in wrong)),
-                settle="A fused layer may compute as asked and round at its end; marking the output shows it",
-                layers=[layer.name for layer in wrong],
-                onnx_nodes=nodes,
-                steps=(Step("Ask for the outputs' type too", trtexec(case, f"--layerOutputTypes={flag}")),),
-            )
+        flag = ",".join(f"{node}:{request.type}" for node in nodes)
+        yield from _disobeyed(
+            request,
+            nodes,
+            engine,
+            "{request}: {layers} gives {types}",
+            settle="A fused layer may compute as asked and round at its end; marking the output shows it",
+            steps=(Step("Ask for the outputs' type too", trtexec(case, f"--layerOutputTypes={flag}")),),
+        )
+
+
+def _disobeyed(  # noqa: PLR0913 - the fields of an observation
+    request: TypeRequest,
+    nodes: Sequence[str],
+    engine: Sequence[EngineLayer],
+    title: str,
+    *,
+    settle: str,
+    steps: Sequence[Step] = (),
+) -> Iterator[Observation]:
+    """Give the layers of some nodes that write another type than the request for them names."""
+    wanted = TYPE_WORDS.get(request.type)
+    mine = [layer for layer in engine if not {*nodes}.isdisjoint(layer.onnx_nodes)]
+    wrong = [layer for layer in mine if output_types(layer) - {wanted}]
+    if wrong and request.span is not None and wanted is not None:
+        names = [layer.name for layer in wrong]
+        types = " and ".join(sorted({kind for layer in wrong for kind in output_types(layer)}))
+        yield Observation(
+            title.format(request=request.text, layers=listed(names), nodes=listed(nodes), types=types),
+            (request.span, *(layer.span for layer in wrong)),
+            settle=settle,
+            layers=names,
+            onnx_nodes=nodes,
+            steps=steps,
+        )
 
 
 @explained("TF218")
@@ -106,20 +126,14 @@ def kernel_type(case: Case) -> Iterator[Observation]:
     """Compare each request with Myelin's kernels, whose metadata names their nodes."""
     layers = layer_names(case.build)
     kernels = [layer for layer in case.engine if is_foreign(layer) and not is_foreign_node(layer.name)]
-    for request in (
-        asked for asked in type_requests(case.build) if asked.type in TYPE_WORDS and asked.span is not None
-    ):
-        nodes = {node.name for name, node in layers.items() if request.matches(name)}
-        wrong = [k for k in kernels if nodes & set(k.onnx_nodes) and output_types(k) - {TYPE_WORDS[request.type]}]
-        if wrong and request.span is not None:
-            types = sorted({kind for kernel in wrong for kind in output_types(kernel)})
-            yield Observation(
-                f"{request.text}, but Myelin's kernels for {listed(sorted(nodes))} give {' and '.join(types)}",
-                (request.span, *(kernel.span for kernel in wrong)),
-                settle="A kernel may compute as asked and round at its end; comparing its output with FP32 shows it",
-                layers=[kernel.name for kernel in wrong],
-                onnx_nodes=sorted(nodes),
-            )
+    for request in type_requests(case.build):
+        yield from _disobeyed(
+            request,
+            sorted({node.name for name, node in layers.items() if request.matches(name)}),
+            kernels,
+            "{request}, but Myelin's kernels for {nodes} give {types}",
+            settle="A kernel may compute as asked and round at its end; comparing its output with FP32 shows it",
+        )
 
 
 @explained("TF207")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import grouped
 from trtforensics.findings.finding import Observation, Severity
-from trtforensics.findings.observations import observe, quoted
+from trtforensics.findings.observations import observe, quoted, unexplained
 from trtforensics.findings.rule_tables import explained
 from trtforensics.knowledge.terms import error_code
 
@@ -48,13 +49,7 @@ def libraries(case: Case) -> Iterator[Observation]:
 @explained("TF622")
 def cuda_call(case: Case) -> Iterator[Observation]:
     """Give the meaning of the code, where no rule speaks of its words."""
-    groups: dict[tuple[str, str], list[Note]] = {}
-    for note in case.notes("cuda_code"):
-        if note.span.line not in case.explained:
-            closed = _CLOSED.match(note.text("text"))
-            code, words = note.text("status"), closed.group().strip(" .") if closed else ""
-            groups.setdefault((code, words or _meaning(code)), []).append(note)
-    for (code, meaning), notes in groups.items():
+    for (code, meaning), notes in grouped(unexplained(case, "cuda_code"), _code).items():
         number = f" with error {code}" if code else ""
         title = f"A CUDA call failed{number}" + (f": {meaning}" if meaning else "")
         settle = "" if meaning else "CUDA_LAUNCH_BLOCKING=1: the call that fails, with CUDA's own words"
@@ -65,20 +60,19 @@ _CLOSED = re.compile(r"(?:[^()]|\([^()]*\))*")
 """Words up to the bracket that closes what wraps them; behind it stands what another process wrote into the line."""
 
 
-def _meaning(code: str) -> str:
-    """Return what a number of ``cudaError_t`` means; empty where that is not known."""
+def _code(note: Note) -> tuple[str, str]:
+    """Return the number of an error and its words: the line's, else what ``cudaError_t`` means by it, if known."""
+    code, closed = note.text("status"), _CLOSED.match(note.text("text"))
     known = error_code("cuda", int(code)) if code.isdecimal() else None
-    return known.meaning if known else ""
+    words = closed.group().strip(" .") if closed else ""
+    return code, words or (known.meaning if known else "")
 
 
 @explained("TF624")
 def library_call(case: Case) -> Iterator[Observation]:
     """Quote the call, where no rule knows its status."""
-    calls: dict[str, list[Note]] = {}
-    for note in case.notes("library_call"):
-        if note.span.line not in case.explained:
-            calls.setdefault(note.text("text").strip(" .)"), []).append(note)
-    for call, notes in calls.items():
+    calls = unexplained(case, "library_call")
+    for call, notes in grouped(calls, lambda note: note.text("text").strip(" .)")).items():
         settle = "The first error of the run, and free GPU memory at that moment (nvidia-smi)"
         title = f"A GPU library failed inside TensorRT: {quoted(call)}"
         yield from observe(notes, title, settle=settle, same_as=f"library {call}")

@@ -35,13 +35,14 @@ def _seen(  # noqa: PLR0913 - the fields of an observation
 ) -> Iterator[Observation]:
     spans = _spans(case, nodes)
     if nodes and spans:
+        names = [node.name for node in nodes]
         yield Observation(
-            title,
+            title.replace("{nodes}", listed(names)),
             spans,
             confidence=Confidence.POSSIBLE if settle else None,
             settle=settle,
             steps=steps,
-            onnx_nodes=[node.name for node in nodes],
+            onnx_nodes=names,
             same_as=same,
         )
 
@@ -55,10 +56,7 @@ def allowzero(case: Case) -> Iterator[Observation]:
         for node in case.the_model.nodes
         if node.op == "Reshape" and node.attributes.get("allowzero") and 0 in constants.get(node.inputs[1], (0,))
     ]
-    title = (
-        f"{counted(len(nodes), 'Reshape')} with allowzero and a zero, or an unknown shape: "
-        f"{listed([n.name for n in nodes])}"
-    )
+    title = f"{counted(len(nodes), 'Reshape')} with allowzero and a zero, or an unknown shape: {{nodes}}"
     mended = all(_has_plain_target(case.checked, node) for node in nodes)
     yield from _seen(
         case, nodes, title, steps=(repair(case, "reshape") if mended else sanitize(case),), same="allowzero"
@@ -80,8 +78,7 @@ def fixed_batch(case: Case) -> Iterator[Observation]:
     yield from _seen(
         case,
         nodes,
-        f"{counted(len(nodes), 'Reshape')} to a fixed first dimension, though the batch is dynamic: "
-        f"{listed([node.name for node in nodes])}",
+        f"{counted(len(nodes), 'Reshape')} to a fixed first dimension, though the batch is dynamic: {{nodes}}",
         settle="Whether the first dimension of these tensors is the batch; ONNX Runtime with another batch shows it",
         steps=(sanitize(case),),
         same="fixed batch",
@@ -106,8 +103,7 @@ def decomposed(case: Case) -> Iterator[Observation]:
         and (maker := makers.get(node.inputs[0])) is not None
         and maker.op == "Pow"
     ]
-    names = listed([node.name for node in nodes])
-    title = f"{counted(len(nodes), 'LayerNorm')} taken apart (opset {case.the_model.opset}): {names}"
+    title = f"{counted(len(nodes), 'LayerNorm')} taken apart (opset {case.the_model.opset}): {{nodes}}"
     yield from _seen(case, nodes, title, same="decomposed")
 
 
@@ -134,8 +130,7 @@ def islands(case: Case) -> Iterator[Observation]:
         yield from _seen(
             case,
             nodes,
-            f"{counted(len(nodes), 'node')} in FP32 between Casts of an FP16 model, built weakly typed: "
-            f"{listed([node.name for node in nodes])}",
+            f"{counted(len(nodes), 'node')} in FP32 between Casts of an FP16 model, built weakly typed: {{nodes}}",
             settle="A strongly typed build compared with this one",
             same="islands",
         )

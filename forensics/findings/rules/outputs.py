@@ -15,14 +15,15 @@ from trtforensics.model.log import Tool
 from trtforensics.model.run import furthest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from trtforensics.findings.case import Case
     from trtforensics.model.log import OnnxNode
     from trtforensics.model.notes import Note
-    from trtforensics.model.run import ComparedOutput
+    from trtforensics.model.run import ComparedOutput, RunnerComparison
     from trtforensics.model.span import SourceSpan
 
+Range = tuple[float, float]
 _EXACT = 1e-4
 """A tolerance below this is finer than FP16 can be: it has eleven bits, about three digits."""
 
@@ -92,7 +93,8 @@ def differs(case: Case) -> Iterator[Observation]:
     fine = [note for note in notes if min(note.number("relative") or 0, note.number("absolute") or 0) < _EXACT]
     quantised, outputs = is_quantised(case), _failed(case)
     narrow = "INT8" if quantised else "FP16" if allows(case.build, "FP16", "BF16", "INT8") else ""
-    narrow = "" if any(map(_is_gross, outputs)) and not any(each.holds_integers for each in outputs) else narrow
+    gross = any((_part(output) or 0.0) >= _GROSS for output in outputs)
+    narrow = "" if gross and not any(output.holds_integers for output in outputs) else narrow
     unmet = f", by a tolerance that {narrow} cannot meet" if narrow and fine else ""
     polygraphy_log = case.build.tool is Tool.POLYGRAPHY
     float_run = polygraphy_run(case, *([] if polygraphy_log else ["--onnxrt"]), *CLOSE, reduced=False)
@@ -139,10 +141,11 @@ def _part(output: ComparedOutput) -> float | None:
 
 def _lost(case: Case, spans: Sequence[SourceSpan]) -> Observation | None:
     """Return what is wrong where one runner's values end at FP16's largest number, or are all the same."""
-    saturated, constant = _saturated(case), _constant(case)
-    if saturated is None and constant is None:
+    saturated = _odd_one_out(case, _saturated)
+    lost = saturated or _odd_one_out(case, _constant)
+    if lost is None:
         return None
-    name, value, side = saturated or constant or ("", 0.0, "")
+    name, value, side = lost
     how = "ends at {:g}, the largest number of FP16" if saturated else "is {:g} everywhere"
     title = f"{name} of {side.partition('-')[0]} {how.format(value)}{_how_far(case, _failed(case))}"
     cause, fix = _CLAMPED if saturated else _FLAT
@@ -166,31 +169,31 @@ _FLAT = (
 _HALF_MOST = 65504.0
 
 
-def _saturated(case: Case) -> tuple[str, float, str] | None:
-    """Return an output that ends at FP16's largest number with one runner only, that number, and the runner."""
+def _comparisons(case: Case) -> Sequence[RunnerComparison]:
     run = case.log.run_of(case.build)
-    for each in run.comparisons if run is not None else ():
-        for output in each.outputs:
-            most = [max(map(abs, limits)) for limits in (output.left_range, output.right_range) if limits]
-            if output.passed is False and len(most) > 1 and most.count(_HALF_MOST) == 1:
-                return output.name, _HALF_MOST, each.left if most[0] == _HALF_MOST else each.right
-    return None
+    return run.comparisons if run is not None else ()
 
 
-def _constant(case: Case) -> tuple[str, float, str] | None:
-    """Return an output that has one value only with one runner, that value, and the runner."""
-    run = case.log.run_of(case.build)
-    for each in run.comparisons if run is not None else ():
+def _odd_one_out(case: Case, value_of: Callable[[Range], float | None]) -> tuple[str, float, str] | None:
+    """Return the first output that differs whose range has such a value with one runner only, it, and the runner."""
+    for each in _comparisons(case):
         for output in each.outputs:
             ranges = ((output.left_range, each.left), (output.right_range, each.right))
-            flat = [(limits[0], side) for limits, side in ranges if limits and limits[0] == limits[1]]
-            if output.passed is False and len(flat) == 1 and all(limits for limits, _ in ranges):
-                return output.name, *flat[0]
+            known = [(value_of(limits), side) for limits, side in ranges if limits]
+            odd = [(value, side) for value, side in known if value is not None]
+            if output.passed is False and len(known) == len(ranges) and len(odd) == 1:
+                return output.name, *odd[0]
     return None
 
 
-def _is_gross(output: ComparedOutput) -> bool:
-    return (_part(output) or 0.0) >= _GROSS
+def _saturated(limits: Range) -> float | None:
+    """Return FP16's largest number where values end there."""
+    return _HALF_MOST if max(map(abs, limits)) == _HALF_MOST else None
+
+
+def _constant(limits: Range) -> float | None:
+    """Return the value where it is the only one."""
+    return limits[0] if limits[0] == limits[1] else None
 
 
 def _how_large(outputs: Sequence[ComparedOutput], narrow: str) -> str:
@@ -206,8 +209,7 @@ def _how_large(outputs: Sequence[ComparedOutput], narrow: str) -> str:
 
 def _recovered(case: Case, outputs: Sequence[ComparedOutput]) -> str:
     """Name the compared outputs that pass behind the last one that does not, in the order of the network."""
-    run = case.log.run_of(case.build)
-    for every in (each.outputs for each in run.comparisons) if run is not None else ():
+    for every in (each.outputs for each in _comparisons(case)):
         last = max((place for place, each in enumerate(every) if each in outputs), default=len(every))
         later = [each.name for each in every[last + 1 :] if each.passed]
         if later:
@@ -217,16 +219,16 @@ def _recovered(case: Case, outputs: Sequence[ComparedOutput]) -> str:
 
 def _failed(case: Case) -> list[ComparedOutput]:
     """Return the outputs of this build that differ."""
-    run, last = case.log.run_of(case.build), case.build.last_line
-    outputs = [output for each in run.comparisons for output in each.outputs] if run is not None else []
-    return [each for each in outputs if each.passed is False and case.build.first_line <= each.span.line <= last]
+    here = range(case.build.first_line, case.build.last_line + 1)
+    outputs = [output for each in _comparisons(case) for output in each.outputs]
+    return [output for output in outputs if output.passed is False and output.span.line in here]
 
 
 def _how_far(case: Case, outputs: Sequence[ComparedOutput]) -> str:
     """Say how far the worst output is off, in which range its values lie on both sides, and which hold integers."""
-    run, words = case.log.run_of(case.build), []
+    words = []
     worst = furthest(outputs)
-    sides = next(((each.left, each.right) for each in run.comparisons if worst in each.outputs), ()) if run else ()
+    sides = next(((each.left, each.right) for each in _comparisons(case) if worst in each.outputs), ())
     if worst is not None:
         limits = zip(sides, (worst.left_range, worst.right_range), strict=False)
         values = [

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trtforensics.findings.case import Case
-    from trtforensics.model.replay import Problem
 
 
 def _lint(case: Case) -> Step:
@@ -54,16 +53,9 @@ def partly(case: Case) -> Iterator[Observation]:
     yield from observe(notes, title, names="layer", steps=(_lint(case),), severity=Severity.ERROR, same_as="ignored")
 
 
-_REFUSED = {"format-not-offered", "tactic-not-offered", "wrong-runner"}
-_WITHOUT_EFFECT = {"missing-layer", "renamed-layer", "wrong-profile", "no-selector"}
-
-
-def _problems(case: Case, *codes: str) -> list[Problem]:
-    """Return the problems of the replay in this build that have one of these codes."""
-    return [problem for problem in case.replay_problems if problem.code in codes]
-
-
-def _observed(case: Case, problems: list[Problem], title: str) -> Iterator[Observation]:
+def _observed(case: Case, title: str, *codes: str) -> Iterator[Observation]:
+    """Give one observation of the replay's problems in this build that have one of these codes."""
+    problems = [problem for problem in case.replay_problems if problem.code in codes]
     if problems:
         layers = list(dict.fromkeys(problem.layer for problem in problems if problem.layer))
         entries = "1 entry" if len(problems) == 1 else f"{len(problems)} entries"
@@ -80,30 +72,31 @@ def _observed(case: Case, problems: list[Problem], title: str) -> Iterator[Obser
 @explained("TF801")
 def not_offered(case: Case) -> Iterator[Observation]:
     """Report entries that equal no choice of the log."""
-    yield from _observed(case, _problems(case, *_REFUSED), "{count} of the replay will be refused: {names}")
+    codes = ("format-not-offered", "tactic-not-offered", "wrong-runner")
+    yield from _observed(case, "{count} of the replay will be refused: {names}", *codes)
 
 
 @explained("TF802")
 def foreign_types(case: Case) -> Iterator[Observation]:
     """Report entries with types that the log does not offer for the ForeignNode."""
-    problems = _problems(case, "foreign-node-dtype")
-    yield from _observed(case, problems, "The replay changes the types of {names}, which will be refused")
+    title = "The replay changes the types of {names}, which will be refused"
+    yield from _observed(case, title, "foreign-node-dtype")
 
 
 @explained("TF803")
 def without_effect(case: Case) -> Iterator[Observation]:
     """Report entries whose layer the build does not tune."""
-    yield from _observed(case, _problems(case, *_WITHOUT_EFFECT), "{count} of the replay without effect: {names}")
+    codes = ("missing-layer", "renamed-layer", "wrong-profile", "no-selector")
+    yield from _observed(case, "{count} of the replay without effect: {names}", *codes)
 
 
 @explained("TF804")
 def unpinned(case: Case) -> Iterator[Observation]:
     """Report layers of the log without an entry."""
-    yield from _observed(case, _problems(case, "unpinned-layer"), "The replay does not pin {names}")
+    yield from _observed(case, "The replay does not pin {names}", "unpinned-layer")
 
 
 @explained("TF805")
 def inside(case: Case) -> Iterator[Observation]:
     """Report entries of ForeignNodes."""
-    problems = _problems(case, "foreign-nodes")
-    yield from _observed(case, problems, "The replay has ForeignNodes, inside which it pins nothing: {names}")
+    yield from _observed(case, "The replay has ForeignNodes, inside which it pins nothing: {names}", "foreign-nodes")

@@ -11,28 +11,24 @@ from trtforensics.findings.rule_tables import explained
 from trtforensics.findings.steps.commands import trtforensics, unused_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from trtforensics.comparison.differences import Difference
     from trtforensics.findings.arithmetic import TunedSum
     from trtforensics.findings.case import Case
     from trtforensics.model.log import Build
     from trtforensics.model.notes import Note
 
 
-def _differences(case: Case, wanted: str) -> list[Difference]:
-    """Return the differences from the baseline of one type (``fusion``, ``tactic`` …)."""
-    return [difference for difference in case.differences if difference.type == wanted]
-
-
-def _observed(case: Case, differences: Sequence[Difference], title: str) -> Iterator[Observation]:
+def _observed(case: Case, wanted: str, noun: str, title: str) -> Iterator[Observation]:
+    """Give one observation of the differences from the baseline of one type (``fusion``, ``tactic`` …)."""
+    differences = [difference for difference in case.differences if difference.type == wanted]
     spans = [
         span for difference in differences for entry in (*difference.good, *difference.bad) for span in entry.spans
     ]
     if differences and spans:
         logs = case.the_baseline.log.source.path, case.log.source.path
         yield Observation(
-            title.replace("{names}", listed([difference.layer for difference in differences])),
+            f"{counted(len(differences), noun)} {title}: {listed([difference.layer for difference in differences])}",
             spans,
             layers=[difference.layer for difference in differences],
             steps=(Step("See all differences, most suspicious first", trtforensics("diff", *logs)),),
@@ -42,24 +38,19 @@ def _observed(case: Case, differences: Sequence[Difference], title: str) -> Iter
 @explained("TF901")
 def fusions(case: Case) -> Iterator[Observation]:
     """Report differences of fusion."""
-    differences = _differences(case, "fusion")
-    yield from _observed(
-        case, differences, f"{counted(len(differences), 'group')} of layers fused differently: {{names}}"
-    )
+    yield from _observed(case, "fusion", "group", "of layers fused differently")
 
 
 @explained("TF902")
 def types(case: Case) -> Iterator[Observation]:
     """Report differences of precision."""
-    differences = _differences(case, "precision")
-    yield from _observed(case, differences, f"{counted(len(differences), 'layer')} in different types: {{names}}")
+    yield from _observed(case, "precision", "layer", "in different types")
 
 
 @explained("TF903")
 def tactics(case: Case) -> Iterator[Observation]:
     """Report differences of tactics."""
-    differences = _differences(case, "tactic")
-    yield from _observed(case, differences, f"{counted(len(differences), 'layer')} with another tactic: {{names}}")
+    yield from _observed(case, "tactic", "layer", "with another tactic")
 
 
 @explained("TF904")
@@ -112,11 +103,12 @@ def arithmetic(case: Case) -> Iterator[Observation]:
     command = trtforensics("pin", second, "--same-as", first, "-o", unused_name(case, "pinned.json"))
     step = Step("Pin what the first build chose", command)
     for name, word in _FACTS.items():
-        differing = [pair for pair in pairs if _differs(*pair, name)]
+        differing = [pair for pair in pairs if _differs(*_values(pair, name), name)]
         if differing:
             names = list(dict.fromkeys(product.name for product, _ in differing))
+            how = " ({} and {})".format(*_values(differing[0], name)) if name == "accumulator" else ""
             yield Observation(
-                f"{counted(len(names), 'layer')} with another {word}: {_pairs(differing, name, names)}",
+                f"{counted(len(names), 'layer')} with another {word}: {listed(names)}{how}",
                 [product.chosen.span for pair in differing for product in pair],
                 layers=names,
                 steps=(step,),
@@ -124,16 +116,14 @@ def arithmetic(case: Case) -> Iterator[Observation]:
             )
 
 
-def _differs(first: TunedSum, other: TunedSum, fact: str) -> bool:
+def _values(pair: tuple[TunedSum, TunedSum], fact: str) -> tuple[object, object]:
+    """Return what the names of both chosen kernels tell of a fact; None where one does not tell it."""
+    first, other = (getattr(product.chosen.facts, fact) for product in pair)
+    return first, other
+
+
+def _differs(first: object, other: object, fact: str) -> bool:
     """Whether both names tell a fact, and differently; of split-K, that one tells it and the other does not."""
-    values = [getattr(tactic.chosen.facts, fact) for tactic in (first, other)]
     if fact == "split_k":
-        return bool(values[0]) != bool(values[1])
-    return values[0] != values[1] and None not in values
-
-
-def _pairs(differing: list[tuple[TunedSum, TunedSum]], fact: str, names: list[str]) -> str:
-    first, other = differing[0]
-    values = [getattr(tactic.chosen.facts, fact) for tactic in (first, other)]
-    how = f" ({values[0]} and {values[1]})" if fact == "accumulator" else ""
-    return f"{listed(names)}{how}"
+        return bool(first) != bool(other)
+    return first != other and None not in (first, other)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import grouped
 from trtforensics.findings.finding import Confidence, Observation, Severity
-from trtforensics.findings.observations import CLASSES, NO_ENGINE, NO_RUN, observe, quoted
+from trtforensics.findings.observations import CLASSES, NO_ENGINE, NO_RUN, observe, quoted, unexplained
 from trtforensics.findings.rule_tables import explained
 from trtforensics.model.log import Outcome
 from trtforensics.model.run import Ending
@@ -33,7 +34,7 @@ def terminated(case: Case) -> Iterator[Observation]:
 @explained("TF615")
 def internal_check(case: Case) -> Iterator[Observation]:
     """Quote the assertion, where no other rule knows it."""
-    for note in _unexplained(case, "internal_check"):
+    for note in _each_text_once(case, "internal_check"):
         yield from observe(
             [note],
             f"An internal check of TensorRT failed: {quoted(_unwrapped(note.text('text')))}",
@@ -46,7 +47,7 @@ def internal_check(case: Case) -> Iterator[Observation]:
 @explained("TF616")
 def call_refused(case: Case) -> Iterator[Observation]:
     """Quote the condition, where no other rule knows it."""
-    for note in _unexplained(case, "call_refused"):
+    for note in _each_text_once(case, "call_refused"):
         text = note.text("text") or note.text("condition")
         function = note.text("site").rpartition(".cpp::")[2].rpartition("::")[0].rpartition("::")[2]
         where = f" ({function})" if function else ""
@@ -55,14 +56,10 @@ def call_refused(case: Case) -> Iterator[Observation]:
         yield from observe([note], title, settle=settle, same_as=f"call {text}")
 
 
-def _unexplained(case: Case, kind: str) -> Iterator[Note]:
-    """Give the first note of each text on lines that no other finding cites."""
-    reported: set[str] = set()
-    for note in case.notes(kind):
-        text = note.text("text") + note.text("condition")
-        if note.span.line not in case.explained and text not in reported:
-            reported.add(text)
-            yield note
+def _each_text_once(case: Case, kind: str) -> list[Note]:
+    """Return the first note of each text on lines that no other finding cites."""
+    texts = grouped(unexplained(case, kind), lambda note: note.text("text") + note.text("condition"))
+    return [notes[0] for notes in texts.values()]
 
 
 def _unwrapped(text: str) -> str:
@@ -101,16 +98,17 @@ def no_engine(case: Case) -> Iterator[Observation]:
 
 
 @explained("TF716")
-def unexplained(case: Case) -> Iterator[Observation]:
+def other_errors(case: Case) -> Iterator[Observation]:
     """Group errors that no finding cites by their text without names and numbers; errors only where a build failed."""
-    groups: dict[str, list[Message]] = {}
-    worded = {note.span.line for note in case.notes(*_WORDED)}
-    for message in case.build.messages:
-        known = message.span.line in case.explained | worded or _says(message, (*NO_ENGINE, *NO_RUN, *_PARTS))
-        if message.severity == "E" and message.text.strip() and not known:
-            groups.setdefault(_VARYING.sub("#", message.text.strip()), []).append(message)
+    known = case.explained | {note.span.line for note in case.notes(*_WORDED)}
+    errors = [
+        message
+        for message in case.build.messages
+        if message.severity == "E" and message.text.strip() and message.span.line not in known
+    ]
+    own = [message for message in errors if not _says(message, (*NO_ENGINE, *NO_RUN, *_PARTS))]
     failed = case.build.outcome in {Outcome.FAILED, Outcome.TRUNCATED}
-    for shape, messages in groups.items():
+    for shape, messages in grouped(own, lambda message: _shape(message.text)).items():
         yield Observation(
             quoted(messages[0].text.strip()),
             [message.span for message in messages],
@@ -124,11 +122,8 @@ def of_program(case: Case) -> Iterator[Observation]:
     """Group the lines that say so by their text; TF716 reads those that a logger wrote."""
     known = case.explained | {message.span.line for message in case.build.messages}
     known |= {note.span.line for note in case.notes(*_WORDED)}
-    groups: dict[str, list[Note]] = {}
-    for note in case.notes("program_error"):
-        if note.span.line not in known:
-            groups.setdefault(_VARYING.sub("#", note.text("text").strip()), []).append(note)
-    for shape, notes in groups.items():
+    other = [note for note in case.notes("program_error") if note.span.line not in known]
+    for shape, notes in grouped(other, lambda note: _shape(note.text("text"))).items():
         text = quoted(notes[0].text("text").strip())
         yield from observe(
             notes,
@@ -181,6 +176,11 @@ def _exit(step: StepExit) -> str:
     meaning = _SIGNALS.get(step.signal, f"signal {step.signal}") if step.signal else _CODES.get(step.code, "")
     code = f"exit code {step.code}" if step.code > 0 else "a signal"
     return f"{f'the step {step.step}' if step.step else 'a step'} ended with {code}{f' ({meaning})' if meaning else ''}"
+
+
+def _shape(text: str) -> str:
+    """Return what texts have in common that differ in names and numbers."""
+    return _VARYING.sub("#", text.strip())
 
 
 def _says(message: Message, texts: Sequence[str]) -> bool:
