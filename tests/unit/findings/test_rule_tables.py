@@ -111,7 +111,7 @@ def test_a_row_gives_a_finding_for_each_title_or_one_that_lists(
 
 def test_a_row_may_read_all_errors_that_explain_themselves_and_speak_last() -> None:
     (rule,) = read_table(ROW.replace("missing_scale", "missing_scale sentences") + "last: it sees what others cite\n")
-    assert (rule.reads, rule.last) == ({"missing_scale", *CLASSES}, True)
+    assert (rule.reads, rule.last) == (frozenset({"missing_scale", *CLASSES}), True)
 
 
 @pytest.mark.parametrize(
