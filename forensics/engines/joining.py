@@ -18,19 +18,8 @@ from trtforensics.console.terminal import visible
 from trtforensics.engines.facts import EngineFacts
 from trtforensics.errors import UsageError
 from trtforensics.model.layer_types import NO_KERNEL
-from trtforensics.model.log import (
-    Autotuning,
-    Build,
-    BuildLog,
-    Coverage,
-    EngineLayer,
-    LineCounts,
-    MessageCounts,
-    Outcome,
-    Tool,
-)
+from trtforensics.model.log import Build, BuildLog, Coverage, EngineLayer, LineCounts
 from trtforensics.model.profile import TimeSource
-from trtforensics.model.timings import TacticTimings
 from trtforensics.onnx_models.outline import load_model
 from trtforensics.parsers.builds.engine import name_kernels
 from trtforensics.parsers.builds.origins import Tuning, resolve
@@ -370,64 +359,8 @@ def _log_of(source: SourceInfo) -> BuildLog:
 
 def build_of_layers(source: SourceInfo, layers: tuple[EngineLayer, ...], index: int = 0) -> Build:
     """Return a build that has engine layers and nothing else."""
-    build = empty_build(index, 1, max(source.lines, 1))
-    known = replace(
-        build.coverage,
+    known = Coverage(
         engine_layers=any(layer.type for layer in layers),
         tactics=any(layer.tactic is not None for layer in layers),
     )
-    return replace(build, engine_layers=layers, coverage=known)
-
-
-def empty_build(index: int, first_line: int, last_line: int) -> Build:
-    """Return a build without any facts but its lines; ``index`` counts the builds of a log from 0."""
-    return Build(
-        index=index,
-        first_line=first_line,
-        last_line=last_line,
-        tool=Tool.UNKNOWN,
-        tensorrt_version=None,
-        command=None,
-        outcome=Outcome.UNKNOWN,
-        options={},
-        passes=(),
-        stages=(),
-        fusions=(),
-        reformats=(),
-        onnx_nodes=(),
-        foreign_nodes=(),
-        autotuning=Autotuning(0, 0, 0, 0),
-        timings=_no_timings(),
-        tuning=(),
-        choices=(),
-        cached=(),
-        engine_layers=(),
-        layer_names=(),
-        myelin_operations=(),
-        message_counts=MessageCounts(0, 0),
-        messages=(),
-        results=(),
-        coverage=Coverage(
-            verdict=False,
-            engine_layers=False,
-            tactics=False,
-            times=None,
-            options=False,
-            model=False,
-            own_lines=0,
-            other_lines=0,
-        ),
-    )
-
-
-def _no_timings() -> TacticTimings:
-    return TacticTimings(
-        line=np.zeros(0, np.int64),
-        tactic=np.zeros(0, np.uint64),
-        ms=np.zeros(0, np.float64),
-        kernel=np.zeros(0, np.int32),
-        runner_line=np.zeros(0, np.int64),
-        runner_layer=np.zeros(0, np.int32),
-        runner_name=np.zeros(0, np.int32),
-        texts=(),
-    )
+    return Build(index, 1, max(source.lines, 1), engine_layers=layers, coverage=known)

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trtforensics.engines.joining import empty_build
 from trtforensics.errors import UsageError
 from trtforensics.knowledge.platforms import sm_of, stacks
-from trtforensics.model.log import BuildLog, Fact, LineCounts, Tool
+from trtforensics.model.log import Build, BuildLog, Fact, LineCounts, Tool
 from trtforensics.model.span import SourceInfo, SourceSpan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from trtforensics.model.log import Build
     from trtforensics.onnx_models.checked import CheckedModel
 
 RTX = "rtx"
@@ -104,8 +102,10 @@ def as_log(model: CheckedModel, size: int, sha256: str, target: ModelTarget) -> 
         ],
         "device": [Fact("Compute Capability", target.capability, head)] if target.capability else [],
     }
-    build = replace(
-        empty_build(0, 1, max(nodes, 1)),
+    build = Build(
+        0,
+        1,
+        max(nodes, 1),
         tool=Tool.TENSORRT_RTX if target.version == RTX else Tool.UNKNOWN,
         tensorrt_version=None if target.version in {"", RTX} else target.version,
         options=options,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.model.deferred import Deferred
 from trtforensics.model.older_python import StrEnum
-from trtforensics.model.timings import is_near_tie, tactic_text
+from trtforensics.model.timings import is_near_tie, no_timings, tactic_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -273,14 +273,14 @@ class Coverage:
     programs; blank lines are neither.
     """
 
-    verdict: bool
-    engine_layers: bool
-    tactics: bool
-    times: TimeSource | None
-    options: bool
-    model: bool
-    own_lines: int
-    other_lines: int
+    verdict: bool = False
+    engine_layers: bool = False
+    tactics: bool = False
+    times: TimeSource | None = None
+    options: bool = False
+    model: bool = False
+    own_lines: int = 0
+    other_lines: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,55 +318,55 @@ class MyelinOperation:
 class Autotuning:
     """Counts of lines: runner blocks, timed tactics, tactics skipped for want of workspace, cached results."""
 
-    runner_blocks: int
-    tactics_timed: int
-    tactics_skipped: int
-    cache_hits: int
+    runner_blocks: int = 0
+    tactics_timed: int = 0
+    tactics_skipped: int = 0
+    cache_hits: int = 0
 
 
 @dataclass(slots=True, unsafe_hash=True)
 class MessageCounts:
     """Lines at warning level and at error level (internal and critical errors included)."""
 
-    warning: int
-    error: int
+    warning: int = 0
+    error: int = 0
 
 
 @dataclass(slots=True, unsafe_hash=True)
 class Build(Deferred):
     """One build (or load-only run, or excerpt): a run of lines that belongs to no other build.
 
-    ``options`` maps a block (``build``, ``model``, ``inference``, ``device``, ``system``, ``reporting``) to its facts,
-    in the log's order.
+    What is not told of it is empty, so that its place and lines make a build. ``options`` maps a block (``build``,
+    ``model``, ``inference``, ``device``, ``system``, ``reporting``) to its facts, in the log's order.
     """
 
     index: int
     first_line: int
     last_line: int
-    tool: Tool
-    tensorrt_version: str | None
-    command: str | None
-    outcome: Outcome
-    options: Mapping[str, Sequence[Fact]]
-    passes: Sequence[BackendPass]
-    stages: Sequence[Stage]
-    fusions: Sequence[Fusion]
-    reformats: Sequence[ReformatLayer]
-    onnx_nodes: Sequence[OnnxNode]
-    foreign_nodes: Sequence[ForeignNode]
-    autotuning: Autotuning
-    timings: TacticTimings
-    tuning: Sequence[LayerTuning]
+    tool: Tool = Tool.UNKNOWN
+    tensorrt_version: str | None = None
+    command: str | None = None
+    outcome: Outcome = Outcome.UNKNOWN
+    options: Mapping[str, Sequence[Fact]] = field(default_factory=dict)
+    passes: Sequence[BackendPass] = ()
+    stages: Sequence[Stage] = ()
+    fusions: Sequence[Fusion] = ()
+    reformats: Sequence[ReformatLayer] = ()
+    onnx_nodes: Sequence[OnnxNode] = ()
+    foreign_nodes: Sequence[ForeignNode] = ()
+    autotuning: Autotuning = field(default_factory=Autotuning)
+    timings: TacticTimings = field(default_factory=no_timings)
+    tuning: Sequence[LayerTuning] = ()
     """Slowest first; empty before 8.6."""
-    choices: Sequence[Choice]
-    cached: Sequence[CachedResult]
-    engine_layers: Sequence[EngineLayer]
-    layer_names: tuple[str, ...]
-    myelin_operations: Sequence[MyelinOperation]
-    message_counts: MessageCounts
-    messages: tuple[Message, ...]
-    results: tuple[RunResult, ...]
-    coverage: Coverage
+    choices: Sequence[Choice] = ()
+    cached: Sequence[CachedResult] = ()
+    engine_layers: Sequence[EngineLayer] = ()
+    layer_names: tuple[str, ...] = ()
+    myelin_operations: Sequence[MyelinOperation] = ()
+    message_counts: MessageCounts = field(default_factory=MessageCounts)
+    messages: tuple[Message, ...] = ()
+    results: tuple[RunResult, ...] = ()
+    coverage: Coverage = field(default_factory=Coverage)
     engine_dumps: tuple[EngineDump, ...] = ()
     """Every dump of engine layers, in the log's order; ``engine_layers`` are those of one of them."""
     profiles: tuple[ProfileRun, ...] = ()

@@ -99,6 +99,16 @@ class TacticTimings:
         )
 
 
+def no_timings() -> TacticTimings:
+    """Return the timings of a build that timed nothing."""
+    import numpy as np  # noqa: PLC0415 - a build child has none
+
+    no_lines, no_texts = np.zeros(0, np.int64), np.zeros(0, np.int32)
+    return TacticTimings(
+        no_lines, np.zeros(0, np.uint64), np.zeros(0, np.float64), no_texts, no_lines, no_texts, no_texts, ()
+    )
+
+
 if TYPE_CHECKING:
     _Candidates = Sequence[Candidate]
 else:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trtforensics.engines.joining import empty_build
 from trtforensics.errors import ForensicsError
 from trtforensics.findings.finding import Confidence, Evidence, Finding, Report, Severity, Step
 from trtforensics.model.log import (
@@ -19,6 +18,7 @@ from trtforensics.model.log import (
     BuildLog,
     CachedResult,
     Choice,
+    Coverage,
     EngineDump,
     EngineLayer,
     EngineTensor,
@@ -219,9 +219,8 @@ def _operation(scribe: Scribe, line: SourceSpan) -> MyelinOperation:
 
 def unknown_build(scribe: Scribe, first_line: int = 1, index: int = 0) -> Build:
     """Return a build of which only its lines and its timings are known."""
-    build = empty_build(index, first_line, len(scribe.lines))
-    known = replace(build.coverage, own_lines=len(scribe.lines))
-    return replace(build, timings=scribe.timings(), coverage=known)
+    count = len(scribe.lines)
+    return Build(index, first_line, count, timings=scribe.timings(), coverage=Coverage(own_lines=count))
 
 
 def log_of(scribe: Scribe, *builds: Build) -> BuildLog:
