@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
+from itertools import filterfalse
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.comparison import effects, fusion_lines
@@ -19,21 +21,21 @@ from trtforensics.comparison.differences import (
     aspect_text,
     aspect_values,
 )
-from trtforensics.comparison.granularity import comparable
 from trtforensics.comparison.scores import ValueOccurrence, builds_by_value, count, suspicious_pairs, worst
 from trtforensics.comparison.times import compare_times
 from trtforensics.console.counting import counted
+from trtforensics.model.layer_types import NO_KERNEL
 from trtforensics.model.timings import NEAR_TIE_RATIO
-from trtforensics.parsers.notation.names import is_helper, members
+from trtforensics.parsers.notation.names import is_helper, members, myelin_graph
+from trtforensics.sources.kinds import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 
-    from trtforensics.comparison.alignment import AlignedBuilds, AlignedLayer, FusionSite
+    from trtforensics.comparison.alignment import AlignedBuilds, AlignedLayer, FusionSite, Layers
     from trtforensics.comparison.loading import ComparedSide
     from trtforensics.comparison.scores import Counts
     from trtforensics.comparison.views import BuildView, LayerView
-    from trtforensics.model.span import SourceSpan
 
 _ABSENT = "absent"
 _RELATED = 0.1
@@ -45,12 +47,13 @@ _SORTS = (("layers", "engine layers"), ("operations", "operations inside Foreign
 
 def compare(good: ComparedSide, bad: ComparedSide) -> Comparison:
     """Compare the builds of two sides, each with at least one."""
-    tables = [_LayerComparison(good.builds, bad.builds, sort, name) for sort, name in _SORTS]
+    values: list[ValueOccurrence] = []
+    tables = [_LayerComparison(good.builds, bad.builds, sort, name, values) for sort, name in _SORTS]
     rows = [row for table in tables for row in table.rows()]
     groups, fusion_notes = fusion_lines.differing(good.builds, bad.builds)
     rows = fusion_lines.merged(rows, groups, len(good.builds))
     rows = effects.ordered(rows, [table.builds for table in tables], len(good.builds))
-    pairs, others = _pairs(tables, len(good.builds), len(bad.builds))
+    pairs, others = _pairs(values, len(good.builds), len(bad.builds))
     matched = Counter(layer.how for table in tables for layer in table.builds.layers if len(layer.by_build) > 1)
     notes = (*(note for table in tables for note in table.notes), *fusion_notes)
     times = compare_times(good.builds, bad.builds)
@@ -74,10 +77,21 @@ def _unrelated(aligned: AlignedBuilds, goods: int) -> str:
 
 
 class _LayerComparison:
-    """The differences in one sort of layers (engine layers, or operations of ForeignNodes) over all builds."""
+    """The differences in one sort of layers (engine layers, or operations of ForeignNodes) over all builds.
 
-    def __init__(self, good: Sequence[BuildView], bad: Sequence[BuildView], sort: str, name: str) -> None:
+    The values of each layer, in which pairs are looked for, are added to ``values``.
+    """
+
+    def __init__(
+        self,
+        good: Sequence[BuildView],
+        bad: Sequence[BuildView],
+        sort: str,
+        name: str,
+        values: list[ValueOccurrence],
+    ) -> None:
         self.goods = len(good)
+        self._values = values
         self.notes: list[str] = []
         self._other_helpers = 0
         every = (*good, *bad)
@@ -89,14 +103,12 @@ class _LayerComparison:
         if layers_of and not all(sides):
             self.notes.append(f"{name} are known of the {'bad' if sides[1] else 'good'} side only and not compared")
             layers_of = {}
-        layers_of, left_out = comparable(layers_of, self._kinds)
+        layers_of, left_out = _comparable(layers_of, self._kinds)
         self.notes += left_out
         self.builds: AlignedBuilds = align_builds(layers_of)
-        self.occurrences: list[ValueOccurrence] = []
-        self.descriptions: list[tuple[str, str, SourceSpan | None]] = []
 
     def rows(self) -> list[Difference]:
-        """Return the differences, by position, and collect the values of each layer in :attr:`occurrences`."""
+        """Return the differences, by position."""
         in_sites = self.builds.in_sites()
         rows = [row for site in self.builds.sites for row in self._site(site)]
         silent = 0
@@ -182,10 +194,12 @@ class _LayerComparison:
         aspect: DifferenceType | None = None,
     ) -> tuple[tuple[SideValue, ...], tuple[SideValue, ...]]:
         """Return the distinct values of either side, the most frequent first."""
-        sides: tuple[dict[Hashable, list[int]], dict[Hashable, list[int]]] = (defaultdict(list), defaultdict(list))
-        for build, value in values.items():
-            sides[build >= self.goods][value].append(build)
-        most_first = (sorted(side.values(), key=lambda builds: (-len(builds), builds[0])) for side in sides)
+        sides = [
+            {build: value for build, value in values.items() if (build < self.goods) is own} for own in (True, False)
+        ]
+        most_first = (
+            sorted(builds_by_value(side).values(), key=lambda builds: (-len(builds), builds[0])) for side in sides
+        )
         good, bad = (tuple(_entry(builds, layers, aspect) for builds in side) for side in most_first)
         return good, bad
 
@@ -205,12 +219,12 @@ class _LayerComparison:
         by_value = builds_by_value(values)
         if len(by_value) <= 1:
             return
-        number = len(self.occurrences)
+        number = len(self._values)
         for builds in by_value.values():
             layer = layers.get(builds[-1])
             text = aspect_text(DifferenceType.TACTIC, layer) or layer.name if layer is not None else _ABSENT
-            self.occurrences.append(ValueOccurrence(number, frozenset(builds)))
-            self.descriptions.append((name, text, layer.span if layer is not None else None))
+            span = layer.span if layer is not None else None
+            self._values.append(ValueOccurrence(number, frozenset(builds), name, text, span))
 
 
 class _RowSubject(NamedTuple):
@@ -271,19 +285,53 @@ def _near_ties(entries: Collection[SideValue], side: str) -> list[str]:
     return sentences
 
 
-def _pairs(tables: Sequence[_LayerComparison], goods: int, bads: int) -> tuple[tuple[SuspiciousPair, ...], int]:
+def _pairs(values: Sequence[ValueOccurrence], goods: int, bads: int) -> tuple[tuple[SuspiciousPair, ...], int]:
     """Return the suspicious pairs among the values of all sorts of layers."""
-    occurrences: list[ValueOccurrence] = []
-    described: list[tuple[str, str, SourceSpan | None]] = []
-    for table in tables:
-        shift = len(occurrences)
-        occurrences += [ValueOccurrence(layer + shift, builds) for layer, builds in table.occurrences]
-        described += table.descriptions
-    ranked = suspicious_pairs(occurrences, goods, bads)
+    ranked, others = suspicious_pairs(values, goods, bads)
 
     def half(index: int) -> PairHalf:
-        name, text, span = described[index]
-        return PairHalf(name, text, span, count(occurrences[index].builds, range(goods + bads), goods))
+        value = values[index]
+        return PairHalf(value.name, value.text, value.span, count(value.builds, range(goods + bads), goods))
 
-    pairs = tuple(SuspiciousPair((half(pair.first), half(pair.second)), pair.counts) for pair in ranked.pairs)
-    return pairs, ranked.others
+    return tuple(SuspiciousPair((half(first), half(second)), counts) for first, second, counts in ranked), others
+
+
+def _comparable(builds: Mapping[int, Layers], kinds: Mapping[int, Kind]) -> tuple[dict[int, Layers], tuple[str, ...]]:
+    """Return the layers that all builds could show, and notes on what was left out.
+
+    Comparing what a kind of source never shows would report differences that do not exist. A replay has no entries for
+    reformats. A dump at detailed verbosity shows the kernels inside a ForeignNode; other dumps and all replays show the
+    ForeignNode instead. Some versions print layers that run no kernel, others leave them out.
+    """
+    kept = dict(builds)
+    notes: list[str] = []
+
+    def leave_out(unwanted: Callable[[LayerView], bool], note: str) -> None:
+        kept.update({build: tuple(filterfalse(unwanted, layers)) for build, layers in kept.items()})
+        notes.append(note)
+
+    replays = {kinds[build] is Kind.REPLAY for build in builds}
+    if len(replays) > 1 and any(layer.is_reformat for layers in builds.values() for layer in layers):
+        leave_out(attrgetter("is_reformat"), "reformats are not compared: a replay does not tell them")
+    silent = [any(_runs_no_kernel(layer) for layer in layers) for layers in kept.values()]
+    if any(silent) and not all(silent):
+        note = "layers that run no kernel (NoOp, Constant) are not compared: some sources do not print them"
+        leave_out(_runs_no_kernel, note)
+    inside = {build: any(_is_kernel(layer) for layer in layers) for build, layers in builds.items()}
+    outside = {build: any(_is_foreign(layer) for layer in layers) for build, layers in builds.items()}
+    if any(inside.values()) and any(outside[build] and not inside[build] for build in builds):
+        note = "ForeignNodes are not compared: some sources show the kernels inside them, others do not"
+        leave_out(lambda layer: _is_kernel(layer) or _is_foreign(layer), note)
+    return kept, tuple(notes)
+
+
+def _runs_no_kernel(layer: LayerView) -> bool:
+    return layer.runner in NO_KERNEL
+
+
+def _is_kernel(layer: LayerView) -> bool:
+    return myelin_graph(layer.name) is not None
+
+
+def _is_foreign(layer: LayerView) -> bool:
+    return "{ForeignNode[" in layer.name and not layer.is_reformat

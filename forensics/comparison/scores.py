@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Mapping, Sequence
 
+    from trtforensics.model.span import SourceSpan
+
 _MOST_VALUES = 3_000
 """Values that are paired with each other: those in most bad builds. Their pairs take some tens of megabytes."""
 
@@ -68,31 +70,25 @@ def worst(values: Mapping[int, Hashable], goods: int) -> Counts | None:
 
 
 class ValueOccurrence(NamedTuple):
-    """A value of a layer, and the builds that have it; ``layer`` is a number that all values of the layer share."""
+    """A value of a layer, and the builds that have it; ``layer`` is a number that all values of the layer share.
+
+    ``name`` is the layer's, ``text`` the value for people, ``span`` where one of the builds states it.
+    """
 
     layer: int
     builds: frozenset[int]
+    name: str = ""
+    text: str = ""
+    span: SourceSpan | None = None
 
 
-class OccurrencePair(NamedTuple):
-    """Two values, by index, that only bad builds have together, although some good build has each of them."""
-
-    first: int
-    second: int
-    counts: Counts
-
-
-class RankedPairs(NamedTuple):
-    """The most suspicious pairs; ``others`` counts further pairs that are as suspicious as the last of them."""
-
-    pairs: tuple[OccurrencePair, ...]
-    others: int
-
-
-def suspicious_pairs(values: Sequence[ValueOccurrence], goods: int, bads: int) -> RankedPairs:
+def suspicious_pairs(
+    values: Sequence[ValueOccurrence], goods: int, bads: int
+) -> tuple[list[tuple[int, int, Counts]], int]:
     """Find pairs of values that only bad builds have together, and that explain more bad builds than either alone.
 
     A value that no good build has is suspicious alone and makes no pair. ``goods`` and ``bads`` count the builds.
+    Return the most suspicious pairs by the places of their values, and how many others are as suspicious as the last.
     """
     import numpy as np  # noqa: PLC0415 - not for two files, which have no pairs
 
@@ -101,7 +97,7 @@ def suspicious_pairs(values: Sequence[ValueOccurrence], goods: int, bads: int) -
     usable = [n for n, value in enumerate(values) if 0 < bad_count[n] < len(value.builds) and len(value.builds) < every]
     usable = sorted(usable, key=lambda n: (-bad_count[n], n))[:_MOST_VALUES]
     if len(usable) <= 1 or not goods or not bads:
-        return RankedPairs((), 0)
+        return [], 0
     matrix = np.zeros((len(usable), goods + bads), np.float32)
     for row, n in enumerate(usable):
         matrix[row, list(values[n].builds)] = 1
@@ -118,7 +114,7 @@ def suspicious_pairs(values: Sequence[ValueOccurrence], goods: int, bads: int) -
     limit = paired[first[best[-1]], second[best[-1]]] if len(best) == MOST_PAIRS else None
     others = int(np.sum(paired[first, second] >= limit)) - MOST_PAIRS if limit is not None else 0
     pairs = [
-        OccurrencePair(usable[a], usable[b], Counts(0, goods, int(together_bad[a, b]), bads))
+        (usable[a], usable[b], Counts(0, goods, int(together_bad[a, b]), bads))
         for a, b in zip(first[best].tolist(), second[best].tolist(), strict=True)
     ]
-    return RankedPairs(tuple(pairs), max(others, 0))
+    return pairs, max(others, 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.support.build_views import build, layer
-from trtforensics.comparison.joining import joined
+from trtforensics.comparison.loading import joined
 from trtforensics.comparison.runs import Measured, RunView
 from trtforensics.comparison.views import BuildView
 from trtforensics.model.span import SourceSpan
