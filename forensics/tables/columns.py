@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from trtforensics.errors import UsageError
 from trtforensics.model.older_python import StrEnum
-from trtforensics.tables.filtering import FieldKind, FilterField, parse_filter
+from trtforensics.tables.filtering import parse_filter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -46,11 +46,13 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:
-    """A column. ``get`` returns its value of a row; ``aliases`` are short names that filters know it by.
+    """A column, and a field of filters. ``get`` returns its value of a row, None for "not known".
 
-    The unit of its numbers is part of its name (``time_ms``) where it is not 1; ``unit`` says which units a filter may
-    give instead. ``searched`` returns what a filter looks in where that is more than the column shows. An ``extra``
-    column is written only where it is asked for.
+    The unit of its numbers is part of its name (``time_ms``) where it is not 1; ``unit`` (``ms``, ``bytes``, ``ratio``)
+    says which units a filter may give instead. Filters know it by short names too, the ``aliases``; ``types`` have
+    several spellings there (``fp16`` finds ``Half``). Plain words are looked for in a text only if it is ``plain``.
+    ``searched`` returns what a filter looks in where that is more than the column shows. An ``extra`` column is written
+    only where it is asked for.
     """
 
     name: str
@@ -65,14 +67,24 @@ class TableColumn:
     cell: Cell | None = None
 
     @property
-    def field(self) -> FilterField:
-        """The column as a field of filters."""
-        is_number = self.sort in {Sort.INTEGER, Sort.NUMBER}
-        kind = FieldKind.NUMBER if is_number else FieldKind.TYPE if self.types else FieldKind.TEXT
-        get = self._flag if self.sort is Sort.FLAG else self.get
-        plain = self.plain and self.sort in {Sort.TEXT, Sort.TEXTS}
-        values = TYPE_VALUES if self.types else ()
-        return FilterField(self.name, get, kind, self.unit, self.aliases, plain, values, self.searched)
+    def is_number(self) -> bool:
+        """Whether its values are numbers."""
+        return self.sort in {Sort.INTEGER, Sort.NUMBER}
+
+    @property
+    def is_text(self) -> bool:
+        """Whether its values are texts."""
+        return self.sort in {Sort.TEXT, Sort.TEXTS}
+
+    @property
+    def suggested(self) -> tuple[str, ...]:
+        """Values that may be suggested to who writes a filter."""
+        return TYPE_VALUES if self.types else ()
+
+    @property
+    def asked(self) -> Callable[[Any], object]:
+        """What returns the value of a row that a filter compares: flags as ``yes`` and ``no``."""
+        return self._flag if self.sort is Sort.FLAG else self.get
 
     def _flag(self, row: object) -> str | None:
         value = self.get(row)
@@ -103,7 +115,7 @@ class Table:
         Raises:
             FilterError: the filter cannot be read.
         """
-        keep = parse_filter(expression, [column.field for column in self.columns]).keeps
+        keep = parse_filter(expression, self.columns).keeps
         return replace(self, rows=(row for row in self.rows if keep(row)))
 
     def sorted_by(self, names: Sequence[str]) -> Table:

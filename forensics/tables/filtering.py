@@ -17,11 +17,12 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.errors import UsageError
-from trtforensics.model.older_python import StrEnum
 from trtforensics.parsers.grammar.nested import tokens, trees
 
 if TYPE_CHECKING:
     from lark import Lark, Token, Tree
+
+    from trtforensics.tables.columns import TableColumn
 
 _Test = Callable[[Any], bool]
 
@@ -58,34 +59,6 @@ _SAME_WORDS = {"fp32": "float", "fp16": "half", "bf16": "bfloat16", "float32": "
 _TEXT_HINT = 'To look for such a text, put it in quotes: "a:b"'
 
 
-class FieldKind(StrEnum):
-    """What the values of a field are."""
-
-    TEXT = "text"
-    TYPE = "type"
-    """Texts that may be types, which have several spellings: ``fp16`` finds ``Half``."""
-    NUMBER = "number"
-
-
-@dataclass(frozen=True, slots=True)
-class FilterField:
-    """A field of rows. ``get`` returns a text, a number, several texts, or None for "not known".
-
-    ``unit`` is that of its numbers: ``ms``, ``bytes``, ``ratio`` or none. ``aliases`` are other names for it. Plain
-    words are looked for in it only if ``plain``. ``values`` are some that may be suggested. ``searched`` returns what
-    texts are looked for in where that is more than the field itself.
-    """
-
-    name: str
-    get: Callable[[Any], object]
-    kind: FieldKind = FieldKind.TEXT
-    unit: str = ""
-    aliases: tuple[str, ...] = ()
-    plain: bool = True
-    values: tuple[str, ...] = ()
-    searched: Callable[[Any], object] | None = None
-
-
 class FilterError(UsageError):
     """A filter that cannot be read. ``column`` is where, from 1; ``what`` and ``next_step`` are as of every error."""
 
@@ -106,8 +79,8 @@ class RowFilterExpression:
         return all(test(row) for test in self.tests)
 
 
-def parse_filter(text: str, fields: Sequence[FilterField]) -> RowFilterExpression:
-    """Read a filter over rows that have these fields.
+def parse_filter(text: str, fields: Sequence[TableColumn]) -> RowFilterExpression:
+    """Read a filter over rows that have these columns, which are its fields.
 
     Raises:
         FilterError: the text has no such form, names no such field, or compares what cannot be compared.
@@ -124,14 +97,14 @@ def parse_filter(text: str, fields: Sequence[FilterField]) -> RowFilterExpressio
     return RowFilterExpression(text, tuple(reading.test(term) for term in trees(tree, *_TERMS)))
 
 
-def completions(text: str, column: int, fields: Iterable[FilterField]) -> tuple[str, ...]:
+def completions(text: str, column: int, fields: Iterable[TableColumn]) -> tuple[str, ...]:
     """Return what the word before a column (from 1) may become: names with their operator, or values of a field."""
     begun = re.search(r"[^\s|]*$", text[: column - 1])
     word = begun[0].removeprefix("-") if begun else ""
     name, operator, value = re.fullmatch(r"([\w.]*)([:=<>!]*)(.*)", word, re.DOTALL).groups()  # type: ignore[union-attr]  # it matches any text
     if operator:
         known = next((field for field in fields if name in (field.name, *field.aliases)), None)
-        given = known.values if known else ()
+        given = known.suggested if known else ()
         return tuple(
             f"{name}{operator}{suggestion}"
             for suggestion in given
@@ -140,9 +113,7 @@ def completions(text: str, column: int, fields: Iterable[FilterField]) -> tuple[
     names = ((alias, field) for field in fields for alias in (*field.aliases, field.name))
     folded = name.casefold()
     return tuple(
-        f"{alias}{'>' if field.kind is FieldKind.NUMBER else ':'}"
-        for alias, field in names
-        if alias.casefold().startswith(folded)
+        f"{alias}{'>' if field.is_number else ':'}" for alias, field in names if alias.casefold().startswith(folded)
     )
 
 
@@ -169,10 +140,10 @@ def _unreadable(text: str, column: int) -> tuple[str, str]:
 class _Reading:
     """Makes tests of the terms of a filter."""
 
-    def __init__(self, text: str, fields: Sequence[FilterField]) -> None:
+    def __init__(self, text: str, fields: Sequence[TableColumn]) -> None:
         self._text = text
         self._fields = {name: field for field in reversed(fields) for name in (*field.aliases, field.name)}
-        self._plain = [field for field in fields if field.plain and field.kind is not FieldKind.NUMBER]
+        self._plain = [field for field in fields if field.plain and field.is_text]
 
     def test(self, term: Tree[Token]) -> _Test:
         """Return the test of a term."""
@@ -184,26 +155,26 @@ class _Reading:
 
     def _anywhere(self, values: Sequence[Token]) -> _Test:
         needles = [_plain(value).casefold() for value in values]
-        getters = [field.searched or field.get for field in self._plain]
+        getters = [field.searched or field.asked for field in self._plain]
         return lambda row: any(needle in text for get in getters for text in _texts(get(row)) for needle in needles)
 
     def _comparison(self, name: Token, operator: Token, *values: Token) -> _Test:
         known = self._fields.get(str(name))
         if known is None:
             raise self._error(name, f"there is no field {str(name)!r}", self._meant(str(name)))
-        get = known.get
+        get = known.asked
         if any(str(value) == _UNKNOWN for value in values):
             if len(values) > 1 or operator not in {":", "=", "!="}:
                 raise self._error(operator, "`?` stands alone behind `:`, `=` or `!=`", f"As in {name}:?")
             return (lambda row: _lacks(get(row))) if operator != "!=" else (lambda row: not _lacks(get(row)))
-        if known.kind is FieldKind.NUMBER:
+        if known.is_number:
             return self._of_numbers(known, operator, values)
         if operator in _ORDERS:
             what = f"{str(name)!r} is a text, which is neither more nor less"
             raise self._error(operator, what, f"Write {name}:{values[0]}")
         return _of_texts(known, str(operator), [_plain(value) for value in values])
 
-    def _of_numbers(self, known: FilterField, operator: Token, values: Sequence[Token]) -> _Test:
+    def _of_numbers(self, known: TableColumn, operator: Token, values: Sequence[Token]) -> _Test:
         numbers = [self._number(known, value) for value in values]
         get, order = known.get, _ORDERS.get(str(operator))
         if order is not None and len(numbers) > 1:
@@ -215,7 +186,7 @@ class _Reading:
             return lambda row: (number := _number_of(get(row))) is not None and not _equal(number, numbers)
         return lambda row: (number := _number_of(get(row))) is not None and _equal(number, numbers)
 
-    def _number(self, known: FilterField, value: Token) -> float:
+    def _number(self, known: TableColumn, value: Token) -> float:
         units = _UNITS.get(known.unit, _UNITS[""])
         read = _NUMBER.fullmatch(_plain(value))
         if read is None or read[2].lower() not in units:
@@ -235,9 +206,9 @@ class _Reading:
         return FilterError(self._text, token.column or 1, what, next_step)
 
 
-def _of_texts(known: FilterField, operator: str, values: Sequence[str]) -> _Test:
-    same = _type_word if known.kind is FieldKind.TYPE else str.casefold
-    get, needles = known.searched or known.get, [same(value) for value in values]
+def _of_texts(known: TableColumn, operator: str, values: Sequence[str]) -> _Test:
+    same = _type_word if known.types else str.casefold
+    get, needles = known.searched or known.asked, [same(value) for value in values]
     if operator == ":":
         return lambda row: any(needle in same(text) for text in _texts(get(row)) for needle in needles)
     wanted = frozenset(needles)

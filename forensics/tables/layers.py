@@ -88,10 +88,6 @@ def _shapes(tensors: Iterable[TensorFacts]) -> tuple[str, ...]:
     return tuple("x".join(map(str, tensor.dims)) for tensor in tensors)
 
 
-def _time_source(layer: LayerFacts) -> str | None:
-    return layer.time_is.value if layer.time_is else None
-
-
 def _aligned(layer: LayerFacts) -> bool | None:
     return layer.alignment.aligned if layer.alignment else None
 
@@ -120,7 +116,7 @@ LAYER_COLUMNS: tuple[TableColumn, ...] = (
     TableColumn("compute_precision", _computes, types=True, aliases=("precision", "compute"), cell=_COMPUTE),
     TableColumn("output_types", lambda layer: layer.output_types, _T, types=True, aliases=("out",)),
     TableColumn("time_ms", lambda layer: layer.time_ms, _N, "ms", ("time", "ms"), cell=_MS),
-    TableColumn("time_is", _time_source),
+    TableColumn("time_is", lambda layer: layer.time_is and layer.time_is.value),
     TableColumn("share", lambda layer: layer.share, _N, "ratio", cell=_SHARE),
     TableColumn("weights_bytes", lambda layer: layer.weights_bytes, _I, "bytes", ("weights",)),
     TableColumn("input_bytes", lambda layer: layer.input_bytes, _I, "bytes"),
@@ -183,9 +179,6 @@ LAYER_COLUMNS: tuple[TableColumn, ...] = (
 
 ``margin`` and ``other`` are how much slower the runner-up and the fastest other type are: ``margin<2%``.
 """
-
-LAYER_FIELDS = tuple(column.field for column in LAYER_COLUMNS)
-"""What a filter may ask of a layer."""
 
 LAYER_CELLS = tuple(sorted((column.cell for column in LAYER_COLUMNS if column.cell), key=lambda cell: cell.place))
 """What a list of layers shows behind their names, in the order of the screen."""

@@ -8,7 +8,7 @@ from textual.binding import Binding
 
 from trtforensics.model.timings import NEAR_TIE_RATIO
 from trtforensics.tables.columns import Table
-from trtforensics.tables.layers import LAYER_COLUMNS, LAYER_FIELDS
+from trtforensics.tables.layers import LAYER_COLUMNS
 from trtforensics.tui.rows.filtering import NO_FILTER
 from trtforensics.tui.rows.layers.columns import ORDERS, ColumnLayout, heading, orders, title_at
 from trtforensics.tui.rows.layers.index import LayerIndex, RowKind, TreeRow
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from trtforensics.engines.facts import LayerFacts
     from trtforensics.model.log import CachedResult, Choice
-    from trtforensics.tables.filtering import FilterField
+    from trtforensics.tables.columns import TableColumn
     from trtforensics.tui.rows.layers.columns import Order
     from trtforensics.tui.rows.layers.questions import Question
 
@@ -49,7 +49,7 @@ class LayerTree(VirtualList):
         Binding("A", "question(-1)", "Ask back", show=False),
     ]
 
-    fields: Sequence[FilterField] = LAYER_FIELDS
+    fields: Sequence[TableColumn] = LAYER_COLUMNS
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)

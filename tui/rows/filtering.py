@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from trtforensics.tables.columns import TYPE_VALUES
-from trtforensics.tables.filtering import FieldKind, FilterField, RowFilterExpression, parse_filter
+from trtforensics.tables.columns import Sort, TableColumn
+from trtforensics.tables.filtering import RowFilterExpression, parse_filter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +40,7 @@ class RowFilter:
 NO_FILTER = RowFilter()
 
 
-def row_filter(text: str, fields: Sequence[FilterField]) -> RowFilter:
+def row_filter(text: str, fields: Sequence[TableColumn]) -> RowFilter:
     """Read a filter over rows with these fields.
 
     Raises:
@@ -49,26 +49,22 @@ def row_filter(text: str, fields: Sequence[FilterField]) -> RowFilter:
     return RowFilter(text, parse_filter(text, fields)) if text.strip() else NO_FILTER
 
 
-def texts(*names: str, plain: bool = True) -> tuple[FilterField, ...]:
+def texts(*names: str, plain: bool = True) -> tuple[TableColumn, ...]:
     """Return fields of texts; plain words are looked for in them where ``plain``."""
-    return tuple(FilterField(name, partial(_field, name), plain=plain) for name in names)
+    return tuple(TableColumn(name, partial(_field, name), plain=plain) for name in names)
 
 
-def types(*names: str) -> tuple[FilterField, ...]:
+def types(*names: str) -> tuple[TableColumn, ...]:
     """Return fields of types, which have several spellings."""
-    return tuple(
-        FilterField(name, partial(_field, name), FieldKind.TYPE, plain=False, values=TYPE_VALUES) for name in names
-    )
+    return tuple(TableColumn(name, partial(_field, name), types=True, plain=False) for name in names)
 
 
-def numbers(unit: str, *names: str, aliases: tuple[str, ...] = ()) -> tuple[FilterField, ...]:
+def numbers(unit: str, *names: str, aliases: tuple[str, ...] = ()) -> tuple[TableColumn, ...]:
     """Return fields of numbers in a unit: ``ms``, ``ratio`` or none."""
-    return tuple(
-        FilterField(name, partial(_field, name), FieldKind.NUMBER, unit, aliases, plain=False) for name in names
-    )
+    return tuple(TableColumn(name, partial(_field, name), Sort.NUMBER, unit, aliases) for name in names)
 
 
-def _field(name: str, row: NamedFields) -> object:
+def _field(name: str, row: NamedFields) -> Any:  # noqa: ANN401 - whatever the row has
     return row.get(name)
 
 

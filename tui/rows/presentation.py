@@ -10,7 +10,7 @@ from trtforensics.tui.rows.filtering import ANY_TEXT
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from trtforensics.tables.filtering import FilterField
+    from trtforensics.tables.columns import TableColumn
     from trtforensics.tui.rows.filtering import NamedFields
     from trtforensics.tui.rows.pieces import Line
 
@@ -50,7 +50,7 @@ class Presentation(Generic[Row]):
     """What a row is called where a filter keeps none."""
     key: Callable[[Row], object] | None = None
     """What stays the same of a row when it is read again; None where its position does."""
-    fields: Sequence[FilterField] = ANY_TEXT
+    fields: Sequence[TableColumn] = ANY_TEXT
     """What a filter can ask of a row."""
     values: Callable[[Row], NamedFields] | None = None
     """The values of those fields; None where rows are not filtered."""

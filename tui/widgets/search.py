@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from textual.binding import BindingType
 
-    from trtforensics.tables.filtering import FilterField
+    from trtforensics.tables.columns import TableColumn
     from trtforensics.tui.widgets.log_view import LogView, NumberedLines
 
 
@@ -69,7 +69,7 @@ _OF_LINES = frozenset({Purpose.SEARCH, Purpose.ONLY})
 class FieldSuggester(Suggester):
     """Completes the names of the fields that a filter can ask for; the right arrow takes what it suggests."""
 
-    def __init__(self, fields: Sequence[FilterField]) -> None:
+    def __init__(self, fields: Sequence[TableColumn]) -> None:
         super().__init__(case_sensitive=True)
         self._fields = fields
 
@@ -113,7 +113,7 @@ class Prompt(Input):
         self.regex = False
         self.display = False
 
-    def ask(self, purpose: Purpose, text: str = "", fields: Sequence[FilterField] = ()) -> None:
+    def ask(self, purpose: Purpose, text: str = "", fields: Sequence[TableColumn] = ()) -> None:
         """Open for a purpose, with a text to start from. The names of ``fields`` are completed."""
         self.purpose = purpose
         self.suggester = FieldSuggester(fields) if fields else None

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.selection import Selection
 
-    from trtforensics.tables.columns import Table
-    from trtforensics.tables.filtering import FilterField
+    from trtforensics.tables.columns import Table, TableColumn
 
 MORE = "›"  # noqa: RUF001 - an arrowhead, not a comparison
 """The end of a row that is cut at the right."""
@@ -114,7 +113,7 @@ class VirtualList(ScrollView, can_focus=True):
         source: VirtualList
         index: int
 
-    fields: Sequence[FilterField] = ANY_TEXT
+    fields: Sequence[TableColumn] = ANY_TEXT
     """What a filter can ask of the rows."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it

@@ -9,15 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trtforensics.tables.filtering import FieldKind, FilterError, FilterField, completions, parse_filter
+from trtforensics.tables.columns import Sort, TableColumn
+from trtforensics.tables.filtering import FilterError, completions, parse_filter
 
 FIELDS = (
-    FilterField("layer", itemgetter("layer"), aliases=("name",)),
-    FilterField("type", itemgetter("type"), FieldKind.TYPE, values=("Half", "Float")),
-    FilterField("time_ms", itemgetter("time"), FieldKind.NUMBER, "ms", ("time",)),
-    FilterField("margin", itemgetter("margin"), FieldKind.NUMBER, "ratio"),
-    FilterField("weights_bytes", itemgetter("weights"), FieldKind.NUMBER, "bytes", ("weights",)),
-    FilterField("line", itemgetter("line"), plain=False),
+    TableColumn("layer", itemgetter("layer"), aliases=("name",)),
+    TableColumn("type", itemgetter("type"), types=True),
+    TableColumn("time_ms", itemgetter("time"), Sort.NUMBER, "ms", ("time",)),
+    TableColumn("margin", itemgetter("margin"), Sort.NUMBER, "ratio"),
+    TableColumn("weights_bytes", itemgetter("weights"), Sort.NUMBER, "bytes", ("weights",)),
+    TableColumn("line", itemgetter("line"), plain=False),
 )
 ROWS: list[dict[str, Any]] = [
     {"layer": "Conv_0 + Relu_1", "type": "Half", "time": 0.06, "margin": 0.01, "weights": 2048, "line": "17"},
@@ -99,8 +100,8 @@ def test_a_filter_that_cannot_be_read_is_refused_at_its_column(text: str, column
         ("ti", 3, ("time>", "time_ms>")),
         ("relu -ty", 9, ("type:",)),
         ("ma type:half", 3, ("margin>",)),
-        ("type:f", 7, ("type:Float",)),
-        ("type=", 6, ("type=Half", "type=Float")),
+        ("type:f", 7, ("type:float", "type:fp8")),
+        ("type=b", 7, ("type=bfloat16",)),
         ("zzz:f", 6, ()),
     ],
 )
