@@ -428,13 +428,7 @@ def plot(first: LoadedBuild, second: LoadedBuild | None = None, *, of: str = "")
 
     made = figures_of(first.engine)
     if second is not None:
-        from trtforensics.comparison.times import compare_times  # noqa: PLC0415 - as above
-        from trtforensics.comparison.view_building import of_log  # noqa: PLC0415 - as above
-
-        logs = (replace(build.log.raw, builds=(build.raw,)) for build in (first, second))
-        good, bad = ([side] if (side := of_log(log)) is not None else [] for log in logs)
-        times = compare_times(good, bad).layers if good and bad else None
-        made = figures_of_two(times) if times is not None else []
+        made = figures_of_two(*(replace(build.log.raw, builds=(build.raw,)) for build in (first, second)))
     name = of or next((figure.name for figure in made), "layers")
     return view(FigureView, named(made, name, first.log.path))
 

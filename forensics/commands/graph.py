@@ -149,7 +149,7 @@ def _selected(graph: BuildGraph, args: Namespace, *, picture: bool) -> nx.MultiD
 
 def _written(shown: nx.MultiDiGraph, args: Namespace, form: GraphForm, graph: BuildGraph) -> Iterable[bytes]:
     """Return the document of a form in blocks; a picture's is its DOT."""
-    from trtforensics.graphs.drawing import Colouring, Drawing, drawn
+    from trtforensics.graphs.drawing import Colouring, drawn
     from trtforensics.graphs.export import GraphForm, export, without_secrets
 
     whole = shown is graph.graph
@@ -157,4 +157,4 @@ def _written(shown: nx.MultiDiGraph, args: Namespace, form: GraphForm, graph: Bu
         return export(shown, form)
     version = f", TensorRT {graph.engine.build.tensorrt_version}" if graph.engine.build.tensorrt_version else ""
     title = f"{PurePath(args.sources[0]).name}{version}: {len(graph.engine_layers())} engine layers"
-    return [drawn(without_secrets(shown), Drawing(Colouring(args.colour), title))]
+    return [drawn(without_secrets(shown), Colouring(args.colour), title)]

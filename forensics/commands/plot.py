@@ -10,7 +10,6 @@ from trtforensics.errors import UsageError
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from trtforensics.comparison.views import BuildView
     from trtforensics.plots.figure import Figure
 
 EXAMPLE = """examples:
@@ -82,8 +81,6 @@ def _figures(args: Namespace) -> list[Figure]:
     Raises:
         UsageError: the files do not give one.
     """
-    from trtforensics.comparison.times import compare_times
-    from trtforensics.comparison.view_building import of_log
     from trtforensics.console.progress import ProgressLine
     from trtforensics.engines.joining import load_joined
     from trtforensics.plots.choosing import NEEDS, figures_of, figures_of_two, named
@@ -94,9 +91,7 @@ def _figures(args: Namespace) -> list[Figure]:
         other = load_joined(args.against, max_bytes=args.max_bytes, on_progress=progress) if args.against else None
     made: list[Figure] = []
     if other is not None:
-        views: list[BuildView] = [view for engine in (joined, other) if (view := of_log(engine.log)) is not None]
-        times = compare_times(views[:1], views[1:]).layers if len(views) > 1 else None
-        made += figures_of_two(times) if times is not None else []
+        made += figures_of_two(joined.log, other.log)
     both = [joined, *([other] if other is not None else [])]
     timed = figures_of_times([file for engine in both for file in engine.times_files])
     if joined.log.builds or args.build is not None or not timed:

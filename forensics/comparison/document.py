@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from trtforensics.model.profile import TimeSource
 from trtforensics.model.timings import tactic_text
 from trtforensics.parsers.notation.kernels import read_tactic
-from trtforensics.render.json_text import dumps
-from trtforensics.render.kernel_facts import kernel_facts
+from trtforensics.render.json_text import dumps, kernel_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
         TimeComparison,
         TimedHalf,
         TotalDelta,
-        TypeDelta,
     )
     from trtforensics.comparison.views import BuildView
     from trtforensics.model.span import SourceSpan
@@ -176,25 +174,20 @@ def _total(total: TotalDelta) -> JsonObject:
 
 
 def _measured(total: Measured) -> JsonObject:
-    rounded = {name: _round(getattr(total, name)) for name in ("value", "spread", "mean")}
-    return {**rounded, "count": total.count, "line": _place(total.span)}
+    return {**_rounded(total, "value", "spread", "mean"), "count": total.count, "line": _place(total.span)}
 
 
 def _layers(layers: LayerTimes) -> JsonObject:
     return {
         "time_is": layers.time_is.value,
-        "good_ms": _round(layers.good_ms),
-        "bad_ms": _round(layers.bad_ms),
+        **_rounded(layers, "good_ms", "bad_ms"),
         "untimed": {"good": layers.untimed[0], "bad": layers.untimed[1]},
-        "types": [_type(delta) for delta in layers.types],
+        "types": [
+            {"type": delta.type, **_rounded(delta, "good_layers", "bad_layers", "good_ms", "bad_ms", "delta_ms")}
+            for delta in layers.types
+        ],
         "rows": [_row(row) for row in layers.rows],
     }
-
-
-def _type(delta: TypeDelta) -> JsonObject:
-    layers = {"good_layers": _round(delta.good_layers), "bad_layers": _round(delta.bad_layers)}
-    times = {"good_ms": _round(delta.good_ms), "bad_ms": _round(delta.bad_ms), "delta_ms": _round(delta.delta_ms)}
-    return {"type": delta.type, **layers, **times}
 
 
 def _row(row: LayerDelta) -> JsonObject:
@@ -218,6 +211,10 @@ def _timed_half(half: TimedHalf) -> JsonObject:
 def _judged(noise: float | None, delta: LayerDelta | TotalDelta) -> bool | None:
     """Return whether a difference is larger than chance may make it; None where nothing tells."""
     return None if noise is None else not delta.within_noise
+
+
+def _rounded(record: object, *names: str) -> JsonObject:
+    return {name: _round(getattr(record, name)) for name in names}
 
 
 def _round(value: float | None) -> float | None:

@@ -129,10 +129,8 @@ def _measured(facts: LayerFacts) -> dict[str, Any]:
 def _tuned(build: Build) -> list[LayerView]:
     """Make the layers of a log without an engine dump from the choices and cached results that may be final."""
     by_layer: dict[str, list[Choice | CachedResult]] = {}
-    every: list[Choice | CachedResult] = [*build.choices, *build.cached]
-    for result in sorted(every, key=lambda result: result.span.line):
-        discarded = result.pass_index is not None and build.passes[result.pass_index].chosen is False
-        if result.final is not False and not discarded:
+    for result in sorted(build.tuned_results, key=lambda result: result.span.line):
+        if result.final is not False and build.may_be_in_engine(result.pass_index):
             by_layer.setdefault(result.layer, []).append(result)
     return [_tuned_layer(build, layer, tuned) for layer, tuned in by_layer.items()]
 

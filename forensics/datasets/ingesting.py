@@ -1,4 +1,4 @@
-"""Adds sources to a dataset: those that are new or have changed, in this process or in several."""
+"""Adds sources to a dataset, those that are new or have changed; of a command's sources, to a temporary one."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import glob
 import multiprocessing
 import os
 import re
+import tempfile
 import threading
 import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from datetime import datetime, timezone
 from hashlib import sha256
 from pathlib import Path
@@ -19,8 +21,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trtforensics.comparison.loading import files_in
 from trtforensics.datasets.judged_sources import TABLES, judged_source
-from trtforensics.datasets.store import LABEL_COLUMNS, SOURCE_COLUMNS, Dataset, word_of
-from trtforensics.errors import ForensicsError, UsageError
+from trtforensics.datasets.store import LABEL_COLUMNS, SOURCE_COLUMNS, Dataset, is_dataset, word_of
+from trtforensics.errors import ForensicsError, SourceError, UsageError
 from trtforensics.model.version import __version__
 from trtforensics.sources.kinds import kind_of
 from trtforensics.tables.columns import Table
@@ -124,13 +126,8 @@ class Ingestion:
         if known is not None and not labels:  # those that it was given before
             labels = dict(text.split("=", 1) for text in known["labels"])
             texts = known["labels"]
-        row: dict[str, Any] = {
-            "source": source,
-            "labels": tuple(texts),
-            "version": __version__,
-            "ingested_ns": time.time_ns(),
-        }
-        row |= {"modified_ns": None, "modified": None}
+        row: dict[str, Any] = {"source": source, "labels": tuple(texts), "version": __version__}
+        row["ingested_ns"] = time.time_ns()
         if stat is not None:
             date = datetime.fromtimestamp(stat.st_mtime, timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
             row |= {"bytes": stat.st_size, "modified_ns": stat.st_mtime_ns, "modified": date}
@@ -213,3 +210,37 @@ def in_words(every: Iterable[Ingested]) -> str:
     """Count what became of sources: ``3 read, 1 unreadable, 2,996 unchanged``."""
     counts = Counter(each.status for each in every)
     return ", ".join(f"{counts[status]:,} {status}" for status in ("read", "unreadable", "unchanged") if counts[status])
+
+
+@contextmanager
+def opened(
+    words: Sequence[str],
+    listed: Iterable[str],
+    *,
+    max_bytes: int,
+    tell: Callable[[str], None],
+    refused: Callable[[str], None],
+) -> Iterator[Dataset]:
+    """Open the folder of a dataset or sources; see :func:`sources_of`.
+
+    ``refused`` is called with a sentence about each source that cannot be read.
+
+    Raises:
+        SourceError: none of the sources can be read, or the dataset cannot.
+        UsageError: another version wrote the dataset, or pyarrow is not installed.
+        OutputError: there is no space for temporary files.
+    """
+    if len(words) == 1 and is_dataset(words[0]):
+        yield Dataset.opened(words[0])
+        return
+    with tempfile.TemporaryDirectory(prefix="trtforensics-") as folder:
+        ingestion = Ingestion(folder, {}, None, max_bytes)
+        bad = read = 0
+        for each in ingestion.run(sources_of(words, listed, Path(folder)), 1, tell):
+            read += each.status == "read"
+            if each.status == "unreadable":
+                refused(f"{each.source}: {each.why}.")
+                bad += 1
+        if not read:
+            raise SourceError(" ".join(words[:3]), f"holds no source that can be read, of {bad}", "Name a log")
+        yield ingestion.dataset

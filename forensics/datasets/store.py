@@ -16,6 +16,7 @@ import sys
 import time
 from contextlib import contextmanager
 from hashlib import sha256
+from operator import itemgetter, methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,22 +45,19 @@ _STALE_S = 24 * 3600.0
 
 _FEW = 64
 """Rows of which a dictionary of texts saves nothing. What describes a file is most of the bytes of a small one."""
-_I = Sort.INTEGER
-SOURCE_COLUMNS = (
-    TableColumn("source", lambda row: row["source"]),
-    *(TableColumn(name, lambda row, name=name: row.get(name)) for name in ("kind", "status", "why", "sha256")),  # type: ignore[misc]  # mypy: no type of a default
-    *(TableColumn(name, lambda row, name=name: row.get(name), _I) for name in ("bytes", "lines", "builds", "runs")),  # type: ignore[misc]  # as above
-    TableColumn("modified", lambda row: row["modified"]),
-    TableColumn("modified_ns", lambda row: row["modified_ns"], _I),
-    TableColumn("ingested_ns", lambda row: row["ingested_ns"], _I),
-    TableColumn("labels", lambda row: row["labels"], Sort.TEXTS),
-    TableColumn("version", lambda row: row["version"]),
+SOURCE_COLUMNS = tuple(
+    TableColumn(name, methodcaller("get", name), sort)
+    for sort, names in (
+        (Sort.TEXT, ("source", "kind", "status", "why", "sha256")),
+        (Sort.INTEGER, ("bytes", "lines", "builds", "runs")),
+        (Sort.TEXT, ("modified",)),
+        (Sort.INTEGER, ("modified_ns", "ingested_ns")),
+        (Sort.TEXTS, ("labels",)),
+        (Sort.TEXT, ("version",)),
+    )
+    for name in names
 )
-LABEL_COLUMNS = (
-    TableColumn("source", lambda row: row[0]),
-    TableColumn("label", lambda row: row[1]),
-    TableColumn("value", lambda row: row[2]),
-)
+LABEL_COLUMNS = tuple(TableColumn(name, itemgetter(place)) for place, name in enumerate(("source", "label", "value")))
 
 
 def word_of(table: str) -> str:

@@ -102,9 +102,7 @@ class Alternatives:
     def margin(self, result: Result) -> float | None:
         """Return the time of the runner-up in the same formats over that of the winner; None where it is unknown."""
         timed = self.timed(result)
-        if timed is None or not timed.time_ms or timed.runner_up_ms is None:
-            return None
-        return timed.runner_up_ms / timed.time_ms
+        return None if timed is None else timed.margin
 
     def fastest_by_type(self, name: str) -> dict[str, Result]:
         """Return for each type that was timed for a layer its fastest result."""

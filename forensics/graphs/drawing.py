@@ -8,7 +8,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.console.processes import completed
@@ -49,25 +48,18 @@ _CENTRE = "#c43a2b"
 _EDGE = "#7d838f"
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """How a view is drawn."""
-
-    colouring: Colouring = Colouring.PRECISION
-    title: str = ""
-
-
-def drawn(graph: nx.MultiDiGraph, drawing: Drawing) -> bytes:
+def drawn(graph: nx.MultiDiGraph, colouring: Colouring, title: str) -> bytes:
     """Return a view as DOT, in UTF-8; names in it hold no control characters."""
-    return "".join(f"{line}\n" for line in _Canvas(graph, drawing).lines()).encode()
+    return "".join(f"{line}\n" for line in _Canvas(graph, colouring, title).lines()).encode()
 
 
 class _Canvas:
     """The picture of one view."""
 
-    def __init__(self, graph: nx.MultiDiGraph, drawing: Drawing) -> None:
+    def __init__(self, graph: nx.MultiDiGraph, colouring: Colouring, title: str) -> None:
         self._graph = graph
-        self._drawing = drawing
+        self._colouring = colouring
+        self._title = title
         nodes = graph.nodes(data=True)
         self._most = max((attributes.get("share", 0.0) for _, attributes in nodes), default=0.0)
         self._types = colours.of_names(_operation(attributes) for _, attributes in nodes)
@@ -78,7 +70,7 @@ class _Canvas:
         yield "digraph engine {"
         yield "  graph [rankdir=TB, nodesep=0.25, ranksep=0.45, fontname=Helvetica, fontsize=11, labelloc=t"
         effort = ", splines=polyline, nslimit=0.5, nslimit1=1, mclimit=0.3" if len(self._graph) > _LARGE else ""
-        yield f"    , labeljust=l, label={quoted(self._drawing.title)}{effort}];"
+        yield f"    , labeljust=l, label={quoted(self._title)}{effort}];"
         yield "  node [shape=box, style=filled, fontname=Helvetica, fontsize=10, margin=0.09, height=0.3, penwidth=1];"
         yield f'  edge [fontname=Helvetica, fontsize=8, color="{_EDGE}", fontcolor="#5a5f6a", arrowsize=0.6];'
         clusters = self._clusters()
@@ -145,9 +137,9 @@ class _Canvas:
         return style
 
     def _colour(self, attributes: Mapping[str, Any]) -> str:
-        if self._drawing.colouring is Colouring.SHARE:
+        if self._colouring is Colouring.SHARE:
             return colours.of_share(attributes.get("share", 0.0), self._most)
-        if self._drawing.colouring is Colouring.TYPE:
+        if self._colouring is Colouring.TYPE:
             return self._types.get(_operation(attributes), colours.NEUTRAL)
         return colours.of_precision(attributes.get("compute_precision", ""))
 
@@ -181,9 +173,9 @@ class _Canvas:
             yield "  }"
 
     def _legend_entries(self) -> list[tuple[str, str]]:
-        if self._drawing.colouring is Colouring.TYPE:
+        if self._colouring is Colouring.TYPE:
             return sorted(self._types.items())
-        if self._drawing.colouring is Colouring.SHARE:
+        if self._colouring is Colouring.SHARE:
             return [(f"{self._most:.1%} of the time", colours.of_share(1, 1))] if self._most else []
         nodes = (attributes for _, attributes in self._graph.nodes(data=True))
         precisions = {node.get("compute_precision", "") for node in nodes if node.get("kind") == NodeKind.ENGINE}

@@ -184,15 +184,7 @@ def around(graph: nx.MultiDiGraph, name: str, hops: int, *, where: str) -> nx.Mu
         UsageError: no node has the name, or several have it as a part of theirs.
     """
     centre = _named(graph, name, where)
-    reached = {centre: 0}
-    waiting = deque([centre])
-    while waiting:
-        node = waiting.popleft()
-        if reached[node] < hops:
-            for other in (*graph.predecessors(node), *graph.successors(node)):
-                if other not in reached:
-                    reached[other] = reached[node] + 1
-                    waiting.append(other)
+    reached = nx.single_source_shortest_path_length(graph.to_undirected(as_view=True), centre, cutoff=hops)
     part = graph.subgraph(reached).copy()
     part.nodes[centre]["centre"] = True
     return part

@@ -165,6 +165,11 @@ class Choice:
         return f"<choice for {self.layer[:_NAME]}: {self.runner} {tactic}, line {self.span.line:,}>"
 
     @property
+    def margin(self) -> float | None:
+        """The runner-up's time over its own; None where one of them is not known."""
+        return self.runner_up_ms / self.time_ms if self.time_ms and self.runner_up_ms is not None else None
+
+    @property
     def near_tie(self) -> bool:
         """Whether the runner-up is within 2 % of the chosen tactic."""
         return is_near_tie(self.time_ms, self.runner_up_ms)
@@ -491,6 +496,11 @@ class BuildLog:
     @cached_property
     def _runs_of_builds(self) -> dict[int, Run]:
         return {build: run for run in self.runs for build in run.builds}
+
+    def place_of(self, span: SourceSpan) -> str:
+        """Return a place as ``line 3``; with its file, where that is another than the log's."""
+        files = {source.path for source in (self.source, *self.source.parts)}
+        return f"line {span.line}" if span.file in files else str(span)
 
     def build_at(self, line: int) -> Build | None:
         """Return the build a line belongs to."""

@@ -9,8 +9,7 @@ from trtforensics.console.terminal import visible
 from trtforensics.model.timings import tactic_text
 from trtforensics.pin.plan import PinState
 from trtforensics.pin.verification import PinUse, without_proof
-from trtforensics.render.json_text import dumps
-from trtforensics.render.kernel_facts import kernel_facts
+from trtforensics.render.json_text import dumps, kernel_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

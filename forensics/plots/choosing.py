@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.comparison.times import compare_times
+from trtforensics.comparison.view_building import of_log
 from trtforensics.errors import UsageError
 from trtforensics.plots.comparison_figures import side_by_side, waterfall
 from trtforensics.plots.engine_figures import blocks, layers, margins, memory, roofline, tuning, types
@@ -11,8 +13,8 @@ from trtforensics.plots.engine_figures import blocks, layers, margins, memory, r
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from trtforensics.comparison.times import LayerTimes
     from trtforensics.engines.facts import EngineFacts
+    from trtforensics.model.log import BuildLog
     from trtforensics.plots.figure import Figure
 
 NEEDS = {
@@ -50,6 +52,8 @@ def named(made: Iterable[Figure], name: str, where: str) -> Figure:
     return by_name[name]
 
 
-def figures_of_two(times: LayerTimes) -> list[Figure]:
-    """Return the figures of two engines."""
-    return [waterfall(times), side_by_side(times)]
+def figures_of_two(first: BuildLog, second: BuildLog) -> list[Figure]:
+    """Return the figures of two engines; none where their layers have no times of one source."""
+    views = [view for log in (first, second) if (view := of_log(log)) is not None]
+    times = compare_times(views[:1], views[1:]).layers if len(views) > 1 else None
+    return [] if times is None else [waterfall(times), side_by_side(times)]

@@ -123,11 +123,11 @@ def blocks(engine: EngineFacts) -> Figure | None:
     return canvas.figure("blocks", "Time by ONNX block", alt, ("block", "layers", "time_ms"), data)
 
 
-def _blocks(engine: EngineFacts) -> list[LayerGroup[LayerFacts]]:
+def _blocks(engine: EngineFacts) -> list[LayerGroup]:
     """Return the blocks that take time, at the first depth at which none takes more than half, or else two deep."""
     by_depth = [[group for group in engine.by_block(depth) if group.time_ms] for depth in range(2, _DEEPEST)]
 
-    def largest(groups: Sequence[LayerGroup[LayerFacts]]) -> float:
+    def largest(groups: Sequence[LayerGroup]) -> float:
         times = [group.time_ms or 0.0 for group in groups if group.name]
         return max(times, default=0.0) / (sum(times) or 1.0)
 
@@ -285,11 +285,7 @@ _MOST_MARGIN = 0.5
 
 def margins(build: Build) -> Figure | None:
     """Return how much slower the runner-up of each of the engine's choices was; None where no choice has one."""
-    closest = [
-        (choice, choice.runner_up_ms / choice.time_ms - 1)
-        for choice in build.choices
-        if choice.final and choice.time_ms and choice.runner_up_ms is not None
-    ]
+    closest = [(c, margin - 1) for c in build.choices if c.final and (margin := c.margin) is not None]
     closest.sort(key=lambda pair: pair[1])
     if not closest:
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 from xml.etree import ElementTree as ET
 
 from trtforensics.console.secrets import masked
@@ -11,7 +11,7 @@ from trtforensics.console.terminal import visible
 from trtforensics.render.names import in_two_lines, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 
 WIDTH = 440
@@ -99,6 +99,13 @@ class Canvas:
             x += width
         self.y += 24 if entries else 0
 
+    def heading(self, label: str, text: str) -> None:
+        """Write a label in a line or two, with a pale text at the right end of its first line."""
+        self.text(WIDTH, self.y + 10, text, anchor="end", tone="pale")
+        for line in wrapped(label, WIDTH - width_of(f"{text}  "), WIDTH):
+            self.text(0, self.y + 10, line)
+            self.y += _ROW
+
     def figure(  # noqa: PLR0913 - the parts of a figure
         self,
         name: str,
@@ -170,21 +177,15 @@ class BarRow:
 
 def draw_bars(canvas: Canvas, rows: Sequence[BarRow], base: float = 0.0) -> None:
     """Draw rows of bars on one scale, which holds ``base``; what lies below it is not drawn."""
-    ends = [end for row in rows for bar in row.bars for end in _ends(bar)]
+    ends = [place for row in rows for bar in row.bars for _, *places in _placed(bar) for place in places]
     low, high = (base, max(ends)) if base else (min([0.0, *ends]), max([0.0, *ends]))
     unit = WIDTH / (high - low) if high > low else 0.0
     top = canvas.y
     for row in rows:
-        canvas.text(WIDTH, canvas.y + 10, row.text, anchor="end", tone="pale")
-        for line in wrapped(row.label, WIDTH - width_of(f"{row.text}  "), WIDTH):
-            canvas.text(0, canvas.y + 10, line)
-            canvas.y += _ROW
+        canvas.heading(row.label, row.text)
         for bar in row.bars:
-            at = 0.0
-            for part in bar:
-                begin = at if part.start is None else part.start
-                at = begin + part.value
-                left, right = ((max(end, low) - low) * unit for end in sorted((begin, at)))
+            for part, begin, end in _placed(bar):
+                left, right = ((max(place, low) - low) * unit for place in sorted((begin, end)))
                 tip = f"{row.label}: {part.name or row.text}"
                 canvas.rectangle(Box(left, canvas.y, max(right - left, 0.5), _BAR), part.colour, tip)
             canvas.y += _BAR + 1
@@ -193,17 +194,13 @@ def draw_bars(canvas: Canvas, rows: Sequence[BarRow], base: float = 0.0) -> None
         canvas.line((-low * unit, top), (-low * unit, canvas.y))
 
 
-def _ends(bar: Sequence[BarPart]) -> list[float]:
-    at = 0.0
-    ends = []
+def _placed(bar: Sequence[BarPart]) -> Iterator[tuple[BarPart, float, float]]:
+    """Give the parts of a bar with the values that they begin and end at."""
+    end = 0.0
     for part in bar:
-        begin = at if part.start is None else part.start
-        at = begin + part.value
-        ends += [begin, at]
-    return ends
-
-
-Item = TypeVar("Item")
+        begin = end if part.start is None else part.start
+        end = begin + part.value
+        yield part, begin, end
 
 
 class Tile(NamedTuple):

@@ -9,7 +9,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted
-from trtforensics.plots.figure import WIDTH, Box, Canvas, Figure, width_of, wrapped
+from trtforensics.plots.figure import WIDTH, Box, Canvas, Figure
 from trtforensics.render.times import spread
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _MOST_RUNS = 8
 """Runs that a figure shows; its table has all of them."""
 
 _MOST_SAID = 3
-_LEFT, _HEIGHT, _LINE = 44.0, 110.0, 15
+_LEFT, _HEIGHT = 44.0, 110.0
 _COLUMNS, _BINS, _TICKS = 198, 66, 4
 _FAR = 3.0
 """Inferences slower than the 99th percentile by so many times its distance from the fastest are beyond the scale."""
@@ -93,7 +93,7 @@ def _inferences(runs: Sequence[_Run]) -> Figure:
         columns = _columns(run)
         data += [(run.name, *column) for column in columns]
         if place < _MOST_RUNS:
-            _heading(canvas, run)
+            canvas.heading(run.name, f"median {run.stated['median']:.4g} ms, p99 {run.stated['p99']:.4g} ms")
             _course(canvas, scale, columns)
     alt = f"Latency by inference. {_said(runs)}"
     header = ("run", "first_inference", "last_inference", "fastest_ms", "median_ms", "slowest_ms", "gpu_compute_ms")
@@ -117,7 +117,7 @@ def _spread(runs: Sequence[_Run]) -> Figure:
         ]
         data += [(run.name, scale.high, max(run.latency), slower)] if slower else []
         if place < _MOST_RUNS:
-            _heading(canvas, run)
+            canvas.heading(run.name, f"median {run.stated['median']:.4g} ms, p99 {run.stated['p99']:.4g} ms")
             _histogram(canvas, scale, counts, slower)
     alt = f"How latencies spread. {_said(runs)}"
     header = ("run", "from_ms", "to_ms", "inferences")
@@ -158,14 +158,6 @@ def _counted(run: _Run, scale: _Scale) -> tuple[list[int], int]:
     for value in within:
         counts[min(int(scale.part(value) * _BINS), _BINS - 1)] += 1
     return counts, len(run.latency) - len(within)
-
-
-def _heading(canvas: Canvas, run: _Run) -> None:
-    stated = f"median {run.stated['median']:.4g} ms, p99 {run.stated['p99']:.4g} ms"
-    canvas.text(WIDTH, canvas.y + 10, stated, anchor="end", tone="pale")
-    for line in wrapped(run.name, WIDTH - width_of(f"{stated}  "), WIDTH):
-        canvas.text(0, canvas.y + 10, line)
-        canvas.y += _LINE
 
 
 def _course(canvas: Canvas, scale: _Scale, columns: Sequence[tuple[int, int, float, float, float, float]]) -> None:

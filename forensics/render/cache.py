@@ -10,8 +10,7 @@ from trtforensics.model.log import Tool
 from trtforensics.model.timing_cache import KIND, SCHEMA, TimingCache
 from trtforensics.model.timings import tactic_text
 from trtforensics.parsers.notation.kernels import read_kernel
-from trtforensics.render.json_text import dumps, text
-from trtforensics.render.kernel_facts import kernel_facts
+from trtforensics.render.json_text import dumps, kernel_facts, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

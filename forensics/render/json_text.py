@@ -7,11 +7,13 @@ made of dicts first. All write what ``json.dumps`` does, with secrets masked.
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from json.encoder import encode_basestring_ascii
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.console.secrets import masked, masked_values, remembered
+from trtforensics.model.kernel import KernelFacts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -67,6 +69,19 @@ def boolean(value: bool | None) -> str:  # noqa: FBT001 - the value itself
 def source_members(source: SourceInfo) -> dict[str, Any]:
     """Return the members that every document has of a file that was read."""
     return {"path": source.path, "bytes": source.bytes, "lines": source.lines, "sha256": source.sha256}
+
+
+def kernel_facts(facts: KernelFacts) -> dict[str, Any] | None:
+    """Return what the lines of a tactic tell of its kernel as an object of every document; None where nothing is known.
+
+    docs/reference/commands/parse.md describes it.
+    """
+    if facts == KernelFacts(facts.name):
+        return None
+    values = asdict(facts)
+    del values["name"]
+    tile = list(facts.tile) if facts.tile else None
+    return {**values, "tile": tile, "by_convention": sorted(facts.by_convention)}
 
 
 def render(value: object, record_depth: int) -> str:

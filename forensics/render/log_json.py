@@ -16,8 +16,17 @@ from trtforensics.console.secrets import remembered
 from trtforensics.model.ledger import ledger_of
 from trtforensics.model.timings import tactic_text
 from trtforensics.parsers.notation.kernels import read_kernel, read_tactic
-from trtforensics.render.json_text import boolean, dumps, number, render, source_members, text, text_or_null, texts
-from trtforensics.render.kernel_facts import kernel_facts
+from trtforensics.render.json_text import (
+    boolean,
+    dumps,
+    kernel_facts,
+    number,
+    render,
+    source_members,
+    text,
+    text_or_null,
+    texts,
+)
 from trtforensics.render.runs import run_members
 
 if TYPE_CHECKING:

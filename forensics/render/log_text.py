@@ -202,7 +202,7 @@ def _tuning(build: Build) -> Iterator[Row]:
     yield from _list("tactics", [*_timed(build), *_chosen(build)])
     near = [c for c in build.choices if c.near_tie and c.final is not False]
     if near:
-        near.sort(key=_margin)
+        near.sort(key=lambda choice: choice.margin or 0.0)
         whose = "of the engine's choices" if all(c.final for c in near) else "choice" if len(near) == 1 else "choices"
         header = f"{len(near)} {whose} with a runner-up at most {NEAR_TIE_RATIO - 1:.0%} slower, closest first:"
         yield from _list("near ties", [header, *map(_near, near[:_SHOWN])])
@@ -234,10 +234,6 @@ def _chosen(build: Build) -> Iterator[str]:
     used = f", {sum(known):,} used by the engine" if known else "; the log does not tell which the engine uses"
     if measured:
         yield f"{' and '.join(filter(None, parts))}{used}"
-
-
-def _margin(choice: Choice) -> float:
-    return (choice.runner_up_ms or 0.0) / (choice.time_ms or 1.0)
 
 
 def _near(choice: Choice) -> str:
@@ -304,14 +300,12 @@ def _computes(layer: EngineLayer) -> str:
 def _slowest(log: BuildLog, build: Build) -> Iterator[str]:
     """Give the slowest layers, how many layers have a time at all, and what a profile has besides engine layers."""
     ledger = ledger_of(build)
-    files = {source.path for source in (log.source, *log.source.parts)}
     for layer in ledger.slowest[:_SHOWN]:
         sums = "".join(f", {word}" for word in _kernel(layer.tuned))
         what = f", {layer.what}" if layer.what else ""
         steady = f" without slow calls (average {layer.average_ms:g})" if layer.average_ms is not None else ""
         share = f"{layer.time_ms:.6g} ms {layer.time_is}{steady}, {layer.share:.1%}{what}{sums}"
-        place = f"line {layer.span.line}" if layer.span.file in files else str(layer.span)
-        yield f"{_short(layer.name, _NAME_WIDTH - len(sums))}: {share} ({place})"
+        yield f"{_short(layer.name, _NAME_WIDTH - len(sums))}: {share} ({log.place_of(layer.span)})"
     if ledger.slowest and build.engine_layers:
         yield ledger.note
         strangers = [row for row in build.profile if row.engine_layer is None]

@@ -122,7 +122,8 @@ def _layers(log: BuildLog, build: Build, ledger: TimeLedger) -> Iterator[TimeRow
         return
     slowest = units[:_SHOWN]
     slow = [
-        f"{shortened(u.name, _NAME)} {figure(u.time_ms or 0.0)} ms {u.share:.0%}{_place(log, u.span)}" for u in slowest
+        f"{shortened(u.name, _NAME)} {figure(u.time_ms or 0.0)} ms {u.share:.0%} ({log.place_of(u.span)})"
+        for u in slowest
     ]
     yield TimeRow("slowest", "; ".join(slow), tuple(unit.span for unit in slowest))
     types: dict[str, list[TimedUnit]] = {}
@@ -139,12 +140,6 @@ def no_times(build: Build) -> str:
     timed = sum(result.time_ms is not None for result in build.tuned_results)
     joined = f"no layer of the engine joins one of {counted(timed, 'tuned time')}"
     return joined if timed else "no layer of the engine has a time"
-
-
-def _place(log: BuildLog, span: SourceSpan) -> str:
-    """Return a line; with its file, where that is another than the log's."""
-    files = {source.path for source in (log.source, *log.source.parts)}
-    return f" (line {span.line})" if span.file in files else f" ({span})"
 
 
 def _latency(build: Build) -> Iterator[TimeRow]:

@@ -90,120 +90,109 @@ def _ratio(row: LogRow) -> float | None:
     return time_ms / chosen - 1 if chosen and time_ms is not None else None
 
 
-_choice_table = _table(
-    (
-        TableColumn("layer", lambda row: row.item.layer, aliases=("name",)),
-        TableColumn("runner", lambda row: row.item.runner),
-        TableColumn("type", lambda row: tuned_type(row.item), types=True),
-        TableColumn("tactic", lambda row: tactic_text(row.item.tactic)),
-        TableColumn("kernel", lambda row: row.item.kernel or None),
-        TableColumn("time_ms", lambda row: row.item.time_ms, _N, "ms", ("time",)),
-        TableColumn("runner_up_ms", lambda row: getattr(row.item, "runner_up_ms", None), _N, "ms"),
-        TableColumn("margin", lambda row: row.more, _N, "ratio"),
-        TableColumn("candidates", lambda row: getattr(row.item, "candidates", None), _I),
-        TableColumn("input_formats", lambda row: row.item.inputs, _T),
-        TableColumn("output_formats", lambda row: row.item.outputs, _T),
-        TableColumn("final", lambda row: row.item.final, Sort.FLAG),
-        TableColumn("cached", lambda row: not isinstance(row.item, Choice), Sort.FLAG),
-        TableColumn("pass", lambda row: row.item.pass_index, _I),
-    ),
-    _choices,
-)
-_candidate_table = _table(
-    (
-        TableColumn("layer", lambda row: row.more.layer, aliases=("name",)),
-        TableColumn("runner", lambda row: row.item.runner or None),
-        TableColumn("tactic", lambda row: tactic_text(row.item.tactic)),
-        TableColumn("kernel", lambda row: row.item.kernel or None),
-        TableColumn("time_ms", lambda row: row.item.time_ms, _N, "ms", ("time",)),
-        TableColumn("slower", _ratio, _N, "ratio"),
-        TableColumn("chosen", lambda row: row.item.tactic == row.more.tactic, Sort.FLAG),
-        TableColumn("type", lambda row: tuned_type(row.more), types=True),
-        TableColumn("input_formats", lambda row: row.more.inputs, _T),
-        TableColumn("output_formats", lambda row: row.more.outputs, _T),
-        TableColumn("pass", lambda row: row.more.pass_index, _I),
-    ),
-    _candidates,
-)
-_fusion_table = _table(
-    (
-        TableColumn("kind", lambda row: row.item.kind),
-        TableColumn("layers", lambda row: row.item.inputs, _T),
-        TableColumn("pass", lambda row: row.item.pass_index, _I),
-    ),
-    lambda build: (_row(build, record) for record in build.fusions),
-)
-_profile_table = _table(
-    (
-        TableColumn("layer", lambda row: row.item.name, aliases=("name",)),
-        TableColumn("total_ms", lambda row: row.item.total_ms, _N, "ms"),
-        TableColumn("average_ms", lambda row: row.item.average_ms, _N, "ms", ("time",)),
-        TableColumn("median_ms", lambda row: row.item.median_ms, _N, "ms"),
-        TableColumn("share", lambda row: row.item.percentage / 100, _N, "ratio"),
-        TableColumn("type", lambda row: row.more.type if row.more else None, types=True),
-        TableColumn("engine_layer", lambda row: row.item.engine_layer, _I),
-    ),
-    _profile,
-)
-_message_table = _table(
-    (
-        TableColumn("severity", lambda row: _SEVERITIES.get(row.item.severity, row.item.severity)),
-        TableColumn("text", lambda row: row.item.text),
-    ),
-    lambda build: (_row(build, record) for record in build.messages),
-)
-_cache_key_table = _table(
-    (
-        TableColumn("op", lambda row: row.item.op, aliases=("name",)),
-        TableColumn("key", lambda row: row.item.key),
-        TableColumn("selected", lambda row: tactic_text(row.item.selected)),
-        TableColumn("time_ms", lambda row: row.item.time_ms, _N, "ms", ("time",)),
-        TableColumn("candidates", lambda row: len(row.item.candidates), _I),
-        TableColumn("foreign_node", lambda row: row.item.foreign_node or None),
-        TableColumn("onnx_nodes", lambda row: row.item.onnx_nodes, _T, aliases=("fused",)),
-        TableColumn("pass", lambda row: row.item.pass_index, _I),
-    ),
-    lambda build: (_row(build, record) for record in build.timing_cache_keys),
-)
-
-_option_table = _table(
-    (
-        TableColumn("block", lambda row: row.more),
-        TableColumn("option", lambda row: row.item.name, aliases=("name",)),
-        TableColumn("value", lambda row: row.item.value),
-    ),
-    _options,
-)
-_result_table = _table(
-    (
-        TableColumn("result", lambda row: row.item.key, aliases=("name",)),
-        TableColumn("statistic", lambda row: row.more[0]),
-        TableColumn("value", lambda row: row.more[1], _N),
-    ),
-    _results,
-)
-_ledger_table = _table(
-    (
-        TableColumn("unit", lambda row: row.item.kind.value),
-        TableColumn("name", lambda row: row.item.name),
-        TableColumn("layers", lambda row: tuple(map(str, row.item.layers)), _T),
-        TableColumn("time_ms", lambda row: row.item.time_ms, _N, "ms", ("time",)),
-        TableColumn("time_is", lambda row: row.item.state),
-        TableColumn("share", lambda row: row.item.share, _N, "ratio"),
-    ),
-    _ledger,
-)
-
 _LOG_TABLES: dict[str, Callable[..., Table]] = {
-    "choices": _choice_table,
-    "candidates": _candidate_table,
-    "fusions": _fusion_table,
-    "profile": _profile_table,
-    "messages": _message_table,
-    "cache-keys": _cache_key_table,
-    "results": _result_table,
-    "options": _option_table,
-    "ledger": _ledger_table,
+    "choices": _table(
+        (
+            TableColumn("layer", lambda row: row.item.layer, aliases=("name",)),
+            TableColumn("runner", lambda row: row.item.runner),
+            TableColumn("type", lambda row: tuned_type(row.item), types=True),
+            TableColumn("tactic", lambda row: tactic_text(row.item.tactic)),
+            TableColumn("kernel", lambda row: row.item.kernel or None),
+            TableColumn("time_ms", lambda row: row.item.time_ms, _N, "ms", ("time",)),
+            TableColumn("runner_up_ms", lambda row: getattr(row.item, "runner_up_ms", None), _N, "ms"),
+            TableColumn("margin", lambda row: row.more, _N, "ratio"),
+            TableColumn("candidates", lambda row: getattr(row.item, "candidates", None), _I),
+            TableColumn("input_formats", lambda row: row.item.inputs, _T),
+            TableColumn("output_formats", lambda row: row.item.outputs, _T),
+            TableColumn("final", lambda row: row.item.final, Sort.FLAG),
+            TableColumn("cached", lambda row: not isinstance(row.item, Choice), Sort.FLAG),
+            TableColumn("pass", lambda row: row.item.pass_index, _I),
+        ),
+        _choices,
+    ),
+    "candidates": _table(
+        (
+            TableColumn("layer", lambda row: row.more.layer, aliases=("name",)),
+            TableColumn("runner", lambda row: row.item.runner or None),
+            TableColumn("tactic", lambda row: tactic_text(row.item.tactic)),
+            TableColumn("kernel", lambda row: row.item.kernel or None),
+            TableColumn("time_ms", lambda row: row.item.time_ms, _N, "ms", ("time",)),
+            TableColumn("slower", _ratio, _N, "ratio"),
+            TableColumn("chosen", lambda row: row.item.tactic == row.more.tactic, Sort.FLAG),
+            TableColumn("type", lambda row: tuned_type(row.more), types=True),
+            TableColumn("input_formats", lambda row: row.more.inputs, _T),
+            TableColumn("output_formats", lambda row: row.more.outputs, _T),
+            TableColumn("pass", lambda row: row.more.pass_index, _I),
+        ),
+        _candidates,
+    ),
+    "fusions": _table(
+        (
+            TableColumn("kind", lambda row: row.item.kind),
+            TableColumn("layers", lambda row: row.item.inputs, _T),
+            TableColumn("pass", lambda row: row.item.pass_index, _I),
+        ),
+        lambda build: (_row(build, record) for record in build.fusions),
+    ),
+    "profile": _table(
+        (
+            TableColumn("layer", lambda row: row.item.name, aliases=("name",)),
+            TableColumn("total_ms", lambda row: row.item.total_ms, _N, "ms"),
+            TableColumn("average_ms", lambda row: row.item.average_ms, _N, "ms", ("time",)),
+            TableColumn("median_ms", lambda row: row.item.median_ms, _N, "ms"),
+            TableColumn("share", lambda row: row.item.percentage / 100, _N, "ratio"),
+            TableColumn("type", lambda row: row.more.type if row.more else None, types=True),
+            TableColumn("engine_layer", lambda row: row.item.engine_layer, _I),
+        ),
+        _profile,
+    ),
+    "messages": _table(
+        (
+            TableColumn("severity", lambda row: _SEVERITIES.get(row.item.severity, row.item.severity)),
+            TableColumn("text", lambda row: row.item.text),
+        ),
+        lambda build: (_row(build, record) for record in build.messages),
+    ),
+    "cache-keys": _table(
+        (
+            TableColumn("op", lambda row: row.item.op, aliases=("name",)),
+            TableColumn("key", lambda row: row.item.key),
+            TableColumn("selected", lambda row: tactic_text(row.item.selected)),
+            TableColumn("time_ms", lambda row: row.item.time_ms, _N, "ms", ("time",)),
+            TableColumn("candidates", lambda row: len(row.item.candidates), _I),
+            TableColumn("foreign_node", lambda row: row.item.foreign_node or None),
+            TableColumn("onnx_nodes", lambda row: row.item.onnx_nodes, _T, aliases=("fused",)),
+            TableColumn("pass", lambda row: row.item.pass_index, _I),
+        ),
+        lambda build: (_row(build, record) for record in build.timing_cache_keys),
+    ),
+    "results": _table(
+        (
+            TableColumn("result", lambda row: row.item.key, aliases=("name",)),
+            TableColumn("statistic", lambda row: row.more[0]),
+            TableColumn("value", lambda row: row.more[1], _N),
+        ),
+        _results,
+    ),
+    "options": _table(
+        (
+            TableColumn("block", lambda row: row.more),
+            TableColumn("option", lambda row: row.item.name, aliases=("name",)),
+            TableColumn("value", lambda row: row.item.value),
+        ),
+        _options,
+    ),
+    "ledger": _table(
+        (
+            TableColumn("unit", lambda row: row.item.kind.value),
+            TableColumn("name", lambda row: row.item.name),
+            TableColumn("layers", lambda row: tuple(map(str, row.item.layers)), _T),
+            TableColumn("time_ms", lambda row: row.item.time_ms, _N, "ms", ("time",)),
+            TableColumn("time_is", lambda row: row.item.state),
+            TableColumn("share", lambda row: row.item.share, _N, "ratio"),
+        ),
+        _ledger,
+    ),
 }
 TABLE_NAMES = ("layers", *_LOG_TABLES)
 

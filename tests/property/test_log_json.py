@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.support.property_settings import examples
 from trtforensics.model.timings import NO_TACTIC, Candidate
 from trtforensics.parsers.notation.kernels import read_kernel, read_tactic
-from trtforensics.render.kernel_facts import kernel_facts
+from trtforensics.render.json_text import kernel_facts
 from trtforensics.render.log_json import to_json
 from trtforensics.sources.build_log import load_build_log
 

@@ -43,7 +43,7 @@ def run(args: Namespace) -> int:
     from trtforensics.console.output import form_of, write_bytes
     from trtforensics.console.progress import ProgressLine
     from trtforensics.console.streams import deliver
-    from trtforensics.datasets.opening import opened
+    from trtforensics.datasets.ingesting import opened
     from trtforensics.datasets.sql import Questions
     from trtforensics.datasets.store import Dataset
     from trtforensics.errors import UsageError

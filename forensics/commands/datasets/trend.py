@@ -46,7 +46,7 @@ def run(args: Namespace) -> int:
     from trtforensics.console.diagnostics import ExitCode, error
     from trtforensics.console.progress import ProgressLine
     from trtforensics.console.streams import deliver
-    from trtforensics.datasets.opening import opened
+    from trtforensics.datasets.ingesting import opened
     from trtforensics.datasets.trends import document_of, groups_of, text_of
 
     listed = sys.stdin if "-" in args.sources else ()

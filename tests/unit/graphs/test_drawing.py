@@ -12,7 +12,7 @@ from tests.support.graph_builds import build, engine, small_build
 from trtforensics.engines.facts import EngineFacts
 from trtforensics.errors import OutputError
 from trtforensics.graphs.build import build_graph
-from trtforensics.graphs.drawing import Colouring, Drawing, drawn, rendered
+from trtforensics.graphs.drawing import Colouring, drawn, rendered
 from trtforensics.graphs.views import View, viewed
 from trtforensics.model.data_types import ComputePrecision, PrecisionSource
 from trtforensics.model.profile import TimeSource
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def text(graph: nx.MultiDiGraph, colouring: Colouring = Colouring.PRECISION) -> str:
-    return drawn(graph, Drawing(colouring, "title")).decode()
+    return drawn(graph, colouring, "title").decode()
 
 
 def test_a_layer_shows_its_members_type_time_and_share() -> None:

@@ -9,7 +9,8 @@ from trtforensics.comparison.times import layer_times
 from trtforensics.engines.facts import EngineFacts
 from trtforensics.model.profile import InferenceSamples, InferenceTimes
 from trtforensics.model.span import SourceInfo
-from trtforensics.plots.choosing import NEEDS, figures_of, figures_of_two
+from trtforensics.plots.choosing import NEEDS, figures_of
+from trtforensics.plots.comparison_figures import side_by_side, waterfall
 from trtforensics.plots.times_figures import figures_of_times
 
 
@@ -17,7 +18,7 @@ def test_every_figure_is_known_by_its_name_and_says_what_it_needs() -> None:
     names = [figure.name for figure in figures_of(EngineFacts(small_build(), "x"))]
     times = layer_times([view(layer("a", measured_ms=1.0))], [view(layer("a", measured_ms=2.0))], None)
     assert times is not None
-    names += [figure.name for figure in figures_of_two(times)]
+    names += [waterfall(times).name, side_by_side(times).name]
     samples = InferenceSamples((1.0,), (1.0,), 1.0, span(1))
     names += [figure.name for figure in figures_of_times([InferenceTimes(SourceInfo("x", 0, 0, ""), (samples,))])]
     drawn = {"layers", "types", "memory", "waterfall", "compare", "inferences", "spread"}

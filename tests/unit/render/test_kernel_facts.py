@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trtforensics.model.kernel import KernelFacts
 from trtforensics.parsers.notation.kernels import read_tactic
-from trtforensics.render.kernel_facts import kernel_facts
+from trtforensics.render.json_text import kernel_facts
 
 
 def test_the_object_holds_every_fact_and_names_those_by_convention() -> None:
