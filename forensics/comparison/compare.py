@@ -24,7 +24,7 @@ from trtforensics.comparison.differences import (
 from trtforensics.comparison.scores import ValueOccurrence, builds_by_value, count, suspicious_pairs, worst
 from trtforensics.comparison.times import compare_times
 from trtforensics.console.counting import counted
-from trtforensics.model.layer_types import NO_KERNEL
+from trtforensics.model.layer_types import NO_KERNEL, is_foreign_node
 from trtforensics.model.timings import NEAR_TIE_RATIO
 from trtforensics.parsers.notation.names import is_helper, members, myelin_graph
 from trtforensics.sources.kinds import Kind
@@ -334,4 +334,4 @@ def _is_kernel(layer: LayerView) -> bool:
 
 
 def _is_foreign(layer: LayerView) -> bool:
-    return "{ForeignNode[" in layer.name and not layer.is_reformat
+    return is_foreign_node(layer.name)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
+from trtforensics.model.data_types import ELEMENT_TYPES
 from trtforensics.model.timings import is_near_tie
 from trtforensics.parsers.notation.formats import Format, parse_formats
 from trtforensics.parsers.notation.names import is_helper, is_reformat, members
@@ -137,20 +138,7 @@ class BuildView:
 
 _T = TypeVar("_T")
 
-_LOG_TYPES = {
-    "FLOAT": "Float",
-    "HALF": "Half",
-    "BF16": "BF16",
-    "INT8": "Int8",
-    "INT32": "Int32",
-    "INT64": "Int64",
-    "BOOL": "Bool",
-    "UINT8": "UInt8",
-    "FP8": "FP8",
-    "INT4": "Int4",
-    "FP4": "FP4",
-    "E8M0": "E8M0",
-}
+_LOG_TYPES = {element.replay: element.name for element in ELEMENT_TYPES.values() if element.replay}
 """The types of replays (``DataType.HALF``), spelled as in logs."""
 
 _KNOWN = frozenset(_LOG_TYPES.values())

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
-from trtforensics.model.data_types import HALVES
+from trtforensics.model.data_types import HALVES, bits_of
 from trtforensics.model.layer_types import CONVOLUTIONS, NO_KERNEL, OPAQUE, REFORMATS
 from trtforensics.parsers.notation.formats import parse_formats
 
@@ -23,14 +23,6 @@ if TYPE_CHECKING:
     from trtforensics.parsers.notation.formats import Format
 
 
-_BITS = {
-    **dict.fromkeys(("Double", "Int64", "UInt64", "FloatComplex"), 64),
-    **dict.fromkeys(("Float", "FP32", "TF32", "Int32", "UInt32"), 32),
-    **dict.fromkeys(("Half", "FP16", "BFloat16", "BF16", "Int16", "UInt16"), 16),
-    **dict.fromkeys(("Int8", "INT8", "UInt8", "Bool", "BOOL", "FP8", "E8M0"), 8),
-    **dict.fromkeys(("Int4", "INT4", "FP4"), 4),
-    "DoubleComplex": 128,
-}
 _COUNTED = re.compile(r'"?Type"?: ?"?(\w+)"?, ?"?Count"?: ?(\d+)')
 _KERNEL_WEIGHTS = ("Weights", "ConvWeights", "weights")
 """Of convolutions, of convolutions fused with a pooling, of constants."""
@@ -85,11 +77,6 @@ def tensor_facts(tensors: Sequence[EngineTensor], tuned: Sequence[str], version:
         )
         for tensor, text in zip(tensors, formats, strict=True)
     )
-
-
-def bits_of(dtype: str) -> int | None:
-    """Return how many bits an element of a type takes; None for a type that is not known."""
-    return _BITS.get(dtype)
 
 
 def element_count(dims: Sequence[int | str]) -> int | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.console.secrets import masked
 from trtforensics.graphs.export import escape
+from trtforensics.model.data_types import ELEMENT_TYPES
 from trtforensics.model.timings import tactic_text
 
 if TYPE_CHECKING:
@@ -17,26 +18,13 @@ if TYPE_CHECKING:
 
     import onnx
 
+    from trtforensics.engines.facts import LayerFacts
     from trtforensics.graphs.build import BuildGraph
     from trtforensics.model.log import EngineLayer, EngineTensor
 
 DOMAIN = "ai.tensorrt.engine"
 """The domain of the nodes' operators: they are those of an engine, not of ONNX."""
 
-_TYPES = {
-    "Double": "DOUBLE",
-    "Float": "FLOAT",
-    "Half": "FLOAT16",
-    "BF16": "BFLOAT16",
-    "BFloat16": "BFLOAT16",
-    "Int8": "INT8",
-    "UInt8": "UINT8",
-    "Int32": "INT32",
-    "Int64": "INT64",
-    "Bool": "BOOL",
-    "FP8": "FLOAT8E4M3FN",
-    "Int4": "INT4",
-}
 _IR_VERSION = 10
 _MOST_FIELD = 4000
 """Characters of a field that are kept."""
@@ -46,9 +34,9 @@ def to_onnx(graph: BuildGraph) -> bytes:
     """Return an engine's layers as an ONNX model, as the bytes of the file."""
     from onnx import helper  # noqa: PLC0415 - slow to import
 
-    layers = [facts.layer for facts in graph.engine.layers]
-    names = _TensorNames(layers)
-    nodes = [_node(layer, number, names) for number, layer in enumerate(layers)]
+    layers = graph.engine.layers
+    names = _TensorNames([facts.layer for facts in layers])
+    nodes = [_node(facts, names) for facts in layers]
     written = {name for node in nodes for name in node.output}
     read = {name for node in nodes for name in node.input}
     inputs = dict.fromkeys(name for node in nodes for name in node.input if name not in written)
@@ -108,37 +96,40 @@ class _TensorNames:
         from onnx import TensorProto, helper  # noqa: PLC0415 - slow to import
 
         tensor = self._described[name]
-        known = getattr(TensorProto, _TYPES.get(tensor.dtype, "UNDEFINED"))
+        of_onnx = ELEMENT_TYPES[tensor.dtype].onnx if tensor.dtype in ELEMENT_TYPES else ""
+        known = getattr(TensorProto, of_onnx or "UNDEFINED")
         dims = [dim if not isinstance(dim, int) or dim >= 0 else None for dim in tensor.dims]
         return helper.make_tensor_value_info(
             name, known, dims, doc_string=_plain(f"{tensor.dtype} {tensor.format}".strip())
         )
 
 
-def _node(layer: EngineLayer, number: int, names: _TensorNames) -> onnx.NodeProto:
+def _node(facts: LayerFacts, names: _TensorNames) -> onnx.NodeProto:
     from onnx import helper  # noqa: PLC0415 - slow to import
 
+    layer = facts.layer
     node = helper.make_node(
         _plain(layer.fields.get("ParameterType") or layer.type or "Layer"),
-        names.inputs(number, layer),
-        names.outputs(number, layer),
+        names.inputs(facts.index, layer),
+        names.outputs(facts.index, layer),
         _plain(layer.name),
         domain=DOMAIN,
     )
-    node.attribute.extend(helper.make_attribute(name, value) for name, value in _attributes(layer) if value)
+    node.attribute.extend(helper.make_attribute(name, value) for name, value in _attributes(facts) if value)
     formats = {f"output {at} format": tensor.format for at, tensor in enumerate(layer.outputs) if tensor.format}
     listed = {"ONNX nodes": ", ".join(layer.onnx_nodes)} if layer.onnx_nodes else {}
     helper.set_model_props(node, {key: _plain(value) for key, value in {**formats, **listed}.items()})
     return node
 
 
-def _attributes(layer: EngineLayer) -> Iterator[tuple[str, str | float]]:
+def _attributes(facts: LayerFacts) -> Iterator[tuple[str, str | float]]:
+    layer = facts.layer
     yield "type", _plain(layer.type)
     if layer.compute_precision is not None:
         yield "compute_precision", layer.compute_precision.type
-    if layer.time_ms is not None:
-        yield "time_ms", layer.time_ms
-        yield "time_is", str(layer.time_is)
+    if facts.time_ms is not None:
+        yield "time_ms", facts.time_ms
+        yield "time_is", str(facts.time_is)
     yield "tactic", tactic_text(layer.tactic) or ""
     yield "tactic_name", _plain(layer.tactic_name)
     yield "file", _plain(layer.span.file)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
 from trtforensics.model.older_python import StrEnum
 
@@ -20,13 +22,35 @@ QUANTISED = frozenset({"Int8", "FP8", "FP4", "Int4"})
 INDEXES = frozenset({"Int32", "Int64", "Bool", "UInt8"})
 """Types of indexes, masks and images, beside which another type tells in what a layer computes."""
 
-WORDS = {"Float": "FP32", "Half": "FP16", "BFloat16": "BF16", "Int8": "INT8", "Int4": "INT4"}
-"""Types as people call them; a type that is not here is called as TensorRT prints it."""
+
+class ElementType(NamedTuple):
+    """A type in one of its spellings, as people call it and as others name it; empty where they do not.
+
+    ``option`` is the type that a build option must allow for layers to compute in it (``FP32`` for ``TF32``), ``bits``
+    the size of an element, ``onnx`` its name in ONNX and ``replay`` in a tactic replay (``DataType.HALF``).
+    """
+
+    name: str
+    word: str
+    option: str
+    bits: str
+    onnx: str
+    replay: str
+
+
+_LINES = Path(__file__).with_suffix(".tsv").read_text("utf-8").splitlines()[1:]
+ELEMENT_TYPES = {element.name: element for element in (ElementType(*line.split("\t")) for line in _LINES)}
+"""Every type, by its spelling."""
 
 
 def type_word(dtype: str) -> str:
     """Return a type as people call it: ``FP16`` for ``Half``."""
-    return WORDS.get(dtype, dtype)
+    return ELEMENT_TYPES[dtype].word if dtype in ELEMENT_TYPES else dtype
+
+
+def bits_of(dtype: str) -> int | None:
+    """Return how many bits an element of a type takes; None for a type that is not known."""
+    return int(ELEMENT_TYPES[dtype].bits) if dtype in ELEMENT_TYPES else None
 
 
 class Accumulator(StrEnum):

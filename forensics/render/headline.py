@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted
 from trtforensics.console.terminal import visible
+from trtforensics.model.data_types import ELEMENT_TYPES
 from trtforensics.model.layer_types import COMPUTES_NOTHING
 from trtforensics.model.ledger import ledger_of
 from trtforensics.model.log import Outcome, Tool
@@ -50,8 +51,7 @@ _ENDINGS = {
     Outcome.TRUNCATED: Ending.NONE,
 }
 _VENDOR = re.compile(r"^(?:NVIDIA )?(?:GeForce )?")
-TYPES = {"Float": "FP32", "TF32": "FP32", "Half": "FP16", "BFloat16": "BF16", "Int8": "INT8"}
-TYPES |= {word: word for word in ("FP32", "FP16", "BF16", "INT8", "FP8", "FP4")} | {"Int4": "INT4"}
+TYPES = {element.name: element.option for element in ELEMENT_TYPES.values() if element.option}
 FULL = "FP32"
 UNKNOWN_TYPE = "type unknown"
 MEBIBYTE = 1 << 20

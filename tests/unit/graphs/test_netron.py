@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import onnx
 
-from tests.support.graph_builds import build, engine, small_build, tensor
+from tests.support.graph_builds import build, engine, small_build, span, tensor
 from trtforensics.engines.facts import EngineFacts
 from trtforensics.graphs.build import build_graph
 from trtforensics.graphs.netron import DOMAIN, to_onnx
+from trtforensics.model.profile import LayerTime, ProfileRun, TimeSource
 
 
 def test_each_layer_is_a_node_with_its_facts() -> None:
@@ -20,6 +23,14 @@ def test_each_layer_is_a_node_with_its_facts() -> None:
     assert [one.name for one in model.graph.input] == ["x"]
     assert [one.name for one in model.graph.output] == ["y"]
     assert model.graph.input[0].type.tensor_type.elem_type == onnx.TensorProto.FLOAT16
+
+
+def test_the_time_of_a_layer_leaves_out_far_slower_calls_as_everywhere() -> None:
+    layer = replace(engine("a", "x", "y", 1), time_ms=9.0, time_is=TimeSource.MEASURED, profile=0)
+    run = ProfileRun(10, (LayerTime("a", 90.0, 9.0, 1.0, 100.0, span(2), 0),), span(2))
+    model = onnx.load_from_string(to_onnx(build_graph(EngineFacts(build(engine_layers=(layer,), profiles=(run,))))))
+    values = {one.name: onnx.helper.get_attribute_value(one) for one in model.graph.node[0].attribute}
+    assert (values["time_ms"], values["time_is"]) == (1.0, b"measured")
 
 
 def test_a_tensor_s_name_that_is_used_again_is_written_once() -> None:
