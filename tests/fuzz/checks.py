@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from trtforensics.engines.facts import EngineFacts
 from trtforensics.errors import ForensicsError
 from trtforensics.graphs.build import build_graph
-from trtforensics.graphs.drawing import Drawing, drawn
+from trtforensics.graphs.drawing import Colouring, drawn
 from trtforensics.graphs.export import DATA_FORMS, export, without_secrets
 from trtforensics.graphs.netron import to_onnx
 from trtforensics.graphs.views import View, viewed
@@ -77,7 +77,7 @@ def _renders(log: BuildLog) -> None:
             assert b"".join(export(graph.graph, form))
         if graph.engine_layers():
             to_onnx(graph)
-            drawn(without_secrets(viewed(graph, View.ENGINE)), Drawing())
+            drawn(without_secrets(viewed(graph, View.ENGINE)), Colouring.PRECISION, "")
 
 
 def _strict(text: str) -> None:
