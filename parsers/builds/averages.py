@@ -43,33 +43,33 @@ def levels(view: LinesView) -> Iterator[_Found]:
     calls that are not printed has no ``part``. ``gpu_peak_ms`` is the slowest average with its number of calls and the
     part of all calls before it, where it stands out.
     """
-    rows = [(line, count, ms) for line, count, ms in view.each("average", "count", "ms") if ms is not None and count]
-    if len(rows) < _FEWEST:
+    columns = view.columns(("average",), "count", "ms")
+    stated = (columns[1] > 0) & ~np.isnan(columns[2])
+    lines, counts, times = (column[stated] for column in columns)
+    if len(lines) < _FEWEST:
         return
-    lines, counts, times = (np.array(column) for column in zip(*rows, strict=True))
-    omitted, gap = 0, len(rows)
+    omitted, gap = 0, len(lines)
     for line, count in view.each("omitted", "count"):
         omitted, gap = omitted + count, int(np.searchsorted(lines, line))
-    starts = np.cumsum(counts) - counts + np.where(np.arange(len(rows)) >= gap, omitted, 0)
+    starts = np.cumsum(counts) - counts + np.where(np.arange(len(lines)) >= gap, omitted, 0)
     whole = float(counts.sum() + omitted)
     peak = int(np.argmax(times))
-    if times[peak] >= _PEAK * np.median(times):
+    if times[peak] >= _PEAK * _median(times):
         part = round(float(starts[peak]) / whole, 6)
         slowest = {"average": float(times[peak]), "calls": float(counts[peak]), "part": part}
         yield int(lines[peak]), "gpu_peak_ms", slowest
     place, before, after, explained = _split(times)
-    drift = np.polynomial.Polynomial.fit(np.arange(len(rows)), times, 1)
-    ends = drift.linspace(2)[1]
-    on_line = 1 - _variance(times - drift(np.arange(len(rows)))) / (_variance(times) or 1.0)
+    drift = _line_through(times)
+    on_line = 1 - _variance(times - drift) / (_variance(times) or 1.0)
     if on_line >= max(_EXPLAINED, explained) and not omitted:
-        yield from _told(lines[0], "gpu_drift_ms", *ends)
+        yield from _told(lines[0], "gpu_drift_ms", drift[0], drift[-1])
     elif explained >= _EXPLAINED:
         known = {} if place == gap else {"part": round(float(starts[place]) / whole, 6)}
         yield from _told(lines[place], "gpu_step_ms", before, after, **known)
     else:
         order = np.argsort(times, kind="stable")
         place, before, after, explained = _split(times[order])
-        part = 1 - place / len(rows)
+        part = 1 - place / len(lines)
         if explained >= _ON_LEVELS and _LEAST_ON_LEVEL <= part <= 1 - _LEAST_ON_LEVEL:
             yield from _told(lines[order[place:].min()], "gpu_levels_ms", before, after, part=round(part, 6))
 
@@ -78,6 +78,18 @@ def _told(line: int, key: str, before: float, after: float, **part: float) -> It
     """Give two levels that are far enough from each other."""
     if abs(after - before) >= _HIGH * before:
         yield int(line), key, {"before": round(float(before), 6), "after": round(float(after), 6), **part}
+
+
+def _median(times: NDArray[np.float64]) -> float:
+    """Return the median; ``np.median`` imports ``numpy.ma``, which takes longer than all averages of a log."""
+    ordered = np.sort(times)
+    return float(ordered[(len(times) - 1) // 2] + ordered[len(times) // 2]) / 2
+
+
+def _line_through(times: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the least-squares line through times at equal distances, at each of them."""
+    places = np.arange(len(times)) - (len(times) - 1) / 2
+    return times.mean() + places * ((places * times).sum() / (places * places).sum())
 
 
 def _variance(times: NDArray[np.float64]) -> float:

@@ -38,11 +38,15 @@ _TEXT = rb'"(?:[^"\\]|\\.)*"'
 _FIRST = rb'(?:[^{}\[\]"]|' + _TEXT + rb")*?"
 _WORDS = b"|".join(b"[ _-]?".join(bytes([letter]) for letter in key.encode()) for key in (*sorted(_TELLING), *_TIMES))
 _NAMED = rb"(?=" + _FIRST + rb'"(?:layer_?)?(?:name|layer)"\s*:)'
-OPENING = re.compile(
+_OPENING = (
     rb"(?i)\[\s*\{" + _NAMED + rb"(?=" + _FIRST + rb'"(?:' + _WORDS + rb')"\s*:)'
     rb'|"\w*layers\w*"\s*:\s*\[\s*(?:"|\{' + _NAMED + rb"(?=" + _FIRST + rb'"(?:op_?type|type|kind)"\s*:))'
 )
-"""How a list of layers begins, in the text of a file."""
+
+
+def holds_layers(text: bytes) -> bool:
+    """Whether a list of layers begins in the text of a file."""
+    return re.search(_OPENING, text) is not None
 
 
 class ListedLayers(NamedTuple):

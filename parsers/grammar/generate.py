@@ -67,7 +67,7 @@ def _lines(rows: Iterable[Sequence[Any]]) -> str:
 
 
 def _kind_row(kind: LineKind) -> tuple[Any, ...]:
-    return kind.name, kind.regex, kind.fields, kind.openers, kind.needle, kind.kept, kind.noted
+    return kind.name, kind.regex, kind.fields, kind.openers, kind.starts, kind.needle, kind.kept, kind.noted
 
 
 def _layout_row(layout: Layout) -> tuple[Any, ...]:

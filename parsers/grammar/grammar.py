@@ -31,6 +31,7 @@ from trtforensics.parsers.grammar.line_kinds import (
     SENTENCE,
     LineKind,
 )
+from trtforensics.parsers.grammar.patterns import beginnings_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -211,6 +212,7 @@ def _kind(
         regex=regex,
         fields=fields,
         openers=tuple(sorted({literal[s[0]] for s in sequences})),
+        starts=beginnings_of(regex),
         needle=max((literal[n] for n in common), key=len, default=""),
         kept=directive.kept_of(name, fields),
         noted=directive.is_noted,
@@ -250,8 +252,16 @@ class _RegexWriter:
         for sequence in sequences:
             groups.setdefault(sequence[0] if sequence else "", []).append(sequence)
         empty = groups.pop("", None)
-        written = "|".join(self._alternatives(group) for group in groups.values())
+        by_rest = itertools.groupby(groups.values(), key=lambda group: group[0][1:] if len(group) == 1 else ())
+        written = "|".join([self._same_rest(list(same), rest) for rest, same in by_rest])
         return f"(?:{written})" + ("?" if empty else "")
+
+    def _same_rest(self, groups: list[list[tuple[str, ...]]], rest: tuple[str, ...]) -> str:
+        """Write neighbours that differ in their first terminal alone, with the ``rest`` behind it written once."""
+        if not rest or len(groups) == 1:
+            return "|".join(map(self._alternatives, groups))
+        firsts = "|".join([self._terminal(sequence[0]) for (sequence,) in groups])
+        return f"(?:{firsts}){self._alternatives([rest])}"
 
     def _terminal(self, name: str) -> str:
         pattern = self._terminals[name].pattern

@@ -36,6 +36,8 @@ class LineKind:
     fields: tuple[str, ...]
     openers: tuple[str, ...]
     """The literals that can open a body of this kind; an empty one means that some alternative opens with free text."""
+    starts: tuple[str, ...]
+    """Texts with one of which every body begins (see ``patterns.beginnings_of``); an empty one means: it may be any."""
     needle: str
     """A literal that every body of this kind holds; empty where there is none."""
     kept: tuple[str, ...] | None
@@ -54,6 +56,11 @@ class LineKind:
         return compiled(self.regex, REGEX_FLAGS)
 
     @cached_property
+    def word(self) -> bytes:
+        """A literal of every body, to be looked for before the regex runs; without blanks, which are everywhere."""
+        return max(self.needle.encode("latin-1").split(b" "), key=len)
+
+    @cached_property
     def literals(self) -> tuple[str, ...]:
         """Every text of this kind holds one of these literals; finding them is faster than compiling the regex."""
         return (self.needle,) if "" in self.openers else self.openers
@@ -65,8 +72,8 @@ class LineKind:
 
     def can_open(self, start: bytes) -> bool:
         """Whether a body that starts with these bytes may be of this kind."""
-        text = start.decode("latin-1")
-        return any(opener.startswith(text) or text.startswith(opener) for opener in self.openers)
+        text = start.decode("latin-1").lstrip(" ")
+        return any(known.startswith(text) or text.startswith(known) for known in self.starts)
 
 
 def named_fields(kind: LineKind, values: tuple[AnyStr | None, ...]) -> dict[str, AnyStr | None]:

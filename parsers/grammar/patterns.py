@@ -1,4 +1,4 @@
-"""What a rule's regexes tell: its messages in words, for people, and the neighbours of a blank wherever it matches.
+"""What a rule's regexes tell: its messages in words, how its texts begin, and what stands around a blank in them.
 
 In words, literals are as they are, fields stand in angle brackets, other text is "…".
 """
@@ -6,7 +6,7 @@ In words, literals are as they are, fields stand in angle brackets, other text i
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,11 +56,89 @@ _CLASS = r"\[(?:[^\]\\]|\\.)+\]"
 _GROUP = re.compile(rf"\((?:[^()\\\[]|\\.|{_CLASS})*\)")
 """A group without groups in it."""
 _ITEM = re.compile(
-    rf"(?:\\(?P<escaped>\W)|(?P<listed>{_CLASS})|(?P<plain>[^\\.^$|])|\\?.)"
+    rf"(?P<character>\\(?P<escaped>\W)|(?P<listed>{_CLASS})|(?P<plain>[^\\.^$|])|\\?.)"
     r"(?:\{(?P<times>\d+)\}|(?P<varying>[*+?{][\d,]*\}?))?"
 )
 """A character or a class of them with its quantifier."""
 _ASCII = "".join(map(chr, range(128)))
+
+
+_OPENS = re.compile(r"\((?:(?P<read>\?[:>]|(?!\?))|(?P<seen>\?<?[=!])|)")
+"""How a group begins: one whose text is read, a look-around; what is neither has flags, say."""
+_TIMES = re.compile(r"(?:(?P<never>[*?]|\{0?,\d*\}|\{0\})|\+|\{[\d,]+\})[?+]?")
+_LONGEST = 8
+_LATIN = "".join(map(chr, range(256)))
+_FEW = 10
+"""Most characters of a class that are told apart."""
+
+
+class _Begun(NamedTuple):
+    """How the texts of a part of a regex begin: whole texts, and beginnings behind which anything may follow."""
+
+    whole: frozenset[str] = frozenset()
+    open: frozenset[str] = frozenset()
+
+    def followed(self, by: _Begun) -> _Begun:
+        """Return how both parts together begin."""
+        whole = {text + behind for text in self.whole for behind in by.whole}
+        longer = {(text + behind)[:_LONGEST] for text in self.whole for behind in by.open}
+        cut = {text[:_LONGEST] for text in whole if len(text) >= _LONGEST}
+        return _Begun(frozenset(text for text in whole if len(text) < _LONGEST), self.open | longer | cut)
+
+    def repeated(self, times: re.Match[str] | None) -> _Begun:
+        """Return how the part begins with a quantifier behind it."""
+        if times is None or self == _NOTHING:
+            return self
+        if times.group().startswith("?"):
+            return _Begun(self.whole | {""}, self.open)
+        return _Begun(frozenset({""} if times["never"] else ()), self.whole | self.open)
+
+
+_NOTHING, _BLANK, _ANYTHING = _Begun(frozenset({""})), _Begun(frozenset({" "})), _Begun(open=frozenset({""}))
+
+
+def beginnings_of(regex: str) -> tuple[str, ...]:
+    """Return texts of at most eight characters with one of which every match begins; an empty one: it may be any.
+
+    Blanks in front do not count, neither those of the match nor those of the texts.
+    """
+    begun, _ = _alternatives(regex, 0, front=True)
+    texts = {text.lstrip(" ") for text in begun.whole | begun.open}
+    return ("",) if "" in texts else tuple(sorted(texts))
+
+
+def _alternatives(regex: str, at: int, *, front: bool) -> tuple[_Begun, int]:
+    """Read alternatives up to the end of their group; return where that is. In ``front`` blanks are nothing."""
+    done, begun = _Begun(), _NOTHING
+    while at < len(regex) and regex[at] != ")":
+        if regex[at] == "|":
+            done, begun, at = _Begun(done.whole | begun.whole, done.open | begun.open), _NOTHING, at + 1
+            continue
+        first = front and begun == _NOTHING
+        part, at = _group(regex, at, front=first) if regex[at] == "(" else _single(regex, at)
+        part = _NOTHING if first and part == _BLANK else part
+        times = _TIMES.match(regex, at)
+        begun, at = begun.followed(part.repeated(times)), times.end() if times else at
+    return _Begun(done.whole | begun.whole, done.open | begun.open), at
+
+
+def _group(regex: str, at: int, *, front: bool) -> tuple[_Begun, int]:
+    opens = _OPENS.match(regex, at)
+    begun, at = _alternatives(regex, opens.end() if opens else at + 1, front=front)
+    if opens and opens["seen"]:
+        begun = _NOTHING
+    elif not opens or opens["read"] is None:
+        begun = _ANYTHING
+    return begun, at + 1
+
+
+def _single(regex: str, at: int) -> tuple[_Begun, int]:
+    """Read a character or a class of them."""
+    item = _ITEM.match(regex, at)
+    if item is None:
+        return _ANYTHING, at + 1
+    characters = item["escaped"] or item["plain"] or re.findall(item["listed"] or "(?!)", _LATIN)
+    return (_Begun(frozenset(characters)) if 0 < len(characters) <= _FEW else _ANYTHING), item.end("character")
 
 
 def neighbours_of(rule: CompiledRule) -> list[Neighbours]:

@@ -92,8 +92,9 @@ def tables() -> GrammarTables:
 
 
 def _kind(row: list[Any]) -> LineKind:
-    name, regex, fields, openers, needle, kept, noted = row
-    return LineKind(name, regex, tuple(fields), tuple(openers), needle, None if kept is None else tuple(kept), noted)
+    name, regex, fields, openers, starts, needle, kept, noted = row
+    kept = None if kept is None else tuple(kept)
+    return LineKind(name, regex, tuple(fields), tuple(openers), tuple(starts), needle, kept, noted)
 
 
 def _layout(kind: LineKind, anchors: list[Any], segments: list[Any], *rest: Any) -> Layout:  # noqa: ANN401 - any JSON

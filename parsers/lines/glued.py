@@ -79,7 +79,7 @@ def _tables() -> list[tuple[int, bytes]]:
     of_byte = np.full((len(offsets), 256), (1 << len(neighbours)) - 1, np.uint8)
     for number, near in enumerate(neighbours):
         for offset, allowed in near:
-            others = [byte not in allowed.encode() for byte in range(256)]  # numpy's sets import numpy.ma
+            others = np.delete(np.arange(256), list(allowed.encode()))
             of_byte[offsets.index(offset), others] &= ~np.uint8(1 << number)
     return [(offset, row.tobytes()) for offset, row in zip(offsets, of_byte, strict=True)]
 

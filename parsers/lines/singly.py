@@ -1,16 +1,16 @@
 """Judges the lines that no layout reads: each distinct body once, by the regex of its kind.
 
-The first eight bytes of a body say which kinds may open so (worked out once per distinct beginning). Then the body must
-hold a literal of the kind, and then the regex decides. The result is kept for each body, because logs repeat many lines
-word for word.
+The first eight bytes of a body, behind blanks, say which kinds may begin so (worked out once per distinct beginning).
+Then the body must hold a literal of the kind, and then the regex decides. The result is kept for each body, because
+logs repeat many lines word for word.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from array import array
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +21,8 @@ from trtforensics.parsers.lines.events import EventColumns
 from trtforensics.parsers.lines.interning import Memo
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import re
+    from collections.abc import Iterable, Iterator, Mapping
 
     import numpy.typing as npt
 
@@ -49,60 +50,38 @@ class Dispatch:
     then the kinds without a rank.
     """
 
-    def __init__(self, kinds: tuple[LineKind, ...], rank: dict[str, int] | None = None) -> None:
+    def __init__(self, kinds: Iterable[LineKind], rank: Mapping[str, int] | None = None) -> None:
         rank = rank or {}
-        kinds = tuple(sorted(kinds, key=lambda kind: rank.get(kind.name, math.inf)))
-        self._literal = [kind for kind in kinds if "" not in kind.openers]
-        self._order = {kind.name: place for place, kind in enumerate(kinds)}
-        # A kind that opens with free text may have any beginning.
-        free = [(_word(kind), kind) for kind in kinds if "" in kind.openers]
-        self._ranked = [(word, kind) for word, kind in free if kind.name in rank]
-        self._others = [(word, kind) for word, kind in free if kind.name not in rank]
-        words = sorted({re.escape(word) for word, _ in self._ranked})
-        self._may_be_ranked = re.compile(b"|".join(words)).search
-        """Most bodies hold none of these words: one search for all is several times as fast as one for each."""
-        self._openings: dict[bytes, list[LineKind]] = {}
-        for kind in self._literal:
-            for opener in {opener.encode("latin-1")[:_KEY_BYTES] for opener in kind.openers}:
-                self._openings.setdefault(opener, []).append(kind)
+        ordered = sorted(kinds, key=lambda kind: ("" in kind.openers, rank.get(kind.name, math.inf)))
+        self._by_text: dict[str, list[tuple[int, LineKind]]] = {}
+        """Kinds, with their places in the order, by how their bodies begin behind blanks."""
+        for place, kind in enumerate(ordered):
+            for start in kind.starts:
+                self._by_text.setdefault(start, []).append((place, kind))
         self._by_start: dict[bytes, _Candidates] = {}
 
     def find(self, body: bytes) -> tuple[LineKind, re.Match[bytes]] | None:
         """Return the kind and the match of its regex; None where no rule reads the body."""
-        key = body[:_KEY_BYTES]
-        opening = self._by_start.get(key)
-        if opening is None:
-            opening = self._opening(key)
-        matched = _first_match(opening, body)
-        if matched is None and self._may_be_ranked(body.lstrip(b" ")):
-            matched = _first_match(self._ranked, body)
-        return matched or _first_match(self._others, body)
+        key = body.lstrip(b" ")[:_KEY_BYTES]
+        candidates = self._by_start.get(key)
+        if candidates is None:
+            candidates = self._of_key(key)
+        for word, kind in candidates:
+            if word in body:
+                match = kind.match.fullmatch(body)
+                if match:
+                    return kind, match
+        return None
 
-    def _opening(self, key: bytes) -> _Candidates:
-        """Return the kinds with a literal that opens so."""
+    def _of_key(self, key: bytes) -> _Candidates:
+        """Return the kinds of which bodies begin so."""
         if len(self._by_start) >= _MAX_KEYS:
             self._by_start.clear()
-        if len(key) < _KEY_BYTES:
-            opening = [kind for kind in self._literal if kind.can_open(key)]
-        else:
-            opening = [kind for size in range(1, _KEY_BYTES + 1) for kind in self._openings.get(key[:size], ())]
-            opening.sort(key=lambda kind: self._order[kind.name])
-        candidates = self._by_start[key] = [(_word(kind), kind) for kind in opening]
+        text = key.decode("latin-1")
+        placed = dict(each for size in range(len(text) + 1) for each in self._by_text.get(text[:size], ()))
+        ordered = sorted(placed.items(), key=itemgetter(0))
+        candidates = self._by_start[key] = [(kind.word, kind) for _, kind in ordered]
         return candidates
-
-
-def _first_match(candidates: _Candidates, body: bytes) -> tuple[LineKind, re.Match[bytes]] | None:
-    for word, kind in candidates:
-        if word in body:
-            match = kind.match.fullmatch(body)
-            if match:
-                return kind, match
-    return None
-
-
-def _word(kind: LineKind) -> bytes:
-    """Return a literal of every body, to be looked for before the regex runs; without blanks, which are everywhere."""
-    return max(kind.needle.encode("latin-1").split(b" "), key=len)
 
 
 class SingleReader:

@@ -24,7 +24,6 @@ _REWRITTEN = (
     (r"(?<!\w)\((\w+)\)", r"\1"),
     (r"\b(?:nullptr|NULL)\b", "null"),
 )
-_PATTERNS = tuple((re.compile(pattern), words) for pattern, words in _REWRITTEN)
 _JOINTS = (("==", "must be"), ("!=", "must not be"), (">=", "must be at least"), ("<=", "must be at most"))
 _SIGNS = (*_JOINTS, (">", "must be more than"), ("<", "must be less than"), ("&&", "and"), ("||", "or"))
 _SIGN = re.compile(r"\s*(==|!=|>=|<=|&&|\|\||(?<![-<>])>(?![>=])|(?<!<)<(?![<=]))\s*")
@@ -44,8 +43,8 @@ def in_words(condition: str) -> str:
     text = condition.strip()
     while text.startswith("(") and text.endswith(")") and _closes_last(text):
         text = text[1:-1].strip()
-    for pattern, words in _PATTERNS:
-        text = pattern.sub(words, text)
+    for pattern, words in _REWRITTEN:  # compiled by `re` where a log has a condition, which few have
+        text = re.sub(pattern, words, text)
     if _ALONE.fullmatch(text):
         return f"no {_NAMES.sub(' ', text)} was made"
     text = _NOT.sub("not ", _SIGN.sub(lambda sign: f" {dict(_SIGNS)[sign.group(1)]} ", text))

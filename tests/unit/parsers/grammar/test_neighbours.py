@@ -8,7 +8,7 @@ from trtforensics.parsers.grammar.grammar import CompiledRule, RuleTerminal
 from trtforensics.parsers.grammar.line_kinds import LineKind
 from trtforensics.parsers.grammar.patterns import neighbours_of
 
-_KIND = LineKind("a", "", (), (), "", None, noted=False)
+_KIND = LineKind("a", "", (), (), (), "", None, noted=False)
 
 
 @pytest.mark.parametrize(
