@@ -89,7 +89,8 @@ def _median(times: NDArray[np.float64]) -> float:
 def _line_through(times: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the least-squares line through times at equal distances, at each of them."""
     places = np.arange(len(times)) - (len(times) - 1) / 2
-    return times.mean() + places * ((places * times).sum() / (places * places).sum())
+    line: NDArray[np.float64] = times.mean() + places * ((places * times).sum() / (places * places).sum())
+    return line
 
 
 def _variance(times: NDArray[np.float64]) -> float:
