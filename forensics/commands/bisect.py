@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from trtforensics.bisection.runner.options import RunOptions
     from trtforensics.bisection.session.history import Event
     from trtforensics.bisection.session.lever import Lever
-    from trtforensics.bisection.session.session import SetSearch
+    from trtforensics.bisection.search import SetSearch
 
 EXAMPLE = """examples:
   trtforensics bisect tactics --good good.json --bad bad.json --artifacts-dir out --check './accuracy.sh {engine}' \\

@@ -10,7 +10,7 @@ from trtforensics.bisection.search import Ask, Verdict
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from trtforensics.bisection.session.session import SetSearch
+    from trtforensics.bisection.search import SetSearch
 
     Passes = Callable[[frozenset[str]], bool | None]
 

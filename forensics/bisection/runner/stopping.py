@@ -10,7 +10,7 @@ import os
 import signal
 import threading
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from trtforensics.bisection.runner.command import Urgency
 
@@ -18,30 +18,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
+    from trtforensics.bisection.runner.executors import ProbeExecutor
+
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _STDERR = 2
 _WORDS = b"\ntrtforensics: stopping the running probes; once more kills them at once\n"
 
 
-class Stoppable(Protocol):
-    """What runs probes."""
-
-    def halt(self, urgency: Urgency) -> None:
-        """Tell the running probes to end."""
-        ...
-
-    def signal(self, number: int) -> None:
-        """Send a signal to the processes of the running probes."""
-        ...
-
-
 class Stopper:
     """How urgently the user wants the run to end, and whether they ``asked`` how it stands."""
 
-    def __init__(self, run: Stoppable) -> None:
+    def __init__(self, executor: ProbeExecutor) -> None:
         self.urgency = Urgency.GO_ON
         self.asked = False
-        self._run = run
+        self._executor = executor
         self._computing = False
 
     @contextmanager
@@ -78,24 +68,24 @@ class Stopper:
             with suppress(OSError):  # stderr may be closed; the signal may interrupt a write to the stream
                 os.write(_STDERR, _WORDS)
         self.urgency = Urgency(min(self.urgency + 1, Urgency.NOW))
-        self._run.halt(self.urgency)
+        self._executor.halt(self.urgency)
         if self._computing:
             self._computing = False
             raise KeyboardInterrupt
 
     def _pause(self) -> None:
         """Stop the probes' processes and then this one, as the terminal means it; go on with all of them."""
-        self._run.signal(signal.SIGSTOP)
+        self._executor.signal(signal.SIGSTOP)
         signal.signal(signal.SIGTSTP, signal.SIG_DFL)
         signal.pthread_kill(threading.get_ident(), signal.SIGTSTP)
         signal.signal(signal.SIGTSTP, self.handle)
-        self._run.signal(signal.SIGCONT)
+        self._executor.signal(signal.SIGCONT)
 
 
 @contextmanager
-def stoppable(run: Stoppable) -> Iterator[Stopper]:
+def stoppable(executor: ProbeExecutor) -> Iterator[Stopper]:
     """Yield a stopper that handles signals while the block runs; for the main thread only."""
-    stopper = Stopper(run)
+    stopper = Stopper(executor)
     before = {number: signal.getsignal(number) for number in (*_ENDING, signal.SIGTSTP, signal.SIGQUIT)}
     taken = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
     for number in taken:

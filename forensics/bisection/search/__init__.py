@@ -2,6 +2,19 @@
 
 from trtforensics.bisection.search.culprits import Search
 from trtforensics.bisection.search.fewest import FewestSearch
-from trtforensics.bisection.search.model import AGAIN, Ask, Item, Outlook, Result, Status, Verdict
+from trtforensics.bisection.search.model import AGAIN, Ask, Item, Outlook, Result, SetSearch, Status, Verdict
+from trtforensics.bisection.search.probing import SubsetSearch
 
-__all__ = ["AGAIN", "Ask", "FewestSearch", "Item", "Outlook", "Result", "Search", "Status", "Verdict"]
+__all__ = [
+    "AGAIN",
+    "Ask",
+    "FewestSearch",
+    "Item",
+    "Outlook",
+    "Result",
+    "Search",
+    "SetSearch",
+    "Status",
+    "SubsetSearch",
+    "Verdict",
+]

@@ -26,19 +26,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-_SHOWN = {
-    0.999: 6.0,
-    0.97: 1.0,
-    0.93: 1.0,
-    0.9: 1.0,
-    0.8: 1.0,
-    0.7: 1.0,
-    0.6: 1.0,
-    0.5: 1.0,
-    0.4: 1.0,
-    0.3: 1.0,
-    0.2: 1.0,
-}
+_SHOWN = {0.999: 6.0, **dict.fromkeys((0.97, 0.93, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2), 1.0)}
 _FALSE = {0.0005: 12.0, 0.01: 1.0, 0.03: 1.0, 0.07: 0.5, 0.12: 0.5, 0.2: 0.5, 0.3: 0.5}
 _GRID = [
     (shown, false, a * b) for (shown, a), (false, b) in product(_SHOWN.items(), _FALSE.items()) if false < shown / 2
@@ -114,20 +102,15 @@ def require_one_rate(known: Sequence[tuple[int, bool, bool]], evidence: float) -
         MisfitError: The alternative is better by far.
     """
     logs = np.log(BEFORE)
-    for (_, active), outcomes in _by_subset(known).items():
+    counts: dict[tuple[int, bool], list[int]] = {}
+    for mask, active, is_bad in known:
+        counts.setdefault((mask, active), [0, 0])[is_bad] += 1
+    for (_, active), (good, bad) in counts.items():
         rate = SHOWN if active else FALSE
-        good, bad = outcomes.count(False), outcomes.count(True)
         logs += _log_beta(rate * _LOOSE + bad, (1 - rate) * _LOOSE + good)
         logs -= _log_beta(rate * _LOOSE, (1 - rate) * _LOOSE)
     if normalised(logs)[1] > evidence + log(_FACTOR):
         raise MisfitError
-
-
-def _by_subset(known: Iterable[tuple[int, bool, bool]]) -> dict[tuple[int, bool], list[bool]]:
-    outcomes: dict[tuple[int, bool], list[bool]] = {}
-    for mask, active, bad in known:
-        outcomes.setdefault((mask, active), []).append(bad)
-    return outcomes
 
 
 def _log_beta(first: Array, second: Array) -> Array:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from trtforensics.bisection.search import Ask
+    from trtforensics.bisection.search import Ask, SetSearch
     from trtforensics.bisection.session.lever import Described, Lever
-    from trtforensics.bisection.session.session import Answer, SetSearch
+    from trtforensics.bisection.session.session import Answer
 
     Document = dict[str, object]
 

@@ -6,7 +6,6 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.bisection.runner.stopping import stoppable
 from trtforensics.bisection.runner.surroundings import surroundings_of
 from trtforensics.bisection.session.answer import SearchAnswer, answer_of, write_result
 from trtforensics.bisection.session.artifacts import FIXED
@@ -20,9 +19,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from trtforensics.bisection.runner.options import RunOptions
-    from trtforensics.bisection.search import Outlook
+    from trtforensics.bisection.search import Outlook, SetSearch
     from trtforensics.bisection.session.lever import Lever
-    from trtforensics.bisection.session.session import Answer, Session, SetSearch
+    from trtforensics.bisection.session.session import Answer, Session
 
 _REST_S = 1.0
 """The least time between two writes of ``result.json``: quick probes would otherwise take less time than the writes."""
@@ -41,14 +40,7 @@ def bisect(
     """
     with open_session(directory, job_of(lever, options, directory), search, lever, options) as session:
         writer = _ResultWriter(directory, lever, search, session, show)
-        with stoppable(session) as stopper:
-            try:
-                session.run(stopper, writer.turn)
-            except KeyboardInterrupt:
-                search.stop()
-                raise
-            finally:
-                writer.write()
+        session.run(writer.turn, writer.write)
         return writer.write(), _fix(directory, lever, search)
 
 

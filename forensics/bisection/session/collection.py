@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trtforensics.bisection.runner.placeholders import INPUTS
-from trtforensics.bisection.runner.stopping import stoppable
 from trtforensics.bisection.runner.surroundings import surroundings_of
-from trtforensics.bisection.search import Ask, Outlook, Verdict
+from trtforensics.bisection.search import Result, Status, SubsetSearch, Verdict
+from trtforensics.bisection.search.ledger import Wish
 from trtforensics.bisection.session.answer import (
     SCHEMA,
     JudgedProbe,
@@ -27,51 +28,42 @@ from trtforensics.console.counting import duration
 from trtforensics.console.terminal import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from trtforensics.bisection.runner.options import RunOptions
+    from trtforensics.bisection.search.ledger import Steps
     from trtforensics.bisection.session.session import Answer
 
 MODE = "collect"
 _FILES = {name: f"{name}.json" if name == "replay" else name for name in INPUTS}
 
 
-@dataclass(slots=True)
-class RepeatedBuilds:
+class RepeatedBuilds(SubsetSearch):
     """A plan of equal builds: ``count`` of them, or as many as it takes to get the verdict ``wanted``."""
 
-    count: int | None
-    wanted: Verdict | None = None
-    verdicts: dict[int, Verdict] = field(default_factory=dict)
-    _asked: int = 0
+    def __init__(self, count: int | None, wanted: Verdict | None = None) -> None:
+        super().__init__(0, None)
+        self._count = count
+        self._wanted = wanted
 
-    @property
-    def done(self) -> bool:
-        """Whether no build is left to ask or to wait for."""
-        return self._enough and len(self.verdicts) == self._asked
+    def _suspected(self) -> int:
+        return 0
 
-    @property
-    def _enough(self) -> bool:
-        has_wanted = self.wanted is not None and self.wanted in self.verdicts.values()
-        return has_wanted or (self.count is not None and self._asked >= self.count)
+    def _ended(self, status: Status, why: str) -> Result:
+        return Result(status, why, (), frozenset(), 1.0, 0, ())
 
-    def outlook(self) -> Outlook:
-        """Return what is left: a collection has no items."""
-        left = 0 if self.count is None else self.count - self._asked
-        return Outlook(float(left), left, frozenset(), (), ())
-
-    def asks(self, room: int = 1) -> Sequence[Ask]:
-        """Return the next builds."""
-        asks: list[Ask] = []
-        while len(asks) < room and not self._enough:
-            asks.append(Ask(frozenset(), self._asked, 0, f"build {self._asked + 1}"))
-            self._asked += 1
-        return asks
-
-    def tell(self, ask: Ask, verdict: Verdict) -> None:
-        """Take the verdict of a build."""
-        self.verdicts[ask.build] = verdict
+    def _run(self) -> Steps[Result]:
+        ledger, numbers = self._ledger, range(self._count or sys.maxsize)
+        while True:
+            verdicts = [ledger.told(wish) for wish in ledger.asked.values()]
+            fresh = numbers[len(verdicts) :][: ledger.room]
+            if not fresh or (self._wanted is not None and self._wanted in verdicts):
+                break
+            yield tuple(Wish(0, f"build {number + 1}", number) for number in fresh)
+        while ledger.pending:
+            yield ()
+        return self._ended(Status.CERTIFIED, "")
 
 
 class CollectionLever(ProbeLever):
@@ -99,17 +91,19 @@ def collect(
     with open_session(directory, job, plan, lever, options) as session:
 
         def turn() -> str:
-            standing = f"{_counts(plan.verdicts.values())}; {session.running} running; {duration(session.seconds)}"
+            verdicts = Counter(answer.finished.verdict for answer in session.answers)
+            counts = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in Verdict)
+            standing = f"{counts}; {session.running} running; {duration(session.seconds)}"
             show(standing)
             return standing
 
-        with stoppable(session) as stopper:
-            try:
-                session.run(stopper, turn)
-            finally:
-                answer = _answer_of(session.answers, complete=plan.done)
-                write_result(directory, answer.document())
-    return answer
+        def write() -> CollectionAnswer:
+            answer = _answer_of(session.answers, complete=plan.done)
+            write_result(directory, answer.document())
+            return answer
+
+        session.run(turn, write)
+        return write()
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +150,3 @@ def _answer_of(answers: Sequence[Answer], *, complete: bool) -> CollectionAnswer
         verdicts=reuse_of(answers),
         probes=tuple(judged_probe(answer, None) for answer in answers),
     )
-
-
-def _counts(verdicts: Iterable[Verdict]) -> str:
-    counts = Counter(verdicts)
-    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict)

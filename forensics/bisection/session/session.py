@@ -6,14 +6,15 @@ import os
 import time
 from concurrent.futures import FIRST_COMPLETED, wait
 from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, TypeVar
 
 from trtforensics.bisection.runner.cluster import make_executor, revoke_ticket
 from trtforensics.bisection.runner.command import Urgency
 from trtforensics.bisection.runner.disk_space import free_bytes, said_bytes
 from trtforensics.bisection.runner.leftovers import end_orphans
 from trtforensics.bisection.runner.probe import ENGINE, ProbeOutcome, ProbeSpec, describe
+from trtforensics.bisection.runner.stopping import stoppable
 from trtforensics.bisection.runner.surroundings import stamp_of
 from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.session.artifacts import Artifacts, EngineShelf
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from trtforensics.bisection.runner.executors import ProbeExecutor
     from trtforensics.bisection.runner.options import RunOptions
     from trtforensics.bisection.runner.stopping import Stopper
-    from trtforensics.bisection.search import Ask, Outlook, Result
+    from trtforensics.bisection.search import Ask, SetSearch
     from trtforensics.bisection.session.history import Finished, Judge, Probe
     from trtforensics.bisection.session.job import Job
     from trtforensics.bisection.session.lever import ProbeLever
@@ -43,39 +44,6 @@ _T = TypeVar("_T")
 _TURN_S = 1.0
 ALL_VERDICTS = "verdicts"
 """What ``--forget`` calls the verdicts of all probes."""
-
-
-class Plan(Protocol):
-    """Asks a session for probes and takes their verdicts."""
-
-    @property
-    def done(self) -> bool:
-        """Whether nothing is left to ask or to wait for."""
-        ...
-
-    def asks(self, room: int = 1) -> Sequence[Ask]:
-        """Return the next probes, at most ``room`` besides those under way."""
-        ...
-
-    def tell(self, ask: Ask, verdict: Verdict) -> None:
-        """Take the verdict of a probe."""
-        ...
-
-    def outlook(self) -> Outlook:
-        """Return what is known and how many builds are left."""
-        ...
-
-
-class SetSearch(Plan, Protocol):
-    """A search for sets of items, :class:`trtforensics.bisection.search.Search` for example."""
-
-    def result(self) -> Result:
-        """Return the answer so far."""
-        ...
-
-    def stop(self) -> None:
-        """Compute nothing any more: the answer stays what it is."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,48 +70,56 @@ class _RunningProbe:
     stamps: Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True)
-class Workspace:
-    """The directory, journal and executor of a session, what judges, and the files that the build command names."""
+@dataclass(slots=True)
+class Session:
+    """A run on a directory whose lock is held. ``answers`` holds the verdicts given to the plan, in order.
 
+    ``judge`` is what judges, ``paths`` are the files that the build command names.
+    """
+
+    plan: SetSearch
+    lever: ProbeLever
+    options: RunOptions
     artifacts: Artifacts
     journal: Journal
     executor: ProbeExecutor
     judge: Judge
     paths: Mapping[str, Sequence[Path]]
+    answers: list[Answer] = field(default_factory=list)
+    _shelf: EngineShelf = field(init=False)
+    _gpus: list[str] = field(init=False)
+    _running: dict[Future[ProbeOutcome], _RunningProbe] = field(default_factory=dict)
+    _held: list[Ask] = field(default_factory=list)
+    _fresh: set[int] = field(default_factory=set)
+    _again: dict[Ask, str] = field(default_factory=dict)
+    _begun: float = field(default_factory=time.monotonic)
+    _stopper: Stopper | None = None
 
+    def __post_init__(self) -> None:
+        self._shelf = EngineShelf(self.artifacts, self.options)
+        self._gpus = list(self.options.gpus)
 
-class Session:
-    """A run on a directory whose lock is held. ``answers`` holds the verdicts given to the plan, in order."""
-
-    def __init__(self, plan: Plan, lever: ProbeLever, options: RunOptions, workspace: Workspace) -> None:
-        self._plan = plan
-        self._artifacts = workspace.artifacts
-        self._journal = workspace.journal
-        self._executor = workspace.executor
-        self._lever = lever
-        self._options = options
-        self._judge = workspace.judge
-        self._paths = workspace.paths
-        self._shelf = EngineShelf(workspace.artifacts, options)
-        self._gpus = list(options.gpus)
-        self._running: dict[Future[ProbeOutcome], _RunningProbe] = {}
-        self._held: list[Ask] = []
-        self._fresh: set[int] = set()
-        self._again: dict[Ask, str] = {}
-        self._begun = time.monotonic()
-        self._stopper: Stopper | None = None
-        self.answers: list[Answer] = []
-
-    def run(self, stopper: Stopper, turn: Callable[[], str]) -> None:
+    def run(self, turn: Callable[[], str], write: Callable[[], object]) -> None:
         """Answer the plan until it is done; ``turn`` is called again and again, and says how it stands.
+
+        ``write`` is called at the end, however that comes; for the main thread only.
 
         Raises:
             KeyboardInterrupt: the user stopped it; every probe's end is in the journal.
             OutputError: the directory cannot be written to, or its disk has too little free space.
             UsageError: the first probe's command cannot be run.
         """
-        self._stopper = stopper
+        with stoppable(self.executor) as stopper:
+            self._stopper = stopper
+            try:
+                self._go_on(stopper, turn)
+            except KeyboardInterrupt:
+                self.plan.stop()
+                raise
+            finally:
+                write()
+
+    def _go_on(self, stopper: Stopper, turn: Callable[[], str]) -> None:
         try:
             while not stopper.urgency and not self._is_done():
                 self._answer()
@@ -156,7 +132,7 @@ class Session:
             self._wind_up(stopper.urgency)
         if stopper.urgency:
             raise KeyboardInterrupt
-        with explained(str(self._artifacts.directory)):
+        with explained(str(self.artifacts.directory)):
             self._shelf.clear()
 
     def computed(self, compute: Callable[[], _T]) -> _T:
@@ -165,7 +141,7 @@ class Session:
             return compute()
 
     def _is_done(self) -> bool:
-        return self.computed(lambda: self._plan.done)
+        return self.computed(lambda: self.plan.done)
 
     @property
     def seconds(self) -> float:
@@ -175,15 +151,7 @@ class Session:
     @property
     def room(self) -> int:
         """How many more probes may run."""
-        return self._executor.room - len(self._running) - len(self._held)
-
-    def halt(self, urgency: Urgency) -> None:
-        """Tell the running probes to end."""
-        self._executor.halt(urgency)
-
-    def signal(self, number: int) -> None:
-        """Send a signal to the processes of the running probes."""
-        self._executor.signal(number)
+        return self.executor.room - len(self._running) - len(self._held)
 
     @property
     def running(self) -> int:
@@ -195,7 +163,7 @@ class Session:
         held, self._held = self._held, []
         for ask in held:
             self._consider(ask)
-        while self.room > 0 and (asks := self.computed(lambda: self._plan.asks(self.room))):
+        while self.room > 0 and (asks := self.computed(lambda: self.plan.asks(self.room))):
             for ask in asks:
                 self._consider(ask)
         if not self._running and not self._is_done():
@@ -203,19 +171,19 @@ class Session:
 
     def _consider(self, ask: Ask) -> None:
         """Answer an ask from the journal, start its probe, or hold it while another check of its build runs."""
-        history = self._journal.history
+        history = self.journal.history
         probe = history.of(ask)
         if probe is not None and probe.running:
             self._held.append(ask)
             return
-        if history.retried(ask, self._options):
-            self._again[ask] = history.why_again(ask, self._judge, self._options)
+        if history.retried(ask, self.options):
+            self._again[ask] = history.why_again(ask, self.judge, self.options)
             self._start(ask, anew=True)
             return
-        known = history.verdict(ask, self._judge, self._options)
-        is_lost = known is not None and known.verdict is Verdict.BAD and not self._lever.remembers(ask.active)
+        known = history.verdict(ask, self.judge, self.options)
+        is_lost = known is not None and known.verdict is Verdict.BAD and not self.lever.remembers(ask.active)
         if known is None or is_lost:
-            self._again[ask] = history.why_again(ask, self._judge, self._options)
+            self._again[ask] = history.why_again(ask, self.judge, self.options)
             known = None if is_lost else self._rejudged(ask, probe)
         if known is not None and probe is not None:
             self._tell(ask, probe, known)
@@ -232,17 +200,17 @@ class Session:
         streams.tell("".join(f"{visible(line)}\n" for line in (f"trtforensics: {standing}", *probes)))
 
     def _tell(self, ask: Ask, probe: Probe, finished: Finished) -> None:
-        is_old = finished.run < self._journal.history.runs
+        is_old = finished.run < self.journal.history.runs
         again = "" if is_old else self._again.get(ask, "")
         self.answers.append(Answer(ask, probe, finished, probe.number not in self._fresh, is_old, again))
         self._shelf.note(probe, finished.verdict)
-        self._plan.tell(ask, finished.verdict)
+        self.plan.tell(ask, finished.verdict)
 
     def _rejudged(self, ask: Ask, probe: Probe | None) -> Finished | None:
         """Judge a probe of an earlier run by the present settings, if its folder holds enough for that."""
         if probe is None or probe.building or not probe.finished or (probe.made is not None and probe.made.decides):
             return None
-        judged = self._lever.rejudge(self._artifacts.folder(probe.folder))
+        judged = self.lever.rejudge(self.artifacts.folder(probe.folder))
         if judged is None:
             return None
         self._begin(ask, builds=False)
@@ -251,22 +219,22 @@ class Session:
     def _start(self, ask: Ask, *, anew: bool = False) -> None:
         """Start a probe: its check alone where that is enough, else its build too."""
         self._require_disk_space()
-        known = self._journal.history.of(ask)
+        known = self.journal.history.of(ask)
         checks_only = known is not None and not anew and self._shelf.can_check(known)
         probe = self._begin(ask, builds=not checks_only)
         if not checks_only:
             self._fresh.add(probe.number)
-        with explained(str(self._artifacts.directory)):
-            folder = self._artifacts.make_folder(probe, anew=not checks_only)
-            values = self._lever.prepare(ask.active, folder)
+        with explained(str(self.artifacts.directory)):
+            folder = self.artifacts.make_folder(probe, anew=not checks_only)
+            values = self.lever.prepare(ask.active, folder)
         gpu = self._gpus.pop(0) if self._gpus else None
-        spec = self._spec(probe, folder, values, None if checks_only else self._options.build, gpu)
+        spec = self._spec(probe, folder, values, None if checks_only else self.options.build, gpu)
         stamps = self._stamps(builds=not checks_only)
-        self._running[self._executor.submit(spec)] = _RunningProbe(ask, probe, gpu, time.monotonic(), stamps)
+        self._running[self.executor.submit(spec)] = _RunningProbe(ask, probe, gpu, time.monotonic(), stamps)
 
     def _stamps(self, *, builds: bool) -> dict[str, object]:
         """Return what shows whether a probe writes what its commands name."""
-        paths = {**(self._paths if builds else {}), **self._judge.paths}
+        paths = {**(self.paths if builds else {}), **self.judge.paths}
         return {name: stamp_of(files) for name, files in paths.items()}
 
     def _require_disk_space(self) -> None:
@@ -275,7 +243,7 @@ class Session:
         Raises:
             OutputError: there is too little.
         """
-        directory, need = self._artifacts.directory, self._options.need_free
+        directory, need = self.artifacts.directory, self.options.need_free
         with explained(str(directory)):
             if free_bytes(directory) < need:
                 self._shelf.clear()
@@ -285,10 +253,10 @@ class Session:
 
     def _begin(self, ask: Ask, *, builds: bool) -> Probe:
         """Journal a probe's start, and whether it builds."""
-        history = self._journal.history
+        history = self.journal.history
         probe = history.of(ask)
         number = probe.number if probe else history.next_number
-        self._journal.write(
+        self.journal.write(
             "start",
             probe=number,
             active=indexes_text(ask.active),
@@ -296,7 +264,7 @@ class Session:
             check=ask.check,
             builds=builds,
             purpose=ask.purpose,
-            suspects=indexes_text(self.computed(self._plan.outlook).suspects),
+            suspects=indexes_text(self.computed(self.plan.outlook).suspects),
         )
         return history.probes[number]
 
@@ -305,7 +273,7 @@ class Session:
     ) -> ProbeSpec:
         values = {**values, ENGINE: folder / ENGINE, "log": folder / "build.log", "dir": folder}
         paths = {name: str(path.absolute()) for name, path in values.items()}
-        options = self._options
+        options = self.options
         return ProbeSpec(
             folder=str(folder),
             cwd=os.getcwd(),  # noqa: PTH109 - as the shell sees it
@@ -334,7 +302,7 @@ class Session:
             self._gpus.append(running.gpu)
         ask, probe = running.ask, running.probe
         try:
-            with explained(str(self._artifacts.folder(probe.folder))):
+            with explained(str(self.artifacts.folder(probe.folder))):
                 outcome = future.result()
             self._refuse(probe, outcome)
         except ForensicsError:
@@ -344,7 +312,7 @@ class Session:
             self._stop(probe)
             if outcome.disk_full:
                 what = f"ran out of disk space while probe {probe.folder} ran: {outcome.reason}"
-                raise _disk_full(self._artifacts.directory, what, self._options.need_free)
+                raise _disk_full(self.artifacts.directory, what, self.options.need_free)
             return
         now = self._stamps(builds=True)
         changed = {name: now[name] != stamp for name, stamp in running.stamps.items()}
@@ -352,24 +320,24 @@ class Session:
 
     def _refuse(self, probe: Probe, outcome: ProbeOutcome) -> None:
         """Stop the run if an outcome is about this machine and not about the items."""
-        if outcome.not_run and not any(probe.finished for probe in self._journal.history.probes.values()):
+        if outcome.not_run and not any(probe.finished for probe in self.journal.history.probes.values()):
             command = "--check" if outcome.checks else "--build"
-            where = f"`{command}`, in {self._artifacts.folder(probe.folder)}"
+            where = f"`{command}`, in {self.artifacts.folder(probe.folder)}"
             raise UsageError(where, f"ended with {outcome.reason.partition(': ')[2]}", "Correct it and run this again")
 
     def _stop(self, probe: Probe) -> None:
         """Journal that a probe was stopped, and remove the engine if its build did not end."""
-        self._journal.write("stopped", probe=probe.number)
+        self.journal.write("stopped", probe=probe.number)
         if probe.building:
-            with explained(str(self._artifacts.directory)):
-                self._artifacts.drop_engine(probe)
+            with explained(str(self.artifacts.directory)):
+                self.artifacts.drop_engine(probe)
 
     def _verified(self, ask: Ask, probe: Probe, outcome: ProbeOutcome) -> ProbeOutcome:
         """Make an outcome unresolved if the build is not what was asked for."""
         build = outcome.build
         if build is None or build.timed_out or build.status or outcome.unfit:
             return outcome
-        drift = self._lever.verify(ask.active, self._artifacts.folder(probe.folder))
+        drift = self.lever.verify(ask.active, self.artifacts.folder(probe.folder))
         return replace(outcome, verdict=Verdict.UNRESOLVED, reason=drift, unfit=drift) if drift else outcome
 
     def _end(
@@ -377,26 +345,26 @@ class Session:
     ) -> Finished:
         """Write a probe's verdict, have its engine stay or go, journal its end, and link its file."""
         verdict = outcome.verdict or Verdict.UNRESOLVED
-        with explained(str(self._artifacts.directory)):
+        with explained(str(self.artifacts.directory)):
             made = self._made(probe, outcome)
-            self._artifacts.note_verdict(probe, ask, outcome, self._judge.name)
+            self.artifacts.note_verdict(probe, ask, outcome, self.judge.name)
             self._shelf.settle(probe, verdict)
-        self._journal.write(
+        self.journal.write(
             "end",
             probe=probe.number,
             check=ask.check,
-            judge=self._judge.name,
+            judge=self.judge.name,
             verdict=verdict,
             reason=outcome.reason,
             seconds=round(outcome.seconds, 6),
             made=made and asdict(made),
             timed_out=outcome.timed_out,
-            timeout=self._options.timeout,
+            timeout=self.options.timeout,
             log_checks=probe.log_checks + len(outcome.checks),
             **({"inputs": changed} if changed else {}),
         )
-        with explained(str(self._artifacts.directory)):
-            self._artifacts.link(probe, verdict, self._lever.file)
+        with explained(str(self.artifacts.directory)):
+            self.artifacts.link(probe, verdict, self.lever.file)
         return probe.finished[-1]
 
     def _made(self, probe: Probe, outcome: ProbeOutcome) -> Made | None:
@@ -406,22 +374,24 @@ class Session:
         return Made(
             status=build.status,
             timed_out=build.timed_out,
-            timeout=self._options.timeout,
+            timeout=self.options.timeout,
             reason=f"build: {describe(build)}" if not build.status and not build.timed_out else outcome.reason,
             unfit=outcome.unfit,
-            engine_bytes=self._artifacts.engine_bytes(probe),
+            engine_bytes=self.artifacts.engine_bytes(probe),
         )
 
     def _wind_up(self, urgency: Urgency) -> None:
         """End the probes that still run, and journal their ends."""
         if self._running:
-            self._executor.halt(max(urgency, Urgency.END))
+            self.executor.halt(max(urgency, Urgency.END))
         while self._running:
             self._collect()
 
 
 @contextmanager
-def open_session(directory: Path, job: Job, plan: Plan, lever: ProbeLever, options: RunOptions) -> Iterator[Session]:
+def open_session(
+    directory: Path, job: Job, plan: SetSearch, lever: ProbeLever, options: RunOptions
+) -> Iterator[Session]:
     """Lock a directory, check that it is this job's, end what an earlier run left there, and yield the session.
 
     Raises:
@@ -459,7 +429,7 @@ def open_session(directory: Path, job: Job, plan: Plan, lever: ProbeLever, optio
         for number in forgotten:
             journal.write("forget", probe=number)
         paths = job.surroundings.paths if job.surroundings else {}
-        yield Session(plan, lever, options, Workspace(artifacts, journal, executor, judge, paths))
+        yield Session(plan, lever, options, artifacts, journal, executor, judge, paths)
 
 
 def _end_leftovers(directory: Path) -> None:

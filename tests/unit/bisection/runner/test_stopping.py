@@ -6,15 +6,17 @@ import sys
 import pytest
 
 from trtforensics.bisection.runner.command import Urgency
+from trtforensics.bisection.runner.executors import LocalExecutor
 from trtforensics.bisection.runner.stopping import stoppable
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="probes run on Linux only")
 
 
-class Run:
+class Run(LocalExecutor):
     """Notes what it is told."""
 
     def __init__(self) -> None:
+        super().__init__(1)
         self.told: list[int] = []
 
     def halt(self, urgency: Urgency) -> None:
