@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
     from trtforensics.bisection.levers.recipe import Recipe
     from trtforensics.bisection.runner.options import RunOptions
+    from trtforensics.bisection.search import SetSearch
     from trtforensics.bisection.session.history import Event
     from trtforensics.bisection.session.lever import Lever
-    from trtforensics.bisection.search import SetSearch
 
 EXAMPLE = """examples:
   trtforensics bisect tactics --good good.json --bad bad.json --artifacts-dir out --check './accuracy.sh {engine}' \\

@@ -18,7 +18,7 @@ from trtforensics.onnx_models.reading import constant_of, read_unchecked
 from trtforensics.onnx_models.shapes import TensorType, fits, types_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from trtforensics.onnx_models.samples import Values
     from trtforensics.onnx_models.streaming import Streamed
@@ -141,6 +141,14 @@ def _constants_to_initializers(graph: onnx.GraphProto) -> None:
             graph.initializer.append(tensor)
     if len(kept) < len(graph.node):
         refill(graph, "node", kept)
+
+
+def constants_to_nodes(graph: onnx.GraphProto, names: Collection[str], ending: str = "") -> None:
+    """Make initializers of some names Constant nodes, the first of the graph, in place; ``ending`` ends their names."""
+    tensors = [tensor for tensor in graph.initializer if tensor.name in names]
+    made = [onnx.helper.make_node("Constant", [], [t.name], name=f"{t.name}{ending}", value=t) for t in tensors]
+    refill(graph, "initializer", [tensor for tensor in graph.initializer if tensor.name not in names])
+    refill(graph, "node", [*made, *graph.node])
 
 
 class UnknownValueError(Exception):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +19,7 @@ from trtforensics.onnx_models.samples import write_feeds, write_golden, write_np
 from trtforensics.onnx_models.shapes import is_dynamic
 from trtforensics.onnx_models.streaming import references_as_inputs, write_model
 from trtforensics.reduce.failure import FILE, read_failure
-from trtforensics.reduce.reproduction import Notes, Reproduction, notes_text, raw_input, script_text
+from trtforensics.reduce.reproduction import Reproduction, notes_text, raw_input, script_text
 from trtforensics.reduce.simplifying import Aspect
 
 if TYPE_CHECKING:
@@ -35,23 +35,15 @@ if TYPE_CHECKING:
 MODEL = "reduced.onnx"
 
 
-@dataclass(frozen=True, slots=True)
-class SmallestModel:
-    """The smallest failing set of items, and how sure that is."""
-
-    active: frozenset[int]
-    answer: SearchAnswer
-
-
-def write_answer(lever: ReductionLever, smallest: SmallestModel, directory: Path) -> list[str]:
-    """Write the files of ``fixed/`` and return a line about each.
+def write_answer(lever: ReductionLever, active: frozenset[int], answer: SearchAnswer, directory: Path) -> list[str]:
+    """Write the files of ``fixed/`` and return a line about each; ``active`` is the smallest failing set of items.
 
     Raises:
         OutputError: a file cannot be written.
     """
     folder = directory / FIXED
-    derived = lever.derive(smallest.active)
-    inputs = _shared_inputs(lever, smallest.active, derived)
+    derived = lever.derive(active)
+    inputs = _shared_inputs(lever, active, derived)
     with explained(str(folder)):
         folder.mkdir(exist_ok=True)
         data = write_model(derived.model, derived.streamed, folder / MODEL)
@@ -70,7 +62,8 @@ def write_answer(lever: ReductionLever, smallest: SmallestModel, directory: Path
         write_npz(golden, folder / "outputs.npz")
         write_golden(golden, folder / "outputs.json")
         lines.append("outputs.npz, outputs.json: what ONNX Runtime computes from it (`--load-outputs`)")
-    reproduction = _reproduction(lever, smallest, derived, directory)
+    failure = _failure_of_answer(lever, answer, directory)
+    reproduction = _reproduction(lever, active, derived, failure)
     reproduction = replace(reproduction, has_golden=not isinstance(golden, str))
     if reproduction.is_run:
         for place, value in enumerate(inputs.values()):
@@ -78,28 +71,29 @@ def write_answer(lever: ReductionLever, smallest: SmallestModel, directory: Path
         lines.append(f"{raw_input(0)} …: the sample as trtexec loads it")
     write_text(folder / "repro.sh", script_text(reproduction))
     (folder / "repro.sh").chmod(0o755)
-    nodes = (len(lever.original.nodes), sum(index < len(lever.original.nodes) for index in smallest.active))
+    nodes = (len(lever.original.nodes), sum(index < len(lever.original.nodes) for index in active))
     model = onnx.printer.to_text(derived.model) if derived.model.ByteSize() < _PRINTED else ""
-    write_text(folder / "repro.md", notes_text(reproduction, Notes(nodes, smallest.answer, model)))
+    write_text(folder / "repro.md", notes_text(reproduction, answer, nodes, model))
     ways = " or ".join(reproduction.ways)
     return [*lines, f"repro.sh: shows the failure, by {ways}", "repro.md: a report, ready to paste"]
 
 
-def _reproduction(lever: ReductionLever, smallest: SmallestModel, derived: Derived, directory: Path) -> Reproduction:
-    """Return how the answer was built and judged."""
+def _reproduction(
+    lever: ReductionLever, active: frozenset[int], derived: Derived, failure: Failure | None
+) -> Reproduction:
     build, judged = lever.commands
     builtin = builtin_of(judged or "")
     if judged and builtin:
         judged = judged.replace(shlex.quote(sys.executable), "python3")
     return Reproduction(
-        failure=_failure_of_answer(lever, smallest, directory),
+        failure=failure,
         recipe=lever.recipe,
         shapes={name: value.shape for name, value in derived.inputs.items()},
         precision="" if lever.storage is None else lever.storage.name,
         commands=(build, judged),
         builtin=builtin,
         is_dynamic=is_dynamic(derived.model),
-        is_silent=_is_renamed(lever, smallest.active) and bool(build or (judged and builtin in {"", "against"})),
+        is_silent=_is_renamed(lever, active) and bool(build or (judged and builtin in {"", "against"})),
     )
 
 
@@ -131,9 +125,9 @@ def _is_renamed(lever: ReductionLever, active: frozenset[int]) -> bool:
     return any(s.aspect is Aspect.NAMES and index not in active for index, s in enumerate(simpler, first))
 
 
-def _failure_of_answer(lever: ReductionLever, smallest: SmallestModel, directory: Path) -> Failure | None:
+def _failure_of_answer(lever: ReductionLever, answer: SearchAnswer, directory: Path) -> Failure | None:
     """Return the failure of the reduced model, as a probe saw it; the original's where that is gone."""
-    for probe in smallest.answer.probes:
+    for probe in answer.probes:
         folder = directory / probe.folder
         if probe.verdict == "bad" and probe.purpose == "the answer" and is_there(folder / FILE):
             return read_failure(folder, lever.basis)

@@ -17,10 +17,10 @@ import onnx
 from onnx import AttributeProto, numpy_helper
 
 from trtforensics.onnx_models.cutting import UnknownValueError, declaration, free_reads, with_graph
-from trtforensics.onnx_models.graphs import is_random
+from trtforensics.onnx_models.graphs import is_random, refill
 from trtforensics.onnx_models.shapes import is_static
 from trtforensics.onnx_models.streaming import held
-from trtforensics.reduce.simplifying import PASSED, Aspect, Simplifier, made_up_names, relevant_to
+from trtforensics.reduce.simplifying import PASSED, Aspect, made_up_names, relevant_to, simplify
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -59,18 +59,14 @@ class Deriver:
     recording: Recording
     simplifications: tuple[Simplification, ...] = ()
     file: ModelFile | None = None
-    _simplifier: Simplifier = field(init=False)
+    renames: Mapping[str, str] = field(init=False)
+    """The made-up name of each name, where names may be replaced."""
     _settled: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
         self._settled = _settled(self.original)
         anonymous = any(each.aspect is Aspect.NAMES for each in self.simplifications)
-        self._simplifier = Simplifier(made_up_names(self.original) if anonymous else {})
-
-    @property
-    def renames(self) -> Mapping[str, str]:
-        """The made-up name of each name, where names may be replaced."""
-        return self._simplifier.renames
+        self.renames = made_up_names(self.original) if anonymous else {}
 
     def derive(self, active: Collection[int]) -> Derived:
         """Return the model of some items.
@@ -89,7 +85,7 @@ class Deriver:
             self.file.restore(derived.model, kept, self.original.sources)
             left = {value.name for value in derived.model.graph.input} & self.recording.values.keys()
             inputs |= {name: self.recording.values[name] for name in left - inputs.keys()}
-        inputs = self._simplifier.apply(derived.model, inputs, simpler, streamed)
+        inputs = simplify(derived.model, inputs, simpler, streamed, self.renames)
         if self.file is not None and Aspect.CONSTANTS in kept:
             self.file.restore_constants(derived.model, self.renames)
         return Derived(derived.model, inputs, held(derived.model, streamed))
@@ -209,9 +205,8 @@ def _refill(body: onnx.GraphProto, nodes: Sequence[onnx.NodeProto]) -> None:
     """Put other nodes into a subgraph; an output that none of them makes passes through from outside."""
     known = {value.name for value in body.input} | {tensor.name for tensor in body.initializer}
     known |= {name for node in nodes for name in node.output}
-    body.ClearField("node")
+    refill(body, "node", nodes)
     body.ClearField("value_info")
-    body.node.extend(nodes)
     for value in body.output:
         if value.name not in known:
             passed = f"{value.name}{PASSED}"

@@ -6,7 +6,7 @@ A model that ONNX Runtime does not run as a whole runs node by node, as far as i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,11 +27,15 @@ _TENSORS_A_RUN = 256
 
 @dataclass(slots=True)
 class Recording:
-    """Values by tensor. ``runs_whole``: ONNX Runtime runs the model; else ``why`` says what it stopped at."""
+    """Values by tensor; ``why`` says what ONNX Runtime stopped at, "" if it runs the whole model."""
 
-    values: dict[str, Values] = field(default_factory=dict)
-    runs_whole: bool = True
+    values: dict[str, Values]
     why: str = ""
+
+    @property
+    def runs_whole(self) -> bool:
+        """Whether ONNX Runtime runs the model."""
+        return not self.why
 
 
 def record(original: Original, sample: Sample) -> Recording:
@@ -41,8 +45,7 @@ def record(original: Original, sample: Sample) -> Recording:
         SourceError: ONNX Runtime is not installed.
     """
     recording = Recording(dict(sample))
-    recorder = _Recorder(original, recording)
-    recorder.run([node for node in original.nodes if node.parent is None])
+    _Recorder(original, recording).run([node for node in original.nodes if node.parent is None])
     return recording
 
 
@@ -56,7 +59,7 @@ class _Recorder:
         """Run the nodes of one graph, whose inputs have values, then the subgraphs in it."""
         whole = self._tried(nodes)
         if whole:
-            self._note(whole)
+            self._recording.why = self._recording.why or whole
             for node in nodes:
                 self._tried([node])
         for node in nodes:
@@ -64,10 +67,6 @@ class _Recorder:
                 self._enter(node, body)
                 inner = [each for each in self._original.nodes if each.parent == node.index and each.body == name]
                 self.run(inner)
-
-    def _note(self, why: str) -> None:
-        if self._recording.runs_whole:
-            self._recording.runs_whole, self._recording.why = False, why
 
     def _enter(self, node: GraphNode, body: onnx.GraphProto) -> None:
         """Give the inputs of a Loop's or Scan's body the values of the first iteration."""

@@ -9,14 +9,14 @@ import platform
 import re
 import shlex
 from dataclasses import dataclass
-from importlib import metadata
 from typing import TYPE_CHECKING
 
 from trtforensics import __version__
 from trtforensics.bisection.runner.placeholders import ALWAYS, fill, mentions, variable
-from trtforensics.bisection.session.job import tool_versions
+from trtforensics.bisection.session.job import tool_versions, versions_of
 from trtforensics.console.secrets import masked
 from trtforensics.console.terminal import visible
+from trtforensics.knowledge.table import rows
 from trtforensics.reduce.failure import NUMBERS
 
 if TYPE_CHECKING:
@@ -29,33 +29,13 @@ if TYPE_CHECKING:
 COMMANDS = "commands"
 """The way by the commands that the reduction was given."""
 
-_OPTIONS = {
-    "FP16": ("--fp16", "--fp16"),
-    "BF16": ("--bf16", "--bf16"),
-    "INT8": ("--int8", "--int8"),
-    "FP8": ("--fp8", "--fp8"),
-    "INT4": ("--int4", ""),
-    "TF32": ("", "--tf32"),
-    "OBEY_PRECISION_CONSTRAINTS": ("--precisionConstraints=obey", "--precision-constraints obey"),
-    "PREFER_PRECISION_CONSTRAINTS": ("--precisionConstraints=prefer", "--precision-constraints prefer"),
-    "SPARSE_WEIGHTS": ("--sparsity=enable", "--sparse-weights"),
-    "REFIT": ("--refit", "--refittable"),
-    "STRIP_PLAN": ("--stripWeights", "--strip-plan"),
-    "WEIGHT_STREAMING": ("--allowWeightStreaming", "--weight-streaming"),
-    "VERSION_COMPATIBLE": ("--versionCompatible", "--version-compatible"),
-    "EXCLUDE_LEAN_RUNTIME": ("--excludeLeanRuntime", "--exclude-lean-runtime"),
-    "DIRECT_IO": ("--directIO", "--direct-io"),
-    "DISABLE_TIMING_CACHE": ("--noBuilderCache", ""),
-    "ERROR_ON_TIMING_CACHE_MISS": ("--errorOnTimingCacheMiss", "--error-on-timing-cache-miss"),
-    "MONITOR_MEMORY": ("--monitorMemory", ""),
-    "GPU_FALLBACK": ("--allowGPUFallback", "--allow-gpu-fallback"),
-}
-"""Builder flags as options of trtexec (its ``--help``, 8.6 to 10.16) and of Polygraphy 0.53; "": the tool's default.
+_OPTIONS = {row["flag"]: (row["trtexec"], row["polygraphy"]) for row in rows("builder_flags")}
+"""Builder flags as options of trtexec (its ``--help``, 8.6 to 10.16) and of Polygraphy 0.53; "": it has none.
 
 trtexec uses TF32 unless it is forbidden; Polygraphy has no option for four bits, the timing cache, or memory.
 """
-_DEFAULTS = {("TF32", 0)}
-"""Flags that a tool sets by itself: 0 is trtexec."""
+_BY_DEFAULT = "default"
+"""Stands for the option of a flag that a tool sets by itself."""
 
 _SM = re.compile(r"SM(\d+)(\d)$")
 _RAW_INPUT = "input{}.bin"
@@ -185,7 +165,7 @@ def _lacking(reproduction: Reproduction) -> list[str]:
     """Return which builder flags which tool cannot set."""
     sentences = []
     for name in reproduction.flags:
-        tools = [tool for place, tool in enumerate(("trtexec", "Polygraphy")) if not _has_option(name, place)]
+        tools = [tool for place, tool in enumerate(("trtexec", "Polygraphy")) if not _option(name, place)]
         sentences += [f"{' and '.join(tools)} cannot set the builder flag {name}."] if tools else []
     return sentences
 
@@ -202,12 +182,13 @@ def _program(reproduction: Reproduction) -> str:
     return "tensorrt_rtx" if reproduction.is_rtx else "trtexec"
 
 
-def _has_option(flag: str, place: int) -> bool:
-    return bool(_OPTIONS.get(flag.upper(), ("", ""))[place]) or (flag.upper(), place) in _DEFAULTS
+def _option(flag: str, place: int) -> str:
+    return _OPTIONS.get(flag.upper(), ("", ""))[place]
 
 
 def _options(reproduction: Reproduction, place: int) -> list[str]:
-    return [word for flag in reproduction.flags for word in _OPTIONS.get(flag.upper(), ("", ""))[place].split()]
+    words = (word for flag in reproduction.flags for word in _option(flag, place).split())
+    return [word for word in words if word != _BY_DEFAULT]
 
 
 def _filled(command: str, values: Mapping[str, str]) -> str:
@@ -281,20 +262,11 @@ def polygraphy_line(reproduction: Reproduction, engine: str = "/dev/null") -> st
 _PYTHON_PACKAGES = ("onnx", "onnxruntime", "numpy")
 
 
-@dataclass(frozen=True, slots=True)
-class Notes:
-    """What a report says besides how to reproduce.
+def notes_text(reproduction: Reproduction, answer: SearchAnswer, nodes: tuple[int, int], model: str) -> str:
+    """Return ``repro.md``: what fails, with what, how to see it, and what is known of the model.
 
     ``nodes`` are the numbers before and after, ``model`` is the model as text where it is small.
     """
-
-    nodes: tuple[int, int]
-    answer: SearchAnswer
-    model: str
-
-
-def notes_text(reproduction: Reproduction, notes: Notes) -> str:
-    """Return ``repro.md``: what fails, with what, how to see it, and what is known of the model."""
     failure = reproduction.failure
     lines = ["# A minimal model that fails", ""]
     if failure is not None:
@@ -303,10 +275,10 @@ def notes_text(reproduction: Reproduction, notes: Notes) -> str:
     lines += [
         "## Model",
         "",
-        f"`reduced.onnx`: {_kept(*notes.nodes)}. {_certificate(notes)}",
+        f"`reduced.onnx`: {_kept(*nodes)}. {_certificate(answer, nodes[1])}",
         "",
     ]
-    lines += ["```", notes.model.rstrip(), "```", ""] if notes.model else []
+    lines += ["```", model.rstrip(), "```", ""] if model else []
     lines += _to_reproduce(reproduction)
     lines += ["## Versions", "", *(f"- {name} {version}" for name, version in _versions(reproduction).items()), ""]
     return "".join(f"{visible(masked(line))}\n" for text in lines for line in text.split("\n"))
@@ -316,12 +288,12 @@ def _kept(before: int, after: int) -> str:
     return "the original's only node" if before == 1 else f"{after:,} of the original's {before:,} nodes"
 
 
-def _certificate(notes: Notes) -> str:
-    if notes.answer.certified and notes.nodes[1] == 1:
+def _certificate(answer: SearchAnswer, count: int) -> str:
+    if not answer.certified:
+        return f"That it is the smallest was not shown: {answer.why}."
+    if count == 1:
         return "It failed twice."
-    if notes.answer.certified:
-        return f"Without {any_one(notes.nodes[1])} of them it does not fail so; each was left out once."
-    return f"That it is the smallest was not shown: {notes.answer.why}."
+    return f"Without {any_one(count)} of them it does not fail so; each was left out once."
 
 
 def _to_reproduce(reproduction: Reproduction) -> list[str]:
@@ -347,12 +319,13 @@ def _versions(reproduction: Reproduction) -> dict[str, str]:
         versions |= {"driver": installed.driver} if installed.driver else {}
         target = reproduction.recipe.compute_capability
         versions |= {"compute capability": target} if target else {}
-    for package in _PYTHON_PACKAGES:
-        try:
-            versions[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            continue
-    return {**versions, "Python": platform.python_version(), "system": platform.platform(), "trtforensics": __version__}
+    return {
+        **versions,
+        **versions_of(_PYTHON_PACKAGES),
+        "Python": platform.python_version(),
+        "system": platform.platform(),
+        "trtforensics": __version__,
+    }
 
 
 def any_one(count: int) -> str:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import onnx
-from onnx import external_data_helper, helper
+from onnx import external_data_helper
 
 from trtforensics.console.counting import counted
-from trtforensics.onnx_models.graphs import graphs, initializers, inside, load, nodes_of, read_in, refill
+from trtforensics.onnx_models.cutting import constants_to_nodes
+from trtforensics.onnx_models.graphs import graphs, initializers, inside, load, nodes_of, read_in
 from trtforensics.onnx_models.reading import constant_of
 from trtforensics.reduce.simplifying import Aspect, Simplification
 
@@ -58,10 +59,7 @@ class ModelFile:
         """Make initializers Constant nodes again; they may have other names by now."""
         names = self.constants | {renames[name] for name in self.constants if name in renames}
         for graph in graphs(model.graph):
-            tensors = [tensor for tensor in graph.initializer if tensor.name in names]
-            made = [helper.make_node("Constant", [], [each.name], name=each.name, value=each) for each in tensors]
-            refill(graph, "initializer", [each for each in graph.initializer if each.name not in names])
-            refill(graph, "node", [*made, *graph.node])
+            constants_to_nodes(graph, names)
 
 
 def file_of(original: Original) -> ModelFile:

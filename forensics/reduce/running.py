@@ -10,7 +10,7 @@ from trtforensics.bisection.session.answer import document_of, first_lines, writ
 from trtforensics.bisection.session.bisection import bisect
 from trtforensics.console.counting import counted
 from trtforensics.console.terminal import visible
-from trtforensics.reduce.answer import SmallestModel, write_answer
+from trtforensics.reduce.answer import write_answer
 from trtforensics.reduce.graph_lever import OTHERWISE
 from trtforensics.reduce.reproduction import any_one
 from trtforensics.reduce.shrinking import ReductionSearch, Terrain
@@ -148,7 +148,7 @@ def reduce_model(
         missed=search.misses[0],
     )
     answer = ReductionAnswer(search_answer, reduction)
-    fixed = write_answer(lever, SmallestModel(smallest, search_answer), directory) if nodes else ()
+    fixed = write_answer(lever, smallest, search_answer, directory) if nodes else ()
     write_result(directory, answer.document())
     return answer, fixed
 

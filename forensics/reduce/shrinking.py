@@ -16,7 +16,7 @@ from math import ceil, log, log2
 from typing import TYPE_CHECKING
 
 from trtforensics.bisection.search import AGAIN, Result, Status, Verdict
-from trtforensics.bisection.search.ledger import Wish, bits, items_of, mask_of, union
+from trtforensics.bisection.search.ledger import Wish, bits, items_of, mask_of, neighbours, union
 from trtforensics.bisection.search.minimising import chunk_deletion, leaving_one_out, minimised
 from trtforensics.bisection.search.probing import SubsetSearch
 
@@ -132,11 +132,9 @@ class ReductionSearch(SubsetSearch):
         sets = (items_of(self._left),) if reproduced and self._left else ()
         without = self._without_one() if sets else []
         roles = {**dict.fromkeys(without, BUT_ONE), self._left: ALONE, 0: CONTROL, self._everything: _WHOLE}
-        asked = self._ledger.asked.values()
-        evidence = tuple(replace(wish.ask(), purpose=roles[wish.mask]) for wish in asked if wish.mask in roles)
         minimal = (status is Status.CERTIFIED,) if sets else ()
         bound = ceil(log2(max(1, self._terrain.nodes)))
-        return Result(status, why, sets, frozenset(), 1.0, bound, evidence, minimal)
+        return Result(status, why, sets, frozenset(), 1.0, bound, self._ledger.evidence(roles), minimal)
 
     @property
     def _nodes(self) -> int:
@@ -148,7 +146,7 @@ class ReductionSearch(SubsetSearch):
 
     def _without_one(self) -> list[int]:
         """Return the smallest set without each of its nodes; without its only one it is the control."""
-        return [wish.mask for wish in self._lacking([self._nodes & ~(1 << index) for index in bits(self._nodes)])]
+        return [wish.mask for wish in self._lacking(neighbours(self._nodes))]
 
     def _lacking(self, subsets: Sequence[int]) -> list[Wish]:
         """Return the probes of what is left without nodes; of no node, that of the control."""

@@ -16,7 +16,7 @@ import onnx
 from onnx import AttributeProto, numpy_helper
 
 from trtforensics.model.older_python import StrEnum
-from trtforensics.onnx_models.graphs import graphs, initializers
+from trtforensics.onnx_models.graphs import declarations, graphs, initializers, rename
 from trtforensics.onnx_models.shapes import dimension_names
 from trtforensics.onnx_models.streaming import key_of
 from trtforensics.redaction.pseudonyms import Pseudonyms
@@ -119,73 +119,56 @@ def simplifications_of(
     return (*simpler, Simplification(Aspect.NAMES)) if anonymous else tuple(simpler)
 
 
-@dataclass(slots=True)
-class Simplifier:
-    """Applies simplifications to derived models; ``renames`` gives the made-up name of each name of the original."""
+def simplify(
+    model: onnx.ModelProto,
+    inputs: Mapping[str, Values],
+    simpler: Collection[Simplification],
+    streamed: dict[str, Values],
+    renames: Mapping[str, str],
+) -> dict[str, Values]:
+    """Simplify a model and its streamed constants in place; return the values of its inputs, simplified too.
 
-    renames: Mapping[str, str]
-
-    def apply(
-        self,
-        model: onnx.ModelProto,
-        inputs: Mapping[str, Values],
-        simpler: Collection[Simplification],
-        streamed: dict[str, Values] | None = None,
-    ) -> dict[str, Values]:
-        """Simplify a model and its streamed constants in place; return the values of its inputs, simplified too."""
-        streamed = {} if streamed is None else streamed
-        values = dict(inputs)
-        if not simpler:
-            return values
-        drop = {(each.key, each.attribute) for each in simpler if each.aspect is Aspect.ATTRIBUTE}
-        fixed = {each.key for each in simpler if each.aspect is Aspect.DYNAMIC}
-        random = {each.key for each in simpler if each.aspect is Aspect.WEIGHTS}
-        present = _present_sizes(model, values)
-        sizes = {size: smaller for size, smaller in _sizes(simpler).items() if size in present}
-        _drop_attributes(model, drop)
-        _fix_dimensions(model, values, fixed)
-        if sizes:
-            _shrink_streamed(model, streamed, sizes)
-            values = _shrink(model, values, sizes)
-        for tensor in (each for each in initializers(model.graph) if each.name in random):
-            if tensor.name in streamed:
-                streamed[tensor.name] = _random_values(tensor.name, streamed[tensor.name])
-            else:
-                array = _random_values(tensor.name, numpy_helper.to_array(tensor))
-                tensor.CopyFrom(numpy_helper.from_array(array, tensor.name))
-        if any(each.aspect is Aspect.NAMES for each in simpler):
-            values = self._rename(model, values)
+    ``renames`` has the made-up name of each name of the original.
+    """
+    values = dict(inputs)
+    if not simpler:
         return values
-
-    def _rename(self, model: onnx.ModelProto, values: Mapping[str, Values]) -> dict[str, Values]:
-        for graph in graphs(model.graph):
-            graph.name = "reduced"
-            _forget(graph)
-            for node in graph.node:
-                _forget(node)
-                for attribute in node.attribute:
-                    attribute.ClearField("doc_string")
-                node.name = self._other(node.name)
-                node.input[:] = [self._other(name) for name in node.input]
-                node.output[:] = [self._other(name) for name in node.output]
-            for value in (*graph.input, *graph.output, *graph.value_info):
-                for dim in value.type.tensor_type.shape.dim:
-                    if dim.dim_param:
-                        dim.dim_param = self._other(dim.dim_param)
-            for named in (*graph.input, *graph.output, *graph.initializer, *graph.value_info):
-                _forget(named)
-                named.name = self._other(named.name)
-        return {self._other(name): value for name, value in values.items()}
-
-    def _other(self, name: str) -> str:
-        stem = name if name in self.renames else name.removesuffix(PASSED)
-        return self.renames.get(stem, stem) + name[len(stem) :]
+    random = {each.key for each in simpler if each.aspect is Aspect.WEIGHTS}
+    present = _present_sizes(model, values)
+    sizes = {size: smaller for size, smaller in _sizes(simpler).items() if size in present}
+    _drop_attributes(model, {(each.key, each.attribute) for each in simpler if each.aspect is Aspect.ATTRIBUTE})
+    _fix_dimensions(model, values, {each.key for each in simpler if each.aspect is Aspect.DYNAMIC})
+    if sizes:
+        _shrink_streamed(model, streamed, sizes)
+        values = _shrink(model, values, sizes)
+    for tensor in (each for each in initializers(model.graph) if each.name in random):
+        if tensor.name in streamed:
+            streamed[tensor.name] = _random_values(tensor.name, streamed[tensor.name])
+        else:
+            array = _random_values(tensor.name, numpy_helper.to_array(tensor))
+            tensor.CopyFrom(numpy_helper.from_array(array, tensor.name))
+    if any(each.aspect is Aspect.NAMES for each in simpler):
+        passed = {f"{name}{PASSED}": f"{other}{PASSED}" for name, other in renames.items()}
+        values = _renamed(model, values, {**passed, **renames})
+    return values
 
 
-def _forget(part: onnx.GraphProto | onnx.NodeProto | onnx.ValueInfoProto | onnx.TensorProto) -> None:
-    """Drop documentation and metadata."""
-    part.ClearField("doc_string")
-    del part.metadata_props[:]
+def _renamed(model: onnx.ModelProto, values: Mapping[str, Values], names: Mapping[str, str]) -> dict[str, Values]:
+    rename(model.graph, names)
+    for graph in graphs(model.graph):
+        graph.name = "reduced"
+        for part in (graph, *graph.node, *graph.input, *graph.output, *graph.initializer, *graph.value_info):
+            part.ClearField("doc_string")
+            del part.metadata_props[:]
+        for node in graph.node:
+            node.name = names.get(node.name, node.name)
+            for attribute in node.attribute:
+                attribute.ClearField("doc_string")
+    for value in declarations(model.graph):
+        for dim in value.type.tensor_type.shape.dim:
+            if dim.dim_param:
+                dim.dim_param = names.get(dim.dim_param, dim.dim_param)
+    return {names.get(name, name): value for name, value in values.items()}
 
 
 def made_up_names(original: Original) -> dict[str, str]:

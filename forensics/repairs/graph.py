@@ -18,7 +18,7 @@ from trtforensics.onnx_models.reading import constant_of
 from trtforensics.onnx_models.shapes import dims_of, element_types, is_static, sizes_by_tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     import numpy.typing as npt
 
@@ -188,17 +188,6 @@ def defaults_of(model: onnx.ModelProto) -> list[str]:
 def part_of(node: onnx.NodeProto) -> tuple[str, ...]:
     """Return what tells a node from others: the tensors that it makes."""
     return tuple(name for name in node.output if name) or (node.name,)
-
-
-def constants_as_nodes(model: onnx.ModelProto, added: Iterable[str]) -> None:
-    """Make nodes of added constants where initializers must be inputs, since a repair adds no inputs."""
-    names = set(added) if model.ir_version < DEFAULTS_SINCE else set()
-    graph = model.graph
-    tensors = [tensor for tensor in graph.initializer if tensor.name in names]
-    made = [onnx.helper.make_node("Constant", [], [t.name], name=f"{t.name}/Constant", value=t) for t in tensors]
-    if made:
-        refill(graph, "initializer", (tensor for tensor in graph.initializer if tensor.name not in names))
-        refill(graph, "node", (*made, *graph.node))
 
 
 def _readers(node: onnx.NodeProto, name: str) -> Iterator[onnx.NodeProto]:

@@ -13,11 +13,12 @@ import onnx
 
 from trtforensics.console.counting import counted
 from trtforensics.errors import SourceError
+from trtforensics.onnx_models.cutting import constants_to_nodes
 from trtforensics.onnx_models.graphs import all_nodes, copied, holds_graphs, is_random
 from trtforensics.onnx_models.reading import read_as_it_is, valid
 from trtforensics.onnx_models.running import failures, first_line, session_of
 from trtforensics.repairs import broadcasts, casts, folding, reshapes
-from trtforensics.repairs.graph import SHAPES, Change, RepairedGraph, constants_as_nodes, part_of
+from trtforensics.repairs.graph import DEFAULTS_SINCE, SHAPES, Change, RepairedGraph, part_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -90,7 +91,9 @@ def repaired(original: onnx.ModelProto, names: Collection[str]) -> RepairedModel
         if name in names:
             repair(graph)
     before = {tensor.name for tensor in original.graph.initializer}
-    constants_as_nodes(graph.model, (each.name for each in graph.model.graph.initializer if each.name not in before))
+    added = {each.name for each in graph.model.graph.initializer} - before
+    if added and graph.model.ir_version < DEFAULTS_SINCE:  # initializers are inputs there, and a repair adds none
+        constants_to_nodes(graph.model.graph, added, "/Constant")
     return RepairedModel(graph.model, tuple(graph.changes))
 
 

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Literal
 
 from trtforensics.bisection.search.chain import NotMonotoneError
 from trtforensics.bisection.search.finder import MisfitError, TooNoisyError
-from trtforensics.bisection.search.ledger import FlakyError, bits, each
+from trtforensics.bisection.search.ledger import FlakyError, bits, each, neighbours
 from trtforensics.bisection.search.minimal import (
     MinimalSet,
     leave_one_out,
     minimal_set,
-    neighbours,
     reduced,
     rest_by_proxy,
 )

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import ceil, comb, log2
 from typing import TYPE_CHECKING, Literal
 
 from trtforensics.bisection.search.campaign import Campaign
 from trtforensics.bisection.search.chain import Space, depth
 from trtforensics.bisection.search.exact import Budget, ExactFinder
-from trtforensics.bisection.search.ledger import items_of
-from trtforensics.bisection.search.minimal import neighbours
+from trtforensics.bisection.search.ledger import items_of, neighbours
 from trtforensics.bisection.search.model import (
     ALONE,
     BAD_END,
@@ -136,5 +134,4 @@ class Search(ProbeSearch[Status]):
             roles |= dict.fromkeys(neighbours(bad_set.members), BUT_ONE)
             roles |= {bad_set.inside: TOGETHER, bad_set.items: TOGETHER, bad_set.members: ALONE}
         roles |= {campaign.rest: REST, 0: GOOD_END, self._space.all: BAD_END}
-        asked = self._ledger.asked.values()
-        return tuple(replace(wish.ask(), purpose=roles[wish.mask]) for wish in asked if wish.mask in roles)
+        return self._ledger.evidence(roles)

@@ -7,7 +7,7 @@ from math import log2
 from typing import TYPE_CHECKING
 
 from trtforensics.bisection.search.chain import Chain, depth
-from trtforensics.bisection.search.finder import SetMember
+from trtforensics.bisection.search.finder import Finder, SetMember
 from trtforensics.bisection.search.ledger import Wish
 from trtforensics.bisection.search.minimal import tell_apart
 from trtforensics.bisection.search.model import ALONE, BAD_END, GOOD_END, REST, Verdict
@@ -51,16 +51,12 @@ class Budget:
         return tried + 1 <= self.promised(kept + 1) and lost + 1 <= self.promised(kept + 2)
 
 
-class ExactFinder:
+class ExactFinder(Finder):
     """Halves the chain by suspicion; the last few suspects are tried alone where that stays within the promise."""
 
-    confidence = 1.0
-
     def __init__(self, ledger: Ledger, space: Space, budget: Budget) -> None:
-        self._ledger = ledger
-        self._space = space
+        super().__init__(ledger, space, space.slack)
         self._budget = budget
-        self._chain = Chain(ledger, 0, space.atoms, space.slack)
         self._cleared = 0
         self._learnt = 0
 
@@ -81,19 +77,11 @@ class ExactFinder:
         shares = [atom.weight / total for atom in chain.open_atoms()]
         return -sum(share * log2(share) for share in shares), chain.halvings
 
-    def tell(self, wish: Wish, verdict: Verdict) -> None:
-        """Record the verdict of a probe."""
-        self._ledger.tell(wish, verdict)
-
     def settle(self, mask: int, expected: Verdict, purpose: str, ahead: int = 0) -> Steps[Verdict]:
         """Find out whether a subset is good or bad: one build is enough."""
         following = (Wish(ahead, REST),) if ahead and self._ledger.seen(ahead) is None else ()
         yield from self._ledger.first((Wish(mask, purpose),), expected, following)
         return self._ledger.seen(mask) or Verdict.UNRESOLVED
-
-    def confirm(self, masks: Sequence[int], purpose: str) -> Steps[bool]:
-        """Build settled subsets once more: see :meth:`Ledger.confirm`."""
-        return self._ledger.confirm(masks, purpose)
 
     def endpoints(self) -> Steps[tuple[Verdict, Verdict]]:
         """Build everything from good and everything from bad, and the first cuts too if there is room."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 from math import ceil, log2
 from typing import TYPE_CHECKING
 
-from trtforensics.bisection.search.ledger import FlakyError, Wish, bits, items_of
+from trtforensics.bisection.search.ledger import FlakyError, Wish, bits, items_of, neighbours
 from trtforensics.bisection.search.minimising import delta_debugging, minimised
 from trtforensics.bisection.search.model import AGAIN, BUILT_AGAIN, Result, Status, Verdict
 from trtforensics.bisection.search.probing import SubsetSearch
@@ -39,7 +39,7 @@ class FewestSearch(SubsetSearch):
     def _ended(self, status: Status, why: str, remedy: int = 0) -> Result:
         sets = (items_of(remedy),) if remedy else ()
         suspects = frozenset[int]() if remedy else items_of(self._suspects)
-        proof = [0, *(_neighbourhood(remedy) if remedy else ())]
+        proof = [0, *((remedy, *neighbours(remedy)) if remedy else ())]
         wishes = [replace(self._switching(mask, ""), build=build) for mask in proof for build in (0, 1)]
         evidence = tuple(wish.ask() for wish in wishes if self._ledger.told(wish) is not None)
         minimal = (status is Status.CERTIFIED,) if sets else ()
@@ -70,13 +70,13 @@ class FewestSearch(SubsetSearch):
     def _proven(self, remedy: int) -> Steps[Result]:
         if remedy == self._all and remedy.bit_count() > 1:
             return self._ended(Status.INCONCLUSIVE, "no part of the items is enough, and all are never taken")
-        smaller = [self._switching(mask, "the answer without one of its items") for mask in _neighbourhood(remedy)[1:]]
+        smaller = [self._switching(mask, "the answer without one of its items") for mask in neighbours(remedy)]
         verdict, *others = yield from self._ledger.whole((self._switching(remedy, REMEDY), *smaller))
         if verdict is not Verdict.GOOD:
             return self._ended(Status.INCONCLUSIVE, "no item alone makes the build good")
         if any(other is not Verdict.BAD for other in others):
             return self._ended(Status.NAMED, "a smaller set was not resolved", remedy)
-        masks = [self._switching(mask, "").mask for mask in _neighbourhood(remedy)]
+        masks = [self._switching(mask, "").mask for mask in (remedy, *neighbours(remedy))]
         try:
             again = yield from self._ledger.confirm(masks, BUILT_AGAIN)
         except FlakyError as error:
@@ -84,7 +84,3 @@ class FewestSearch(SubsetSearch):
         if not again:
             return self._ended(Status.NAMED, "a second build of the answer could not be judged", remedy)
         return self._ended(Status.CERTIFIED, "", remedy)
-
-
-def _neighbourhood(remedy: int) -> list[int]:
-    return [remedy, *(remedy & ~(1 << index) for index in bits(remedy))]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
+
+from trtforensics.bisection.search.chain import Chain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.bisection.search.chain import Atom
-    from trtforensics.bisection.search.ledger import Steps, Wish
+    from trtforensics.bisection.search.chain import Atom, Space
+    from trtforensics.bisection.search.ledger import Ledger, Steps, Wish
     from trtforensics.bisection.search.model import Verdict
 
 
@@ -41,30 +44,38 @@ class TooNoisyError(Exception):
         )
 
 
-class Finder(Protocol):
+class Finder(ABC):
     """Turns verdicts into members: taken as exact, or weighed against noise.
 
     What yields probes raises FlakyError or MisfitError where verdicts cannot be what they are taken for, and
-    TooNoisyError where they tell too little.
+    TooNoisyError where they tell too little. ``confidence`` is the probability that all conclusions so far are right.
     """
 
-    confidence: float
-    """The probability that all conclusions so far are right."""
+    def __init__(self, ledger: Ledger, space: Space, slack: int = 0) -> None:
+        self.confidence = 1.0
+        self._ledger = ledger
+        self._space = space
+        self._chain = Chain(ledger, 0, space.atoms, slack)
 
     @property
+    @abstractmethod
     def suspects(self) -> int:
         """The items that the member being sought hides among."""
 
+    @abstractmethod
     def unsettled(self, within: int) -> int:
         """Return the items of a bad subset that a whole set of it hides among."""
 
     @property
+    @abstractmethod
     def left(self) -> tuple[float, int]:
         """Builds expected, and at worst, until that member is known."""
 
     def tell(self, wish: Wish, verdict: Verdict) -> None:
         """Record the verdict of a probe."""
+        self._ledger.tell(wish, verdict)
 
+    @abstractmethod
     def settle(self, mask: int, expected: Verdict, purpose: str, ahead: int = 0) -> Steps[Verdict]:
         """Find out whether a subset is good or bad; ``expected`` is the likelier outcome.
 
@@ -72,14 +83,13 @@ class Finder(Protocol):
         """
 
     def confirm(self, masks: Sequence[int], purpose: str) -> Steps[bool]:
-        """Build settled subsets once more; return whether each verdict came again: no second one was unresolved.
+        """Build settled subsets once more: see :meth:`Ledger.confirm`."""
+        return self._ledger.confirm(masks, purpose)
 
-        Raises:
-            FlakyError: a verdict was another one.
-        """
-
+    @abstractmethod
     def endpoints(self) -> Steps[tuple[Verdict, Verdict]]:
         """Build everything from good and everything from bad; return the two verdicts."""
 
+    @abstractmethod
     def member(self, kept: int, pool: Sequence[Atom]) -> Steps[SetMember]:
         """Find one member of a minimal bad set inside ``kept`` and ``pool``, which are bad together."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
 from itertools import count, takewhile
 from operator import or_
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from trtforensics.bisection.search.model import Ask, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Sequence
+    from collections.abc import Generator, Iterable, Mapping, Sequence
 
     _T = TypeVar("_T")
     Wishes = tuple["Wish", ...]
@@ -75,6 +75,12 @@ class Ledger:
         self.rebuilds += wish.check == 0 < wish.build
         self.asked[wish.key] = wish
         self.pending.add(wish.key)
+
+    def evidence(self, roles: Mapping[int, str]) -> tuple[Ask, ...]:
+        """Return the probes of some subsets, each with what it shows as its purpose."""
+        return tuple(
+            replace(wish, purpose=roles[wish.mask]).ask() for wish in self.asked.values() if wish.mask in roles
+        )
 
     def seen(self, mask: int) -> Verdict | None:
         """Return the subset's own verdict, or None while there is none."""
@@ -185,6 +191,11 @@ def bits(mask: int) -> list[int]:
     if mask.bit_count() == 1:  # most atoms: ten thousand of them would cost seconds below
         return [mask.bit_length() - 1]
     return [place for place, bit in enumerate(bin(mask)[:1:-1]) if bit == "1"]
+
+
+def neighbours(mask: int) -> list[int]:
+    """Return a subset without each of its items in turn."""
+    return [mask & ~(1 << item) for item in bits(mask)]
 
 
 @lru_cache(maxsize=64)

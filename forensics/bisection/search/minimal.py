@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trtforensics.bisection.search.finder import SetMember
-from trtforensics.bisection.search.ledger import bits, each
+from trtforensics.bisection.search.ledger import each, neighbours
 from trtforensics.bisection.search.minimising import delta_debugging, minimised
 from trtforensics.bisection.search.model import ALONE, BUT_ONE, TOGETHER, Verdict
 
@@ -169,11 +169,6 @@ def _spread(atoms: Sequence[Atom]) -> list[Atom]:
     """Return a few atoms far from each other, so that what refuses one of them need not refuse the next."""
     step = max(1, len(atoms) // _TRIES)
     return list(atoms[::-step][:_TRIES])
-
-
-def neighbours(members: int) -> list[int]:
-    """Return a set without each of its items in turn."""
-    return [members & ~(1 << item) for item in bits(members)]
 
 
 def leave_one_out(finder: Finder, members: int) -> Steps[dict[int, Verdict]]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trtforensics.bisection.search.chain import Chain
-from trtforensics.bisection.search.finder import SetMember, TooNoisyError
+from trtforensics.bisection.search.finder import Finder, SetMember, TooNoisyError
 from trtforensics.bisection.search.ledger import Wish
 from trtforensics.bisection.search.model import BAD_END, GOOD_END, Verdict
 from trtforensics.bisection.search.rates import (
@@ -117,20 +117,17 @@ class Checks:
         return Wish(mask, purpose, number)
 
 
-class NoisyFinder:
+class NoisyFinder(Finder):
     """Chooses the most informative build, until the answer has the stated confidence."""
 
     def __init__(self, ledger: Ledger, space: Space, confidence: float) -> None:
-        self._ledger = ledger
-        self._space = space
+        super().__init__(ledger, space)
         self._allowed = 1 - confidence
         self._decided = 0
         self._checks = Checks(ledger)
         self._known: dict[int, bool] = {}
         self._follows: dict[int, bool] = {}
         self._posterior: Posterior | None = None
-        self._chain = Chain(ledger, 0, space.atoms)
-        self.confidence = 1.0
 
     @property
     def suspects(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ from trtforensics.model.version import __version__
 from trtforensics.parsers.text.document import check_json
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from trtforensics.bisection.runner.options import RunOptions
@@ -103,12 +105,15 @@ class Job:
 
 def tool_versions() -> dict[str, str]:
     """Return the versions of the installed packages that build engines."""
+    return versions_of(_TOOLS)
+
+
+def versions_of(packages: Iterable[str]) -> dict[str, str]:
+    """Return the versions of those packages that are installed."""
     versions = {}
-    for tool in _TOOLS:
-        try:
-            versions[tool] = metadata.version(tool)
-        except metadata.PackageNotFoundError:
-            continue
+    for package in packages:
+        with suppress(metadata.PackageNotFoundError):
+            versions[package] = metadata.version(package)
     return versions
 
 

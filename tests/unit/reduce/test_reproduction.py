@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,7 +13,6 @@ from tests.support.answers import search_answer
 from trtforensics.bisection.levers.recipe import Recipe
 from trtforensics.reduce.failure import Failure
 from trtforensics.reduce.reproduction import (
-    Notes,
     Reproduction,
     needs,
     notes_text,
@@ -21,6 +21,9 @@ from trtforensics.reduce.reproduction import (
     trtexec_line,
 )
 from trtforensics.trt.installed import Installed
+
+if TYPE_CHECKING:
+    from trtforensics.bisection.session.answer import SearchAnswer
 
 INSTALLED = Installed("tensorrt", "10.16.1", True, True, True, "", ("FP16",), gpu="L4", driver="580.1")  # noqa: FBT003
 RECIPE = Recipe(INSTALLED, Path("model.onnx"), flags=("FP16",), typed=False, level=3)
@@ -141,11 +144,15 @@ PLAIN = Reproduction(
     is_dynamic=True,
     has_golden=True,
 )
-NOTES = Notes((300, 2), search_answer(), "the model as text")
+ANSWER = search_answer()
+
+
+def notes_of(case: Reproduction, answer: SearchAnswer = ANSWER, nodes: tuple[int, int] = (300, 2)) -> str:
+    return notes_text(case, answer, nodes, "the model as text")
 
 
 def test_the_report_has_failure_size_versions_and_no_secret() -> None:
-    notes = notes_text(PLAIN, NOTES)
+    notes = notes_of(PLAIN)
     for part in ("TF108 The parser failed", "2 of the original's 300 nodes", "each was left out once", "10.16.1", "L4"):
         assert part in notes
     assert "hunter2secret" not in notes
@@ -153,30 +160,30 @@ def test_the_report_has_failure_size_versions_and_no_secret() -> None:
 
 def test_an_uncertified_answer_says_so() -> None:
     uncertified = search_answer(status="named", why="without 1 of its 2 nodes …")
-    notes = notes_text(PLAIN, replace(NOTES, answer=uncertified))
+    notes = notes_of(PLAIN, uncertified)
     assert "That it is the smallest was not shown: without 1 of its 2 nodes …." in notes
     assert "each was left out once" not in notes
 
 
 def test_of_a_single_node_nothing_was_left_out() -> None:
-    notes = notes_text(PLAIN, replace(NOTES, nodes=(300, 1)))
+    notes = notes_of(PLAIN, nodes=(300, 1))
     assert "1 of the original's 300 nodes. It failed twice." in notes
     assert "left out" not in notes
 
 
 def test_of_two_nodes_either_was_left_out() -> None:
-    assert "Without either of them it does not fail so" in notes_text(PLAIN, NOTES)
-    assert "Without any one of them it does not fail so" in notes_text(PLAIN, replace(NOTES, nodes=(300, 3)))
+    assert "Without either of them it does not fail so" in notes_of(PLAIN)
+    assert "Without any one of them it does not fail so" in notes_of(PLAIN, nodes=(300, 3))
 
 
 def test_a_model_of_one_node_is_said_to_be_whole() -> None:
-    assert "the original's only node. It failed twice." in notes_text(PLAIN, replace(NOTES, nodes=(1, 1)))
+    assert "the original's only node. It failed twice." in notes_of(PLAIN, nodes=(1, 1))
 
 
 def test_a_builder_s_version_stands_there_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("trtforensics.reduce.reproduction.tool_versions", lambda: {"tensorrt-rtx": "1.7.1"})
     assert PLAIN.recipe is not None
     recipe = replace(PLAIN.recipe, installed=replace(INSTALLED, module="tensorrt_rtx", version="1.7.1"))
-    notes = notes_text(replace(PLAIN, recipe=recipe), NOTES)
+    notes = notes_of(replace(PLAIN, recipe=recipe))
     assert "- tensorrt_rtx 1.7.1" in notes
     assert "- tensorrt-rtx 1.7.1" not in notes
