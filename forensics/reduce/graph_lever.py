@@ -18,7 +18,6 @@ import numpy as np
 from trtforensics.bisection.checks import builtin_of
 from trtforensics.bisection.levers.recipe import build_command
 from trtforensics.bisection.precision.casting.storage import STORAGES
-from trtforensics.bisection.runner.executors import RelayExecutor
 from trtforensics.bisection.runner.placeholders import mentions
 from trtforensics.bisection.runner.probe import ProbeOutcome, check_log_name
 from trtforensics.bisection.search import Item, Verdict
@@ -37,11 +36,10 @@ from trtforensics.reduce.failure import Failure, Sameness, failure_of, read_fail
 from trtforensics.reduce.names import Names, paths_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from trtforensics.bisection.levers.recipe import Recipe
     from trtforensics.bisection.precision.casting.storage import Storage
-    from trtforensics.bisection.runner.executors import ProbeExecutor
     from trtforensics.bisection.runner.probe import ProbeSpec
     from trtforensics.bisection.session.lever import Described
     from trtforensics.reduce.control import Control
@@ -223,11 +221,14 @@ class ReductionLever(Lever):
         """Whether the original's failure is there, if this is the original: the others are held to it."""
         return len(active) < len(self.items) or self.reference() is not None
 
-    def executor(self, commands: ProbeExecutor) -> ProbeExecutor:
-        """Return an executor that compares failures."""
-        return _ComparingExecutor(self, commands)
+    def run(self, spec: ProbeSpec, commands: Callable[[ProbeSpec], ProbeOutcome]) -> ProbeOutcome:
+        """Run a probe that has a model, and compare its failure with the original's."""
+        problem = self._problems.get(spec.folder)
+        if problem is not None:
+            return ProbeOutcome(Verdict.UNRESOLVED, problem)
+        return self._judged(spec, commands(spec)) if self.storage is None else self._emulated(spec, self.storage)
 
-    def judged(self, spec: ProbeSpec, outcome: ProbeOutcome) -> ProbeOutcome:
+    def _judged(self, spec: ProbeSpec, outcome: ProbeOutcome) -> ProbeOutcome:
         """Return the outcome of a probe's commands, its failure compared with the original's."""
         folder = Path(spec.folder)
         if outcome.verdict not in {Verdict.GOOD, Verdict.BAD} or outcome.not_run:
@@ -245,8 +246,7 @@ class ReductionLever(Lever):
         verdict, reason = self._kept(folder, failure, outcome.reason)
         return replace(checked, verdict=verdict, reason=reason)
 
-    def emulated(self, spec: ProbeSpec, storage: Storage) -> ProbeOutcome:
-        """Judge a probe by its twin."""
+    def _emulated(self, spec: ProbeSpec, storage: Storage) -> ProbeOutcome:
         folder = Path(spec.folder)
         derived = self.derive(self._actives[spec.folder])
         cut = frozenset(derived.inputs.keys() - self.original.sources.keys())
@@ -302,10 +302,6 @@ class ReductionLever(Lever):
         named = failure.named if failure is not None else ()
         return [self.original.by_name[name] for name in named if name in self.original.by_name]
 
-    def problem(self, spec: ProbeSpec) -> str:
-        """Return why a probe has no model, or ""."""
-        return self._problems.get(spec.folder, "")
-
     def _tidy(self, folder: Path) -> None:
         path = folder / self.file
         if is_there(data_file(path)) or (is_there(path) and path.stat().st_size > _LARGE):
@@ -316,20 +312,6 @@ class ReductionLever(Lever):
         """Write nothing: the answer's files need its status too, and are written at the end."""
         del culprits, folder
         return ()
-
-
-class _ComparingExecutor(RelayExecutor):
-    def __init__(self, lever: ReductionLever, commands: ProbeExecutor) -> None:
-        super().__init__(commands, "compare")
-        self._lever = lever
-
-    def _run(self, spec: ProbeSpec) -> ProbeOutcome:
-        problem = self._lever.problem(spec)
-        if problem:
-            return ProbeOutcome(Verdict.UNRESOLVED, problem)
-        if self._lever.storage is not None:
-            return self._lever.emulated(spec, self._lever.storage)
-        return self._lever.judged(spec, self._commands.submit(spec).result())
 
 
 def _names(deriver: Deriver) -> Names:

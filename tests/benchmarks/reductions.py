@@ -28,7 +28,6 @@ import onnx
 
 from tests.support.drawn_models import drawn_model
 from trtforensics.bisection.runner.command import Ended
-from trtforensics.bisection.runner.executors import RelayExecutor
 from trtforensics.bisection.runner.options import RunOptions
 from trtforensics.bisection.runner.probe import ProbeOutcome
 from trtforensics.bisection.search import Verdict
@@ -44,7 +43,6 @@ from trtforensics.reduce.simplifying import simplifications_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from trtforensics.bisection.runner.executors import ProbeExecutor
     from trtforensics.bisection.runner.probe import ProbeSpec
 
     Fails = Callable[[onnx.ModelProto], bool]
@@ -82,38 +80,6 @@ def edges_of(model: onnx.ModelProto) -> list[tuple[str, str]]:
     return [(makers[name], node.name) for node in nodes for name in node.input if name in makers]
 
 
-class PlantedExecutor(RelayExecutor):
-    """Judges probes here, in the manner of a check that misses, hangs, crashes, or is killed with its process."""
-
-    def __init__(self, lever: PlantedLever, commands: ProbeExecutor) -> None:
-        super().__init__(commands, "planted")
-        self._lever = lever
-
-    def _run(self, spec: ProbeSpec) -> ProbeOutcome:
-        lever = self._lever
-        problem = lever.problem(spec)
-        if problem:
-            return ProbeOutcome(Verdict.UNRESOLVED, problem)
-        lever.probes += 1
-        if lever.probes == lever.killed_at:
-            os._exit(_KILLED)
-        content = Path(spec.values["model"]).read_bytes()
-        odd = zlib.crc32(content) % 20
-        if lever.manner in {"hanging", "crashing"} and odd == 0 and not lever.is_whole(spec):
-            return ProbeOutcome(Verdict.UNRESOLVED, "the check timed out" if lever.manner == "hanging" else "signal 11")
-        fails = lever.fails(onnx.load(spec.values["model"]))
-        if fails and lever.manner == "flaky" and lever.draws.random() < MISSED and not lever.is_whole(spec):
-            fails = False
-        (Path(spec.folder) / "check.log").write_text("ValueError: the planted failure\n" if fails else "")
-        ended = (Ended(1 if fails else 0, 0.0, 0),)
-        outcome = (
-            ProbeOutcome(Verdict.BAD, "exit status 1", checks=ended)
-            if fails
-            else ProbeOutcome(Verdict.GOOD, "exit status 0", checks=ended)
-        )
-        return lever.judged(spec, outcome)
-
-
 class PlantedLever(ReductionLever):
     """The lever, with a planted failure as its check."""
 
@@ -123,9 +89,29 @@ class PlantedLever(ReductionLever):
     probes = 0
     killed_at = 0
 
-    def executor(self, commands: ProbeExecutor) -> ProbeExecutor:
-        """Return the executor that judges here."""
-        return PlantedExecutor(self, commands)
+    def run(self, spec: ProbeSpec, commands: Callable[[ProbeSpec], ProbeOutcome]) -> ProbeOutcome:
+        """Judge a probe here, in the manner of a check that misses, hangs, crashes, or is killed with its process."""
+        del commands
+        return super().run(spec, self._judged_here)
+
+    def _judged_here(self, spec: ProbeSpec) -> ProbeOutcome:
+        self.probes += 1
+        if self.probes == self.killed_at:
+            os._exit(_KILLED)
+        content = Path(spec.values["model"]).read_bytes()
+        odd = zlib.crc32(content) % 20
+        if self.manner in {"hanging", "crashing"} and odd == 0 and not self.is_whole(spec):
+            return ProbeOutcome(Verdict.UNRESOLVED, "the check timed out" if self.manner == "hanging" else "signal 11")
+        fails = self.fails(onnx.load(spec.values["model"]))
+        if fails and self.manner == "flaky" and self.draws.random() < MISSED and not self.is_whole(spec):
+            fails = False
+        (Path(spec.folder) / "check.log").write_text("ValueError: the planted failure\n" if fails else "")
+        ended = (Ended(1 if fails else 0, 0.0, 0),)
+        return (
+            ProbeOutcome(Verdict.BAD, "exit status 1", checks=ended)
+            if fails
+            else ProbeOutcome(Verdict.GOOD, "exit status 0", checks=ended)
+        )
 
     def is_whole(self, spec: ProbeSpec) -> bool:
         """Whether a probe is the original."""

@@ -115,11 +115,11 @@ def build(
         folder.mkdir()
         values = {name: str(path) for name, path in lever.prepare(frozenset(), folder).items()}
         values |= {"dir": str(folder), "log": str(folder / "build.log")}
-        executor = lever.executor(LocalExecutor(1))
+        executor = LocalExecutor(1)
         try:
             spec = ProbeSpec(str(folder), str(tmp_path), lever.build, None, values)
             for timeout in (3.0, 12.0, 48.0, 192.0):
-                outcome = executor.submit(replace(spec, timeout=timeout)).result()
+                outcome = executor.submit(replace(spec, timeout=timeout), lever.run).result()
                 if begun.exists():  # else the machine is busy: the module was not even imported
                     break
             return outcome, folder

@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trtforensics.bisection.runner.executors import RelayExecutor
 from trtforensics.bisection.runner.probe import ENGINE, ProbeOutcome, describe
 from trtforensics.bisection.runner.surroundings import content_of
 from trtforensics.bisection.search import Verdict
@@ -25,10 +24,9 @@ from trtforensics.trt.inside.lever import LeverResult
 from trtforensics.trt.interpreter import child_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from trtforensics.bisection.runner.command import Ended
-    from trtforensics.bisection.runner.executors import ProbeExecutor
     from trtforensics.bisection.runner.probe import ProbeSpec
     from trtforensics.model.span import SourceSpan
     from trtforensics.trt.installed import Installed
@@ -168,21 +166,12 @@ class RecipeLever(Lever):
         """Say how our own build differs from what was asked."""
         return "" if self._recipe is None else first_of(read_report(folder).differs)
 
-    def executor(self, commands: ProbeExecutor) -> ProbeExecutor:
-        """Return an executor that explains failed builds of our own."""
-        return commands if self._recipe is None else ExplainingExecutor(commands)
-
-
-class ExplainingExecutor(RelayExecutor):
-    """Has probes run by another executor; explains a failed build by its report, and keeps the end of its log."""
-
-    def __init__(self, commands: ProbeExecutor) -> None:
-        super().__init__(commands, "explain")
-
-    def _run(self, spec: ProbeSpec) -> ProbeOutcome:
-        outcome = self._commands.submit(spec).result()
+    def run(self, spec: ProbeSpec, commands: Callable[[ProbeSpec], ProbeOutcome]) -> ProbeOutcome:
+        """Run a probe; explain a failed build of our own by its report, and keep the end of its log."""
+        outcome = commands(spec)
         build = outcome.build
-        if outcome.verdict is None or build is None or (build.status == 0 and not build.timed_out):
+        failed = outcome.verdict is not None and build is not None and (build.status != 0 or build.timed_out)
+        if self._recipe is None or build is None or not failed:
             return outcome
         folder = Path(spec.folder)
         keep_failure(folder)

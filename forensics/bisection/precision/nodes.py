@@ -22,7 +22,6 @@ from trtforensics.bisection.precision.emulation.metrics import METRICS
 from trtforensics.bisection.precision.emulation.oracle import RunError, Scores
 from trtforensics.bisection.precision.items import atoms_of
 from trtforensics.bisection.precision.repair.fixes import write_fixes, write_gpu_check
-from trtforensics.bisection.runner.executors import RelayExecutor
 from trtforensics.bisection.runner.probe import ProbeOutcome, describe
 from trtforensics.bisection.search import Item, Verdict
 from trtforensics.bisection.session.lever import Lever
@@ -37,14 +36,13 @@ from trtforensics.trt.build import BUILD_MODULE, BuildJob
 from trtforensics.trt.interpreter import child_line
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from trtforensics.bisection.precision.casting.caster import Caster
     from trtforensics.bisection.precision.casting.eligibility import CandidateNode
     from trtforensics.bisection.precision.emulation.converted import ConvertedModel
     from trtforensics.bisection.precision.emulation.judging import Judgement, OutputRule
     from trtforensics.bisection.precision.emulation.oracle import Oracle
-    from trtforensics.bisection.runner.executors import ProbeExecutor
     from trtforensics.bisection.runner.probe import ProbeSpec
     from trtforensics.bisection.session.lever import Described
     from trtforensics.model.log import Build, OnnxNode
@@ -215,9 +213,18 @@ class PrecisionLever(Lever):
         scores = read_scores(folder, self.basis)
         return None if scores is None else _verdict_of(self.judgement(scores), self.rules)
 
-    def executor(self, commands: ProbeExecutor) -> ProbeExecutor:
-        """Return an executor that judges in this process and has commands run by another."""
-        return _JudgingExecutor(self, commands)
+    def run(self, spec: ProbeSpec, commands: Callable[[ProbeSpec], ProbeOutcome]) -> ProbeOutcome:
+        """Build if that is wanted, then judge: by the check command if there is one, else by the twin."""
+        folder = Path(spec.folder)
+        build = None
+        if spec.build is not None and self.builds:
+            outcome = commands(replace(spec, check=None))
+            build = outcome.build
+            if outcome.verdict is not Verdict.GOOD:
+                return _failed(outcome, folder, spec)
+        if spec.check is not None:
+            return replace(commands(replace(spec, build=None)), build=build)
+        return ProbeOutcome(*self.score(folder), build=build)
 
     def fix(self, _culprits: Sequence[frozenset[int]], _folder: Path) -> Sequence[str]:
         """Write nothing yet: the repair is known once nothing is lost inside."""
@@ -235,26 +242,6 @@ class PrecisionLever(Lever):
             for name, tolerances in self.judge.tolerances.items()
         }
         return write_gpu_check(self.caster.prepared.path, judged, -self.caster.storage.largest, folder)
-
-
-class _JudgingExecutor(RelayExecutor):
-    """Builds if the lever says so, then judges: by the check command if there is one, else by the twin."""
-
-    def __init__(self, lever: PrecisionLever, commands: ProbeExecutor) -> None:
-        super().__init__(commands, "judge")
-        self._lever = lever
-
-    def _run(self, spec: ProbeSpec) -> ProbeOutcome:
-        folder = Path(spec.folder)
-        build = None
-        if spec.build is not None and self._lever.builds:
-            outcome = self._commands.submit(replace(spec, check=None)).result()
-            build = outcome.build
-            if outcome.verdict is not Verdict.GOOD:
-                return _failed(outcome, folder, spec)
-        if spec.check is not None:
-            return replace(self._commands.submit(replace(spec, build=None)).result(), build=build)
-        return ProbeOutcome(*self._lever.score(folder), build=build)
 
 
 def _failed(outcome: ProbeOutcome, folder: Path, spec: ProbeSpec) -> ProbeOutcome:

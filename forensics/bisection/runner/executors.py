@@ -1,4 +1,4 @@
-"""Executors of probes: on this machine, by the code of a lever, or on a Dask cluster."""
+"""Executors of probes: on this machine, or on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -14,21 +14,24 @@ from trtforensics.bisection.runner.probe import run_probe
 from trtforensics.bisection.runner.watchdog import SESSION, signal_all
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from concurrent.futures import Future
 
     from trtforensics.bisection.runner.probe import ProbeOutcome, ProbeSpec
+
+    Judge = Callable[[ProbeSpec, Callable[[ProbeSpec], ProbeOutcome]], ProbeOutcome]
 
 
 class ProbeExecutor(ABC):
     """Runs probes, ``room`` at once, each in a thread that waits for one command at a time."""
 
-    def __init__(self, room: int, name: str = "probe") -> None:
+    def __init__(self, room: int) -> None:
         self.room = room
-        self._threads = ThreadPoolExecutor(room, thread_name_prefix=name)
+        self._threads = ThreadPoolExecutor(room, thread_name_prefix="probe")
 
-    def submit(self, spec: ProbeSpec) -> Future[ProbeOutcome]:
-        """Start a probe."""
-        return self._threads.submit(self._run, spec)
+    def submit(self, spec: ProbeSpec, judge: Judge) -> Future[ProbeOutcome]:
+        """Start a probe: ``judge`` is called in a thread, with what runs the commands of a spec and waits for them."""
+        return self._threads.submit(judge, spec, self._run)
 
     @abstractmethod
     def halt(self, urgency: Urgency) -> None:
@@ -44,7 +47,7 @@ class ProbeExecutor(ABC):
 
     @abstractmethod
     def _run(self, spec: ProbeSpec) -> ProbeOutcome:
-        """Run a probe, in a thread of its own."""
+        """Run the commands of a probe."""
 
 
 class LocalExecutor(ProbeExecutor):
@@ -73,24 +76,3 @@ class LocalExecutor(ProbeExecutor):
     def _run(self, spec: ProbeSpec) -> ProbeOutcome:
         watched = replace(spec, environment={**spec.environment, SESSION: self._token})
         return run_probe(watched, lambda: self._urgency)
-
-
-class RelayExecutor(ProbeExecutor):
-    """Runs probes by code of a lever, which has commands run by another executor."""
-
-    def __init__(self, commands: ProbeExecutor, name: str) -> None:
-        super().__init__(commands.room, name)
-        self._commands = commands
-
-    def halt(self, urgency: Urgency) -> None:
-        """Tell the running commands to end; a lever's own work is short."""
-        self._commands.halt(urgency)
-
-    def signal(self, number: int) -> None:
-        """Send a signal to the running commands."""
-        self._commands.signal(number)
-
-    def close(self) -> None:
-        """Wait for the running probes."""
-        super().close()
-        self._commands.close()

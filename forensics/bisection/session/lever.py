@@ -10,10 +10,10 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
-    from trtforensics.bisection.runner.executors import ProbeExecutor
+    from trtforensics.bisection.runner.probe import ProbeOutcome, ProbeSpec
     from trtforensics.bisection.search import Item, Verdict
 
     Described = dict[str, object]
@@ -53,9 +53,9 @@ class ProbeLever(ABC):
         """Whether what others are judged by is there, where a bad probe with these items leaves it."""
         return True
 
-    def executor(self, commands: ProbeExecutor) -> ProbeExecutor:
-        """Return the executor of this lever's probes, given the executor of commands."""
-        return commands
+    def run(self, spec: ProbeSpec, commands: Callable[[ProbeSpec], ProbeOutcome]) -> ProbeOutcome:
+        """Run a probe, in a thread of its own, and judge it; ``commands`` runs the commands of a spec."""
+        return commands(spec)
 
 
 class Lever(ProbeLever):

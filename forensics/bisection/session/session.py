@@ -230,7 +230,8 @@ class Session:
         gpu = self._gpus.pop(0) if self._gpus else None
         spec = self._spec(probe, folder, values, None if checks_only else self.options.build, gpu)
         stamps = self._stamps(builds=not checks_only)
-        self._running[self.executor.submit(spec)] = _RunningProbe(ask, probe, gpu, time.monotonic(), stamps)
+        future = self.executor.submit(spec, self.lever.run)
+        self._running[future] = _RunningProbe(ask, probe, gpu, time.monotonic(), stamps)
 
     def _stamps(self, *, builds: bool) -> dict[str, object]:
         """Return what shows whether a probe writes what its commands name."""
@@ -423,7 +424,7 @@ def open_session(
         judge = judge_of(lever.settings, options, directory)
         lever.basis = judge.basis
         forgotten = _named(journal, options.forget)
-        executor = lever.executor(make_executor(options))
+        executor = make_executor(options)
         stack.callback(executor.close)
         journal.write("run", check=options.check, repeat=options.repeat, judge=judge.name, parts=judge.parts)
         for number in forgotten:

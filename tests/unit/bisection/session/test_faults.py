@@ -48,7 +48,7 @@ class Builder:
         self.builds: list[str] = []
         self._faults = faults
 
-    def submit(self, spec: ProbeSpec) -> Future[ProbeOutcome]:
+    def submit(self, spec: ProbeSpec, _judge: object) -> Future[ProbeOutcome]:
         """Build and check at once."""
         future: Future[ProbeOutcome] = Future()
         with self._faults.paused():

@@ -56,7 +56,7 @@ class Checks:
         self.wrote: tuple[Path, ...] = ()
         self.edits: dict[int, tuple[str, str]] = {}
 
-    def submit(self, spec: ProbeSpec) -> Future[ProbeOutcome]:
+    def submit(self, spec: ProbeSpec, _judge: object) -> Future[ProbeOutcome]:
         """Build and check at once."""
         future: Future[ProbeOutcome] = Future()
         self.ran += 1
