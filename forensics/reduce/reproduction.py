@@ -37,6 +37,11 @@ trtexec uses TF32 unless it is forbidden; Polygraphy has no option for four bits
 _BY_DEFAULT = "default"
 """Stands for the option of a flag that a tool sets by itself."""
 
+_BUILDS = (
+    ("--stronglyTyped", "--builderOptimizationLevel={}", "--useGPU", "--computeCapabilities={}{}"),
+    ("--strongly-typed", "--builder-optimization-level {}", "--use-gpu", "--compute-capabilities {}.{}"),
+)
+"""Options of trtexec and of Polygraphy: strong types, level, and what TensorRT-RTX builds for; NONE is its default."""
 _SM = re.compile(r"SM(\d+)(\d)$")
 _RAW_INPUT = "input{}.bin"
 
@@ -187,8 +192,17 @@ def _option(flag: str, place: int) -> str:
 
 
 def _options(reproduction: Reproduction, place: int) -> list[str]:
-    words = (word for flag in reproduction.flags for word in _option(flag, place).split())
-    return [word for word in words if word != _BY_DEFAULT]
+    """Return the options of a tool that build as the recipe does."""
+    words = [word for flag in reproduction.flags for word in _option(flag, place).split() if word != _BY_DEFAULT]
+    recipe = reproduction.recipe
+    if recipe is None:
+        return words
+    typed, level, current, target = _BUILDS[place]
+    words += [typed] if recipe.typed and not (place == 0 and reproduction.is_rtx) else []
+    words += level.format(recipe.level).split() if recipe.level is not None else []
+    if match := _SM.match(recipe.compute_capability or ""):
+        return [*words, *target.format(*match.groups()).split()]
+    return [*words, current] if recipe.compute_capability == "CURRENT" else words
 
 
 def _filled(command: str, values: Mapping[str, str]) -> str:
@@ -202,15 +216,9 @@ def _filled(command: str, values: Mapping[str, str]) -> str:
 
 def trtexec_line(reproduction: Reproduction) -> str:
     """Return the command line of trtexec, or of TensorRT-RTX's program."""
-    recipe = reproduction.recipe
     words = [_program(reproduction), "--onnx=reduced.onnx", "--verbose"]
     words += ["--iterations=1", "--warmUp=0", "--duration=0"] if reproduction.is_run else ["--skipInference"]
     words += _options(reproduction, 0)
-    words += ["--stronglyTyped"] if recipe is not None and recipe.typed and not reproduction.is_rtx else []
-    if recipe is not None and recipe.level is not None:
-        words.append(f"--builderOptimizationLevel={recipe.level}")
-    if recipe is not None and recipe.compute_capability:
-        words += _target(recipe.compute_capability, "--useGPU", "--computeCapabilities={}{}")
     shapes = ",".join(f"{_quoted(name)}:{'x'.join(map(str, shape))}" for name, shape in reproduction.shapes.items())
     if shapes and reproduction.is_dynamic:
         words += [f"--{kind}Shapes={shapes}" for kind in ("min", "opt", "max")]
@@ -230,22 +238,9 @@ def _quoted(name: str) -> str:
     return f"'{name}'" if set(name) & set(":,") else name
 
 
-def _target(capability: str, current: str, option: str) -> list[str]:
-    """Return the words for what TensorRT-RTX builds for; NONE is its default."""
-    match = _SM.match(capability)
-    if match:
-        return option.format(*match.groups()).split()
-    return [current] if capability == "CURRENT" else []
-
-
 def polygraphy_line(reproduction: Reproduction, engine: str = "/dev/null") -> str:
     """Return the command line of Polygraphy, which writes the engine where it only builds."""
-    recipe, flags = reproduction.recipe, _options(reproduction, 1)
-    flags += ["--strongly-typed"] if recipe is not None and recipe.typed else []
-    if recipe is not None and recipe.level is not None:
-        flags += ["--builder-optimization-level", str(recipe.level)]
-    if recipe is not None and recipe.compute_capability:
-        flags += _target(recipe.compute_capability, "--use-gpu", "--compute-capabilities {}.{}")
+    flags = _options(reproduction, 1)
     if reproduction.shapes and reproduction.is_dynamic:
         named = [f"{name}:[{','.join(map(str, shape))}]" for name, shape in reproduction.shapes.items()]
         flags += [word for kind in ("min", "opt", "max") for word in (f"--trt-{kind}-shapes", *named)]

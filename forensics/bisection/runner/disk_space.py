@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,17 +50,13 @@ class DiskWatch:
 
     def look(self) -> None:
         """Look at the disks."""
-        self.least = min(self.least, free_bytes(self._folder), self._free_for_temporary())
+        self.least = min(self.least, free_bytes(self._folder))
+        with suppress(OSError):  # there is no such folder: the command puts its files elsewhere
+            free = free_bytes(self._temporary)
+            self.least = min(self.least, free) if free < _FULL else self.least
         self._due = time.monotonic() + _PERIOD_S
 
     def look_now_and_then(self) -> None:
         """Look at the disks if the last look is long enough ago."""
         if time.monotonic() >= self._due:
             self.look()
-
-    def _free_for_temporary(self) -> int:
-        try:
-            free = free_bytes(self._temporary)
-        except OSError:  # there is no such folder: the command puts its files elsewhere
-            return sys.maxsize
-        return free if free < _FULL else sys.maxsize

@@ -143,7 +143,7 @@ class EngineShelf:
     """The engines of the probes that have ended: which of them stay.
 
     These are the ones that ``--keep-engines`` keeps and, during a run whose outcomes are noisy, all of them: any build
-    may be checked again.
+    may be checked again. Methods raise OSError if a write to the directory fails.
     """
 
     def __init__(self, artifacts: Artifacts, options: RunOptions) -> None:
@@ -161,11 +161,7 @@ class EngineShelf:
         return self._artifacts.engine_bytes(probe) == made.engine_bytes
 
     def settle(self, probe: Probe, verdict: Verdict) -> None:
-        """Flush a probe's engine to the disk if it stays; else remove it, before the journal says that it is there.
-
-        Raises:
-            OSError: the directory cannot be written to.
-        """
+        """Flush a probe's engine to the disk if it stays; else remove it, before the journal says that it is there."""
         if self._noisy or self._is_kept(verdict):
             self._artifacts.flush_engine(probe)
         else:
@@ -176,11 +172,7 @@ class EngineShelf:
         self._ended[probe.number] = (probe, verdict)
 
     def clear(self) -> None:
-        """Remove all engines that ``--keep-engines`` does not keep.
-
-        Raises:
-            OSError: the directory cannot be written to.
-        """
+        """Remove all engines that ``--keep-engines`` does not keep."""
         for probe, verdict in self._ended.values():
             if not self._is_kept(verdict):
                 self._artifacts.drop_engine(probe)

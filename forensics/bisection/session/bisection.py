@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trtforensics.bisection.runner.surroundings import surroundings_of
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from trtforensics.bisection.runner.options import RunOptions
     from trtforensics.bisection.search import Outlook, SetSearch
     from trtforensics.bisection.session.lever import Lever
-    from trtforensics.bisection.session.session import Answer, Session
+    from trtforensics.bisection.session.session import Answer
 
 _REST_S = 1.0
 """The least time between two writes of ``result.json``: quick probes would otherwise take less time than the writes."""
@@ -39,9 +38,27 @@ def bisect(
         ForensicsError: see :func:`trtforensics.bisection.session.session.open_session` and ``Session.run``.
     """
     with open_session(directory, job_of(lever, options, directory), search, lever, options) as session:
-        writer = _ResultWriter(directory, lever, search, session, show)
-        session.run(writer.turn, writer.write)
-        return writer.write(), _fix(directory, lever, search)
+        due, known = 0.0, -1
+
+        def write() -> SearchAnswer:
+            answer = answer_of(lever, search, session.answers)
+            write_result(directory, answer.document())
+            return answer
+
+        def turn() -> str:
+            nonlocal due, known
+            now, answers = time.monotonic(), session.answers
+            if len(answers) != known and now >= due:
+                known = len(answers)
+                write()
+                due = time.monotonic() + _REST_S
+            outlook = session.computed(search.outlook)
+            standing = progress_text(outlook, answers, session.running, session.seconds)
+            show(standing)
+            return standing
+
+        session.run(turn, write)
+        return write(), _fix(directory, lever, search)
 
 
 def job_of(lever: Lever, options: RunOptions, directory: Path) -> Job:
@@ -50,38 +67,6 @@ def job_of(lever: Lever, options: RunOptions, directory: Path) -> Job:
     ours = options.build is None or options.build == lever.build
     where = None if ours else surroundings_of(options.build or "", directory)
     return Job(lever.mode, items, lever.content(), options.build, tool_versions(), where)
-
-
-@dataclass(slots=True)
-class _ResultWriter:
-    """Keeps ``result.json`` and the progress line up to date."""
-
-    directory: Path
-    lever: Lever
-    search: SetSearch
-    session: Session
-    show: Callable[[str], None]
-    _due: float = 0.0
-    _known: int = -1
-
-    def turn(self) -> str:
-        """Show and return progress; write ``result.json`` if there are new verdicts and the last write is long ago."""
-        now, answers = time.monotonic(), self.session.answers
-        if len(answers) != self._known and now >= self._due:
-            self._known = len(answers)
-            self.write()
-            self._due = time.monotonic() + _REST_S
-        standing = progress_text(
-            self.session.computed(self.search.outlook), answers, self.session.running, self.session.seconds
-        )
-        self.show(standing)
-        return standing
-
-    def write(self) -> SearchAnswer:
-        """Write ``result.json``, and return the answer."""
-        answer = answer_of(self.lever, self.search, self.session.answers)
-        write_result(self.directory, answer.document())
-        return answer
 
 
 def _fix(directory: Path, lever: Lever, search: SetSearch) -> Sequence[str]:

@@ -8,7 +8,7 @@ import os
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import metadata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from trtforensics.bisection.checks import builtin_of
 from trtforensics.bisection.runner.surroundings import Surroundings, differing, surroundings_of
@@ -184,13 +184,9 @@ def read_job(directory: Path) -> Document:
     """
     path = directory / NAME
     try:
-        data = read_own(path)
-        check_json(data, str(path), _RESTORE)
-        document = json.loads(data)
+        document = read_document(path, "job", _RESTORE)
     except FileNotFoundError as error:
         raise SourceError(str(path), "no such file or directory") from error
-    except (ValueError, RecursionError) as error:
-        raise SourceError(str(path), f"is not the job of a bisection: {error}") from error
     is_job = isinstance(document, dict) and document.get("kind") == "bisection"
     if not is_job or document.get("schema") not in (_SCHEMA_OF_PROGRAMS, SCHEMA):
         raise SourceError(str(path), f"is not the job of a bisection of schema {SCHEMA}", "Name a new directory")
@@ -198,6 +194,21 @@ def read_job(directory: Path) -> Document:
     if not isinstance(document.get("items"), list) or document.get("sum") != digest(content)[:_SHORT]:
         raise SourceError(str(path), "is damaged: its checksum does not match", _RESTORE)
     return content
+
+
+def read_document(path: Path, what: str, next_step: str) -> Any:  # noqa: ANN401 - the JSON data of a file
+    """Read a JSON file of a directory: its job or its result.
+
+    Raises:
+        FileNotFoundError: there is none.
+        SourceError: it cannot be read.
+    """
+    try:
+        data = read_own(path)
+        check_json(data, str(path), next_step)
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise SourceError(str(path), f"is not the {what} of a bisection: {error}") from error
 
 
 def names_of(document: Document) -> list[str]:

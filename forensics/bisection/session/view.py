@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trtforensics.bisection.session.artifacts import FIXED, PROBES, RESULT
-from trtforensics.bisection.session.job import key_of, read_job
+from trtforensics.bisection.session.job import key_of, read_document, read_job
 from trtforensics.bisection.session.journal import read_journal
 from trtforensics.bisection.session.lock import holder_of
-from trtforensics.console.own_files import read_own
-from trtforensics.errors import SourceError
-from trtforensics.parsers.text.document import check_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -97,13 +93,9 @@ def _names(folder: Path) -> tuple[str, ...]:
 
 def _read_result(path: Path) -> dict[str, object]:
     try:
-        data = read_own(path)
-        check_json(data, str(path), "Run the bisection again: it writes this file anew")
-        document = json.loads(data)
+        document = read_document(path, "result", "Run the bisection again: it writes this file anew")
     except FileNotFoundError:
         return {}
-    except (ValueError, RecursionError) as error:
-        raise SourceError(str(path), f"is not the result of a bisection: {error}") from error
     return document if isinstance(document, dict) else {}
 
 
