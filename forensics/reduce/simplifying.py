@@ -16,7 +16,7 @@ import onnx
 from onnx import AttributeProto, numpy_helper
 
 from trtforensics.model.older_python import StrEnum
-from trtforensics.onnx_models.graphs import declarations, graphs, initializers, rename
+from trtforensics.onnx_models.graphs import declarations, graphs, initializers, nodes_of, rename
 from trtforensics.onnx_models.shapes import dimension_names
 from trtforensics.onnx_models.streaming import key_of
 from trtforensics.redaction.pseudonyms import Pseudonyms
@@ -191,19 +191,19 @@ def relevant_to(model: onnx.ModelProto, values: Mapping[str, Values], simplifica
     if aspect is Aspect.SIZE:
         return int(key) in _present_sizes(model, values)
     if aspect is Aspect.ATTRIBUTE:
-        nodes = (node for graph in graphs(model.graph) for node in graph.node if node.name == key)
+        nodes = (node for node in nodes_of(model.graph) if node.name == key)
         return any(attribute.name == simplification.attribute for node in nodes for attribute in node.attribute)
     if aspect is Aspect.WEIGHTS:
-        return any(tensor.name == key for graph in graphs(model.graph) for tensor in graph.initializer)
+        return any(tensor.name == key for tensor in initializers(model.graph))
     return aspect not in REWRITINGS
 
 
 def _present_sizes(model: onnx.ModelProto, values: Mapping[str, Values]) -> set[int]:
     """Return the sizes of inputs and constants, and those that small constants and attributes may spell."""
     inner = list(graphs(model.graph))
-    constants = [tensor for graph in inner for tensor in graph.initializer]
+    constants = list(initializers(model.graph))
     spelling = [numpy_helper.to_array(t) for t in constants if int(np.prod(t.dims)) <= _SMALL]
-    repeating = [a for graph in inner for node in graph.node for a in node.attribute if a.name in _SIZED]
+    repeating = [a for node in nodes_of(model.graph) for a in node.attribute if a.name in _SIZED]
     sizes = {size for array in values.values() for size in array.shape} | {d for t in constants for d in t.dims}
     sizes |= {d.dim_value for graph in inner for value in graph.input for d in value.type.tensor_type.shape.dim}
     sizes |= {int(size) for array in spelling if _is_spelled(array) for size in array.reshape(-1)}
@@ -246,12 +246,11 @@ def _same(default: AttributeProto, attribute: AttributeProto) -> bool:
 
 
 def _drop_attributes(model: onnx.ModelProto, drop: Collection[tuple[str, str]]) -> None:
-    for graph in graphs(model.graph) if drop else ():
-        for node in graph.node:
-            kept = [each for each in node.attribute if (node.name, each.name) not in drop]
-            if len(kept) < len(node.attribute):
-                del node.attribute[:]
-                node.attribute.extend(kept)
+    for node in nodes_of(model.graph) if drop else ():
+        kept = [each for each in node.attribute if (node.name, each.name) not in drop]
+        if len(kept) < len(node.attribute):
+            del node.attribute[:]
+            node.attribute.extend(kept)
 
 
 def _fix_dimensions(model: onnx.ModelProto, values: Mapping[str, Values], fixed: AbstractSet[str]) -> None:

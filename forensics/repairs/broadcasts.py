@@ -6,7 +6,7 @@ is made explicit. The same holds for all inputs before operator set 8, which bro
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import onnx
@@ -66,14 +66,12 @@ def _unsqueezed(graph: RepairedGraph, node: onnx.NodeProto, place: int, count: i
         return full
     unsqueezed = graph.free(f"{name}_unsqueezed")
     node_name = graph.free(f"{node.name or node.op_type}/Unsqueeze_{place}")
-    made = [unsqueezed]
+    axes: list[str] = []
+    attributes: dict[str, Any] = {"axes": list(range(count))}
     if graph.opset >= _AXES_ARE_INPUTS:
-        axes = graph.add_constant(f"{node_name}_axes", np.arange(count, dtype=np.int64))
-        made.append(axes)
-        nodes.append(onnx.helper.make_node("Unsqueeze", [name, axes], [unsqueezed], name=node_name))
-    else:
-        nodes.append(onnx.helper.make_node("Unsqueeze", [name], [unsqueezed], name=node_name, axes=list(range(count))))
-    graph.note(NAME, node, f"{node_name} gives {name} {_ones(count)}", *made)
+        axes = [graph.add_constant(f"{node_name}_axes", np.asarray(attributes.pop("axes"), np.int64))]
+    nodes.append(onnx.helper.make_node("Unsqueeze", [name, *axes], [unsqueezed], name=node_name, **attributes))
+    graph.note(NAME, node, f"{node_name} gives {name} {_ones(count)}", unsqueezed, *axes)
     return unsqueezed
 
 

@@ -13,12 +13,10 @@ from onnx import TensorProto
 from trtforensics.repairs.graph import part_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from trtforensics.repairs.graph import RepairedGraph
 
 NAME = "casts"
-_HOLDS = {
+_HOLDS: dict[int, set[int]] = {
     TensorProto.FLOAT: {TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.INT8, TensorProto.UINT8},
     TensorProto.DOUBLE: {
         *(TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.BFLOAT16),
@@ -59,10 +57,9 @@ def _shorten_once(graph: RepairedGraph) -> bool:
 
 def _is_lossless(first: int, between: int, last: int) -> bool:
     """Whether a detour changes no value: the type between holds the first, and what it converts to reads alike."""
-    held: Collection[int] = next((narrow for wide, narrow in _HOLDS.items() if wide == between), ())
     if first == between:
         return True
-    if first not in held or last == TensorProto.STRING:
+    if first not in _HOLDS.get(between, ()) or last == TensorProto.STRING:
         return False
     whole = {kind in _WHOLE for kind in (first, between)}
     return len(whole) == 1 or last == first

@@ -105,8 +105,7 @@ class RepairedGraph:
     def static(self, name: str) -> tuple[int, ...] | None:
         """Return the shape of a tensor; None where a size is not known."""
         shape = self.shapes.get(name)
-        sizes = tuple(size for size in shape if size is not None) if shape is not None else ()
-        return sizes if shape is not None and len(sizes) == len(shape) else None
+        return shape if is_static(shape) else None
 
     def value(self, name: str) -> npt.NDArray[Any] | None:
         """Return the value of a constant; None for any other tensor."""

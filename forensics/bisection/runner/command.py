@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 from collections import deque
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
@@ -229,7 +229,8 @@ class _Watch:
                 for key, _ in self._selector.select(_TICK_S):
                     self._move(key)
             else:
-                self._wait()
+                with suppress(subprocess.TimeoutExpired):
+                    self._process.wait(_TICK_S)
 
     def drain(self) -> None:
         """Move what the pipes still hold; no process writes to them any more."""
@@ -239,12 +240,6 @@ class _Watch:
         self._selector.close()
         for capture in self._captures:
             capture.finish()
-
-    def _wait(self) -> None:
-        try:
-            self._process.wait(_TICK_S)
-        except subprocess.TimeoutExpired:
-            return
 
     def _move(self, key: selectors.SelectorKey) -> bool:
         """Move what a pipe holds; return False if it is empty or closed."""

@@ -111,11 +111,6 @@ class RunOptions:
         """How many probes may run at once."""
         return self.jobs or len(self.gpus) or 1
 
-    @property
-    def build_failure_is_bad(self) -> bool:
-        """Whether a build that fails has the verdict bad."""
-        return self.build_failure == "bad"
-
 
 def add_run_options(
     parser: argparse.ArgumentParser, helps: Mapping[str, str] | None = None, *, build_failure: bool = True

@@ -66,8 +66,7 @@ class Ledger:
         self.contradiction: tuple[int, int] | None = None
         self.asked: dict[tuple[int, int, int], Wish] = {}
         self.pending: set[tuple[int, int, int]] = set()
-        self._verdicts: dict[int, Verdict] = {}
-        self._repeated: dict[tuple[int, int, int], Verdict] = {}
+        self._verdicts: dict[tuple[int, int, int], Verdict] = {}
 
     def start(self, wish: Wish) -> None:
         """Note that a probe is under way; a further check of a build is no build."""
@@ -84,11 +83,11 @@ class Ledger:
 
     def seen(self, mask: int) -> Verdict | None:
         """Return the subset's own verdict, or None while there is none."""
-        return self._verdicts.get(mask)
+        return self._verdicts.get((mask, 0, 0))
 
     def told(self, wish: Wish) -> Verdict | None:
         """Return a probe's verdict: of a first build, its subset's; None while there is none."""
-        return self._repeated.get(wish.key) if wish.build or wish.check else self.seen(wish.mask)
+        return self._verdicts.get(wish.key)
 
     def looks(self, mask: int) -> list[Verdict]:
         """Return the verdicts of a subset's builds, in the order of their numbers."""
@@ -98,14 +97,14 @@ class Ledger:
     def tell(self, wish: Wish, verdict: Verdict) -> None:
         """Record a probe's verdict, for outcomes that count as they are."""
         if wish.build or wish.check:
-            self._repeated[wish.key] = verdict
+            self._verdicts[wish.key] = verdict
         else:
             self.record(wish.mask, verdict)
 
     def record(self, mask: int, verdict: Verdict) -> None:
         """Record a subset's verdict; the first one stands."""
-        if mask not in self._verdicts:
-            self._verdicts[mask] = verdict
+        if self.seen(mask) is None:
+            self._verdicts[mask, 0, 0] = verdict
             self.contradiction = self.contradiction or self._contradicted(mask, verdict)
             self.log.append((mask, verdict))
 

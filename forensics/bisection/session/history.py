@@ -338,7 +338,7 @@ def _of_build(made: Made, judge: Judge, options: RunOptions) -> Verdict | None:
         made.status,
         timed_out=made.timed_out,
         checked=not judge.by_build,
-        failure_is_bad=options.build_failure_is_bad,
+        failure_is_bad=options.build_failure == "bad",
     )
 
 

@@ -285,7 +285,7 @@ class Session:
             timeout=options.timeout,
             checks=options.repeat if options.check else 1,
             first_check=probe.log_checks,
-            build_failure_is_bad=options.build_failure_is_bad,
+            build_failure_is_bad=options.build_failure == "bad",
             need_free=options.need_free,
         )
 
