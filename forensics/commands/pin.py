@@ -10,7 +10,6 @@ if TYPE_CHECKING:
 
     from trtforensics.model.log import BuildLog
     from trtforensics.model.timing_cache import TimingCache
-    from trtforensics.pin.conditions import PinRequest
     from trtforensics.pin.making import PinForm
     from trtforensics.pin.plan import PinPlan
 
@@ -23,6 +22,9 @@ EXAMPLE = """examples:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``pin``."""
+    from trtforensics.console.options import add_options
+    from trtforensics.pin.conditions import PinConditions
+
     parser.epilog = EXAMPLE
     sources = "verbose logs of builds of one network; the first one's tactics are pinned, the others widen the offer"
     parser.add_argument("sources", metavar="LOG", nargs="+", help=f"{sources} (with --verify: logs or timing caches)")
@@ -36,19 +38,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--to", metavar="CACHE", help="a binary editable cache to put the keys into: PINNED is binary then (TensorRT)"
     )
-    parser.add_argument("--accumulate", choices=("fp32",), help="matrix products and convolutions sum in FP32")
-    parser.add_argument(
-        "--no-splitk", action="store_true", help="no kernel whose name says that it splits the reduction between blocks"
-    )
-    parser.add_argument(
-        "--not", dest="refused", metavar="KERNEL*", action="append", default=[], help="no such kernel (or tactic id)"
-    )
-    parser.add_argument("--same-as", metavar="GOOD.log", help="what the build of this log chose")
-    parser.add_argument("--prefer", choices=("deterministic",), help="kernels that do not split K, where offered")
-    parser.add_argument("--layers", metavar="EXPR", help="conditions for layers that this regular expression matches")
-    parser.add_argument(
-        "--within", metavar="P%", help="at most so much slower, a layer and in all; P%%,Q%%: a layer, in all"
-    )
+    add_options(parser, PinConditions)
     parser.add_argument("--verify", metavar="PINNED", help="say of each pinned tactic whether LOG's build used it")
     parser.add_argument("--json", action="store_true", help="print a JSON document instead")
 
@@ -65,41 +55,28 @@ def run(args: Namespace) -> int:
 
 def _pin(args: Namespace) -> int:
     from trtforensics.console import streams
+    from trtforensics.console.options import read_options
     from trtforensics.errors import UsageError
+    from trtforensics.pin.conditions import PinConditions
     from trtforensics.pin.making import PinForm, form_of, make_plan
     from trtforensics.pin.report import plan_json, plan_text
     from trtforensics.sources.build_log import keep_sources
 
     if args.output is None:
         raise UsageError("-o", "is missing", "Name the file to write, or verify one with --verify")
-    keep_sources([*args.sources, args.same_as, args.to], args.output)
-    request = _request(args)
+    conditions = read_options(args, PinConditions)
+    keep_sources([*args.sources, conditions.same_as, args.to], args.output)
     logs = _logs(args, args.sources)
     form = PinForm(args.form) if args.form else form_of(logs[0])
     if args.to is not None and form is not PinForm.CACHE:
         raise UsageError("--to", "takes timing-cache keys, and the log prints none", "Leave it out")
-    plan = make_plan(logs, request, form, max_bytes=args.max_bytes)
+    plan = make_plan(logs, conditions, form, max_bytes=args.max_bytes)
     _write(args, plan)
     if args.json:
         streams.print_result(plan_json(plan, args.output, form))
     else:
         streams.print_result(plan_text(plan, args.output, _next_steps(args, plan, form)))
     return 0
-
-
-def _request(args: Namespace) -> PinRequest:
-    from trtforensics.model.data_types import Accumulator
-    from trtforensics.pin.conditions import PinRequest
-
-    return PinRequest(
-        Accumulator(args.accumulate) if args.accumulate else None,
-        no_split_k=args.no_splitk,
-        refused=tuple(args.refused),
-        same_as=args.same_as,
-        deterministic=args.prefer is not None,
-        layers=args.layers,
-        within=args.within,
-    )
 
 
 def _logs(args: Namespace, paths: Sequence[str]) -> list[BuildLog]:
@@ -150,19 +127,20 @@ def _next_steps(args: Namespace, plan: PinPlan, form: PinForm) -> list[str]:
 def _verify(args: Namespace) -> int:
     from trtforensics.console import streams
     from trtforensics.console.diagnostics import ExitCode
+    from trtforensics.console.options import read_options
     from trtforensics.errors import UsageError
-    from trtforensics.pin.conditions import PinRequest
-    from trtforensics.pin.making import is_log
+    from trtforensics.pin.conditions import PinConditions
     from trtforensics.pin.report import proofs_json, proofs_text
     from trtforensics.pin.verification import PinUse, verify_keys, verify_layers, without_proof
     from trtforensics.sources.cache import is_binary, load_timing_cache
     from trtforensics.sources.kinds import Kind, kind_of
     from trtforensics.sources.replay import load_replay
 
-    if _request(args) != PinRequest() or args.output or args.to or args.form:
+    if read_options(args, PinConditions) != PinConditions() or args.output or args.to or args.form:
         raise UsageError("--verify", "goes with no condition and no output", "Give PINNED and what the build left")
-    logs = _logs(args, [path for path in args.sources if is_log(path) and not is_binary(path)])
-    others = [path for path in args.sources if not is_log(path) or is_binary(path)]
+    texts = [path for path in args.sources if kind_of(path) is Kind.BUILD_LOG and not is_binary(path)]
+    logs = _logs(args, texts)
+    others = [path for path in args.sources if path not in texts]
     if not is_binary(args.verify) and kind_of(args.verify) is Kind.REPLAY:
         if others:
             what = "is no build log, and only a log shows whether a replay was used"

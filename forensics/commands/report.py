@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from trtforensics.engines.joining import JoinedSources
-    from trtforensics.findings.finding import Report, Severity
+    from trtforensics.findings.finding import Report
+    from trtforensics.findings.forms.rendering import Look
     from trtforensics.findings.judging import Inputs
     from trtforensics.findings.suppression import ReportSettings
     from trtforensics.plots.figure import Figure
@@ -36,7 +37,6 @@ LEVELS = ("note", "warning", "error")
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``report``."""
     from trtforensics.console.arguments import add_output_option
-    from trtforensics.findings.forms.rendering import FORMS
 
     parser.epilog = EXAMPLE
     parser.add_argument(
@@ -49,23 +49,48 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--onnx", metavar="M", help="the ONNX model that was built, for what the log does not say")
     parser.add_argument("--replay", metavar="R", help="the tactic replay that the build was given, or is to be given")
     parser.add_argument("--layer-info", metavar="J", help="the engine's layers (trtexec --exportLayerInfo)")
-    parser.add_argument("--format", choices=FORMS, help="form of the report (default: by the ending of -o, else text)")
-    parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
-    parser.add_argument("-v", "--verbose", action="store_true", help="with causes, evidence lines and fixes")
-    parser.add_argument(
-        "--fail-on", choices=LEVELS, metavar="LEVEL", help=f"exit code 1 from here: {', '.join(LEVELS)}"
-    )
-    parser.add_argument(
-        "--suppress",
-        action="append",
-        default=[],
-        metavar="CODE[:LAYER]",
-        help="do not report this code, or not for this layer (* is any text); may be given again",
-    )
+    add_form_options(parser, "evidence lines")
+    what = "do not report this code, or not for this layer (* is any text); may be given again"
+    parser.add_argument("--suppress", action="append", default=[], metavar="CODE[:LAYER]", help=what)
     what = "say only what is new since then: a report as JSON, or a dataset of `ingest`"
     parser.add_argument("--baseline", metavar="FILE", help=what)
     parser.add_argument("--strict", action="store_true", help="stop at the first source that cannot be read")
     add_output_option(parser, more="; .json, .html, .sarif and .xml pick the form")
+
+
+def add_form_options(parser: ArgumentParser, evidence: str) -> None:
+    """Declare the options of a report's form and exit code; ``evidence`` is what its findings point to."""
+    from trtforensics.findings.forms.rendering import FORMS
+
+    parser.add_argument("--format", choices=FORMS, help="form of the report (default: by the ending of -o, else text)")
+    parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
+    parser.add_argument("-v", "--verbose", action="store_true", help=f"with causes, {evidence} and fixes")
+    levels = f"exit code 1 from here: {', '.join(LEVELS)}"
+    parser.add_argument("--fail-on", choices=LEVELS, metavar="LEVEL", help=levels)
+
+
+def form_and_look(args: Namespace, settings: ReportSettings) -> tuple[str, Look]:
+    """Return the form of a report, and how it looks there; a finding of its level on makes the exit code 1."""
+    from trtforensics.console.output import form_of
+    from trtforensics.console.terminal import wants_colour
+    from trtforensics.findings.finding import Severity
+    from trtforensics.findings.forms.rendering import ENDINGS, Look
+
+    shown, level = args.output is None, args.fail_on or settings.fail_on
+    look = Look(
+        verbose=args.verbose,
+        colour=shown and wants_colour(sys.stdout),
+        width=shutil.get_terminal_size().columns if shown and sys.stdout.isatty() else 0,
+        fails_from=None if level is None else Severity[level.upper()],
+    )
+    return args.format or form_of(args.output or "", ENDINGS, "text"), look
+
+
+def exit_code(report: Report, look: Look) -> ExitCode:
+    """Return "no" where a finding is as bad as the look's level."""
+    worst = report.worst()
+    failed = worst is not None and look.fails_from is not None and worst >= look.fails_from
+    return ExitCode.NO if failed else ExitCode.OK
 
 
 def run(args: Namespace) -> int:
@@ -77,11 +102,9 @@ def run(args: Namespace) -> int:
     """
     from pathlib import Path
 
-    from trtforensics.console.output import form_of
     from trtforensics.console.streams import deliver
-    from trtforensics.console.terminal import wants_colour
     from trtforensics.findings.checking import check
-    from trtforensics.findings.forms.rendering import ENDINGS, Look, render
+    from trtforensics.findings.forms.rendering import render
     from trtforensics.findings.judging import Inputs, judge, together
     from trtforensics.findings.suppression import Suppression, settings_for
     from trtforensics.findings.target import ModelTarget
@@ -97,18 +120,13 @@ def run(args: Namespace) -> int:
         inputs = Inputs(()) if models == args.sources else _inputs(args, stack)
         reports = [each for path in models for each in check(path, [ModelTarget()], suppression)]
         report = judge(inputs, suppression) if inputs.logs else together(reports)
-    fails_from = _fails_from(args, settings)
-    colour = args.output is None and wants_colour(sys.stdout)
-    form = args.format or form_of(args.output or "", ENDINGS, "text")
-    figures = _figures(inputs) if form == "html" else ()
-    width = shutil.get_terminal_size().columns if args.output is None and sys.stdout.isatty() else 0
-    look = Look(verbose=args.verbose, colour=colour, width=width, fails_from=fails_from, figures=figures)
+    form, look = form_and_look(args, settings)
+    if form == "html":
+        look = replace(look, figures=_figures(inputs))
     deliver((render(report, form, look),), args.output)
     if form == "github" and (summary := os.environ.get("GITHUB_STEP_SUMMARY")):
         _summarise(report, summary)
-    worst = report.worst()
-    failed = worst is not None and fails_from is not None and worst >= fails_from
-    return ExitCode.NO if failed else ExitCode.OK
+    return exit_code(report, look)
 
 
 def _summarise(report: Report, path: str) -> None:
@@ -160,14 +178,6 @@ def _known(path: str, max_bytes: int) -> frozenset[str]:
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise UsageError(path, "is no report", "Write one with `trtforensics report LOG -o FILE.json`") from error
     return frozenset(same_finding(each["code"], each["title"]) for each in found)
-
-
-def _fails_from(args: Namespace, settings: ReportSettings) -> Severity | None:
-    """Return the lowest severity that makes the exit code 1; None where neither option nor settings name one."""
-    from trtforensics.findings.finding import Severity
-
-    asked = args.fail_on or settings.fail_on
-    return None if asked is None else Severity[asked.upper()]
 
 
 def _inputs(args: Namespace, stack: ExitStack) -> Inputs:

@@ -14,7 +14,6 @@ from trtforensics.pin.plan import plan
 from trtforensics.render.cache import to_json
 from trtforensics.replay.writing import to_text
 from trtforensics.sources.build_log import load_build_log
-from trtforensics.sources.kinds import Kind, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,9 +21,9 @@ if TYPE_CHECKING:
     from trtforensics.model.log import BuildLog
     from trtforensics.model.replay import ReplayEntry
     from trtforensics.model.timing_cache import TimingCache
-    from trtforensics.pin.conditions import PinRequest
+    from trtforensics.pin.conditions import PinConditions
     from trtforensics.pin.plan import PinnedSlot, PinPlan
-    from trtforensics.pin.slots import Algorithm, Pinnable
+    from trtforensics.pin.slots import Pinnable
 
 
 class PinForm(StrEnum):
@@ -40,39 +39,30 @@ def form_of(log: BuildLog) -> PinForm:
     return PinForm.CACHE if keyed else PinForm.REPLAY
 
 
-def make_plan(logs: Sequence[BuildLog], request: PinRequest, form: PinForm, *, max_bytes: int) -> PinPlan:
+def make_plan(logs: Sequence[BuildLog], request: PinConditions, form: PinForm, *, max_bytes: int) -> PinPlan:
     """Plan the pinning of the first log's build; the other logs widen what is offered.
 
     Raises:
         SourceError: the log of ``same_as`` cannot be read.
         ForensicsError: a log shows nothing that can be pinned in this form, or the request cannot be read.
     """
-    chosen = None if request.same_as is None else _chosen(request.same_as, form, max_bytes)
-    pinnable, conditions = _pinnable(logs, form), request.conditions(chosen)
+    conditions = request
+    if request.same_as is not None:
+        other = _pinnable([load_build_log([request.same_as], max_bytes=max_bytes)], form)
+        conditions = replace(request, chosen={slot.identity: slot.won.algorithm for slot in other.slots})
+    pinnable = _pinnable(logs, form)
     path = pinnable.log.source.path
     if not pinnable.slots:
         why = next((f": {layer.why} ({layer.span})" for layer in pinnable.left_out), "")
         raise UsageError(path, f"shows nothing that can be pinned{why}", "Give the verbose log of another build of it")
     if conditions.layers is not None and not any(map(conditions.names, pinnable.slots)):
-        raise UsageError("--layers", f"{request.layers!r} matches no layer of {path} that can be pinned", _NAMES)
+        what = f"{conditions.layers.pattern!r} matches no layer of {path} that can be pinned"
+        raise UsageError("--layers", what, "`trtforensics table LOG --of choices` lists their names")
     return plan(pinnable, conditions)
-
-
-_NAMES = "`trtforensics table LOG --of choices` lists their names"
 
 
 def _pinnable(logs: Sequence[BuildLog], form: PinForm) -> Pinnable:
     return pinnable_keys(logs) if form is PinForm.CACHE else pinnable_layers(logs)
-
-
-def _chosen(path: str, form: PinForm, max_bytes: int) -> dict[str, Algorithm]:
-    pinnable = _pinnable([load_build_log([path], max_bytes=max_bytes)], form)
-    return {slot.identity: slot.won.algorithm for slot in pinnable.slots}
-
-
-def is_log(path: str) -> bool:
-    """Whether a path is to be read as a build log."""
-    return path == "-" or kind_of(path) is Kind.BUILD_LOG
 
 
 def replay_of_plan(made: PinPlan) -> Replay:

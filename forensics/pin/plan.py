@@ -82,7 +82,7 @@ def _wanted(slot: PinSlot, conditions: PinConditions) -> PinnedSlot:
         return PinnedSlot(slot, slot.won, PinState.KEPT)
     objection = conditions.objection(slot, slot.won)
     fitting = [offer for offer in slot.offers if not conditions.objection(slot, offer)]
-    if conditions.deterministic:
+    if conditions.prefer is not None:
         fitting.sort(key=lambda offer: bool(offer.facts.split_k))
         objection = objection or ("it splits K" if slot.won.facts.split_k else "")
     if not objection or (fitting and fitting[0] is slot.won):
@@ -91,7 +91,7 @@ def _wanted(slot: PinSlot, conditions: PinConditions) -> PinnedSlot:
         return PinnedSlot(slot, slot.won, PinState.STAYS, f"{objection}; a ForeignNode is one entry of a replay")
     if not fitting:
         return PinnedSlot(slot, slot.won, PinState.STAYS, f"{objection}, and {_none(slot)}")
-    best, bound = fitting[0], conditions.layer_bound
+    best, bound = fitting[0], conditions.within and conditions.within[0]
     cost = _cost(slot, best)
     if bound is not None and (cost is None or cost > bound * (slot.won.time_ms or 0.0) + _ENOUGH):
         by = "by a time that the log does not tell" if cost is None else f"by {_share(cost, slot.won.time_ms)}"
@@ -100,13 +100,12 @@ def _wanted(slot: PinSlot, conditions: PinConditions) -> PinnedSlot:
 
 
 def _within_whole(wanted: Sequence[PinnedSlot], pinnable: Pinnable, conditions: PinConditions) -> Sequence[PinnedSlot]:
-    bound = conditions.whole_bound
-    if bound is None:
+    if conditions.within is None:
         return wanted
     whole = pinnable.total_ms
     if whole is None:
         whole = sum(slot.won.time_ms or 0.0 for slot in pinnable.slots if slot.in_engine)
-    left, kept = bound * whole + _ENOUGH, set()
+    left, kept = conditions.within[1] * whole + _ENOUGH, set()
     changes = [pinned for pinned in wanted if pinned.state is PinState.CHANGED]
     for slot in sorted(changes, key=lambda slot: slot.cost_ms or 0.0):
         if (slot.cost_ms or 0.0) <= left:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from trtforensics.console.terminal import visible
 from trtforensics.model.timings import tactic_text
+from trtforensics.pin.conditions import is_product
 from trtforensics.pin.plan import PinState
 from trtforensics.pin.verification import PinUse, without_proof
 from trtforensics.render.json_text import dumps, kernel_facts
@@ -54,13 +55,10 @@ def _summary(plan: PinPlan, written: str) -> Iterator[str]:
         yield f"  near ties: {ties} of them have another tactic within 2 %, which noise may choose in an unpinned build"
         if pinnable.base is None:
             yield "    not predicted: that noise chooses other formats along a path, and so other tactics of its layers"
-    silent = sum(pinned.state is not PinState.STAYS and _silent(pinned) for pinned in plan.pinned)
+    changeable = (pinned.slot for pinned in plan.pinned if pinned.state is not PinState.STAYS)
+    silent = sum(not is_product(slot) for slot in changeable)
     if plan.conditions.accumulate is not None and silent:
         yield f"  {silent} pinned kernels do not tell in what they accumulate, and neither do their alternatives"
-
-
-def _silent(pinned: PinnedSlot) -> bool:
-    return all(offer.facts.accumulator is None for offer in pinned.slot.offers)
 
 
 def _section(title: str, slots: Sequence[PinnedSlot], describe: Any) -> list[str]:  # noqa: ANN401 - a function of one slot
@@ -175,12 +173,12 @@ def proofs_text(pinned: str, proofs: Sequence[PinProof]) -> str:
     head = ", ".join(f"{counts[use]} {use}" for use in PinUse)
     lines = [f"{pinned}: of {len(proofs)} pinned, {head}", *filter(None, [without_proof(proofs)])]
     for use in (PinUse.NOT_USED, PinUse.UNKNOWN, PinUse.USED):
-        lines += [_proof(proof) for proof in proofs if proof.use is use]
+        lines += [
+            f"  {use}: {proof.name}: {proof.what}" + (f"  ({proof.span})" if proof.span else "")
+            for proof in proofs
+            if proof.use is use
+        ]
     return "".join(f"{visible(line)}\n" for line in lines)
-
-
-def _proof(proof: PinProof) -> str:
-    return f"  {proof.use}: {proof.name}: {proof.what}" + (f"  ({proof.span})" if proof.span else "")
 
 
 def proofs_json(pinned: str, proofs: Sequence[PinProof]) -> str:

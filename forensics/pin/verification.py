@@ -172,9 +172,11 @@ def verify_keys(pinned: TimingCache, logs: Sequence[BuildLog], caches: Sequence[
     for key in pinned.keys:
         if key.selected is None:
             continue
-        judged = [_cached(key, table) for table in after] + [_timed_again(key, table) for table in tables]
-        judged += [_kernel(key, kernel) for kernel in kernels]
-        proofs.append(_strongest([proof for proof in judged if proof is not None] or [_nothing(key)]))
+        judged = [_compared(key, table.get(key.key), "the timing cache has") for table in after]
+        again = [table[key.key] for table in tables if key.key in table]
+        judged += [_compared(key, timed, "TensorRT measured it again and took") for timed in again]
+        judged += [proof for kernel in kernels if (proof := _kernel(key, kernel)) is not None]
+        proofs.append(_strongest(judged or [PinProof(_name(key), PinUse.UNKNOWN, _NOTHING)]))
     return tuple(proofs)
 
 
@@ -187,23 +189,9 @@ def _name(key: MyelinOperation) -> str:
     return f"{key.op} {key.key}" if key.op else key.key
 
 
-def _nothing(key: MyelinOperation) -> PinProof:
-    return PinProof(_name(key), PinUse.UNKNOWN, _NOTHING)
-
-
-def _cached(key: MyelinOperation, after: Mapping[str, MyelinOperation]) -> PinProof | None:
-    has = after.get(key.key)
+def _compared(key: MyelinOperation, has: MyelinOperation | None, how: str) -> PinProof:
     if has is None:
-        return PinProof(_name(key), PinUse.NOT_USED, "the timing cache has no such key after the build")
-    return _compared(key, has, "the timing cache has")
-
-
-def _timed_again(key: MyelinOperation, tables: Mapping[str, MyelinOperation]) -> PinProof | None:
-    again = tables.get(key.key)
-    return None if again is None else _compared(key, again, "TensorRT measured it again and took")
-
-
-def _compared(key: MyelinOperation, has: MyelinOperation, how: str) -> PinProof:
+        return PinProof(_name(key), PinUse.NOT_USED, f"{how} no such key after the build")
     used = has.selected == key.selected
     other = "" if used else f" instead of {_tactic(key.selected)}"
     what = f"{how} {_tactic(has.selected)}{other}"

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 from typing import TYPE_CHECKING
 
-from trtforensics.commands.report import LEVELS
-from trtforensics.console.diagnostics import ExitCode
+from trtforensics.commands.report import add_form_options, exit_code, form_and_look
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterator
 
-    from trtforensics.findings.finding import Report
     from trtforensics.findings.target import ModelTarget
 
 EXAMPLE = """examples:
@@ -28,7 +24,6 @@ exit code 1 where a finding is as bad as --fail-on says; 2 where a model cannot 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``check``."""
     from trtforensics.console.arguments import add_output_option
-    from trtforensics.findings.forms.rendering import FORMS
     from trtforensics.findings.target import BOUNDS, TYPES
 
     parser.epilog = EXAMPLE
@@ -50,12 +45,7 @@ def add_arguments(parser: ArgumentParser) -> None:
             f"--{bound}Shapes", action="append", default=[], metavar="SPEC", help="as trtexec has it: x:1x3,y:1"
         )
     parser.add_argument("--shapes", action="append", default=[], metavar="SPEC", help="one shape for all three")
-    parser.add_argument("--format", choices=FORMS, help="form of the report (default: by the ending of -o, else text)")
-    parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
-    parser.add_argument("-v", "--verbose", action="store_true", help="with causes, the nodes and fixes")
-    parser.add_argument(
-        "--fail-on", choices=LEVELS, metavar="LEVEL", help=f"exit code 1 from here: {', '.join(LEVELS)}"
-    )
+    add_form_options(parser, "the nodes")
     parser.add_argument(
         "--suppress", action="append", default=[], metavar="CODE[:NODE]", help="do not report this code, or this node"
     )
@@ -72,12 +62,9 @@ def run(args: Namespace) -> int:
     """
     from pathlib import Path
 
-    from trtforensics.console.output import form_of
     from trtforensics.console.streams import deliver
-    from trtforensics.console.terminal import wants_colour
     from trtforensics.findings.checking import check, table_of_targets
-    from trtforensics.findings.finding import Severity
-    from trtforensics.findings.forms.rendering import ENDINGS, Look, render
+    from trtforensics.findings.forms.rendering import render
     from trtforensics.findings.judging import together
     from trtforensics.findings.suppression import Suppression, settings_for
     from trtforensics.sources.build_log import keep_sources
@@ -87,26 +74,13 @@ def run(args: Namespace) -> int:
     settings = settings_for(Path.cwd())
     suppression = Suppression.of(args.suppress, settings)
     reports = [report for model in args.models for report in check(model, targets, suppression)]
-    form = args.format or form_of(args.output or "", ENDINGS, "text")
-    asked = args.fail_on or settings.fail_on
-    fails_from = None if asked is None else Severity[asked.upper()]
-    width = shutil.get_terminal_size().columns if args.output is None and sys.stdout.isatty() else 0
-    look = Look(
-        verbose=args.verbose,
-        colour=args.output is None and wants_colour(sys.stdout),
-        width=width,
-        fails_from=fails_from,
-    )
+    report = together(reports)
+    form, look = form_and_look(args, settings)
     if form == "text" and len(targets) > 1 and not args.verbose:
         deliver(("".join(table_of_targets(model, reports) for model in args.models),), args.output)
     else:
-        deliver((render(together(reports), form, look),), args.output)
-    return ExitCode.NO if _fails(reports, fails_from) else ExitCode.OK
-
-
-def _fails(reports: list[Report], fails_from: int | None) -> bool:
-    worst = max((report.worst() or 0 for report in reports), default=0)
-    return fails_from is not None and worst >= fails_from
+        deliver((render(report, form, look),), args.output)
+    return exit_code(report, look)
 
 
 def _targets(args: Namespace) -> Iterator[ModelTarget]:

@@ -10,7 +10,7 @@ import pytest
 from tests.support.pin_slots import HALF, SINGLE, kernel, offer, slot
 from trtforensics.errors import UsageError
 from trtforensics.model.data_types import Accumulator
-from trtforensics.pin.conditions import PinConditions, PinRequest, bounds_of, is_request, request_of
+from trtforensics.pin.conditions import PinConditions, bounds_of, is_request, layers_of, request_of
 
 SINGLE_WANTED = PinConditions(Accumulator.FP32)
 INT8 = "sm80_xmma_gemm_i8i8_i8i32_f32_tn_n"
@@ -48,8 +48,8 @@ def test_other_conditions_object_to_their_kernels() -> None:
         "0x0000000000000001 is refused",
         "*f16f32* is refused",
     ]
-    assert objections(PinConditions(same_as={"a": ("CaskGemm", 2)})) == ["the other build chose another tactic", ""]
-    assert objections(PinConditions(same_as={})) == ["the other build does not show it"] * 2
+    assert objections(PinConditions(chosen={"a": ("CaskGemm", 2)})) == ["the other build chose another tactic", ""]
+    assert objections(PinConditions(chosen={})) == ["the other build does not show it"] * 2
 
 
 def test_a_refused_name_is_itself_but_for_its_stars() -> None:
@@ -83,11 +83,11 @@ def test_conditions_concern_the_layers_that_the_expression_matches_and_only_wher
 def test_a_request_is_read_from_one_argument() -> None:
     assert is_request("pin:accumulate=fp32")
     assert not is_request("pinned.json")
-    assert request_of("pin:accumulate=fp32,no-splitk,not=a*,not=b*,within=10%") == PinRequest(
-        Accumulator.FP32, no_split_k=True, refused=("a*", "b*"), within="10%"
+    assert request_of("pin:accumulate=fp32,no-splitk,not=a*,not=b*,within=10%") == PinConditions(
+        Accumulator.FP32, no_split_k=True, refused=("a*", "b*"), within=(0.1, 0.1)
     )
-    assert request_of("pin:same-as=good.log,prefer=deterministic,layers=^a") == PinRequest(
-        same_as="good.log", deterministic=True, layers="^a"
+    assert request_of("pin:same-as=good.log,prefer=deterministic,layers=^a") == PinConditions(
+        same_as="good.log", prefer="deterministic", layers=re.compile("^a")
     )
 
 
@@ -119,4 +119,4 @@ def test_a_bound_is_for_a_layer_and_for_all() -> None:
 
 def test_an_expression_that_cannot_be_compiled_is_refused() -> None:
     with pytest.raises(UsageError, match="is no regular expression"):
-        PinRequest(layers="(").conditions(None)
+        layers_of("(")

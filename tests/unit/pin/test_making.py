@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tests.support.pin_logs import KEY, OTHER, WON, key_log, layer_log
 from trtforensics.model.data_types import Accumulator
-from trtforensics.pin.conditions import PinConditions, PinRequest
+from trtforensics.pin.conditions import PinConditions
 from trtforensics.pin.keys import pinnable_keys
 from trtforensics.pin.layers import pinnable_layers
 from trtforensics.pin.making import PinForm, form_of, keys_of_plan, make_plan, replay_of_plan, text_of_plan
@@ -33,7 +33,7 @@ def test_the_same_as_another_log_is_what_that_build_chose(load: Callable[[str], 
     for text, form, identity in ((layer_log, PinForm.REPLAY, "conv"), (key_log, PinForm.CACHE, KEY)):
         good = tmp_path / "good.log"
         good.write_text(text(OTHER))
-        made = make_plan([load(text(WON))], PinRequest(same_as=str(good)), form, max_bytes=BYTES)
+        made = make_plan([load(text(WON))], PinConditions(same_as=str(good)), form, max_bytes=BYTES)
         (one,) = made.pinned
         assert (one.slot.identity, one.state, one.offer.tactic) == (identity, PinState.CHANGED, int(OTHER, 16))
 

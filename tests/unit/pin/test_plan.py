@@ -69,7 +69,7 @@ def test_a_foreign_node_stays(load: Load) -> None:
 
 
 def test_a_bound_holds_a_layer_back(load: Load) -> None:
-    bound = PinConditions(Accumulator.FP32, layer_bound=0.1)
+    bound = PinConditions(Accumulator.FP32, within=(0.1, 1.0))
     assert states(load, bound, product("a", single=1.1), product("b", single=1.11)) == [
         (PinState.CHANGED, 2),
         (PinState.STAYS, 1),
@@ -77,14 +77,14 @@ def test_a_bound_holds_a_layer_back(load: Load) -> None:
 
 
 def test_the_bound_in_all_is_spent_on_the_cheapest_changes(load: Load) -> None:
-    bound = PinConditions(Accumulator.FP32, layer_bound=1.0, whole_bound=0.1)
+    bound = PinConditions(Accumulator.FP32, within=(1.0, 0.1))
     slots = [product("a", single=1.25), product("b", single=1.1), product("c", single=1.15)]
     assert states(load, bound, *slots) == [(PinState.STAYS, 1), (PinState.CHANGED, 2), (PinState.CHANGED, 2)]
 
 
 def test_a_preference_gives_way_where_nothing_else_is_offered(load: Load) -> None:
     split = f"{kernel(HALF)}_execute_split_k_kernel"
-    wish = PinConditions(deterministic=True)
+    wish = PinConditions(prefer="deterministic")
     both = slot("a", offer(1, split), offer(2, kernel(HALF)))
     assert states(load, wish, both, slot("b", offer(1, split))) == [(PinState.CHANGED, 2), (PinState.KEPT, 1)]
 
@@ -105,7 +105,7 @@ def test_bounds_are_never_exceeded_and_only_fitting_offers_replace_what_won(
     rows: list[list[PinOffer]], layer: float, whole: float
 ) -> None:
     slots = [slot(str(index), *each) for index, each in enumerate(rows)]
-    conditions = PinConditions(Accumulator.FP32, layer_bound=layer, whole_bound=whole)
+    conditions = PinConditions(Accumulator.FP32, within=(layer, whole))
     total = sum(one.won.time_ms or 0.0 for one in slots)
     found = plan(pinnable(_LOG, *slots), conditions)
     assert [one.slot for one in found.pinned] == slots
