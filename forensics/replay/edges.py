@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trtforensics.errors import ForensicsError
 from trtforensics.onnx_models.graphs import initializers, load, nodes_of
+from trtforensics.parsers.files.layer_json import read_layer_json
 from trtforensics.parsers.notation.names import is_reformat, members
 from trtforensics.parsers.text.document import read_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from trtforensics.model.log import Build
+    from trtforensics.model.log import Build, EngineLayer
     from trtforensics.model.replay import ReplayEntry
 
 
@@ -106,8 +106,12 @@ def nodes_of_build(build: Build) -> tuple[DataflowNode, ...]:
             name = build.choices[layer.choice].layer
         elif layer.cached is not None and not is_reformat(layer.name):
             name = build.cached[layer.cached].layer
-        nodes.append(DataflowNode(name, tuple(t.name for t in layer.inputs), tuple(t.name for t in layer.outputs)))
+        nodes.append(_node(layer, name))
     return tuple(nodes)
+
+
+def _node(layer: EngineLayer, name: str) -> DataflowNode:
+    return DataflowNode(name, tuple(t.name for t in layer.inputs), tuple(t.name for t in layer.outputs))
 
 
 def nodes_of_layer_info(path: str, *, max_bytes: int) -> tuple[DataflowNode, ...]:
@@ -115,27 +119,14 @@ def nodes_of_layer_info(path: str, *, max_bytes: int) -> tuple[DataflowNode, ...
 
     Raises:
         SourceError: it cannot be read.
-        ForensicsError: it is no such JSON, or has only the names of layers.
+        NotEngineInfoError: it is no such JSON.
+        ForensicsError: it has only the names of layers.
     """
-    data = read_document(path, max_bytes=max_bytes).data
-    try:
-        document = json.loads(data)
-    except ValueError as error:
-        raise ForensicsError(path, f"is no JSON: {error}", _DETAILED) from error
-    layers = document.get("Layers") if isinstance(document, dict) else None
-    if not isinstance(layers, list) or not all(isinstance(layer, dict) and "Name" in layer for layer in layers):
-        raise ForensicsError(path, "holds no detailed layer information", _DETAILED)
-    return tuple(
-        DataflowNode(str(layer["Name"]), _names(layer, "Inputs"), _names(layer, "Outputs")) for layer in layers
-    )
-
-
-_DETAILED = "Give what `trtexec --exportLayerInfo --profilingVerbosity=detailed` writes"
-
-
-def _names(layer: dict[str, Any], side: str) -> tuple[str, ...]:
-    tensors = layer.get(side)
-    return tuple(str(t.get("Name")) for t in tensors if isinstance(t, dict)) if isinstance(tensors, list) else ()
+    engine = read_layer_json(read_document(path, max_bytes=max_bytes)).engines[-1]
+    if not engine.detailed:
+        next_step = "Give what `trtexec --exportLayerInfo --profilingVerbosity=detailed` writes"
+        raise ForensicsError(path, "holds no detailed layer information", next_step)
+    return tuple(_node(layer, layer.name) for layer in engine.layers)
 
 
 def operators_of(path: str) -> tuple[DataflowNode, ...]:

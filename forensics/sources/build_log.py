@@ -50,26 +50,19 @@ def load_build_log(
     """Open, read and parse a build log; a large file is read by two processes.
 
     Several paths are the parts of one build, for example its standard output and its standard error. They are read one
-    after the other, and their lines are numbered as if they were one file. Profile files among the paths lend their
-    times to the engine's layers. ``max_bytes`` limits each file. An ``excerpt`` need not hold a whole line of a logger:
-    it is enough that it names TensorRT.
+    after the other, and their lines are numbered as if they were one file. ``max_bytes`` limits each file. An
+    ``excerpt`` need not hold a whole line of a logger: it is enough that it names TensorRT.
 
     Raises:
         SourceError: a source cannot be read.
         NotABuildLogError: no line of any source carries a TensorRT or trtexec prefix, or an excerpt names neither.
-        NotEngineInfoError: a profile file is damaged.
-        UsageError: a source is named twice, or a profile is of another engine.
+        UsageError: a source is named twice.
     """
     whole = hashlib.sha256()
     hashes = (whole,) if len(paths) > 1 else ()
     for path in paths:
         if paths.count(path) > 1:
             raise UsageError(path, "is named twice", "Name each part of the build once")
-    profiles: Sequence[str] = ()
-    if len(paths) > 1:
-        from trtforensics.sources.engine import part_sources  # noqa: PLC0415 - one log does without the JSON readers
-
-        paths, profiles = part_sources(paths)
     with ExitStack() as opened:
         sources = [opened.enter_context(open_source(path, max_bytes=max_bytes, hashes=hashes)) for path in paths]
         scanned = _scan(sources[0], on_progress)
@@ -78,12 +71,7 @@ def load_build_log(
             scanned.join(_scan(source, on_progress))
         log = _assembled(scanned, _info_of([source.so_far() for source in sources]), excerpt=excerpt)
         info = _info_of([source.info() for source in sources], whole.hexdigest)
-    log = replace(log, source=info)
-    if profiles:
-        from trtforensics.sources.engine import add_profiles  # noqa: PLC0415 - see above
-
-        add_profiles(log, profiles, max_bytes=max_bytes)
-    return log
+    return replace(log, source=info)
 
 
 def _scan(source: Source, on_progress: Callable[[Progress], None]) -> ScannedLines:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import UsageError
@@ -16,7 +15,7 @@ from trtforensics.parsers.text.document import read_document
 from trtforensics.sources.kinds import Kind, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Sequence
 
     from trtforensics.model.engine import Engine, EngineInfo, ProfileInfo
     from trtforensics.model.log import Build, BuildLog
@@ -60,25 +59,6 @@ def load_engine_files(paths: Sequence[str], *, kind: str | None, max_bytes: int)
             what = f"is of kind {of} and goes with no engine-layer JSON or profile"
             raise UsageError(path, what, "Name files of `--exportLayerInfo` and `--exportProfile` of one engine")
     return EngineFiles(tuple(layers), tuple(profiles))
-
-
-def part_sources(paths: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Divide what is given as a build log into its own files and the profiles beside them, by their content."""
-    profiles = [path for path in paths if Path(path).is_file() and kind_of(path) is Kind.PROFILE]
-    parts = [path for path in paths if path not in profiles]
-    return (parts, profiles) if parts else ([*paths], [])
-
-
-def add_profiles(log: BuildLog, paths: Iterable[str], *, max_bytes: int) -> None:
-    """Add the last run of each profile file to the build whose engine it timed.
-
-    Raises:
-        SourceError: a file cannot be read.
-        NotEngineInfoError: a file is damaged.
-        UsageError: no build of the log has the layers of a profile.
-    """
-    for path in paths:
-        add_profile(log, read_profile_json(read_document(path, max_bytes=max_bytes)))
 
 
 def layers_told(build: Build) -> set[str]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from trtforensics.engines.joining import load_joined
 from trtforensics.errors import UsageError
 from trtforensics.model.profile import TimeSource
-from trtforensics.sources.build_log import load_build_log
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,7 @@ def both(folder: Path, text: str, *names: str) -> BuildLog:
     rows = [{"name": name, "timeMs": 5.0, "averageMs": 0.5, "percentage": 50.0} for name in names]
     (folder / "build.log").write_text(text)
     (folder / "profile.json").write_text(json.dumps([{"count": 10}, *rows]))
-    return load_build_log([str(folder / "profile.json"), str(folder / "build.log")])
+    return load_joined([str(folder / "profile.json"), str(folder / "build.log")]).log
 
 
 def test_the_times_join_the_build_that_has_the_layers(tmp_path: Path) -> None:
