@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import shutil
 import sys
-from dataclasses import asdict, dataclass
 from importlib import metadata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from trtforensics.trt.installed import Installed
+
+    Health = dict[str, Any]
 
 EXAMPLE = """examples:
   trtforensics doctor
@@ -29,35 +30,9 @@ _EXTRAS = {
 }
 """Packages that one part needs, and the extra that brings each."""
 _PROGRAMS = ("trtexec", "polygraphy", "dot", "nvidia-smi")
+_ABILITY = ("what", "works", "needs")
 _MISSING = "missing"
 _WIDTH = 14
-
-
-@dataclass(frozen=True, slots=True)
-class Ability:
-    """A part of this tool: whether it works here, and its requirement."""
-
-    what: str
-    works: bool
-    needs: str
-
-
-@dataclass(frozen=True, slots=True)
-class Health:
-    """What is installed here; versions and paths are "missing" where there is none."""
-
-    trtforensics: str
-    python: str
-    system: str
-    packages: Mapping[str, str]
-    extras: Mapping[str, str]
-    programs: Mapping[str, str]
-    builder_python: str
-    """The Python that imports TensorRT."""
-    tensorrt: Mapping[str, str]
-    """For each TensorRT module its version, or why it cannot be imported."""
-    gpu: str
-    abilities: tuple[Ability, ...]
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -80,13 +55,16 @@ def run(args: Namespace) -> int:
     from trtforensics.render.json_text import dumps
 
     health = examine()
-    document = {"schema": 2, "kind": "doctor", **asdict(health)}
-    streams.print_result(dumps(document, indent=1) + "\n" if args.json else _text(health))
+    streams.print_result(dumps(health, indent=1) + "\n" if args.json else _text(health))
     return 0
 
 
 def examine() -> Health:
-    """Look at this Python, its packages, the programs on the path, and every TensorRT that it can import."""
+    """Look at this Python, its packages, the programs on the path, and every TensorRT that it can import.
+
+    Versions and paths are "missing" where there is none, and TensorRT's why it cannot be imported. ``builder_python``
+    is the Python that imports it.
+    """
     import platform
 
     from trtforensics.model.version import __version__
@@ -95,19 +73,20 @@ def examine() -> Health:
     installed, versions = _tensorrt()
     extras = {name: _version(name) for name in _EXTRAS}
     programs = {name: shutil.which(name) or _MISSING for name in _PROGRAMS}
-    gpu = next((f"{module.gpu}, driver {module.driver}" for module in installed if module.gpu), _MISSING)
-    return Health(
-        trtforensics=__version__,
-        python=f"{platform.python_version()} ({sys.executable})",
-        system=f"{platform.system()} {platform.machine()}",
-        packages={name: _version(name) for name in _PACKAGES},
-        extras=extras,
-        programs=programs,
-        builder_python=described(),
-        tensorrt=versions,
-        gpu=gpu,
-        abilities=tuple(_abilities(installed, extras, programs)),
-    )
+    return {
+        "schema": 2,
+        "kind": "doctor",
+        "trtforensics": __version__,
+        "python": f"{platform.python_version()} ({sys.executable})",
+        "system": f"{platform.system()} {platform.machine()}",
+        "packages": {name: _version(name) for name in _PACKAGES},
+        "extras": extras,
+        "programs": programs,
+        "builder_python": described(),
+        "tensorrt": versions,
+        "gpu": next((f"{module.gpu}, driver {module.driver}" for module in installed if module.gpu), _MISSING),
+        "abilities": [dict(zip(_ABILITY, each, strict=True)) for each in _abilities(installed, extras, programs)],
+    }
 
 
 def _tensorrt() -> tuple[list[Installed], dict[str, str]]:
@@ -137,28 +116,28 @@ def _version(package: str) -> str:
 
 def _abilities(
     installed: Iterable[Installed], extras: Mapping[str, str], programs: Mapping[str, str]
-) -> Iterable[Ability]:
-    """Give the parts of this tool that do not work everywhere, and the one that does."""
+) -> Iterator[tuple[str, bool, str]]:
+    """Give each part of this tool, whether it works here, and its requirement."""
     modules = list(installed)
     full = [module for module in modules if module.module == "tensorrt"]
     linux = sys.platform.startswith("linux")
     build, where = "a `--build` command", "the Python that builds (`--builder-python`)"
-    yield Ability("read logs, replays and engine files: parse, report, diff, graph, tui", works=True, needs="")
-    yield Ability("bisect and collect with a `--build` and a `--check` of your own", linux, "Linux")
-    yield Ability("bisect precision by the emulated twin", extras["onnxruntime"] != _MISSING, _install("onnxruntime"))
+    yield "read logs, replays and engine files: parse, report, diff, graph, tui", True, ""
+    yield "bisect and collect with a `--build` and a `--check` of your own", linux, "Linux"
+    yield "bisect precision by the emulated twin", extras["onnxruntime"] != _MISSING, _install("onnxruntime")
     selects = any(module.selector for module in full)
-    yield Ability(f"bisect tactics without {build}", linux and selects, f"TensorRT 8.0 to 10.x in {where}")
+    yield f"bisect tactics without {build}", linux and selects, f"TensorRT 8.0 to 10.x in {where}"
     editable = any(module.editable_cache for module in full)
-    yield Ability(f"bisect cache, and binary caches, without {build}", linux and editable, "TensorRT 10.8 or later")
-    yield Ability(f"bisect outputs without {build}", linux and bool(modules), f"tensorrt or tensorrt_rtx in {where}")
-    yield Ability("bisect route", linux and any(module.routes for module in full), f"TensorRT 11.1 or later in {where}")
+    yield f"bisect cache, and binary caches, without {build}", linux and editable, "TensorRT 10.8 or later"
+    yield f"bisect outputs without {build}", linux and bool(modules), f"tensorrt or tensorrt_rtx in {where}"
+    yield "bisect route", linux and any(module.routes for module in full), f"TensorRT 11.1 or later in {where}"
     builder = "tensorrt_rtx: `pip install 'trtforensics[rtx]'`"
-    yield Ability("builds without a GPU", any(module.module == "tensorrt_rtx" for module in modules), builder)
-    yield Ability("probes on a Dask cluster", extras["distributed"] != _MISSING, _install("distributed"))
-    yield Ability("figures as PNG", extras["cairosvg"] != _MISSING, _install("cairosvg"))
-    yield Ability("tables as Parquet and for Arrow", extras["pyarrow"] != _MISSING, _install("pyarrow"))
-    yield Ability("queries in SQL", extras["duckdb"] != _MISSING, _install("duckdb"))
-    yield Ability("graphs as pictures", programs["dot"] != _MISSING, "Graphviz: its program `dot` on the path")
+    yield "builds without a GPU", any(module.module == "tensorrt_rtx" for module in modules), builder
+    yield "probes on a Dask cluster", extras["distributed"] != _MISSING, _install("distributed")
+    yield "figures as PNG", extras["cairosvg"] != _MISSING, _install("cairosvg")
+    yield "tables as Parquet and for Arrow", extras["pyarrow"] != _MISSING, _install("pyarrow")
+    yield "queries in SQL", extras["duckdb"] != _MISSING, _install("duckdb")
+    yield "graphs as pictures", programs["dot"] != _MISSING, "Graphviz: its program `dot` on the path"
 
 
 def _install(package: str) -> str:
@@ -167,18 +146,18 @@ def _install(package: str) -> str:
 
 def _text(health: Health) -> str:
     rows = [
-        ("trtforensics", f"{health.trtforensics}, Python {health.python}, {health.system}"),
-        ("packages", _list(health.packages)),
-        ("extras", _list(health.extras)),
-        ("TensorRT", f"{_list(health.tensorrt)}, in {health.builder_python}"),
-        ("GPU", health.gpu),
-        *((name, path) for name, path in health.programs.items()),
+        ("trtforensics", f"{health['trtforensics']}, Python {health['python']}, {health['system']}"),
+        ("packages", _list(health["packages"])),
+        ("extras", _list(health["extras"])),
+        ("TensorRT", f"{_list(health['tensorrt'])}, in {health['builder_python']}"),
+        ("GPU", health["gpu"]),
+        *health["programs"].items(),
     ]
     lines = [f"{name:<{_WIDTH}}{what}" for name, what in rows]
     lines += ["", "what works here:"]
-    for ability in health.abilities:
-        mark = "yes" if ability.works else "no "
-        lines.append(f"  {mark}  {ability.what}" + ("" if ability.works else f"; it needs {ability.needs}"))
+    for ability in health["abilities"]:
+        mark, needs = ("yes", "") if ability["works"] else ("no ", f"; it needs {ability['needs']}")
+        lines.append(f"  {mark}  {ability['what']}{needs}")
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -12,8 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from trtforensics.console.exit_status import describe_exit
-from trtforensics.console.processes import completed
+from trtforensics.console.processes import completed, describe_exit
 from trtforensics.errors import NotATimingCacheError, UsageError
 from trtforensics.model.log import MyelinOperation
 from trtforensics.model.span import SourceSpan

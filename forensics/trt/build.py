@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from trtforensics.trt.api import load
-from trtforensics.trt.inside.lever import BuildLever, BuildSetup, LeverResult
+from trtforensics.trt.inside.lever import BuildLever, BuildSetup, LeverResult, RouteSetting, TensorMarking
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -127,7 +127,7 @@ def build(job: BuildJob) -> BuildReport:
 
 
 def _lever(job: BuildJob) -> BuildLever | None:
-    """Return the job's lever; each is imported only if it is used."""
+    """Return the job's lever; the larger ones are imported only if they are used."""
     if job.replay is not None:
         from trtforensics.trt.inside.tactics import TacticPinning, entry_from  # noqa: PLC0415 - see above
 
@@ -138,12 +138,8 @@ def _lever(job: BuildJob) -> BuildLever | None:
         tactics = {key: (tactic, time_ms) for key, (tactic, time_ms) in job.keys.items()}
         return CacheKeyPinning(tactics, frozenset(job.optional), [Path(path) for path in job.bases], Path(job.store))
     if job.outputs is not None:
-        from trtforensics.trt.inside.outputs import TensorMarking  # noqa: PLC0415 - see above
-
         return TensorMarking(job.outputs, debug=job.debug)
     if job.route is not None:
-        from trtforensics.trt.inside.route import RouteSetting  # noqa: PLC0415 - see above
-
         return RouteSetting(job.route)
     return None
 

@@ -72,10 +72,10 @@ IN_LEVERS = (
         TRT / "inside/tactics.py", "algorithm.algorithm_variant", "algorithm.variant", 'has no attribute "variant"'
     ),
     Mistake(TRT / "inside/tactics.py", "-> list[int]:\n            ret", "-> str:\n            ret", "incompatible"),
-    Mistake(TRT / "inside/outputs.py", "mark_debug(", "mark_as_debug(", 'has no attribute "mark_as_debug"'),
+    Mistake(TRT / "inside/lever.py", "mark_debug(", "mark_as_debug(", 'has no attribute "mark_as_debug"'),
     Mistake(TRT / "build.py", "OnnxParser(network, logger)", "OnnxParser(logger, network)", "incompatible type"),
     Mistake(TRT / "build.py", "layer.set_output_type(index, ", "layer.set_output_type(", "Missing positional arg"),
-    Mistake(TRT / "inside/route.py", "knobs.build_route = ", "knobs.route = ", 'has no attribute "route"'),
+    Mistake(TRT / "inside/lever.py", "knobs.build_route = ", "knobs.route = ", 'has no attribute "route"'),
     Mistake(TRT / "installed.py", "trt.Logger.ERROR", "trt.Logger.GRAVE", 'has no attribute "GRAVE"'),
     Mistake(TRT / "api.py", "[tensorrt.OnnxParser]", "[tensorrt.Parser]", '"tensorrt.Parser" is not defined'),
     Mistake(TRT / "api.py", "float32: tensorrt.DataType", "fp32: tensorrt.DataType", "fp32"),

@@ -11,8 +11,8 @@ from trtforensics.bisection.runner.command import Command, Ended, run
 from trtforensics.bisection.runner.disk_space import said_bytes
 from trtforensics.bisection.runner.placeholders import fill, mentions, variable, variables
 from trtforensics.bisection.search import Verdict
-from trtforensics.console.exit_status import NOT_RUN, describe_exit
 from trtforensics.console.own_files import is_there
+from trtforensics.console.processes import NOT_RUN, describe_exit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

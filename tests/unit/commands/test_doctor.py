@@ -56,10 +56,11 @@ def test_a_tensorrt_that_cannot_be_imported_is_named_with_its_error(tmp_path: Pa
 
 
 def test_the_text_names_every_part_and_its_need() -> None:
-    abilities = (doctor.Ability("fly", works=False, needs="wings"), doctor.Ability("walk", works=True, needs=""))
     told = {"lark": "1.3"}
-    health = doctor.Health("1", "3.10", "Linux", told, told, {"dot": "missing"}, "python", told, "missing", abilities)
-    text = doctor._text(health)
+    health = dict.fromkeys(("trtforensics", "python", "system", "builder_python", "gpu"), "1")
+    health |= dict.fromkeys(("packages", "extras", "tensorrt"), told) | {"programs": {"dot": "missing"}}
+    abilities = [{"what": "fly", "works": False, "needs": "wings"}, {"what": "walk", "works": True, "needs": ""}]
+    text = doctor._text({**health, "abilities": abilities})
     assert "  no   fly; it needs wings\n" in text
     assert "  yes  walk\n" in text
     assert "dot           missing\n" in text
