@@ -1,1 +1,5 @@
-"""One module a subcommand, each with ``add_arguments`` and ``run``."""
+"""One module a subcommand: ``add_arguments`` declares its arguments, ``run`` does the work and returns the exit code.
+
+``run`` raises :class:`trtforensics.errors.ForensicsError` where a source, an option or a destination cannot be used;
+``cli`` makes one sentence of it.
+"""

@@ -187,13 +187,7 @@ _COMMAND_HELP = {
 
 
 def run(args: Namespace) -> int:
-    """Bisect, and print the answer.
-
-    Raises:
-        SourceError: a source, or the directory's job or journal, cannot be read.
-        UsageError: the arguments make no sense together, or the directory is another job's or in use.
-        OutputError: the directory cannot be written to.
-    """
+    """Bisect, and print the answer."""
     if args.mode == "log":
         return _log(args)
     if args.mode == "precision":
@@ -368,11 +362,7 @@ def _precision(args: Namespace) -> int:
 
 
 def _log(args: Namespace) -> int:
-    """Print the history of a directory.
-
-    Raises:
-        SourceError: the directory has no job, or a file of it is damaged; what stands before the damage was printed.
-    """
+    """Print the history of a directory; where a file of it is damaged, what stands before the damage, and the error."""
     from trtforensics.bisection.session.job import key_of, names_of, read_job
     from trtforensics.bisection.session.journal import event_json, read_events
     from trtforensics.bisection.session.log import log_lines, log_text

@@ -39,12 +39,7 @@ def add_arguments(parser: ArgumentParser) -> list[ArgumentParser]:
 
 
 def run(args: Namespace) -> int:
-    """Run a subcommand.
-
-    Raises:
-        ForensicsError: A source cannot be read or is of another kind, TensorRT is needed and not there, it refuses a
-            value, or OUT cannot be written.
-    """
+    """Run a subcommand."""
     return _export(args) if args.action == "export" else _apply(args)
 
 

@@ -33,13 +33,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Collect, and print the answer.
-
-    Raises:
-        SourceError: the directory's job or journal cannot be read.
-        UsageError: there is no build command, or the directory is another job's or in use.
-        OutputError: the directory cannot be written to.
-    """
+    """Collect, and print the answer."""
     from trtforensics.bisection.options import require_linux, run_options
     from trtforensics.bisection.runner.placeholders import INPUTS, mentions
     from trtforensics.bisection.search import Verdict

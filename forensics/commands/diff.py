@@ -41,11 +41,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Load both sides, compare them and print the result.
-
-    Raises:
-        ForensicsError: A source cannot be used, a directory holds none, or the result cannot be written.
-    """
+    """Load both sides, compare them and print the result."""
     from trtforensics.comparison.compare import compare
     from trtforensics.comparison.loading import load_side, with_files
     from trtforensics.console.progress import ProgressLine

@@ -46,11 +46,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Print what is installed and what works.
-
-    Raises:
-        OutputError: Stdout cannot be written.
-    """
+    """Print what is installed and what works."""
     from trtforensics.console import streams
     from trtforensics.render.json_text import dumps
 

@@ -32,12 +32,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Print the explanation of codes, the rules that speak of some words, or the list.
-
-    Raises:
-        UsageError: There is no such code, or no rule speaks of any of the words.
-        OutputError: Stdout cannot be written.
-    """
+    """Print the explanation of codes, the rules that speak of some words, or the list."""
     from trtforensics.console import streams
     from trtforensics.console.diagnostics import ExitCode
     from trtforensics.errors import UsageError

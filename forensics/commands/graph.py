@@ -57,12 +57,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Write the graph and print its size to stderr.
-
-    Raises:
-        ForensicsError: A source cannot be used, the ending names no form, the log has no such build or layer, Graphviz
-            is needed and cannot draw it, or OUT is a source itself or cannot be written.
-    """
+    """Write the graph and print its size to stderr."""
     # Imported here so that no other command waits for networkx.
     from trtforensics.console.diagnostics import remark
     from trtforensics.console.output import form_of, open_output
@@ -101,11 +96,7 @@ def run(args: Namespace) -> int:
 
 
 def _check(args: Namespace, to_onnx: bool) -> None:  # noqa: FBT001 - of the form
-    """Refuse options that go with no form or with no other option.
-
-    Raises:
-        UsageError: one does.
-    """
+    """Refuse options that go with no form or with no other option."""
     for name in ("hops", "top"):
         value = getattr(args, name)
         if value is not None and value < 1:

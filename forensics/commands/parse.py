@@ -37,12 +37,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Parse the sources and print the summary or the JSON document.
-
-    Raises:
-        ForensicsError: A source cannot be read, is damaged or named twice, the sources do not go together, or FILE is
-            a source itself or cannot be written.
-    """
+    """Parse the sources and print the summary or the JSON document."""
     from trtforensics.console.streams import deliver
     from trtforensics.sources.build_log import keep_sources
     from trtforensics.sources.kinds import Kind

@@ -44,12 +44,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Pin, or verify.
-
-    Raises:
-        ForensicsError: a source cannot be read or shows nothing to pin, the arguments make no sense together, or PINNED
-            cannot be written.
-    """
+    """Pin, or verify."""
     return _verify(args) if args.verify is not None else _pin(args)
 
 

@@ -45,11 +45,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Draw the figures.
-
-    Raises:
-        ForensicsError: A source cannot be used, does not give a figure, or OUT cannot be written.
-    """
+    """Draw the figures."""
     from trtforensics.console.diagnostics import remark
     from trtforensics.console.output import form_of, write_bytes, write_text
     from trtforensics.plots import page
@@ -76,11 +72,7 @@ def run(args: Namespace) -> int:
 
 
 def _figures(args: Namespace) -> list[Figure]:
-    """Return the figures that were asked for, or all that the files give.
-
-    Raises:
-        UsageError: the files do not give one.
-    """
+    """Return the figures that were asked for, or all that the files give."""
     from trtforensics.console.progress import ProgressLine
     from trtforensics.engines.joining import load_joined
     from trtforensics.plots.choosing import NEEDS, figures_of, figures_of_two, named

@@ -22,11 +22,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Redact a log.
-
-    Raises:
-        ForensicsError: The source cannot be read or is no text, or OUT is the source itself or cannot be written.
-    """
+    """Redact a log."""
     from trtforensics.console.diagnostics import remark
     from trtforensics.console.progress import ProgressLine
     from trtforensics.redaction.rewriting import redact

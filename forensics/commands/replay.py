@@ -98,12 +98,7 @@ _ACTIONS = {
 
 
 def run(args: Namespace) -> int:
-    """Run a subcommand.
-
-    Raises:
-        ForensicsError: A source cannot be read or is not what it should be, an entry cannot be expressed, the
-            arguments make no sense, or the output cannot be written.
-    """
+    """Run a subcommand."""
     return {"show": _show, "lint": _lint, "convert": _convert, "mix": _mix}[args.action](args)
 
 

@@ -94,12 +94,7 @@ def exit_code(report: Report, look: Look) -> ExitCode:
 
 
 def run(args: Namespace) -> int:
-    """Read the sources, judge them and print the report.
-
-    Raises:
-        ForensicsError: No source, or with ``--strict`` not every one, can be read as a build log, a setting or a code
-            does not exist, a rule cannot be loaded, or FILE is a source itself or cannot be written.
-    """
+    """Read the sources, judge them and print the report."""
     from pathlib import Path
 
     from trtforensics.console.streams import deliver
@@ -130,11 +125,7 @@ def run(args: Namespace) -> int:
 
 
 def _summarise(report: Report, path: str) -> None:
-    """Add the report to the summary of a job of GitHub's.
-
-    Raises:
-        OutputError: the file cannot be written.
-    """
+    """Add the report to the summary of a job of GitHub's."""
     from trtforensics.console.output import explained
     from trtforensics.findings.forms.github import summary
 
@@ -155,12 +146,7 @@ def _figures(inputs: Inputs) -> tuple[Figure, ...]:
 
 
 def _known(path: str, max_bytes: int) -> frozenset[str]:
-    """Return the findings of a report as JSON, or of a dataset.
-
-    Raises:
-        SourceError: it cannot be read.
-        UsageError: it is neither.
-    """
+    """Return the findings of a report as JSON, or of a dataset."""
     import json
 
     from trtforensics.datasets.store import Dataset, is_dataset

@@ -51,11 +51,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Join the sources and print the table.
-
-    Raises:
-        ForensicsError: A source cannot be used, a column or a filter does not fit, or the table cannot be written.
-    """
+    """Join the sources and print the table."""
     from trtforensics.console.output import form_of, write_bytes
     from trtforensics.console.streams import deliver
     from trtforensics.datasets.judged_sources import ONE_BY_ONE
@@ -104,8 +100,7 @@ def _read(paths: list[str], args: Namespace) -> JudgedSource:
 def _one_by_one(args: Namespace) -> Table:
     """Return a table of sources that are read when their rows are wanted, the first at once.
 
-    Raises:
-        ForensicsError: none of the sources can be read; where some can, the others are named on stderr.
+    Sources that cannot be read are named on stderr; where none can, the error of the first is raised.
     """
     from itertools import chain
 

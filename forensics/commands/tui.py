@@ -44,12 +44,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Open the sources in the TUI; return when the user quits.
-
-    Raises:
-        ForensicsError: A source cannot be used. If that shows only while the TUI runs, the TUI closes first.
-        UsageError: There is no terminal, or the sources are not what the TUI can show.
-    """
+    """Open the sources in the TUI; return when the user quits. The TUI closes before an error is raised."""
     from trtforensics.console import keyboard
     from trtforensics.sources.kinds import Kind
     from trtforensics.tui.app import browse

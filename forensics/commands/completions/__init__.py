@@ -23,11 +23,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Print the script.
-
-    Raises:
-        OutputError: Stdout cannot be written.
-    """
+    """Print the script."""
     from argcomplete.shell_integration import shellcode
 
     from trtforensics.console import streams

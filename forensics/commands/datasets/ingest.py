@@ -31,11 +31,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Add the sources and say what became of them.
-
-    Raises:
-        ForensicsError: the dataset cannot be used or written to, or a label cannot be read.
-    """
+    """Add the sources and say what became of them."""
     import sys
     from pathlib import Path
 

@@ -31,11 +31,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Answer the question.
-
-    Raises:
-        ForensicsError: the dataset or no source can be read, the statement cannot be run, or the result not be written.
-    """
+    """Answer the question."""
     import sys
     from contextlib import nullcontext
 

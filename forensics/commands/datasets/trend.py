@@ -35,11 +35,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Print what changed in each group of runs.
-
-    Raises:
-        ForensicsError: the dataset or no source can be read, or there is no such column or label.
-    """
+    """Print what changed in each group of runs."""
     import sys
     from dataclasses import replace
 

@@ -53,13 +53,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Read the models, judge them for each target and print the report.
-
-    Raises:
-        SourceError: a model cannot be read or is no ONNX model.
-        UsageError: a target, a GPU, a shape or a code is of another form.
-        OutputError: FILE cannot be written.
-    """
+    """Read the models, judge them for each target and print the report."""
     from pathlib import Path
 
     from trtforensics.console.streams import deliver

@@ -75,13 +75,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Reduce, and print the answer.
-
-    Raises:
-        SourceError: the model, its inputs, or the directory's job or journal cannot be read.
-        UsageError: the arguments make no sense together, or the directory is another job's or in use.
-        OutputError: the directory cannot be written to.
-    """
+    """Reduce, and print the answer."""
     from trtforensics.bisection.options import with_commands
     from trtforensics.bisection.session.answer import to_json
     from trtforensics.console import streams
@@ -100,11 +94,7 @@ def run(args: Namespace) -> int:
 
 
 def _options(args: Namespace) -> RunOptions:
-    """Return the options; a failed build is what is searched for.
-
-    Raises:
-        UsageError: options exclude each other.
-    """
+    """Return the options; a failed build is what is searched for."""
     from dataclasses import replace
 
     from trtforensics.bisection.options import run_options
@@ -153,11 +143,7 @@ def _lever(args: Namespace, directory: Path, options: RunOptions) -> ReductionLe
 
 
 def _recipe(args: Namespace, options: RunOptions) -> Recipe | None:
-    """Return how the installed TensorRT builds; None where nothing, or a command of the user's, builds.
-
-    Raises:
-        UsageError: it is not installed.
-    """
+    """Return how the installed TensorRT builds; None where nothing, or a command of the user's, builds."""
     from trtforensics.bisection.options import BuildOptions
     from trtforensics.bisection.session.artifacts import reads_build
     from trtforensics.console.options import read_options

@@ -37,13 +37,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Repair, compare, write, and print what was changed.
-
-    Raises:
-        SourceError: the model or a sample cannot be read, or the repaired model differs in what is not listed.
-        UsageError: no repair is asked for, or OUT is the model itself.
-        OutputError: OUT cannot be written.
-    """
+    """Repair, compare, write, and print what was changed."""
     from pathlib import Path
 
     from trtforensics.bisection.options import SampleOptions
