@@ -6,6 +6,22 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from trtforensics.bisection.options import (
+    OF_THE_JUDGE,
+    OF_THE_MODEL,
+    BuildOptions,
+    PrecisionOptions,
+    SampleOptions,
+    run_options,
+    with_commands,
+)
+from trtforensics.console import streams
+from trtforensics.console.diagnostics import ExitCode
+from trtforensics.console.options import add_options, read_options
+from trtforensics.console.progress import ProgressLine
+from trtforensics.console.terminal import visible
+from trtforensics.errors import SourceError, UsageError
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace, _SubParsersAction
 
@@ -29,7 +45,6 @@ where it stopped."""
 def add_arguments(parser: ArgumentParser) -> list[ArgumentParser]:
     """Declare the modes of ``bisect`` and return their parsers."""
     from trtforensics.bisection.runner.options import OF_THE_SEARCH, RunOptions, add_run_options
-    from trtforensics.console.options import add_options
 
     parser.epilog = EXAMPLE
     modes = parser.add_subparsers(dest="mode", metavar="MODE", required=True, parser_class=type(parser))
@@ -82,9 +97,6 @@ def _tactics_arguments(parser: ArgumentParser) -> None:
 
 
 def _build_arguments(parser: ArgumentParser) -> None:
-    from trtforensics.bisection.options import BuildOptions
-    from trtforensics.console.options import add_options
-
     add_options(parser, BuildOptions)
 
 
@@ -95,9 +107,6 @@ def _items_arguments(parser: ArgumentParser) -> None:
 
 
 def _precision_arguments(parser: ArgumentParser) -> None:
-    from trtforensics.bisection.options import OF_THE_JUDGE, OF_THE_MODEL, BuildOptions, PrecisionOptions, SampleOptions
-    from trtforensics.console.options import add_options
-
     parser.add_argument("model", metavar="MODEL", help="the ONNX model in FP32")
     add_options(parser, PrecisionOptions, OF_THE_MODEL)
     add_options(parser, SampleOptions)
@@ -192,7 +201,6 @@ def run(args: Namespace) -> int:
         return _log(args)
     if args.mode == "precision":
         return _precision(args)
-    from trtforensics.bisection.options import run_options, with_commands
 
     options = run_options(args)
     lever = _LEVERS[args.mode](args)
@@ -224,16 +232,12 @@ def _outputs(args: Namespace) -> Lever:
 
 def _recipe(args: Namespace, lever: str | None, model: str | None) -> Recipe:
     """Return how the installed TensorRT, which must have the lever, builds a model."""
-    from trtforensics.bisection.options import BuildOptions
-    from trtforensics.console.options import read_options
-
     build = read_options(args, BuildOptions)
     return build.recipe(build.installed(lever), model)
 
 
 def _route(args: Namespace) -> Lever:
     from trtforensics.bisection.levers.route import RouteLever, read_knobs
-    from trtforensics.errors import UsageError
 
     if "build" in args:
         raise UsageError("--build", "has no use here: `bisect route` always builds by itself", "Leave it out")
@@ -245,7 +249,6 @@ def _cache(args: Namespace) -> Lever:
     from trtforensics.bisection.levers.cache import CacheLever
     from trtforensics.bisection.levers.pinned import pinned_caches
     from trtforensics.commands.cache import load
-    from trtforensics.console import streams
     from trtforensics.pin.conditions import is_request
     from trtforensics.sources.cache import is_binary
 
@@ -265,8 +268,6 @@ def _cache(args: Namespace) -> Lever:
 def _tactics(args: Namespace) -> Lever:
     from trtforensics.bisection.levers.pinned import pinned_replays
     from trtforensics.bisection.levers.tactics import TacticsLever, edges_of, load_side
-    from trtforensics.console import streams
-    from trtforensics.console.terminal import visible
     from trtforensics.pin.conditions import is_request
 
     recipe = None if "build" in args else _recipe(args, "tactics", args.onnx)
@@ -293,7 +294,6 @@ _LEVERS = {"items": _items, "cache": _cache, "outputs": _outputs, "route": _rout
 
 def _search(lever: Lever, options: RunOptions) -> SetSearch:
     from trtforensics.bisection.search import FewestSearch, Search
-    from trtforensics.errors import UsageError
 
     if lever.wants_fewest:
         if options.confidence is not None:
@@ -311,7 +311,6 @@ def _search(lever: Lever, options: RunOptions) -> SetSearch:
 def _dry_run(args: Namespace, lever: Lever, options: RunOptions) -> int:
     from trtforensics.bisection.session.answer import to_json
     from trtforensics.bisection.session.forecast import forecast, forecast_text
-    from trtforensics.console import streams
 
     cost = forecast(lever, _search(lever, options).outlook(), options, Path(args.artifacts_dir))
     streams.print_result(to_json(cost) if args.json else forecast_text(cost))
@@ -321,9 +320,6 @@ def _dry_run(args: Namespace, lever: Lever, options: RunOptions) -> int:
 def _bisect(args: Namespace, lever: Lever, options: RunOptions) -> int:
     from trtforensics.bisection.session.answer import to_json
     from trtforensics.bisection.session.bisection import bisect
-    from trtforensics.console import streams
-    from trtforensics.console.diagnostics import ExitCode
-    from trtforensics.console.progress import ProgressLine
 
     directory = Path(args.artifacts_dir)
     with ProgressLine(quiet=args.quiet) as progress:
@@ -333,14 +329,9 @@ def _bisect(args: Namespace, lever: Lever, options: RunOptions) -> int:
 
 
 def _precision(args: Namespace) -> int:
-    from trtforensics.bisection.options import BuildOptions, PrecisionOptions, SampleOptions, run_options
     from trtforensics.bisection.precision.nodes import PrecisionLever
     from trtforensics.bisection.precision.running import PrecisionRequest, PrecisionRun
     from trtforensics.bisection.session.answer import to_json
-    from trtforensics.console import streams
-    from trtforensics.console.diagnostics import ExitCode
-    from trtforensics.console.options import read_options
-    from trtforensics.console.progress import ProgressLine
 
     request = PrecisionRequest(
         args.model,
@@ -366,8 +357,6 @@ def _log(args: Namespace) -> int:
     from trtforensics.bisection.session.job import key_of, names_of, read_job
     from trtforensics.bisection.session.journal import event_json, read_events
     from trtforensics.bisection.session.log import log_lines, log_text
-    from trtforensics.console import streams
-    from trtforensics.errors import SourceError
 
     directory = Path(args.directory)
     job = read_job(directory)

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.console.arguments import add_action
+from trtforensics.console.diagnostics import remark
+from trtforensics.console.options import add_options
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
@@ -18,8 +22,6 @@ EXAMPLE = """examples:
 def add_arguments(parser: ArgumentParser) -> list[ArgumentParser]:
     """Declare the subcommands of ``cache`` and return their parsers."""
     from trtforensics.bisection.options import BuildOptions
-    from trtforensics.console.arguments import add_action
-    from trtforensics.console.options import add_options
 
     parser.epilog = EXAMPLE
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True, parser_class=type(parser))
@@ -44,7 +46,6 @@ def run(args: Namespace) -> int:
 
 
 def _export(args: Namespace) -> int:
-    from trtforensics.console.diagnostics import remark
     from trtforensics.console.output import write_text
     from trtforensics.render import cache as cache_export
     from trtforensics.sources.build_log import keep_sources
@@ -73,7 +74,6 @@ def load(path: str, max_bytes: int) -> TimingCache:
 
 
 def _apply(args: Namespace) -> int:
-    from trtforensics.console.diagnostics import remark
     from trtforensics.console.output import write_bytes
     from trtforensics.parsers.text.document import read_document
     from trtforensics.sources import editable_cache

@@ -6,6 +6,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from trtforensics.console import streams
+from trtforensics.errors import UsageError
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
@@ -39,9 +42,7 @@ def run(args: Namespace) -> int:
     from trtforensics.bisection.search import Verdict
     from trtforensics.bisection.session.answer import to_json
     from trtforensics.bisection.session.collection import CollectionLever, RepeatedBuilds, collect
-    from trtforensics.console import streams
     from trtforensics.console.progress import ProgressLine
-    from trtforensics.errors import UsageError
 
     require_linux()
     options = run_options(args)

@@ -6,7 +6,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from trtforensics.console.arguments import add_output_option
 from trtforensics.console.diagnostics import ExitCode
+from trtforensics.console.streams import deliver
+from trtforensics.console.terminal import wants_colour
 from trtforensics.errors import UsageError
 from trtforensics.sources.kinds import Kind, add_kind_argument
 
@@ -24,8 +27,6 @@ _KINDS = (Kind.BUILD_LOG, Kind.REPLAY, Kind.LAYER_INFO, Kind.PROFILE, Kind.TIMES
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``diff``."""
-    from trtforensics.console.arguments import add_output_option
-
     parser.epilog = EXAMPLE
     what = "a build log, tactic replay, engine-layer JSON, profile, times, timing cache, or a directory of them"
     parser.add_argument("good", metavar="GOOD", help=f"{what}; of an artifacts directory, its good/")
@@ -45,7 +46,6 @@ def run(args: Namespace) -> int:
     from trtforensics.comparison.compare import compare
     from trtforensics.comparison.loading import load_side, with_files
     from trtforensics.console.progress import ProgressLine
-    from trtforensics.console.streams import deliver
     from trtforensics.sources.build_log import keep_sources
 
     bad_path = _bad_path(args.good, args.bad)
@@ -68,7 +68,6 @@ def run(args: Namespace) -> int:
         text = to_json(comparison)
     else:
         from trtforensics.comparison.report import report
-        from trtforensics.console.terminal import wants_colour
 
         text = report(comparison, everything=args.all, colour=args.output is None and wants_colour(sys.stdout))
     deliver((text,), args.output)

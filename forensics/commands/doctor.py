@@ -7,6 +7,10 @@ import sys
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
+from trtforensics.console import streams
+from trtforensics.console.options import add_options
+from trtforensics.errors import UsageError
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterable, Iterator, Mapping
@@ -38,7 +42,6 @@ _WIDTH = 14
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``doctor``."""
     from trtforensics.bisection.options import BuildOptions
-    from trtforensics.console.options import add_options
 
     parser.epilog = EXAMPLE
     add_options(parser, BuildOptions, ("builder_python",))
@@ -47,7 +50,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Print what is installed and what works."""
-    from trtforensics.console import streams
     from trtforensics.render.json_text import dumps
 
     health = examine()
@@ -86,7 +88,6 @@ def examine() -> Health:
 
 
 def _tensorrt() -> tuple[list[Installed], dict[str, str]]:
-    from trtforensics.errors import UsageError
     from trtforensics.trt.api import MODULES
     from trtforensics.trt.installed import look
     from trtforensics.trt.interpreter import installed_modules

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from trtforensics.console.arguments import add_build_option
 from trtforensics.console.counting import counted
+from trtforensics.console.diagnostics import remark
 from trtforensics.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,8 +32,6 @@ _HOPS = 2
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``graph``."""
-    from trtforensics.console.arguments import add_build_option
-
     parser.epilog = EXAMPLE
     what = "a build log (several are parts of one build), engine-layer JSON, a profile, the ONNX model: of one engine"
     parser.add_argument("sources", nargs="+", metavar="SOURCE", help=what)
@@ -59,7 +59,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Write the graph and print its size to stderr."""
     # Imported here so that no other command waits for networkx.
-    from trtforensics.console.diagnostics import remark
     from trtforensics.console.output import form_of, open_output
     from trtforensics.console.progress import ProgressLine
     from trtforensics.engines.joining import load_joined

@@ -5,12 +5,17 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from trtforensics.console.arguments import add_output_option
+from trtforensics.console.streams import deliver
+from trtforensics.console.terminal import wants_colour
+from trtforensics.errors import UsageError
+from trtforensics.sources.kinds import Kind, add_kind_argument, kind_of
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterable
 
     from trtforensics.model.log import BuildLog
-    from trtforensics.sources.kinds import Kind
 
 EXAMPLE = """examples:
   trtforensics parse build.log
@@ -21,9 +26,6 @@ EXAMPLE = """examples:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``parse``."""
-    from trtforensics.console.arguments import add_output_option
-    from trtforensics.sources.kinds import Kind, add_kind_argument
-
     parser.epilog = EXAMPLE
     what = (
         "a build log (several are parts of one build; profile JSON beside it lends its layers their times), a tactic "
@@ -38,9 +40,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Parse the sources and print the summary or the JSON document."""
-    from trtforensics.console.streams import deliver
     from trtforensics.sources.build_log import keep_sources
-    from trtforensics.sources.kinds import Kind
 
     keep_sources(args.sources, args.output)
     readers = {
@@ -58,8 +58,6 @@ def run(args: Namespace) -> int:
 
 def _kind(args: Namespace) -> Kind:
     """Return the kind of the sources; several are parts of a build log, unless all are engine-layer or profile JSON."""
-    from trtforensics.sources.kinds import Kind, kind_of
-
     if args.kind:
         return Kind(args.kind)
     if len(args.sources) == 1:
@@ -76,7 +74,6 @@ def _build_log(args: Namespace) -> Iterable[str]:
         from trtforensics.render.log_json import in_pieces
 
         return in_pieces(log)
-    from trtforensics.console.terminal import wants_colour
     from trtforensics.render.log_text import summarise
 
     return (summarise(log, colour=args.output is None and wants_colour(sys.stdout)),)
@@ -104,7 +101,6 @@ def _joined_log(args: Namespace) -> BuildLog:
 
 
 def _replay(args: Namespace) -> str:
-    from trtforensics.console.terminal import wants_colour
     from trtforensics.replay.json_documents import show_document, to_json
     from trtforensics.replay.text import show
     from trtforensics.sources.replay import load_replay
@@ -141,8 +137,6 @@ def _timing_cache(args: Namespace) -> str:
 
 
 def _only_source(args: Namespace, rule: str) -> str:
-    from trtforensics.errors import UsageError
-
     if len(args.sources) > 1:
         raise UsageError(" ".join(args.sources), rule, "Name one, or `diff` to compare them")
     source: str = args.sources[0]

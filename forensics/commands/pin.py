@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.console import streams
+from trtforensics.console.diagnostics import ExitCode
+from trtforensics.console.options import add_options, read_options
+from trtforensics.console.progress import ProgressLine
+from trtforensics.errors import UsageError
+from trtforensics.pin.conditions import PinConditions
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Sequence
@@ -22,9 +29,6 @@ EXAMPLE = """examples:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``pin``."""
-    from trtforensics.console.options import add_options
-    from trtforensics.pin.conditions import PinConditions
-
     parser.epilog = EXAMPLE
     sources = "verbose logs of builds of one network; the first one's tactics are pinned, the others widen the offer"
     parser.add_argument("sources", metavar="LOG", nargs="+", help=f"{sources} (with --verify: logs or timing caches)")
@@ -49,10 +53,6 @@ def run(args: Namespace) -> int:
 
 
 def _pin(args: Namespace) -> int:
-    from trtforensics.console import streams
-    from trtforensics.console.options import read_options
-    from trtforensics.errors import UsageError
-    from trtforensics.pin.conditions import PinConditions
     from trtforensics.pin.making import PinForm, form_of, make_plan
     from trtforensics.pin.report import plan_json, plan_text
     from trtforensics.sources.build_log import keep_sources
@@ -75,7 +75,6 @@ def _pin(args: Namespace) -> int:
 
 
 def _logs(args: Namespace, paths: Sequence[str]) -> list[BuildLog]:
-    from trtforensics.console.progress import ProgressLine
     from trtforensics.sources.build_log import load_build_log
 
     with ProgressLine(quiet=args.quiet) as progress:
@@ -120,11 +119,6 @@ def _next_steps(args: Namespace, plan: PinPlan, form: PinForm) -> list[str]:
 
 
 def _verify(args: Namespace) -> int:
-    from trtforensics.console import streams
-    from trtforensics.console.diagnostics import ExitCode
-    from trtforensics.console.options import read_options
-    from trtforensics.errors import UsageError
-    from trtforensics.pin.conditions import PinConditions
     from trtforensics.pin.report import proofs_json, proofs_text
     from trtforensics.pin.verification import PinUse, verify_keys, verify_layers, without_proof
     from trtforensics.sources.cache import is_binary, load_timing_cache

@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from trtforensics.console.arguments import add_build_option
+from trtforensics.console.diagnostics import remark
 from trtforensics.errors import UsageError
+from trtforensics.plots.choosing import NEEDS, figures_of, figures_of_two, named
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -22,9 +25,6 @@ _ENDINGS = (".html", ".svg", ".png")
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``plot``."""
-    from trtforensics.console.arguments import add_build_option
-    from trtforensics.plots.choosing import NEEDS
-
     parser.epilog = EXAMPLE
     what = "files of one engine: a build log, engine-layer JSON, a profile, times, the ONNX model"
     parser.add_argument("sources", nargs="+", metavar="SOURCE", help=what)
@@ -46,7 +46,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Draw the figures."""
-    from trtforensics.console.diagnostics import remark
     from trtforensics.console.output import form_of, write_bytes, write_text
     from trtforensics.plots import page
     from trtforensics.sources.build_log import keep_sources
@@ -75,7 +74,6 @@ def _figures(args: Namespace) -> list[Figure]:
     """Return the figures that were asked for, or all that the files give."""
     from trtforensics.console.progress import ProgressLine
     from trtforensics.engines.joining import load_joined
-    from trtforensics.plots.choosing import NEEDS, figures_of, figures_of_two, named
     from trtforensics.plots.times_figures import figures_of_times
 
     with ProgressLine(quiet=args.quiet) as progress:

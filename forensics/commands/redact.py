@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.console.diagnostics import remark
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
@@ -23,7 +25,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Redact a log."""
-    from trtforensics.console.diagnostics import remark
     from trtforensics.console.progress import ProgressLine
     from trtforensics.redaction.rewriting import redact
     from trtforensics.sources.build_log import keep_sources

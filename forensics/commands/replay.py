@@ -5,6 +5,12 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from trtforensics.console import streams
+from trtforensics.console.arguments import add_action, add_build_option, add_output_option
+from trtforensics.console.diagnostics import ExitCode
+from trtforensics.console.terminal import wants_colour
+from trtforensics.errors import NotABuildLogError, UsageError
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterable
@@ -25,8 +31,6 @@ _FILE = "a replay: a path, .gz or .zst, or - for standard input"
 
 def add_arguments(parser: ArgumentParser) -> list[ArgumentParser]:
     """Declare the subcommands of ``replay`` and return their parsers."""
-    from trtforensics.console.arguments import add_action
-
     parser.epilog = EXAMPLE
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True, parser_class=type(parser))
     added = []
@@ -42,8 +46,6 @@ def _show_arguments(parser: ArgumentParser) -> None:
 
 
 def _lint_arguments(parser: ArgumentParser) -> None:
-    from trtforensics.console.arguments import add_build_option
-
     parser.add_argument("file", metavar="FILE", help=_FILE)
     parser.add_argument("--log", metavar="LOG", help="the verbose log of a build that the replay is meant for")
     add_build_option(parser)
@@ -53,8 +55,6 @@ def _lint_arguments(parser: ArgumentParser) -> None:
 
 
 def _convert_arguments(parser: ArgumentParser) -> None:
-    from trtforensics.console.arguments import add_build_option
-
     parser.add_argument("file", metavar="FILE", help=f"{_FILE}; or a verbose build log of TensorRT 8.6 or later")
     parser.add_argument("--to", choices=_FORMS, default="F5", metavar="FORM", help="F1 to F5 (default: F5)")
     parser.add_argument("--log", metavar="LOG", help="a build's log that gives the fields which the replay lacks")
@@ -66,8 +66,6 @@ def _convert_arguments(parser: ArgumentParser) -> None:
 
 
 def _mix_arguments(parser: ArgumentParser) -> None:
-    from trtforensics.console.arguments import add_build_option
-
     parser.add_argument("--good", required=True, metavar="G", help="the replay that most layers are from")
     parser.add_argument("--bad", required=True, metavar="B", help="the replay that the layers of --take are from")
     parser.add_argument("--take", required=True, nargs="+", metavar="LAYER", help="layers, by their whole names")
@@ -79,8 +77,6 @@ def _mix_arguments(parser: ArgumentParser) -> None:
 
 
 def _output_arguments(parser: ArgumentParser) -> None:
-    from trtforensics.console.arguments import add_output_option
-
     add_output_option(parser, "OUT")
     parser.add_argument("--json", action="store_true", help="say as a JSON document what was written; needs -o")
 
@@ -103,8 +99,6 @@ def run(args: Namespace) -> int:
 
 
 def _show(args: Namespace) -> int:
-    from trtforensics.console import streams
-    from trtforensics.console.terminal import wants_colour
     from trtforensics.replay.json_documents import show_document, to_json
     from trtforensics.replay.text import show
     from trtforensics.sources.replay import load_replay
@@ -116,9 +110,6 @@ def _show(args: Namespace) -> int:
 
 
 def _lint(args: Namespace) -> int:
-    from trtforensics.console import streams
-    from trtforensics.console.diagnostics import ExitCode
-    from trtforensics.console.terminal import wants_colour
     from trtforensics.model.replay import ProblemSeverity
     from trtforensics.replay.json_documents import lint_document, to_json
     from trtforensics.replay.lint import Lint
@@ -144,7 +135,6 @@ def _lint(args: Namespace) -> int:
 
 
 def _convert(args: Namespace) -> int:
-    from trtforensics.console import streams
     from trtforensics.engines.joining import select_build
     from trtforensics.model.replay import ReplayForm
     from trtforensics.replay.converting import converted
@@ -176,7 +166,6 @@ def _convert(args: Namespace) -> int:
 
 
 def _mix(args: Namespace) -> int:
-    from trtforensics.console import streams
     from trtforensics.replay.json_documents import mix_document
     from trtforensics.replay.mixing import Mixer, across_cut, check_layers, mixed_entries
     from trtforensics.replay.text import cut_text
@@ -225,7 +214,6 @@ def _load_log(args: Namespace, path: str) -> BuildLog:
 
 def _log_to_convert(args: Namespace) -> BuildLog | None:
     """Return FILE as a build log; None where it is not one."""
-    from trtforensics.errors import NotABuildLogError
     from trtforensics.sources.kinds import Kind, kind_of
 
     if args.kind is not None:
@@ -239,7 +227,6 @@ def _log_to_convert(args: Namespace) -> BuildLog | None:
 
 
 def _check_output(args: Namespace, sources: list[str | None]) -> None:
-    from trtforensics.errors import UsageError
     from trtforensics.sources.build_log import keep_sources
 
     keep_sources(sources, args.output)
@@ -248,7 +235,6 @@ def _check_output(args: Namespace, sources: list[str | None]) -> None:
 
 
 def _write(args: Namespace, text: str, document: JsonObject) -> None:
-    from trtforensics.console import streams
     from trtforensics.replay.json_documents import to_json
 
     streams.deliver((text,), args.output)

@@ -9,7 +9,11 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from trtforensics.console.arguments import add_output_option
 from trtforensics.console.diagnostics import ExitCode
+from trtforensics.console.streams import deliver
+from trtforensics.console.terminal import wants_colour
+from trtforensics.errors import NotABuildLogError, SourceError, UsageError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -36,8 +40,6 @@ LEVELS = ("note", "warning", "error")
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``report``."""
-    from trtforensics.console.arguments import add_output_option
-
     parser.epilog = EXAMPLE
     parser.add_argument(
         "sources",
@@ -72,7 +74,6 @@ def add_form_options(parser: ArgumentParser, evidence: str) -> None:
 def form_and_look(args: Namespace, settings: ReportSettings) -> tuple[str, Look]:
     """Return the form of a report, and how it looks there; a finding of its level on makes the exit code 1."""
     from trtforensics.console.output import form_of
-    from trtforensics.console.terminal import wants_colour
     from trtforensics.findings.finding import Severity
     from trtforensics.findings.forms.rendering import ENDINGS, Look
 
@@ -97,7 +98,6 @@ def run(args: Namespace) -> int:
     """Read the sources, judge them and print the report."""
     from pathlib import Path
 
-    from trtforensics.console.streams import deliver
     from trtforensics.findings.checking import check
     from trtforensics.findings.forms.rendering import render
     from trtforensics.findings.judging import Inputs, judge, together
@@ -150,7 +150,6 @@ def _known(path: str, max_bytes: int) -> frozenset[str]:
     import json
 
     from trtforensics.datasets.store import Dataset, is_dataset
-    from trtforensics.errors import UsageError
     from trtforensics.findings.suppression import same_finding
     from trtforensics.parsers.text.document import read_document
 
@@ -168,7 +167,6 @@ def _known(path: str, max_bytes: int) -> frozenset[str]:
 
 def _inputs(args: Namespace, stack: ExitStack) -> Inputs:
     from trtforensics.console.progress import ProgressLine
-    from trtforensics.errors import NotABuildLogError, SourceError, UsageError
     from trtforensics.findings.finding import Unreadable
     from trtforensics.findings.judging import Inputs
     from trtforensics.onnx_models.outline import load_model
@@ -212,7 +210,6 @@ def _engine_files(paths: Sequence[str]) -> list[str]:
     from contextlib import suppress
 
     from trtforensics.engines.joining import is_engine_file
-    from trtforensics.errors import SourceError
 
     engine_files = []
     for path in paths:

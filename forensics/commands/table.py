@@ -5,6 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from trtforensics.console.arguments import add_output_option
+from trtforensics.console.diagnostics import error
+from trtforensics.console.streams import deliver
+from trtforensics.errors import ForensicsError, UsageError
+from trtforensics.sources.kinds import Kind, add_kind_argument
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterator
@@ -29,9 +35,6 @@ _ENDINGS = {".csv": "csv", ".md": "markdown", ".json": "json", ".parquet": "parq
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``table``."""
-    from trtforensics.console.arguments import add_output_option
-    from trtforensics.sources.kinds import Kind, add_kind_argument
-
     parser.epilog = EXAMPLE
     what = "a build log, engine-layer JSON, a profile, an ONNX model; several are of one engine and are joined, "
     what += "except for runs, builds, results, options and comparisons, which take each by itself"
@@ -53,10 +56,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Join the sources and print the table."""
     from trtforensics.console.output import form_of, write_bytes
-    from trtforensics.console.streams import deliver
     from trtforensics.datasets.judged_sources import ONE_BY_ONE
     from trtforensics.engines.joining import say_unjoined
-    from trtforensics.errors import UsageError
     from trtforensics.sources.build_log import keep_sources
     from trtforensics.tables import forms
 
@@ -88,7 +89,6 @@ def _shaped(table: Table, args: Namespace) -> Table:
 def _read(paths: list[str], args: Namespace) -> JudgedSource:
     from trtforensics.console.progress import ProgressLine
     from trtforensics.datasets.judged_sources import QUOTING, judged_source
-    from trtforensics.sources.kinds import Kind
 
     kind = Kind(args.kind) if args.kind else None
     with ProgressLine(quiet=args.quiet) as progress:
@@ -103,9 +103,6 @@ def _one_by_one(args: Namespace) -> Table:
     Sources that cannot be read are named on stderr; where none can, the error of the first is raised.
     """
     from itertools import chain
-
-    from trtforensics.console.diagnostics import error
-    from trtforensics.errors import ForensicsError
 
     rest = list(args.sources)
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import UsageError
+from trtforensics.sources.kinds import Kind, add_kind_argument, kind_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Sequence
 
-    from trtforensics.sources.kinds import Kind
     from trtforensics.tui.screen import SourceScreen
 
 EXAMPLE = """examples (? shows the keys, q quits):
@@ -31,7 +31,6 @@ _WHAT_TO_NAME = "Name two files or directories, or the log, layers, profiles, ti
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``tui``."""
     parser.epilog = EXAMPLE
-    from trtforensics.sources.kinds import Kind, add_kind_argument
 
     what = (
         "a build log, .gz or .zst too, or - for standard input; a tactic replay, engine-layer JSON, timing cache; an "
@@ -46,7 +45,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Open the sources in the TUI; return when the user quits. The TUI closes before an error is raised."""
     from trtforensics.console import keyboard
-    from trtforensics.sources.kinds import Kind
     from trtforensics.tui.app import browse
 
     screen = _screen(args.sources, Kind(args.kind) if args.kind else None, args.max_bytes)
@@ -77,7 +75,6 @@ def _screen(sources: Sequence[str], given: Kind | None, max_bytes: int) -> Sourc
 
 
 def _of_one(path: str, given: Kind | None, max_bytes: int) -> SourceScreen:
-    from trtforensics.sources.kinds import Kind, kind_of
     from trtforensics.tui import sessions
 
     if path.endswith(".onnx") and given is None:
@@ -117,7 +114,6 @@ def _bisection(path: Path, max_bytes: int) -> SourceScreen:
 def _joined(paths: Sequence[str], max_bytes: int) -> SourceScreen:
     """Return the screen of files about one engine; the text of the log, if there is one, comes first."""
     from trtforensics.parsers.text.source import open_source
-    from trtforensics.sources.kinds import Kind, kind_of
     from trtforensics.tui.log.screen import LogScreen
     from trtforensics.tui.sessions import JoinedSession
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.console import streams
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
@@ -25,8 +27,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Print the script."""
     from argcomplete.shell_integration import shellcode
-
-    from trtforensics.console import streams
 
     streams.print_result(shellcode([PROGRAM], shell=args.shell).rstrip("\n") + "\n")
     return 0

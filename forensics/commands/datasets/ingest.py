@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.console.arguments import count
+from trtforensics.console.diagnostics import remark
+from trtforensics.console.streams import print_result
+from trtforensics.errors import UsageError
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
@@ -17,8 +22,6 @@ exit code 0 where every source is in the dataset, those that cannot be read with
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``ingest``."""
-    from trtforensics.console.arguments import count
-
     parser.epilog = EXAMPLE
     what = "a file, a folder with all files in it, a pattern such as '**/*.log', or - for a list on standard input"
     parser.add_argument("sources", nargs="+", metavar="SOURCE", help=what)
@@ -35,11 +38,8 @@ def run(args: Namespace) -> int:
     import sys
     from pathlib import Path
 
-    from trtforensics.console.diagnostics import remark
     from trtforensics.console.progress import ProgressLine
-    from trtforensics.console.streams import print_result
     from trtforensics.datasets.ingesting import Ingested, Ingestion, in_words, label_pattern, sources_of
-    from trtforensics.errors import UsageError
 
     for text in args.label:
         if not text.partition("=")[0].isidentifier() or "=" not in text:

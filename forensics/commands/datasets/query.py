@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.console.arguments import add_output_option
+from trtforensics.console.diagnostics import error
+from trtforensics.console.streams import deliver
+from trtforensics.errors import UsageError
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
@@ -18,8 +23,6 @@ _ENDINGS = {".csv": "csv", ".md": "markdown", ".json": "json", ".parquet": "parq
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``query``."""
-    from trtforensics.console.arguments import add_output_option
-
     parser.epilog = EXAMPLE
     parser.add_argument("sql", metavar="SQL", help="one statement that reads, or .tables, or .schema [TABLE]")
     parser.add_argument("sources", nargs="*", metavar="SOURCE", help="logs, folders, patterns, in place of a dataset")
@@ -35,14 +38,11 @@ def run(args: Namespace) -> int:
     import sys
     from contextlib import nullcontext
 
-    from trtforensics.console.diagnostics import error
     from trtforensics.console.output import form_of, write_bytes
     from trtforensics.console.progress import ProgressLine
-    from trtforensics.console.streams import deliver
     from trtforensics.datasets.ingesting import opened
     from trtforensics.datasets.sql import Questions
     from trtforensics.datasets.store import Dataset
-    from trtforensics.errors import UsageError
     from trtforensics.tables import forms
 
     form = args.format or form_of(args.output or "", _ENDINGS, "table")

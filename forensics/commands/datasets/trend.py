@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.console.arguments import add_output_option, words
+from trtforensics.console.diagnostics import ExitCode, error
+from trtforensics.console.streams import deliver
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
@@ -17,8 +21,6 @@ exit code 1 with --fail-on regression where something became worse"""
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``trend``."""
-    from trtforensics.console.arguments import add_output_option, words
-
     parser.epilog = EXAMPLE
     parser.add_argument(
         "sources", nargs="+", metavar="SOURCE", help="a dataset of `ingest`; or logs, folders, patterns"
@@ -39,9 +41,7 @@ def run(args: Namespace) -> int:
     import sys
     from dataclasses import replace
 
-    from trtforensics.console.diagnostics import ExitCode, error
     from trtforensics.console.progress import ProgressLine
-    from trtforensics.console.streams import deliver
     from trtforensics.datasets.ingesting import opened
     from trtforensics.datasets.trends import document_of, groups_of, text_of
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.commands.report import add_form_options, exit_code, form_and_look
+from trtforensics.console.arguments import add_output_option
+from trtforensics.console.streams import deliver
+from trtforensics.errors import UsageError
+from trtforensics.findings.target import BOUNDS, TYPES, ModelTarget, release_of_jetpack
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterator
 
-    from trtforensics.findings.target import ModelTarget
 
 EXAMPLE = """examples:
   trtforensics check model.onnx
@@ -23,9 +26,6 @@ exit code 1 where a finding is as bad as --fail-on says; 2 where a model cannot 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``check``."""
-    from trtforensics.console.arguments import add_output_option
-    from trtforensics.findings.target import BOUNDS, TYPES
-
     parser.epilog = EXAMPLE
     parser.add_argument("models", nargs="+", metavar="MODEL", help="an ONNX model; its weights are not loaded")
     parser.add_argument(
@@ -56,7 +56,6 @@ def run(args: Namespace) -> int:
     """Read the models, judge them for each target and print the report."""
     from pathlib import Path
 
-    from trtforensics.console.streams import deliver
     from trtforensics.findings.checking import check, table_of_targets
     from trtforensics.findings.forms.rendering import render
     from trtforensics.findings.judging import together
@@ -78,8 +77,6 @@ def run(args: Namespace) -> int:
 
 
 def _targets(args: Namespace) -> Iterator[ModelTarget]:
-    from trtforensics.errors import UsageError
-    from trtforensics.findings.target import BOUNDS, TYPES, ModelTarget, release_of_jetpack
     from trtforensics.onnx_models.shapes import parse_shapes
 
     if args.jetpack and args.target:

@@ -5,6 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from trtforensics.bisection.options import BuildOptions, SampleOptions, run_options, with_commands
+from trtforensics.console import streams
+from trtforensics.console.diagnostics import ExitCode
+from trtforensics.console.options import add_options, read_options
+from trtforensics.console.progress import ProgressLine
+from trtforensics.errors import UsageError
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
@@ -33,9 +40,7 @@ _BUILD = (
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``reduce``."""
-    from trtforensics.bisection.options import BuildOptions, SampleOptions
     from trtforensics.bisection.runner.options import RunOptions, add_run_options
-    from trtforensics.console.options import add_options
 
     parser.epilog = EXAMPLE
     parser.add_argument("model", metavar="MODEL", help="the ONNX model that fails")
@@ -76,11 +81,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Reduce, and print the answer."""
-    from trtforensics.bisection.options import with_commands
     from trtforensics.bisection.session.answer import to_json
-    from trtforensics.console import streams
-    from trtforensics.console.diagnostics import ExitCode
-    from trtforensics.console.progress import ProgressLine
     from trtforensics.reduce.running import reduce_model
 
     directory = Path(args.artifacts_dir)
@@ -96,9 +97,6 @@ def run(args: Namespace) -> int:
 def _options(args: Namespace) -> RunOptions:
     """Return the options; a failed build is what is searched for."""
     from dataclasses import replace
-
-    from trtforensics.bisection.options import run_options
-    from trtforensics.errors import UsageError
 
     given = args.__contains__
     if args.precision and any(map(given, ("build", "check", "builder"))):
@@ -117,7 +115,6 @@ def _options(args: Namespace) -> RunOptions:
 
 def _lever(args: Namespace, directory: Path, options: RunOptions) -> ReductionLever:
     from trtforensics.bisection.precision.casting.storage import STORAGES
-    from trtforensics.errors import UsageError
     from trtforensics.onnx_models.cutting import take_apart
     from trtforensics.reduce.control import control_of
     from trtforensics.reduce.deriving import Deriver
@@ -144,9 +141,7 @@ def _lever(args: Namespace, directory: Path, options: RunOptions) -> ReductionLe
 
 def _recipe(args: Namespace, options: RunOptions) -> Recipe | None:
     """Return how the installed TensorRT builds; None where nothing, or a command of the user's, builds."""
-    from trtforensics.bisection.options import BuildOptions
     from trtforensics.bisection.session.artifacts import reads_build
-    from trtforensics.console.options import read_options
 
     build = read_options(args, BuildOptions)
     needed = build.builder or options.check is None or reads_build(options.check)
@@ -157,7 +152,4 @@ def _recipe(args: Namespace, options: RunOptions) -> Recipe | None:
 
 def _sample(args: Namespace, original: Original) -> Sample:
     """Return the sample whose values cut tensors get."""
-    from trtforensics.bisection.options import SampleOptions
-    from trtforensics.console.options import read_options
-
     return read_options(args, SampleOptions).samples_of(original.model).samples[0]

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.bisection.options import SampleOptions
+from trtforensics.console import streams
+from trtforensics.console.diagnostics import ExitCode
+from trtforensics.console.options import add_options, read_options
+from trtforensics.console.terminal import visible
+from trtforensics.errors import UsageError
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
@@ -24,9 +31,6 @@ SCHEMA = 1
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``repair``."""
-    from trtforensics.bisection.options import SampleOptions
-    from trtforensics.console.options import add_options
-
     parser.epilog = EXAMPLE
     parser.add_argument("model", metavar="MODEL", help="the ONNX model")
     for name, what in _REPAIRS.items():
@@ -40,12 +44,7 @@ def run(args: Namespace) -> int:
     """Repair, compare, write, and print what was changed."""
     from pathlib import Path
 
-    from trtforensics.bisection.options import SampleOptions
-    from trtforensics.console import streams
-    from trtforensics.console.diagnostics import ExitCode
-    from trtforensics.console.options import read_options
     from trtforensics.console.output import write_bytes
-    from trtforensics.errors import UsageError
     from trtforensics.onnx_models.reading import prepare
     from trtforensics.repairs.extremes import extreme_samples
     from trtforensics.repairs.repairing import compare, read_original, repaired, require_named, with_data
@@ -85,7 +84,6 @@ def _document(result: RepairedModel, comparison: Equality) -> str:
 
 
 def _text(result: RepairedModel, comparison: Equality, output: str) -> str:
-    from trtforensics.console.terminal import visible
     from trtforensics.onnx_models.graphs import graphs
 
     lines = [f"{each.repair}: {each.node}: {each.what}" for each in result.changes]
