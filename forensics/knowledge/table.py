@@ -17,13 +17,13 @@ NEWEST: Release = (11, 1)
 _Row = TypeVar("_Row")
 
 
-def rows(table: str) -> Iterator[Mapping[str, str]]:
-    """Give the rows of ``tables/TABLE.tsv``, each a value by column.
+def rows(table: str, package: str = "trtforensics.knowledge") -> Iterator[Mapping[str, str]]:
+    """Give the rows of ``tables/TABLE.tsv`` of a package, each a value by column.
 
     Raises:
         ValueError: A row has not one value for each column.
     """
-    header, *lines = (files("trtforensics.knowledge") / "tables" / f"{table}.tsv").read_text("utf-8").splitlines()
+    header, *lines = (files(package) / "tables" / f"{table}.tsv").read_text("utf-8").splitlines()
     for line in lines:
         yield dict(zip(header.split("\t"), line.split("\t"), strict=True))
 

@@ -7,10 +7,12 @@ default tactic and a warning; an entry without a layer has no effect.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import listed
 from trtforensics.errors import ForensicsError
+from trtforensics.knowledge.table import rows
 from trtforensics.model.layer_types import is_foreign_node
 from trtforensics.model.log import CachedResult
 from trtforensics.model.replay import Problem, ProblemSeverity, ReplayForm
@@ -21,7 +23,7 @@ from trtforensics.replay.offers import Offers
 from trtforensics.replay.renaming import Renaming
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from trtforensics.model.log import Build
     from trtforensics.model.replay import FieldPath, Replay, ReplayEntry
@@ -34,23 +36,6 @@ if TYPE_CHECKING:
 _ALIKE = 0.5
 """Share of common members from which on another layer's name is suggested."""
 _LIST_PLACES = {"tensor_format": 0, "dtype": 1, "strides": 2}
-_SEVERITIES = {
-    "no-selector": ProblemSeverity.ERROR,
-    "missing-layer": ProblemSeverity.ERROR,
-    "renamed-layer": ProblemSeverity.ERROR,
-    "wrong-profile": ProblemSeverity.ERROR,
-    "foreign-node-dtype": ProblemSeverity.ERROR,
-    "format-not-offered": ProblemSeverity.ERROR,
-    "tactic-not-offered": ProblemSeverity.ERROR,
-    "wrong-runner": ProblemSeverity.ERROR,
-    "tactic-unknown": ProblemSeverity.WARNING,
-    "unpinned-layer": ProblemSeverity.WARNING,
-    "not-in-model": ProblemSeverity.WARNING,
-    "not-tuned": ProblemSeverity.NOTE,
-    "formats-differ": ProblemSeverity.NOTE,
-    "foreign-nodes": ProblemSeverity.NOTE,
-}
-"""The problems that this module reports; the file's own come from the parser. Errors are refused or without effect."""
 
 _RECORD = "Record the replay again from a build of this network with this TensorRT, or remove the entry"
 
@@ -119,75 +104,59 @@ class Lint:
         for entry in self._replay.entries:
             nodes = [member for member in members(entry.layer) if not _made_by_tensorrt(member)]
             if nodes and names.isdisjoint(nodes):
-                what = "the model has no node of this layer"
-                self._add("not-in-model", entry, (), what, "Check that this is the model it was recorded of")
+                self._add("not-in-model", entry)
 
     def against_edges(self, nodes: Sequence[DataflowNode]) -> None:
         """Note edges whose formats differ; TensorRT puts a reformat there, so this is no error."""
         entries = {entry.layer: entry for entry in self._replay.entries}
         for meeting in meetings(edges_between(nodes), nodes, entries):
             if meeting.differs:
-                edge = meeting.edge
-                what = (
-                    f"tensor {edge.tensor!r} leaves {edge.producer!r} as {meeting.leaves} and enters this layer as "
-                    f"{meeting.enters}: TensorRT puts a reformat between"
-                )
+                edge, formats = meeting.edge, {"leaves": meeting.leaves, "enters": meeting.enters}
                 path = ("inputs", edge.input)
-                self._add("formats-differ", entries[edge.consumer], path, what, "Nothing, if that is meant")
+                entry = entries[edge.consumer]
+                self._add("formats-differ", entry, path, tensor=edge.tensor, producer=edge.producer, **formats)
 
-    def _add(self, code: str, entry: ReplayEntry, path: FieldPath, what: str, next_step: str) -> None:
+    def _add(self, problem: str, entry: ReplayEntry, path: FieldPath = (), **values: object) -> None:
         path = ("replay", entry.layer, *path)
-        span = self._place(path) if path[2:] else entry.span
-        self._problems.append(Problem(code, _SEVERITIES[code], entry.layer, path, span, what, next_step))
+        self._note(problem, entry.layer, path, self._place(path) if path[2:] else entry.span, **values)
+
+    def _note(self, problem: str, layer: str, path: FieldPath, span: SourceSpan, **values: object) -> None:
+        """Note a problem of the table; ``values`` are those that its texts name."""
+        row = _texts()[problem]
+        what, next_step = (row[text].format(**values) for text in ("what", "next_step"))
+        self._problems.append(
+            Problem(row["code"], ProblemSeverity(row["severity"]), layer, path, span, what, next_step)
+        )
 
     def _foreign_nodes(self) -> None:
         foreign = [entry for entry in self._replay.entries if is_foreign_node(entry.layer)]
         if foreign:
-            what = (
-                f"ForeignNodes among the entries: {len(foreign)} of {len(self._replay.entries)}; which kernels run "
-                "inside them is not pinned by a replay"
-            )
-            advice = "To pin those, use the editable timing cache (TensorRT 10.8 and later)"
-            self._add("foreign-nodes", foreign[0], (), what, advice)
+            self._add("foreign-nodes", foreign[0], foreign=len(foreign), entries=len(self._replay.entries))
 
     def _selector(self, build: Build) -> None:
         refusal, advice = without_selector(build)
-        if not refusal:
-            return
-        what = f"the log is of {build.tensorrt_version or 'RTX'}: {refusal}, so replays are refused"
-        span = self._place(())
-        self._problems.append(Problem("no-selector", _SEVERITIES["no-selector"], "", (), span, what, advice))
+        if refusal:
+            release = build.tensorrt_version or "RTX"
+            self._note("no-selector", "", (), self._place(()), release=release, refusal=refusal, advice=advice)
 
     def _not_tuned(self, entry: ReplayEntry, renaming: Renaming, in_engine: dict[str, SourceSpan]) -> None:
         if entry.layer in in_engine:
-            line = in_engine[entry.layer].line
-            what = f"the engine has this layer (log line {line}), but the log has no autotuning of it to compare with"
-            advice = "Give the log of a build without timing cache"
-            self._add("not-tuned", entry, (), what, advice)
+            self._add("not-tuned", entry, line=in_engine[entry.layer].line)
             return
         profiles = renaming.other_profiles(entry.layer)
         if profiles:
-            what = f"its suffix of a profile is wrong: the build has {_listed(profiles)}"
-            self._add("wrong-profile", entry, (), what, f"Rename the entry to {profiles[0]!r}")
+            self._add("wrong-profile", entry, profiles=_listed(profiles), first=profiles[0])
             return
-        if is_reformat(entry.layer):
-            what = "the build puts in no such reformat, so the entry has no effect"
-            self._add("missing-layer", entry, (), what, "Remove the entry: TensorRT decides on reformats by itself")
-            return
-        near = renaming.nearest(entry.layer)
+        near = () if is_reformat(entry.layer) else renaming.nearest(entry.layer)
         if not near:
-            what = "the build has no such layer, nor one with a member of it, so the entry has no effect"
-            self._add("missing-layer", entry, (), what, "Check that the log is of the same network")
+            self._add("missing-reformat" if is_reformat(entry.layer) else "missing-layer", entry)
             return
         first = near[0]
         others = f"; others: {_listed([layer.layer for layer in near[1:]])}" if near[1:] else ""
-        what = (
-            f"the build has no such layer, so the entry has no effect; nearest is {first.layer!r}, which has "
-            f"{_listed(first.common)} of it{others}"
-        )
         alike = first.share >= _ALIKE
         advice = f"Rename the entry to {first.layer!r} and lint again, or record the replay again" if alike else _RECORD
-        self._add("renamed-layer", entry, (), what, advice)
+        common = _listed(first.common)
+        self._add("renamed-layer", entry, nearest=first.layer, common=common, others=others, advice=advice)
 
     def _offered(self, entry: ReplayEntry, combinations: list[FormatCombination], offers: Offers) -> bool:
         """Judge the entry of a tuned layer; True if one of the combinations was offered as the entry pins it."""
@@ -202,10 +171,10 @@ class Lint:
             return True
         runners = [runner for combination in fitting for runner in offers.runners(combination, entry.tactic)]
         if runners:
-            what = f"the log offers this tactic of {_listed(runners)} only, which is not runner 0x{entry.runner_id:08x}"
             ids = [offers.build.runner_ids[name] for name in runners if name in offers.build.runner_ids]
             advice = f"Write {ids[0]}" if ids else _RECORD
-            self._add("wrong-runner", entry, ("implementation",), what, advice)
+            values = {"runners": _listed(runners), "pinned": f"0x{entry.runner_id:08x}", "advice": advice}
+            self._add("wrong-runner", entry, ("implementation",), **values)
             return False
         self._no_tactic(entry, fitting, compared, offers)
         return False
@@ -216,24 +185,12 @@ class Lint:
         first = mismatches[0]
         field = f"{first.side}[{first.index}].{first.field}" if first.index is not None else first.side
         more = f", and {len(mismatches) - 1} more fields" if mismatches[1:] else ""
-        path = self._path(first)
-        if first.field == "dtype" and is_foreign_node(entry.layer):
-            rest = "nearest to it" if more else "with all else as pinned"
-            what = (
-                f"{field} is {first.pinned}; {rest}, the log offers this ForeignNode with {first.offered} there{more}: "
-                f"{nearest.text} (log line {nearest.span.line}). A replay cannot change the types of a ForeignNode"
-            )
-            advice = (
-                f"Restore {first.offered}; for {first.pinned}, change the network (a Cast, a layer's precision) and "
-                "record a new replay"
-            )
-            self._add("foreign-node-dtype", entry, path, what, advice)
-            return
-        what = (
-            f"the log never tried this layer with these formats; nearest of {len(compared)} is {nearest.text} (log "
-            f"line {nearest.span.line}): {field} is {first.pinned}, there {first.offered}{more}"
-        )
-        self._add("format-not-offered", entry, path, what, _RECORD)
+        rest = "nearest to it" if more else "with all else as pinned"
+        pinned = first.field == "dtype" and is_foreign_node(entry.layer)
+        problem = "foreign-node-dtype" if pinned else "format-not-offered"
+        values = {"field": field, "pinned": first.pinned, "offered": first.offered, "more": more, "rest": rest}
+        values |= {"nearest": nearest.text, "line": str(nearest.span.line), "tried": str(len(compared))}
+        self._add(problem, entry, self._path(first), **values)
 
     def _no_tactic(
         self,
@@ -246,18 +203,13 @@ class Lint:
         last = fitting[-1]
         where = f"{last.text} (log line {last.span.line})"
         if all(isinstance(combination.tuned, CachedResult) for combination in fitting):
-            what = (
-                f"the log has a cached result only for {where}, of another tactic than {tactic}; it does not tell "
-                "whether this one would be offered"
-            )
-            advice = "Give the log of a build without timing cache"
-            self._add("tactic-unknown", entry, ("tactic",), what, advice)
+            self._add("tactic-unknown", entry, ("tactic",), where=where, tactic=tactic)
             return
         elsewhere = [c for d, c in compared if d and offers.runners(c, entry.tactic or 0)]
         also = f"; it is offered for {elsewhere[0].text} (line {elsewhere[0].span.line})" if elsewhere else ""
         chosen = f"0x{last.tuned.tactic:016x}" if last.tuned.tactic is not None else "none"
-        what = f"the log never offered tactic {tactic} for {where}, where {chosen} was chosen{also}"
-        self._add("tactic-not-offered", entry, ("tactic",), what, _RECORD)
+        values = {"tactic": tactic, "where": where, "chosen": chosen, "also": also}
+        self._add("tactic-not-offered", entry, ("tactic",), **values)
 
     def _path(self, mismatch: Mismatch) -> FieldPath:
         if mismatch.index is None:
@@ -272,11 +224,16 @@ class Lint:
             combinations = offers.of(layer)
             final = next((c for c in combinations if c.tuned.final is not False), None)
             if layer not in pinned and final is not None:
-                what = "the build tunes this layer, and the replay has no entry for it: TensorRT chooses its tactic"
-                code = "unpinned-layer"
-                advice = "Add an entry, if it should be pinned"
-                problem = Problem(code, _SEVERITIES[code], layer, ("replay",), final.span, what, advice)
-                self._problems.append(problem)
+                self._note("unpinned-layer", layer, ("replay",), final.span)
+
+
+@cache
+def _texts() -> dict[str, Mapping[str, str]]:
+    """Return the rows of the table of problems that this module reports; the file's own come from the parser.
+
+    Errors are refused or without effect.
+    """
+    return {row["problem"]: row for row in rows("problems", "trtforensics.replay")}
 
 
 _TENSORRT_MADE = ("(Unnamed Layer*", "ONNXTRT_", "Reformat", "__my")
