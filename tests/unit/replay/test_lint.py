@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -165,6 +166,7 @@ def test_the_seed_case_says_what_to_do_instead(tmp_path: Path) -> None:
         ("/stem/conv/Conv + other", "renamed-layer", "/stem/conv/Conv"),
         (f"{CONV} [profile 1]", "wrong-profile", f"the build has '{CONV}'"),
         ("nothing/like/it", "missing-layer", "nor one with a member of it"),
+        ("Reformatting CopyNode for Input Tensor 9 to a", "missing-layer", "puts in no such reformat"),
     ],
 )
 def test_a_name_that_the_build_lacks_is_explained(name: str, code: str, says: str, tmp_path: Path) -> None:
@@ -180,6 +182,16 @@ def test_a_name_that_the_build_lacks_is_explained(name: str, code: str, says: st
         ProblemSeverity.WARNING,
         str(LOGS / f"{ONE_PROFILE}.log"),
     )
+
+
+def test_a_layer_of_the_engine_that_was_not_tuned_is_not_called_wrong(tmp_path: Path) -> None:
+    build = build_of(ONE_PROFILE)
+    untuned = copy(build)
+    untuned.choices = [choice for choice in build.choices if choice.layer != CONV]
+    problem = only(linted(entries_of(ONE_PROFILE), untuned, tmp_path))
+    line = next(layer.span.line for layer in build.engine_layers if layer.name == CONV)
+    assert (problem.code, problem.severity, problem.layer) == ("not-tuned", ProblemSeverity.NOTE, CONV)
+    assert f"the engine has this layer (log line {line})" in problem.what
 
 
 def test_a_suffix_of_a_profile_that_does_not_exist_is_wrong(tmp_path: Path) -> None:
