@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from trtforensics.errors import UsageError
 from trtforensics.model.older_python import StrEnum
 from trtforensics.model.replay import Replay, ReplayForm
-from trtforensics.pin.keys import pinnable_keys
-from trtforensics.pin.layers import pinnable_layers
+from trtforensics.pin.pinnable import pinnable_keys, pinnable_layers
 from trtforensics.pin.plan import plan
 from trtforensics.render.cache import to_json
 from trtforensics.replay.writing import to_text

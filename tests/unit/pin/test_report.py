@@ -11,8 +11,7 @@ from tests.support.pin_logs import OTHER, WON, key_log, layer_log
 from trtforensics.model.data_types import Accumulator
 from trtforensics.model.span import SourceSpan
 from trtforensics.pin.conditions import PinConditions
-from trtforensics.pin.keys import pinnable_keys
-from trtforensics.pin.layers import pinnable_layers
+from trtforensics.pin.pinnable import pinnable_keys, pinnable_layers
 from trtforensics.pin.plan import plan
 from trtforensics.pin.report import plan_json, plan_text, proofs_json, proofs_text
 from trtforensics.pin.verification import PinProof, PinUse

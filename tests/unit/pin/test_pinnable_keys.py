@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.pin_logs import KEY, OTHER, WON, key_log, layer_log
 from trtforensics.errors import UsageError
-from trtforensics.pin.keys import pinnable_keys
+from trtforensics.pin.pinnable import pinnable_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.pin_logs import OTHER, WON, V, layer_log
 from trtforensics.errors import UsageError
-from trtforensics.pin.layers import pinnable_layers
+from trtforensics.pin.pinnable import pinnable_layers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
