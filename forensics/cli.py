@@ -8,7 +8,7 @@ import gc
 import importlib
 import os
 import sys
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -21,7 +21,6 @@ from trtforensics.model.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from contextlib import AbstractContextManager
 
 COMMANDS = {
     "tui": "browse a build log in the terminal",
@@ -185,7 +184,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = _run(arguments)
         streams.print_result("")
     except ForensicsError as failure:
-        return _failed(_sentence(failure), ExitCode.USAGE, debug="--debug" in arguments)
+        from trtforensics.sources.strangers import named  # noqa: PLC0415 - only an error needs it
+
+        told = failure
+        with suppress(OSError):  # the file cannot be looked at a second time
+            told = named(failure)
+        return _failed(str(told), ExitCode.USAGE, debug="--debug" in arguments)
     except KeyboardInterrupt:
         again = "To go on where it stopped" if command_of(arguments) in RESUMABLE else "To start again"
         import shlex  # noqa: PLC0415 - only an interrupted command needs it
@@ -203,15 +207,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         advice = "This is a bug of trtforensics: `--debug` shows the traceback, please report it with that"
         return _failed(f"{what.rstrip('.')}. {advice}.", ExitCode.BUG, debug="--debug" in arguments)
     return code
-
-
-def _sentence(failure: ForensicsError) -> str:
-    """Return an error as its paragraph, with the kind of a file that is none of ours."""
-    from trtforensics.sources.strangers import named  # noqa: PLC0415 - only an error needs it
-
-    with suppress(OSError):  # the file cannot be looked at a second time
-        failure = named(failure)
-    return str(failure)
 
 
 def command_of(arguments: Sequence[str]) -> str | None:
@@ -269,31 +264,20 @@ def _run(given: list[str]) -> int:
         args = build_parser(command, alone=arguments[:1] == [command]).parse_args(arguments)
     except SystemExit as stop:  # --help, --version, bad usage
         return int(stop.code or 0)
-    secrets = shown_secrets() if vars(args).get("show_secrets") else nullcontext()
-    pages = args.command in _PAGED and not args.no_pager
-    with (
-        secrets,
-        _builder(vars(args).get("builder_python")),
-        _paged() if pages else nullcontext(),
-        nullcontext() if args.command == "tui" else _without_collector(),
-    ):
+    with ExitStack() as around:
+        if "show_secrets" in args and args.show_secrets:
+            around.enter_context(shown_secrets())
+        if "builder_python" in args:
+            from trtforensics.trt.interpreter import other_python  # noqa: PLC0415 - only that option needs it
+
+            around.enter_context(other_python(args.builder_python))
+        if args.command in _PAGED and not args.no_pager and sys.stdout is not None and sys.stdout.isatty():
+            from trtforensics.console.pager import paged  # noqa: PLC0415 - the modules that start a program take time
+
+            around.enter_context(paged())
+        if args.command != "tui":
+            around.enter_context(_without_collector())
         return int(_module_of(args.command).run(args))
-
-
-def _builder(python: str | None) -> AbstractContextManager[None]:
-    if python is None:
-        return nullcontext()
-    from trtforensics.trt.interpreter import other_python  # noqa: PLC0415 - only that option needs it
-
-    return other_python(python)
-
-
-def _paged() -> AbstractContextManager[None]:
-    if sys.stdout is None or not sys.stdout.isatty():
-        return nullcontext()  # the modules that start a program take time
-    from trtforensics.console.pager import paged  # noqa: PLC0415
-
-    return paged()
 
 
 _THREADS = "OPENBLAS_NUM_THREADS"

@@ -19,13 +19,11 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Sequence
 
-    from trtforensics.engines.joining import JoinedSources
     from trtforensics.findings.finding import Report
     from trtforensics.findings.forms.rendering import Look
     from trtforensics.findings.judging import Inputs
     from trtforensics.findings.suppression import ReportSettings
     from trtforensics.plots.figure import Figure
-    from trtforensics.sources.quoting import ReadLog
 
 EXAMPLE = """examples:
   trtforensics report build.log
@@ -167,6 +165,7 @@ def _known(path: str, max_bytes: int) -> frozenset[str]:
 
 def _inputs(args: Namespace, stack: ExitStack) -> Inputs:
     from trtforensics.console.progress import ProgressLine
+    from trtforensics.engines.joining import join_files, load_joined, say_unjoined
     from trtforensics.findings.finding import Unreadable
     from trtforensics.findings.judging import Inputs
     from trtforensics.onnx_models.outline import load_model
@@ -192,8 +191,10 @@ def _inputs(args: Namespace, stack: ExitStack) -> Inputs:
     if files and len(logs) > 1:
         raise UsageError(files[0], "could be about any of several logs", "Name one log, and the files of its engine")
     limit = args.max_bytes
-    joined = _joined(logs, files, args) if files else None
-    if joined is not None:
+    joined = None
+    if files:
+        joined = join_files(logs[0].log, files, max_bytes=limit) if logs else load_joined(files, max_bytes=limit)
+        say_unjoined(joined, quiet=args.quiet)
         logs = [replace(logs[0], log=joined.log) if logs else ReadLog(joined.log, joined.log.source.path, limit)]
     info = joined.layer_files[-1] if joined is not None and joined.layer_files else None
     return Inputs(
@@ -216,13 +217,3 @@ def _engine_files(paths: Sequence[str]) -> list[str]:
         with suppress(SourceError):  # reading it as a log reports why it cannot be read
             engine_files += [path] if path != "-" and is_engine_file(path) else []
     return engine_files
-
-
-def _joined(logs: Sequence[ReadLog], files: Sequence[str], args: Namespace) -> JoinedSources:
-    """Join files to a log, or without one to each other, and say what joined nothing."""
-    from trtforensics.engines.joining import join_files, load_joined, say_unjoined
-
-    limit = args.max_bytes
-    joined = join_files(logs[0].log, files, max_bytes=limit) if logs else load_joined(files, max_bytes=limit)
-    say_unjoined(joined, quiet=args.quiet)
-    return joined

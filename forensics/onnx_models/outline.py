@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from math import prod
+from typing import TYPE_CHECKING
 
 from trtforensics.onnx_models.graphs import load, nodes_of, operator_set
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Mapping
 
     import onnx
 
@@ -73,18 +75,30 @@ def load_model(path: str) -> OnnxModel:
     Raises:
         SourceError: The file cannot be read or is no ONNX model.
     """
+    from onnx import TensorProto, numpy_helper  # noqa: PLC0415 - as above
+
     from trtforensics.onnx_models.shapes import dims_of  # noqa: PLC0415 - imports onnx, which is slow
 
     model = load(path)
+    made = [
+        (node.output[0], each) for node in model.graph.node if node.op_type == "Constant" for each in node.attribute
+    ]
+    constants = [(tensor.name, tensor) for tensor in model.graph.initializer]
+    constants += [(name, attribute.t) for name, attribute in made if attribute.name == "value"]
+    types = Counter(TensorProto.DataType.Name(tensor.data_type) for tensor in model.graph.initializer)
     inputs = {value.name: dims_of(value) or () for value in model.graph.input}
     return OnnxModel(
         path=path,
         nodes=tuple(map(_node, nodes_of(model.graph))),
         inputs={name: tuple("" if dim is None else dim for dim in dims) for name, dims in inputs.items()},
         opset=operator_set(model),
-        constants=dict(_constants(model.graph)),
+        constants={
+            name: tuple(numpy_helper.to_array(tensor).flatten().tolist())
+            for name, tensor in constants
+            if _is_small(tensor)
+        },
         weight_dims={tensor.name: tuple(tensor.dims) for tensor in model.graph.initializer},
-        float_types=_float_types(model.graph.initializer),
+        float_types=tuple(name for name, _ in types.most_common() if "FLOAT" in name or name == "DOUBLE"),
     )
 
 
@@ -93,28 +107,6 @@ def _node(node: onnx.NodeProto) -> ModelNode:
     return ModelNode(node.name, node.op_type, tuple(node.input), tuple(node.output), integers)
 
 
-def _constants(graph: onnx.GraphProto) -> Iterator[tuple[str, tuple[int, ...]]]:
-    from onnx import numpy_helper  # noqa: PLC0415 - slow to import
-
-    small = [tensor for tensor in graph.initializer if _is_small(tensor)]
-    yield from ((tensor.name, tuple(numpy_helper.to_array(tensor).flatten().tolist())) for tensor in small)
-    for node in graph.node:
-        values = [a.t for a in node.attribute if node.op_type == "Constant" and a.name == "value" and _is_small(a.t)]
-        yield from ((node.output[0], tuple(numpy_helper.to_array(t).flatten().tolist())) for t in values)
-
-
-def _is_small(tensor: Any) -> bool:  # noqa: ANN401 - onnx has no types for its messages in older releases
-    count = 1
-    for size in tensor.dims:
-        count *= size
+def _is_small(tensor: onnx.TensorProto) -> bool:
     integers = tensor.data_type in {tensor.INT32, tensor.INT64}
-    return integers and count <= _FEW and tensor.data_location != tensor.EXTERNAL
-
-
-def _float_types(initializers: Iterable[onnx.TensorProto]) -> tuple[str, ...]:
-    from collections import Counter  # noqa: PLC0415 - beside its only use
-
-    from onnx import TensorProto  # noqa: PLC0415 - slow to import
-
-    names = (TensorProto.DataType.Name(tensor.data_type) for tensor in initializers)
-    return tuple(name for name, _ in Counter(n for n in names if "FLOAT" in n or n == "DOUBLE").most_common())
+    return integers and prod(tensor.dims) <= _FEW and tensor.data_location != tensor.EXTERNAL

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from trtforensics.console.secrets import masked
 from trtforensics.parsers.text.source import MAX_BYTES, open_source
@@ -28,23 +28,6 @@ LONGEST_QUOTE = 1000
 """Characters of a line that are quoted; longer lines are cut."""
 
 
-class QuotedLog(Protocol):
-    """A parsed log whose lines can be quoted."""
-
-    @property
-    def log(self) -> BuildLog:
-        """The log."""
-        ...
-
-    def quote(self, lines: Collection[int]) -> Mapping[int, str]:
-        """Return the text of some lines (from 1), without endings, secrets masked, cut to :data:`LONGEST_QUOTE`.
-
-        Raises:
-            SourceError: The source cannot be read again.
-        """
-        ...
-
-
 @dataclass(frozen=True)
 class ShownLog:
     """A parsed log whose text is kept in memory for display."""
@@ -53,7 +36,7 @@ class ShownLog:
     text: LogText
 
     def quote(self, lines: Collection[int]) -> Mapping[int, str]:
-        """Return the text of some lines; see :class:`QuotedLog`."""
+        """Return the text of some lines (from 1), without endings, secrets masked, cut to :data:`LONGEST_QUOTE`."""
         return {line: _cut(self.text.line(line)) for line in lines}
 
 
@@ -67,9 +50,7 @@ class ReadLog:
     spool: Spool | None = None
 
     def quote(self, lines: Collection[int]) -> Mapping[int, str]:
-        """Return the text of some lines, without escapes; see :class:`QuotedLog`.
-
-        Of a plain file only these lines are read.
+        """Return the text of some lines as :meth:`ShownLog.quote` does; of a plain file only these lines are read.
 
         Raises:
             SourceError: The source cannot be read again.
@@ -92,6 +73,10 @@ class ReadLog:
         """Remove the copy of what a pipe sent; no more lines can be quoted from it."""
         if self.spool is not None:
             self.spool.close()
+
+
+QuotedLog = ShownLog | ReadLog
+"""A parsed log whose lines can be quoted."""
 
 
 def quote_file(path: str, lines: Collection[int], *, max_bytes: int = MAX_BYTES) -> Mapping[int, str]:
