@@ -93,7 +93,14 @@ def read_as_it_is(path: str) -> PreparedModel:
     Raises:
         SourceError: It cannot be read, or has none of the standard operators.
     """
-    model = _read(path)
+    model = load(path)
+    version = operator_set(model)
+    if not model.graph.node or not version:
+        raise SourceError(path, "is not an ONNX model with nodes of the standard operators", _EXPORT_AGAIN)
+    if not _OLDEST <= version <= onnx.defs.onnx_opset_version():
+        known = f"the installed onnx {onnx.__version__} knows up to {onnx.defs.onnx_opset_version()}"
+        what = f"uses operator set {version}; {known}, and ONNX Runtime runs {_OLDEST} and later"
+        raise SourceError(path, what, "Export it with another, or convert it by onnx.version_converter")
     external, streamed = _load_data(path, model)
     return PreparedModel(path, model, external, (), streamed)
 
@@ -106,18 +113,6 @@ def rewritten(prepared: PreparedModel, proto: onnx.ModelProto, note: str) -> Pre
     """
     unique_node_names(proto.graph)
     return replace(prepared, proto=valid(prepared.path, proto), notes=(*prepared.notes, note))
-
-
-def _read(path: str) -> onnx.ModelProto:
-    model = load(path)
-    version = operator_set(model)
-    if not model.graph.node or not version:
-        raise SourceError(path, "is not an ONNX model with nodes of the standard operators", _EXPORT_AGAIN)
-    if not _OLDEST <= version <= onnx.defs.onnx_opset_version():
-        known = f"the installed onnx {onnx.__version__} knows up to {onnx.defs.onnx_opset_version()}"
-        what = f"uses operator set {version}; {known}, and ONNX Runtime runs {_OLDEST} and later"
-        raise SourceError(path, what, "Export it with another, or convert it by onnx.version_converter")
-    return model
 
 
 def valid(path: str, model: onnx.ModelProto) -> onnx.ModelProto:

@@ -79,13 +79,9 @@ def fitted(model: onnx.ModelProto, arrays: Mapping[str, Any], path: str) -> Samp
             given = "x".join(map(str, array.shape)) or "a scalar"
             what = f"has {given} for the input {value.name}, which the model takes as {spelled(value) or 'a scalar'}"
             raise SourceError(path, what, "Give arrays of the model's shapes")
-        sample[value.name] = array.view(dtype) if _holds_bits_of(array, dtype) else array.astype(dtype)
+        has_bits = array.dtype.type is np.void and array.dtype.itemsize == dtype.itemsize  # NumPy's files lack its type
+        sample[value.name] = array.view(dtype) if has_bits else array.astype(dtype)
     return sample
-
-
-def _holds_bits_of(array: Values, dtype: np.dtype[Any]) -> bool:
-    """Whether an array has the bits of a type that NumPy's files do not know."""
-    return array.dtype.type is np.void and array.dtype.itemsize == dtype.itemsize
 
 
 def _dtype(value: onnx.ValueInfoProto) -> np.dtype[Any]:

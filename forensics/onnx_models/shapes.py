@@ -173,15 +173,10 @@ def types_of(model: onnx.ModelProto) -> dict[str, TensorType]:
     types: dict[str, TensorType] = {}
     for each in (model, _inferred(model), _symbolic(model)):
         for value in declarations(each.graph) if each is not None else ():
-            _note(types, value)
+            new, old = type_of(value), types.get(value.name)
+            if new is not None and (old is None or _unknown(new) < _unknown(old)):  # the one that says most
+                types[value.name] = new
     return types
-
-
-def _note(types: dict[str, TensorType], value: onnx.ValueInfoProto) -> None:
-    """Keep the type that says most of each tensor."""
-    new, old = type_of(value), types.get(value.name)
-    if new is not None and (old is None or _unknown(new) < _unknown(old)):
-        types[value.name] = new
 
 
 def _unknown(known: TensorType) -> int:

@@ -94,7 +94,9 @@ def _wanted(slot: PinSlot, conditions: PinConditions) -> PinnedSlot:
     best, bound = fitting[0], conditions.within and conditions.within[0]
     cost = _cost(slot, best)
     if bound is not None and (cost is None or cost > bound * (slot.won.time_ms or 0.0) + _ENOUGH):
-        by = "by a time that the log does not tell" if cost is None else f"by {_share(cost, slot.won.time_ms)}"
+        by = "by a time that the log does not tell"
+        if cost is not None:
+            by = f"by {cost / slot.won.time_ms:.1%}" if slot.won.time_ms else f"by {cost:.6g} ms"
         return PinnedSlot(slot, slot.won, PinState.STAYS, f"{objection}; the best that fits is slower {by}")
     return PinnedSlot(slot, best, PinState.CHANGED, objection)
 
@@ -124,10 +126,6 @@ def _cost(slot: PinSlot, offer: PinOffer) -> float | None:
     if offer.time_ms is None or slot.won.time_ms is None:
         return None
     return offer.time_ms - slot.won.time_ms
-
-
-def _share(cost: float, whole: float | None) -> str:
-    return f"{cost / whole:.1%}" if whole else f"{cost:.6g} ms"
 
 
 def _none(slot: PinSlot) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.model.replay import ProblemSeverity
@@ -10,7 +11,7 @@ from trtforensics.render.json_text import render, source_members
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from trtforensics.model.replay import Problem, Replay, ReplayEntry, ReplayForm, ReplayTensor
+    from trtforensics.model.replay import Problem, Replay, ReplayEntry, ReplayForm
     from trtforensics.model.span import SourceSpan
     from trtforensics.replay.edges import Meeting
     from trtforensics.replay.from_log import LeftOut
@@ -108,19 +109,9 @@ def _entry(entry: ReplayEntry) -> JsonObject:
         "layer": entry.layer,
         "runner_id": entry.runner_id,
         "tactic": None if entry.tactic is None else f"0x{entry.tactic:016x}",
-        "inputs": [_tensor(tensor) for tensor in entry.inputs],
-        "outputs": [_tensor(tensor) for tensor in entry.outputs],
+        "inputs": [asdict(tensor) for tensor in entry.inputs],
+        "outputs": [asdict(tensor) for tensor in entry.outputs],
         "line": entry.span.line,
-    }
-
-
-def _tensor(tensor: ReplayTensor) -> JsonObject:
-    return {
-        "dtype": tensor.dtype,
-        "format": tensor.format,
-        "strides": None if tensor.strides is None else list(tensor.strides),
-        "vectorized_dim": tensor.vectorized_dim,
-        "components": tensor.components,
     }
 
 

@@ -102,7 +102,7 @@ class Lint:
         """Compare with the nodes of an ONNX model."""
         names = {operator.layer for operator in operators}
         for entry in self._replay.entries:
-            nodes = [member for member in members(entry.layer) if not _made_by_tensorrt(member)]
+            nodes = [member for member in members(entry.layer) if not member.startswith(_TENSORRT_MADE)]
             if nodes and names.isdisjoint(nodes):
                 self._add("not-in-model", entry)
 
@@ -236,18 +236,11 @@ def _texts() -> dict[str, Mapping[str, str]]:
     return {row["problem"]: row for row in rows("problems", "trtforensics.replay")}
 
 
-_TENSORRT_MADE = ("(Unnamed Layer*", "ONNXTRT_", "Reformat", "__my")
-_TENSORRT_WRAPS = (
-    "reshape_before_",
-    "reshape_after_",
-    "squeeze_after_",
-    "copied_squeeze_after_",
-    "unsqueeze_node_after_",
+_TENSORRT_MADE = (
+    *("(Unnamed Layer*", "ONNXTRT_", "Reformat", "__my"),
+    *("reshape_before_", "reshape_after_", "squeeze_after_", "copied_squeeze_after_", "unsqueeze_node_after_"),
 )
-
-
-def _made_by_tensorrt(member: str) -> bool:
-    return member.startswith((*_TENSORRT_MADE, *_TENSORRT_WRAPS))
+"""How the names of members begin that TensorRT makes itself, also around nodes of the model."""
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -116,6 +116,7 @@ def look(module: str | None) -> Installed:
 
 def _inspect(module: str) -> Installed:
     trt = load(module)
+    has_targets = hasattr(trt, "ComputeCapability")
     gpu, driver = _gpu()
     return Installed(
         module=module,
@@ -125,14 +126,10 @@ def _inspect(module: str) -> Installed:
         debug_tensors=hasattr(trt.INetworkDefinition, "mark_debug"),
         routes=_routes(trt),
         flags=tuple(trt.BuilderFlag.__members__),
-        capabilities=_capabilities(trt),
+        capabilities=tuple(cast("RtxModule", trt).ComputeCapability.__members__) if has_targets else (),
         gpu=gpu,
         driver=driver,
     )
-
-
-def _capabilities(trt: TensorRT) -> tuple[str, ...]:
-    return tuple(cast("RtxModule", trt).ComputeCapability.__members__) if hasattr(trt, "ComputeCapability") else ()
 
 
 def _routes(trt: TensorRT) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from trtforensics.model.replay import ReplayEntry, ReplayTensor
 from trtforensics.model.span import SourceSpan
+from trtforensics.model.timings import tactic_text
 from trtforensics.trt.inside.lever import BuildLever
 
 if TYPE_CHECKING:
@@ -151,15 +152,14 @@ def _alike(tensor: ReplayTensor, other: ReplayTensor) -> bool:
 
 
 def _named(entry: ReplayEntry) -> str:
-    tactic = "none" if entry.tactic is None else f"0x{entry.tactic:016x}"
     runner = "" if entry.runner_id is None else f" (runner 0x{entry.runner_id:08x})"
-    return tactic + runner
+    return (tactic_text(entry.tactic) or "none") + runner
 
 
 def _spelled(entry: ReplayEntry) -> Mapping[str, object]:
     return {
         "runner": None if entry.runner_id is None else f"0x{entry.runner_id:08x}",
-        "tactic": None if entry.tactic is None else f"0x{entry.tactic:016x}",
+        "tactic": tactic_text(entry.tactic),
         "inputs": [tensor.text for tensor in entry.inputs],
         "outputs": [tensor.text for tensor in entry.outputs],
     }
