@@ -57,7 +57,7 @@ def test_a_tensorrt_that_cannot_be_imported_is_named_with_its_error(tmp_path: Pa
 
 def test_the_text_names_every_part_and_its_need() -> None:
     told = {"lark": "1.3"}
-    health = dict.fromkeys(("trtforensics", "python", "system", "builder_python", "gpu"), "1")
+    health: dict[str, Any] = dict.fromkeys(("trtforensics", "python", "system", "builder_python", "gpu"), "1")
     health |= dict.fromkeys(("packages", "extras", "tensorrt"), told) | {"programs": {"dot": "missing"}}
     abilities = [{"what": "fly", "works": False, "needs": "wings"}, {"what": "walk", "works": True, "needs": ""}]
     text = doctor._text({**health, "abilities": abilities})
