@@ -212,6 +212,11 @@ def without_numbers(title: str) -> str:
     return _VARYING.sub("#", title)
 
 
+def counts(findings: Sequence[Finding]) -> dict[str, int]:
+    """Return how many findings have each severity, worst first, by the severity's word."""
+    return {s.word: sum(finding.severity is s for finding in findings) for s in sorted(Severity, reverse=True)}
+
+
 def root_of(finding: Finding, findings: Sequence[Finding]) -> Finding | None:
     """Return the root that a finding follows from, among the findings of its report; None for a root."""
     return None if finding.consequence_of is None else findings[finding.consequence_of]
@@ -324,8 +329,7 @@ class Report:
 
     def counts(self) -> dict[str, int]:
         """Return how many findings have each severity, worst first, by the severity's word."""
-        severities = sorted(Severity, reverse=True)
-        return {s.word: sum(f.severity is s for f in self.findings) for s in severities}
+        return counts(self.findings)
 
 
 @dataclass(frozen=True, slots=True)

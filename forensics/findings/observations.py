@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from trtforensics.findings.case import Case
     from trtforensics.findings.finding import Severity, Step
     from trtforensics.model.notes import Note
+    from trtforensics.model.span import SourceSpan
 
 
 _OF_THE_NETWORK = ("layer", "tensor")
@@ -63,6 +64,9 @@ def observe(  # noqa: PLR0913 - the fields of an observation
     confidence: Confidence | None = None,
     severity: Severity | None = None,
     same_as: str = "",
+    because: Sequence[SourceSpan] = (),
+    cause: str = "",
+    fix: str = "",
 ) -> Iterator[Observation]:
     """Give one observation that cites these notes; none where there are no notes.
 
@@ -80,6 +84,9 @@ def observe(  # noqa: PLR0913 - the fields of an observation
             layers=named if names in _OF_THE_NETWORK else (),
             severity=severity,
             same_as=same_as,
+            because=because,
+            cause=cause,
+            fix=fix,
         )
 
 

@@ -123,10 +123,9 @@ def _overview(report: Report) -> ET.Element:
 
 
 def _tally(report: Report) -> ET.Element:
-    counts = [(severity, report.counts()[severity.word]) for severity in sorted(Severity, reverse=True)]
     words = [
-        tag("span", tag("b", f"{count:,}"), f" {severity.word}{'' if count == 1 else 's'}", cls=severity.word)
-        for severity, count in counts
+        tag("span", tag("b", f"{count:,}"), f" {word}{'' if count == 1 else 's'}", cls=word)
+        for word, count in report.counts().items()
     ]
     return tag("p", *words, cls="tally")
 

@@ -54,8 +54,8 @@ def document(report: Report) -> JsonObject:
         ],
         "suppressed": [finding_document(finding) for finding in report.suppressed],
         "settings": report.settings or None,
-        "not_judged": [{"code": n.code, "title": n.title, "needs": list(n.needs)} for n in report.not_judged],
-        "unreadable": [{"path": source.path, "why": source.why} for source in report.unreadable],
+        "not_judged": list(map(asdict, report.not_judged)),
+        "unreadable": list(map(asdict, report.unreadable)),
         **_targets(report),
     }
 
@@ -110,7 +110,5 @@ def finding_document(finding: Finding) -> JsonObject:
         ],
         "evidence_total": finding.evidence_total,
         "fixes": list(finding.fixes),
-        "next": [
-            {"what": step.what, "command": step.command, "builds": list(step.builds)} for step in finding.next_steps
-        ],
+        "next": list(map(asdict, finding.next_steps)),
     }

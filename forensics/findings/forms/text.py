@@ -9,7 +9,7 @@ from trtforensics.console.counting import counted, listed
 from trtforensics.console.terminal import visible
 from trtforensics.findings.answering import candidates_of, first_of, why_of
 from trtforensics.findings.case import Need
-from trtforensics.findings.finding import Confidence, Severity, builds_in_words
+from trtforensics.findings.finding import Confidence, Severity, builds_in_words, counts
 from trtforensics.findings.tree import NOT_SHOWN
 from trtforensics.render.headline import SEPARATOR, first_line, run_lines
 from trtforensics.render.names import shortened, wrapped
@@ -52,11 +52,11 @@ def _blocks(report: Report, look: Look) -> Iterator[list[str]]:
         yield [*_each_once(report, look)]
     for index, source in enumerate(() if many else report.sources):
         roots = report.roots(index)
-        counts = tally([finding for finding in report.findings if finding.source == index])
+        found = tally([finding for finding in report.findings if finding.source == index])
         yield [
             *_headlines(source.headlines, look),
             *(line for row in source.times for line in _wrapped(f"{row.label:<9}", row.cited, look)),
-            visible(f"{source.path}: {counts}"),
+            visible(f"{source.path}: {found}"),
             *(_about_the_source(source, look) if look.verbose or source.model or not roots else ()),
         ]
         shown = _shown(report, roots, look)
@@ -177,8 +177,7 @@ def _typed(step: Step, look: Look) -> Iterator[str]:
 
 def tally(findings: Sequence[Finding]) -> str:
     """Return how many findings have each severity, in words: ``1 error, 2 notes``."""
-    numbers = [(s, sum(finding.severity is s for finding in findings)) for s in sorted(Severity, reverse=True)]
-    words = [counted(number, s.word) for s, number in numbers if number]
+    words = [counted(number, word) for word, number in counts(findings).items() if number]
     return ", ".join(words) or "nothing found in what the log tells"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted, listed
@@ -40,16 +39,15 @@ def unknown_gpu(case: Case) -> Iterator[Observation]:
     """Name the GPU's SM version, and which releases support it."""
     notes = case.notes("target_sm")
     cause = _direction(case, [divmod(int(note.text("sm")), 10) for note in notes])
-    for found in observe(notes, "This TensorRT does not support SM {names}", names="sm"):
-        yield replace(found, cause=cause)
+    yield from observe(notes, "This TensorRT does not support SM {names}", names="sm", cause=cause)
     notes = case.notes("sm_unknown")
     capabilities = [divmod(int(note.text("sm"), 16), 0x100) for note in notes if note.text("sm")]
     bound = next((note.text("count") for note in notes if note.text("count")), "")
     known = listed(list(dict.fromkeys(f"{major}.{minor}" for major, minor in capabilities)))
     what = f"compute capability {known}" if known else "the GPU's compute capability"
     what = f"{what}: it ends before {bound}.0, and the GPU is newer" if bound else what
-    for found in observe(notes, f"This TensorRT does not know {what}", same_as="unknown SM"):
-        yield replace(found, cause=_direction(case, capabilities))
+    cause = _direction(case, capabilities)
+    yield from observe(notes, f"This TensorRT does not know {what}", same_as="unknown SM", cause=cause)
 
 
 def _direction(case: Case, capabilities: Sequence[tuple[int, int]]) -> str:
@@ -141,15 +139,16 @@ def none_fits(case: Case) -> Iterator[Observation]:
     none, operations = case.notes("no_tactics"), case.notes("tuned_operation")
     about = operations[0] if operations else None
     what = f"{about.text('op').lower()} at {about.text('layer')} in {_TYPES[about.text('type')]}" if about else ""
-    for found in observe(
+    cause, fix = _NO_KERNEL if what else ("", "")
+    yield from observe(
         [*none, *operations],
         f"Myelin has no tactic for the {what}" if what else "Myelin found no tactic, perhaps for want of workspace",
         confidence=Confidence.POSSIBLE,
         settle="A build of that operation in another type" if what else "A build with a larger workspace",
         steps=() if what else steps,
-    ):
-        cause, fix = _NO_KERNEL if what else ("", "")
-        yield replace(found, cause=cause, fix=fix)
+        cause=cause,
+        fix=fix,
+    )
 
 
 _TYPES = {"f8": "FP8", "i8": "INT8", "f4": "FP4", "i4": "INT4", "f16": "FP16", "bf16": "BF16", "f32": "FP32"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import listed
@@ -232,8 +232,8 @@ def plugin(case: Case) -> Iterator[Observation]:
     title = "The parser has no importer for {names}" if op else "A node needs a plugin that is not loaded"
     beside = [note for note in case.notes(*_UNREGISTERED) if near(note.span.line, notes)]
     cause, fix = _why_no_importer(case, op)
-    for refusal in observe(sorted((*notes, *beside), key=lambda note: note.span.line), title, names="op"):
-        yield replace(refusal, cause=cause, fix=fix)
+    around = sorted((*notes, *beside), key=lambda note: note.span.line)
+    yield from observe(around, title, names="op", cause=cause, fix=fix)
 
 
 _OF_OTHER_RULES = (

@@ -66,16 +66,9 @@ def guessed_shape(case: Case) -> Iterator[Observation]:
             cause=_OF_A_RUN if loads else "",
             severity=Severity.NOTE if loads else None,
         )
-    made_up = case.notes("poly_shape_guessed")
-    if made_up:
-        names = list(dict.fromkeys(note.text("tensor") for note in made_up))
-        yield Observation(
-            f"Polygraphy guessed the shape of {listed(names)}",
-            [note.span for note in made_up],
-            layers=names,
-            because=[note.span for note in case.notes("input_unknown")],
-            same_as="guessed",
-        )
+    because = [note.span for note in case.notes("input_unknown")]
+    title = "Polygraphy guessed the shape of {names}"
+    yield from observe(case.notes("poly_shape_guessed"), title, names="tensor", because=because, same_as="guessed")
 
 
 _OF_A_RUN = (

@@ -60,7 +60,7 @@ def model_path(case: Case) -> str:
     """Return the path of the ONNX model: of ``--onnx``, of the command, of the parser's header; empty if unknown."""
     if case.model is not None:
         return case.model.path
-    paths = [option.partition("=")[2] for option in options(case) if option.startswith("--onnx=")]
+    paths = [value_of(options(case), "--onnx")]
     paths += [word for word in _polygraphy_words(case)[2:] if word.endswith(".onnx")][:1]
     paths += [note.text("value") for note in case.notes("onnx_header") if note.text("name") == "Input filename"]
     return next((path for path in paths if path), "")
@@ -68,15 +68,19 @@ def model_path(case: Case) -> str:
 
 def engine_path(case: Case) -> str:
     """Return the path of the engine that the log's command loads; empty where it loads none."""
-    return next((o.partition("=")[2] for o in options(case) if o.startswith("--loadEngine=")), "")
+    return value_of(options(case), "--loadEngine")
 
 
 def replay_path(case: Case) -> str:
     """Return the path of the replay that the user gave, or that the log's Polygraphy command loads; empty for none."""
     if case.replay is not None:
         return case.replay.replay.source.path
-    loaded = (group[1] for group in _groups(_polygraphy_words(case)) if group[:1] == ["--load-tactics"] and group[1:])
-    return next(loaded, "")
+    return next(iter(_polygraphy_values(case, "--load-tactics")), "")
+
+
+def value_of(given: Iterable[str], name: str) -> str:
+    """Return the value of an option of trtexec; empty where it is not given, or has none."""
+    return next((option.partition("=")[2] for option in given if _name(option) == name), "")
 
 
 def options(case: Case) -> list[str]:
@@ -186,7 +190,7 @@ def logged(case: Case, *flags: str) -> str:
 def _added_to(given: Sequence[str], flag: str) -> str:
     """Return a flag; types of layers join those that the command gives, because later entries override earlier ones."""
     name, _, value = flag.partition("=")
-    old = next((option.partition("=")[2] for option in given if _name(option) == name), "")
+    old = value_of(given, name)
     return f"{name}={old},{value}" if name in _TYPES_OF_LAYERS and old else flag
 
 
@@ -302,6 +306,11 @@ def _polygraphy_words(case: Case) -> list[str]:
     return ["polygraphy", *words[1:]] if words else []
 
 
+def _polygraphy_values(case: Case, option: str) -> list[str]:
+    """Return the values of an option of the log's Polygraphy command."""
+    return next((group[1:] for group in _groups(_polygraphy_words(case)) if group[:1] == [option]), [])
+
+
 def autocast(case: Case, *flags: str) -> Step:
     """Return the step that has ModelOpt's AutoCast write :data:`_MIXED`, the model with its types inside."""
     model = model_path(case)
@@ -366,7 +375,7 @@ def timings_kept(case: Case) -> tuple[Step, ...]:
         return (Step(f"{what}: IBuilderConfig.set_timing_cache"),)
     command, words = trtexec(case, TIMING_CACHE), _polygraphy_words(case)
     if words and not {*words} & _WITHOUT_CACHE:
-        saved = next((group[1:] for group in _groups(words) if group[0] == "--save-timing-cache"), [])
+        saved = _polygraphy_values(case, "--save-timing-cache")
         cache = ["--load-timing-cache", *(saved or ["timing.cache"])]
         command = polygraphy_run(case, *cache, *([] if saved else ["--save-timing-cache", "timing.cache"]))
     return (Step(what, command),) if command else ()

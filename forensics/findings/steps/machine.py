@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Step
-from trtforensics.findings.steps.commands import options, polygraphy_run, trtexec
+from trtforensics.findings.steps.commands import options, polygraphy_run, trtexec, value_of
 from trtforensics.model.log import Tool
 
 if TYPE_CHECKING:
@@ -79,8 +79,8 @@ def workspace(case: Case) -> Step:
 
 def _pools(case: Case, mebibytes: int) -> str:
     """Return the value of ``--memPoolSize`` with this workspace and the other pools of the log's command."""
-    given = next((o.partition("=")[2] for o in options(case) if o.startswith("--memPoolSize=")), "")
-    others = [pool for pool in given.split(",") if pool and not pool.startswith("workspace:")]
+    given = value_of(options(case), "--memPoolSize").split(",")
+    others = [pool for pool in given if pool and not pool.startswith("workspace:")]
     return ",".join([f"workspace:{mebibytes}", *others])
 
 
