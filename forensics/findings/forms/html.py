@@ -96,7 +96,7 @@ def _body(report: Report, figures: Sequence[Figure]) -> Iterator[ET.Element]:
                 " ",
                 tag("b", shared.code),
                 f" {shared.title}: ",
-                _shared(report, shared.sources),
+                ", ".join(report.sources[index].path for index in shared.sources),
             )
             for shared in report.common
         ]
@@ -241,10 +241,6 @@ def _line(evidence: Evidence, first_file: str) -> ET.Element:
 
 def _badge(severity: Severity) -> ET.Element:
     return tag("span", severity.word, cls=f"badge {severity.word}")
-
-
-def _shared(report: Report, sources: Sequence[int]) -> str:
-    return ", ".join(report.sources[index].path for index in sources)
 
 
 def _rest(report: Report) -> Iterator[ET.Element]:

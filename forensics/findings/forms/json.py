@@ -12,8 +12,6 @@ from trtforensics.render.json_text import dumps
 if TYPE_CHECKING:
     from trtforensics.findings.finding import Finding, Report
     from trtforensics.findings.forms.rendering import Look
-    from trtforensics.model.log import Coverage
-    from trtforensics.render.time_rows import TimeRow
 
 SCHEMA = 2
 
@@ -38,10 +36,13 @@ def document(report: Report) -> JsonObject:
                 "lines": s.lines,
                 "sha256": s.sha256,
                 "builds": s.builds,
-                "coverage": _coverage(s.coverage),
+                "coverage": {**asdict(s.coverage), "times": s.coverage.times or "none"},
                 "wrapped_in": list(s.wrapped_in),
                 "headlines": [headline.text for headline in s.headlines],
-                "times": [_time_row(row) for row in s.times],
+                "times": [
+                    {"label": row.label, "text": row.text, "lines": [span.line for span in row.spans]}
+                    for row in s.times
+                ],
                 "model": s.model or None,
             }
             for s in report.sources
@@ -76,14 +77,6 @@ def _targets(report: Report) -> JsonObject:
         for place, target in targets
     ]
     return {"kind": "check", "targets": documents}
-
-
-def _time_row(row: TimeRow) -> JsonObject:
-    return {"label": row.label, "text": row.text, "lines": [span.line for span in row.spans]}
-
-
-def _coverage(coverage: Coverage) -> JsonObject:
-    return {**asdict(coverage), "times": coverage.times.value if coverage.times else "none"}
 
 
 def finding_document(finding: Finding) -> JsonObject:

@@ -24,7 +24,7 @@ from trtforensics.render.json_text import dumps
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from trtforensics.findings.finding import Evidence, Finding, NotJudged, Report, Unreadable
+    from trtforensics.findings.finding import Evidence, Finding, Report
     from trtforensics.findings.forms.rendering import Look
     from trtforensics.findings.rule import Rule
 
@@ -54,7 +54,13 @@ def document(report: Report) -> JsonObject:
     marks = dict(zip(map(id, every), fingerprints(every), strict=True))
     results = [
         _result(finding, positions[finding.code], artifacts, root_of(finding, among))
-        | {"partialFingerprints": _fingerprints(finding, marks[id(finding)])}
+        # what servers tell findings of two runs by; GitHub takes ``primaryLocationLineHash``, and it alone
+        | {
+            "partialFingerprints": {
+                "primaryLocationLineHash": marks[id(finding)],
+                "trtforensics/v1": visible(finding.signature),
+            }
+        }
         | more
         for among, more in ((shown, {}), (hidden, hiding))
         for finding in among
@@ -69,8 +75,13 @@ def document(report: Report) -> JsonObject:
         "invocations": [
             {
                 "executionSuccessful": not report.unreadable,
-                "toolConfigurationNotifications": [_not_judged(rule) for rule in report.not_judged],
-                "toolExecutionNotifications": [_unreadable(source) for source in report.unreadable],
+                "toolConfigurationNotifications": [
+                    _notice("note", f"{rule.code} was not asked, it needs {', '.join(rule.needs)}: {rule.title}")
+                    for rule in report.not_judged
+                ],
+                "toolExecutionNotifications": [
+                    _notice("error", f"{source.path} was not read: {source.why}") for source in report.unreadable
+                ],
             }
         ],
         "originalUriBaseIds": {BASE: {"description": _text("The working directory of the command.")}},
@@ -132,11 +143,6 @@ def _result(finding: Finding, rule_index: int, artifacts: Mapping[str, int], roo
     return result
 
 
-def _fingerprints(finding: Finding, line_hash: str) -> JsonObject:
-    """Return what servers tell findings of two runs by; GitHub takes ``primaryLocationLineHash``, and it alone."""
-    return {"primaryLocationLineHash": line_hash, "trtforensics/v1": visible(finding.signature)}
-
-
 def _message(finding: Finding, root: Finding | None) -> Iterator[str]:
     """Give the paragraphs that an editor shows at the line: many editors list only the first."""
     yield f"{finding.title}."
@@ -180,10 +186,5 @@ def _place(path: str) -> JsonObject:
     return {"uri": quote(os.fsencode(pure.as_posix())), "uriBaseId": BASE}
 
 
-def _unreadable(source: Unreadable) -> JsonObject:
-    return {"level": "error", "message": _text(f"{source.path} was not read: {source.why}")}
-
-
-def _not_judged(rule: NotJudged) -> JsonObject:
-    needs = ", ".join(rule.needs)
-    return {"level": "note", "message": _text(f"{rule.code} was not asked, it needs {needs}: {rule.title}")}
+def _notice(level: str, text: str) -> JsonObject:
+    return {"level": level, "message": _text(text)}

@@ -17,7 +17,7 @@ from trtforensics.render.names import shortened, wrapped
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from trtforensics.findings.finding import Finding, Report, ReportSource, SharedFinding, Step
+    from trtforensics.findings.finding import Finding, Report, ReportSource, Step
     from trtforensics.findings.forms.rendering import Look
     from trtforensics.render.headline import Headline
 
@@ -71,7 +71,9 @@ def _blocks(report: Report, look: Look) -> Iterator[list[str]]:
             *(line for source in report.unreadable for line in _wrapped("", f"{source.path}: {source.why}", look)),
         ]
     if report.common and not many:
-        yield ["In several logs:", *(_shared(finding, len(report.sources)) for finding in report.common)]
+        logs = len(report.sources)
+        common = (f"{f.code} in {len(f.sources)} of {logs}: {visible(f.title)}" for f in report.common)
+        yield ["In several logs:", *(f"{_INDENT}{line}" for line in common)]
     rest = [*_rest(report)]
     if rest:
         yield rest
@@ -214,10 +216,6 @@ def _wrapped(label: str, text: str, look: Look) -> list[str]:
     """Return a labelled text in lines of the terminal's width, no line where there is no text."""
     width = min(look.width or _WIDTH, _WIDTH)
     return wrapped(visible(text), width, f"{_INDENT}{label}", _INDENT + " " * len(label)) if text else []
-
-
-def _shared(finding: SharedFinding, sources: int) -> str:
-    return f"{_INDENT}{finding.code} in {len(finding.sources)} of {sources}: {visible(finding.title)}"
 
 
 def _rest(report: Report) -> Iterator[str]:

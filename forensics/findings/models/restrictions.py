@@ -103,46 +103,46 @@ def _not_constant(model: CheckedModel, tensor: str, _: Restriction) -> str:
     return "is constant, which it must not be" if tensor in model.constants else ""
 
 
-def _values(model: CheckedModel, tensor: str) -> Any:  # noqa: ANN401 - an array of any type
-    values = model.values(tensor, whole=True)
-    return None if values is None or values.dtype.kind not in "fiub" else values
+def _of_values(judge: Callable[[Any, str], str]) -> Judge:
+    """Judge a tensor by its numbers, where these are known and there are any."""
+
+    def judged(model: CheckedModel, tensor: str, row: Restriction) -> str:
+        values = model.values(tensor, whole=True)
+        known = values is not None and values.dtype.kind in "fiub" and values.size
+        return judge(values, row.value) if known else ""
+
+    return judged
 
 
-def _positive(model: CheckedModel, tensor: str, _: Restriction) -> str:
-    values = _values(model, tensor)
-    bad = 0 if values is None else int(np.count_nonzero(~(values > 0)))
+def _positive(values: Any, _: str) -> str:  # noqa: ANN401 - an array of any type
+    bad = int(np.count_nonzero(~(values > 0)))
     return f"has {bad:,} values that are not positive" if bad else ""
 
 
-def _zero(model: CheckedModel, tensor: str, _: Restriction) -> str:
-    values = _values(model, tensor)
-    bad = 0 if values is None else int(np.count_nonzero(values))
+def _zero(values: Any, _: str) -> str:  # noqa: ANN401 - an array of any type
+    bad = int(np.count_nonzero(values))
     return f"has {bad:,} values that are not zero, they must be" if bad else ""
 
 
-def _equal(model: CheckedModel, tensor: str, row: Restriction) -> str:
-    values = _values(model, tensor)
-    differs = values is not None and bool(np.any(values != float(row.value)))
-    return f"is not {row.value}, it must be" if differs else ""
+def _equal(values: Any, wanted: str) -> str:  # noqa: ANN401 - an array of any type
+    return f"is not {wanted}, it must be" if np.any(values != float(wanted)) else ""
 
 
-def _below(model: CheckedModel, tensor: str, row: Restriction) -> str:
-    values = _values(model, tensor)
-    most = None if values is None or not values.size else values.max()
-    return "" if most is None or most <= float(row.value) else f"is {most:,}, it must be at most {row.value}"
+def _below(values: Any, most: str) -> str:  # noqa: ANN401 - an array of any type
+    return "" if values.max() <= float(most) else f"is {values.max():,}, it must be at most {most}"
 
 
 _TENSORS: Mapping[str, Judge] = {
-    "below": _below,
+    "below": _of_values(_below),
     "build-time": _constant,
     "constant": _constant,
-    "equal": _equal,
+    "equal": _of_values(_equal),
     "not-constant": _not_constant,
     "not-type": _not_type,
-    "positive": _positive,
+    "positive": _of_values(_positive),
     "rank": _rank,
     "static": _static,
     "type": _type,
-    "zero": _zero,
+    "zero": _of_values(_zero),
 }
 """What breaks the restriction, in words."""

@@ -64,15 +64,11 @@ def _close(product: TunedSum) -> SumTactic | None:
 @explained("TF325")
 def only_half(case: Case) -> Iterator[Observation]:
     """Name the layers with several tactics that all accumulate in Half."""
-    products = [product for product in case.sums if _all_half(product)]
+    half = (product for product in case.sums if product.chosen.facts.accumulator == _HALF)
+    products = [product for product in half if product.rival_accumulators() == {_HALF}]
     if products:
         title = f"{counted(len(products), 'layer')} can only sum in FP16: {{names}}"
         yield _observed(case, products, title, [product.chosen for product in products], pin=False)
-
-
-def _all_half(product: TunedSum) -> bool:
-    """Whether there are several tactics and all accumulate in Half."""
-    return product.chosen.facts.accumulator == _HALF and product.rival_accumulators() == {_HALF}
 
 
 @explained("TF326")

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from trtforensics.engines.facts import LayerFacts
     from trtforensics.findings.case import Case
-    from trtforensics.model.log import EngineLayer
 
 _IMAGE_CHANNELS = 4
 """Most channels that an input has as an image: its first convolution cannot have more."""
@@ -67,22 +66,11 @@ def _observed(
 @explained("TF617")
 def misaligned(case: Case) -> Iterator[Observation]:
     """Name convolutions with such channels, but not the first of an image; grouped ones use no tensor cores anyway."""
-    group = [
-        facts
-        for facts in case.facts.running
-        if facts.alignment is not None
-        and not facts.alignment.aligned
-        and facts.alignment.input_channels > _IMAGE_CHANNELS
-    ]
-    shown = listed([_channels(facts) for facts in group])
-    yield from _observed(case, f"{counted(len(group), 'convolution')} with channels {shown}", group, "channels")
-
-
-def _channels(facts: LayerFacts) -> str:
-    aligned = facts.alignment
-    if aligned is None:
-        return ""
-    return f"{aligned.input_channels} to {aligned.output_channels} (multiples of {aligned.multiple} suit)"
+    known = ((facts, channels) for facts in case.facts.running if (channels := facts.alignment) is not None)
+    odd = [(facts, its) for facts, its in known if not its.aligned and its.input_channels > _IMAGE_CHANNELS]
+    shown = [f"{its.input_channels} to {its.output_channels} (multiples of {its.multiple} suit)" for _, its in odd]
+    title = f"{counted(len(odd), 'convolution')} with channels {listed(shown)}"
+    yield from _observed(case, title, [facts for facts, _ in odd], "channels")
 
 
 @explained("TF618")
@@ -121,12 +109,15 @@ def unfused_normalization(case: Case) -> Iterator[Observation]:
 
 @explained("TF619")
 def back_and_forth(case: Case) -> Iterator[Observation]:
-    """Name the converters behind layers that compute in a quantised type, and cite both."""
+    """Name the converters behind layers that compute in a quantised type, and cite both.
+
+    A copy from INT8 to INT8 only changes the format.
+    """
     computing = _Neighbours(case.facts.running)
     pairs = [
         (facts, maker)
         for facts in case.facts.running
-        if _converts(facts) and _narrows(facts.layer)
+        if _converts(facts) and output_types(facts.layer) & QUANTISED and not input_types(facts.layer) & QUANTISED
         for maker in computing.around(facts, back=True)
         if maker.precision in QUANTISED and not output_types(maker.layer) & QUANTISED
     ]
@@ -136,11 +127,6 @@ def back_and_forth(case: Case) -> Iterator[Observation]:
     yield from _observed(case, title, converters, "back and forth", cite=makers)
 
 
-def _narrows(layer: EngineLayer) -> bool:
-    """Whether a layer writes a quantised type and reads none: a copy from INT8 to INT8 only changes the format."""
-    return bool(output_types(layer) & QUANTISED) and not input_types(layer) & QUANTISED
-
-
 def _converts(facts: LayerFacts) -> bool:
     return is_reformat(facts.layer) or _only_quantizes(facts)
 
@@ -148,23 +134,19 @@ def _converts(facts: LayerFacts) -> bool:
 @explained("TF637")
 def copies(case: Case) -> Iterator[Observation]:
     """Name the layers, with their share of the time."""
-    group = [facts for facts in case.facts.running if _copies(facts)]
-    yield from _observed(case, f"{_that(group)} nothing but copy, {_kinds(group)}", group, "copies")
-
-
-def _copies(facts: LayerFacts) -> bool:
-    if facts.kind in DATA_MOVEMENT or facts.layer.type in DATA_MOVEMENT:
-        return True
-    return is_reformat(facts.layer) and facts.name.endswith(" copy")
+    group = [
+        facts
+        for facts in case.facts.running
+        if not {facts.kind, facts.layer.type}.isdisjoint(DATA_MOVEMENT)
+        or (is_reformat(facts.layer) and facts.name.endswith(" copy"))
+    ]
+    kinds = [facts.layer.type for facts in group]
+    counts = listed([f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds)])
+    yield from _observed(case, f"{_that(group)} nothing but copy, {counts}", group, "copies")
 
 
 def _that(group: Sequence[LayerFacts]) -> str:
     return "1 layer does" if len(group) == 1 else f"{len(group)} layers do"
-
-
-def _kinds(group: Sequence[LayerFacts]) -> str:
-    kinds = [facts.layer.type for facts in group]
-    return listed([f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds)])
 
 
 @explained("TF638")

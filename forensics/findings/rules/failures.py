@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted, grouped, listed
-from trtforensics.findings.finding import Observation, Step
+from trtforensics.findings.finding import Observation
 from trtforensics.findings.layers import runs_in
 from trtforensics.findings.observations import observe, quoted
 from trtforensics.findings.rule_tables import explained
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from trtforensics.findings.case import Case
     from trtforensics.model.log import Build
     from trtforensics.model.notes import Note
-    from trtforensics.model.span import SourceSpan
     from trtforensics.model.timings import OpenBlock
 
 _OF_OTHER_RULES = re.compile("CUDA_SUCCESS|^autotuning: CUDA error |^Formal output tensor ")
@@ -55,6 +54,7 @@ def no_implementation(case: Case) -> Iterator[Observation]:
         since = _block(case, note)
         reasons = [reason for reason in case.notes(*_REASONS) if since < reason.span.line <= note.span.line]
         why = listed(list(dict.fromkeys(_REASONS[reason.kind] for reason in reversed(reasons))))
+        starved = [span for layer in case.build.starved if layer.layer == name for span in layer.spans]
         members = next((f.onnx_nodes for f in case.build.foreign_nodes if f.name == name), ())
         yield Observation(
             f"There is no implementation for {name}" + (f": {why}" if why else ""),
@@ -62,9 +62,9 @@ def no_implementation(case: Case) -> Iterator[Observation]:
             settle="That there is none is certain; that the lines before it are the reason is not" if reasons else "",
             layers=(name,),
             onnx_nodes=members,
-            steps=_after_failure(case, reasons),
+            steps=(*([workspace(case)] if _short(case, reasons) else []), reduce(case)),
             same_as=f"{name} {why}",
-            because=[*(reason.span for reason in reasons), *_starved(case, name)],
+            because=[*(reason.span for reason in reasons), *starved],
             fix=_fix(case, reasons),
         )
 
@@ -74,14 +74,6 @@ def _block(case: Case, note: Note) -> int:
     chosen = [choice.span.line for choice in case.build.choices]
     chosen += [choice.span.line for choice in case.build.cached]
     return max((line for line in chosen if line < note.span.line), default=0)
-
-
-def _starved(case: Case, name: str) -> list[SourceSpan]:
-    return [span for layer in case.build.starved if layer.layer == name for span in layer.spans]
-
-
-def _after_failure(case: Case, reasons: Sequence[Note]) -> tuple[Step, ...]:
-    return (*([workspace(case)] if _short(case, reasons) else []), reduce(case))
 
 
 def _short(case: Case, reasons: Sequence[Note]) -> bool:

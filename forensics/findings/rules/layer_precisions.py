@@ -125,7 +125,7 @@ def _disobeyed(  # noqa: PLR0913 - the fields of an observation
 def kernel_type(case: Case) -> Iterator[Observation]:
     """Compare each request with Myelin's kernels, whose metadata names their nodes."""
     layers = layer_names(case.build)
-    kernels = [layer for layer in case.engine if is_foreign(layer) and not is_foreign_node(layer.name)]
+    kernels = _kernels_inside(case)
     for request in type_requests(case.build):
         yield from _disobeyed(
             request,
@@ -228,11 +228,11 @@ def _steps(case: Case, nodes: Sequence[OnnxNode]) -> Iterator[Step]:
         yield Step(
             "Compare their outputs with ONNX Runtime (marking ends the ForeignNode there)", polygraphy_run(case, *marks)
         )
-    if not _detailed(case):
+    if not _kernels_inside(case):
         dump = trtexec(case, "--profilingVerbosity=detailed", "--dumpLayerInfo")
         yield Step("See the types of the kernels inside", dump)
 
 
-def _detailed(case: Case) -> bool:
-    """Whether the log shows the kernels inside ForeignNodes already."""
-    return any(is_foreign(layer) and not is_foreign_node(layer.name) for layer in case.engine)
+def _kernels_inside(case: Case) -> list[EngineLayer]:
+    """Return the kernels inside ForeignNodes, as far as the log shows them."""
+    return [layer for layer in case.engine if is_foreign(layer) and not is_foreign_node(layer.name)]

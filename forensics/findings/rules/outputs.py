@@ -288,7 +288,8 @@ def _computed(nodes: Iterable[OnnxNode], inputs: Iterable[str]) -> set[str]:
 
 def _both_stretched(case: Case) -> Iterator[Observation]:
     """Report operations whose operands are both broadcast, at least one of them along a leading 1."""
-    notes = [note for note in case.notes("broadcasting") if note.text("second") and _has_leading_one(note)]
+    both = [note for note in case.notes("broadcasting") if note.text("second")]
+    notes = [note for note in both if any(_is_leading_one(note, at) for at in (0, 1))]
     yield from observe(
         notes,
         f"Both operands of {{names}} are broadcast, along a leading dimension of 1 ({counted(len(notes), 'line')})",
@@ -299,16 +300,15 @@ def _both_stretched(case: Case) -> Iterator[Observation]:
     )
 
 
-def _has_leading_one(note: Note) -> bool:
-    return any(f"dims(input{at})=[1," in note.text("text") for at in (0, 1))
+def _is_leading_one(note: Note, at: int) -> bool:
+    return f"dims(input{at})=[1," in note.text("text")
 
 
 def _stretches(note: Note, node: OnnxNode | None, computed: set[str]) -> bool:
     """Whether a tensor that is no weight is broadcast along its leading 1; for weights that is usual."""
     at = int(note.number("count") or 0)
-    if node is None or at >= len(node.inputs) or node.inputs[at] not in computed:
-        return False
-    return f"dims(input{at})=[1," in note.text("text")
+    known = node is not None and at < len(node.inputs) and node.inputs[at] in computed
+    return known and _is_leading_one(note, at)
 
 
 @explained("TF246")

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from trtforensics.findings.arithmetic import TunedSum
     from trtforensics.findings.case import Case
-    from trtforensics.model.log import Build
-    from trtforensics.model.notes import Note
 
 
 def _observed(case: Case, wanted: str, noun: str, title: str) -> Iterator[Observation]:
@@ -70,9 +68,12 @@ def versions(case: Case) -> Iterator[Observation]:
 @explained("TF905")
 def batch(case: Case) -> Iterator[Observation]:
     """Report an input whose first dimension is -1 in one log and a number in the other."""
-    before, now = (_inputs(build) for build in (case.the_baseline.build, case.build))
+    before, now = (
+        {note.text("tensor"): note for note in build.notes if note.kind == "adding_input"}
+        for build in (case.the_baseline.build, case.build)
+    )
     for name in before.keys() & now.keys():
-        sizes = [_batch(inputs[name]) for inputs in (before, now)]
+        sizes = [inputs[name].text("dims").strip("()").partition(",")[0] for inputs in (before, now)]
         if ("-1" in sizes) and sizes[0] != sizes[1]:
             static = next(size for size in sizes if size != "-1")
             yield Observation(
@@ -81,14 +82,6 @@ def batch(case: Case) -> Iterator[Observation]:
                 layers=(name,),
                 same_as="batch",
             )
-
-
-def _inputs(build: Build) -> dict[str, Note]:
-    return {note.text("tensor"): note for note in build.notes if note.kind == "adding_input"}
-
-
-def _batch(note: Note) -> str:
-    return note.text("dims").strip("()").partition(",")[0]
 
 
 _FACTS = {"accumulator": "accumulator", "split_k": "split-K", "tensor_core": "use of tensor cores"}
