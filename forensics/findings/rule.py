@@ -6,8 +6,8 @@ Rules are functions below :func:`rule`; those that only report what lines say ar
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.case import Case
@@ -39,6 +39,7 @@ class Rule:
     ``last`` runs after all others and sees, in :attr:`Case.explained`, which lines their findings cite. ``reads`` are
     the kinds of notes that it asks for; a rule of ``notes_alone`` judges by nothing else. ``general``: it only repeats
     or classes a message. A note of a kind in ``refuters`` refutes what the cited notes say of its ``name``.
+    ``variants`` are cause and fix of special cases, by names that its function knows.
 
     Raises:
         ValueError: The code has another form, a version is none, or a text is missing: rules of other packages may do
@@ -57,6 +58,7 @@ class Rule:
     notes_alone: bool = False
     general: bool = False
     refuters: frozenset[str] = frozenset()
+    variants: Mapping[str, tuple[str, str]] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         explanation = self.explanation

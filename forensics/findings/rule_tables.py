@@ -3,7 +3,8 @@
 Rules that need more are functions; the texts of those that are :func:`explained` are rows too, in the folder ``texts``
 beside the module, one table a module. They may lack ``reads``, in which ``sentences`` stands for all kinds of errors
 that explain themselves, have no ``says``, name in ``needs`` the inputs that they need, and have ``last`` where they are
-to see which lines other findings cite.
+to see which lines other findings cite. ``cause NAME`` and ``fix NAME`` are those of a special case that the function
+names (:attr:`~.rule.Rule.variants`).
 
 A row is a paragraph; one that begins with ``#`` is a comment. Its first line has code, severity and title, every other
 line has a field, and an indented line continues the one above. ``fix``, ``source`` and ``says`` may come several times;
@@ -57,6 +58,7 @@ _LISTED = re.compile(r"\{(\w+):listed\}")
 _FIELD = re.compile(r"\{(\w+)\}")
 _ONCE = frozenset({"reads", "cause", "confirm"})
 _OPTIONAL = {"reads", "needs", "settle", "same", "follows", "general", "refuted", "last"}
+_OF_VARIANTS = {"cause", "fix"}
 _EVERY_SENTENCE = "sentences"
 
 
@@ -102,10 +104,13 @@ def _rule(lines: list[str], required: frozenset[str]) -> Rule:
     head, _, title = lines[0].partition(": ")
     code, _, severity = head.partition(" ")
     fixes, sources, says, fields = [], [], [], {}
+    variants: dict[str, dict[str, str]] = {}
     for line in lines[1:]:
         field, _, text = line.partition(": ")
         name, *bounds = field.split(" ")
-        if name == "fix":
+        if name in _OF_VARIANTS and len(bounds) == 1:
+            variants.setdefault(bounds[0], {"fix": ""})[name] = text
+        elif name == "fix":
             named = dict(zip(bounds[::2], bounds[1::2], strict=True))
             fixes.append(Fix(text, rtx=named.pop("rtx", "") != "no", **named))
         elif name == "source":
@@ -135,6 +140,7 @@ def _rule(lines: list[str], required: frozenset[str]) -> Rule:
         notes_alone=True,
         general="general" in fields,
         refuters=frozenset(fields.get("refuted", "").split()),
+        variants={name: (texts["cause"], texts["fix"]) for name, texts in variants.items()},
     )
 
 

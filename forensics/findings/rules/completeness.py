@@ -68,17 +68,11 @@ def not_shown(case: Case) -> Iterator[Observation]:
         yield Observation(
             f"The log does not show {listed(missing)}",
             (first,),
-            cause=_OF_A_LOADED_ENGINE if loads else "",
+            cause=not_shown.variants["loaded"][0] if loads else "",
             severity=Severity.NOTE if ended or known.engine_layers or told else Severity.WARNING,
             steps=(_whole_log(case, loads=loads, ended=ended),),
             same_as="coverage",
         )
-
-
-_OF_A_LOADED_ENGINE = (
-    "The command loads an engine that another run built. How that was built, its precision and its layers, is in that "
-    "run's log: the build options in this one, Precision among them, are defaults or have no effect."
-)
 
 
 def _whole_log(case: Case, *, loads: bool, ended: bool) -> Step:

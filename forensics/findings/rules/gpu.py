@@ -139,7 +139,7 @@ def none_fits(case: Case) -> Iterator[Observation]:
     none, operations = case.notes("no_tactics"), case.notes("tuned_operation")
     about = operations[0] if operations else None
     what = f"{about.text('op').lower()} at {about.text('layer')} in {_TYPES[about.text('type')]}" if about else ""
-    cause, fix = _NO_KERNEL if what else ("", "")
+    cause, fix = none_fits.variants["no-kernel"] if what else ("", "")
     yield from observe(
         [*none, *operations],
         f"Myelin has no tactic for the {what}" if what else "Myelin found no tactic, perhaps for want of workspace",
@@ -152,13 +152,6 @@ def none_fits(case: Case) -> Iterator[Observation]:
 
 
 _TYPES = {"f8": "FP8", "i8": "INT8", "f4": "FP4", "i4": "INT4", "f16": "FP16", "bf16": "BF16", "f32": "FP32"}
-_NO_KERNEL = (
-    (
-        "The operation has no kernel for its types, dimensions and alignment on this GPU: quantised types have kernels "
-        "for fewer operations (an FP8 or INT8 convolution of three dimensions, or with few channels, may have none)."
-    ),
-    "Leave it unquantised: disable the quantizers at its input and weights (ModelOpt), or build it in FP16.",
-)
 
 
 @explained("TF303")

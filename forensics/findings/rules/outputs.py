@@ -79,11 +79,12 @@ def differs(case: Case) -> Iterator[Observation]:
         note.text("runner").partition("-")[0]: note for note in lost if note.text("tensor") == lost[0].text("tensor")
     }
     if len(nan) > 1:
+        cause, fix = differs.variants["nan"]
         yield Observation(
             f"{next(iter(nan.values())).text('tensor')} is NaN in {' and '.join(nan)} alike: TensorRT is not the cause",
             [*(note.span for note in nan.values()), *(note.span for note in notes)],
-            cause="The reference gives NaN too: the model does for these inputs, or the inputs hold NaN.",
-            fix="Give inputs as the application has them (--data-loader-script), and check the model first.",
+            cause=cause,
+            fix=fix,
         )
         return
     lost_values = _lost(case, [note.span for note in notes])
@@ -148,24 +149,10 @@ def _lost(case: Case, spans: Sequence[SourceSpan]) -> Observation | None:
     name, value, side = lost
     how = "ends at {:g}, the largest number of FP16" if saturated else "is {:g} everywhere"
     title = f"{name} of {side.partition('-')[0]} {how.format(value)}{_how_far(case, _failed(case))}"
-    cause, fix = _CLAMPED if saturated else _FLAT
+    cause, fix = differs.variants["clamped" if saturated else "flat"]
     return Observation(title, spans, cause=cause, fix=fix)
 
 
-_CLAMPED = (
-    (
-        "The reference goes beyond FP16's range, to which the values are clamped: what is added or multiplied there in "
-        "FP16 saturates. No tolerance makes that right."
-    ),
-    "Keep the nodes that give such values in FP32 or BF16 (trtforensics bisect precision MODEL), or scale them.",
-)
-_FLAT = (
-    (
-        "A constant output means that an earlier layer lost the values, not that this one rounded them: they saturated "
-        "or overflowed in FP16, cancelled out, or were never written."
-    ),
-    "Compare the tensors upstream of it (a few marked as outputs), and keep the layer that loses them in FP32 or BF16.",
-)
 _HALF_MOST = 65504.0
 
 

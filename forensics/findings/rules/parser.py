@@ -82,7 +82,8 @@ def no_importer(case: Case) -> Iterator[Observation]:
 def _why_no_importer(case: Case, op: str) -> tuple[str, str]:
     """Say why an operator has no importer, and what mends that; nothing where neither is known."""
     old = case.version is None or case.version.has(before="8.5")
-    return _DATA_DEPENDENT if op in _SIZED_BY_DATA and old else _NATIVE.get(op) or _imported_later(case, op)
+    known = no_importer.variants.get("data-dependent" if op in _SIZED_BY_DATA and old else op)
+    return known or _imported_later(case, op)
 
 
 def _imported_later(case: Case, op: str) -> tuple[str, str]:
@@ -98,26 +99,7 @@ def _imported_later(case: Case, op: str) -> tuple[str, str]:
     )
 
 
-_NATIVE = {
-    "GroupNorm": (
-        "GroupNorm was a plugin of the diffusion demo up to 8.5; since 8.6 TensorRT has native group normalisation.",
-        "Export the model with the ONNX operator GroupNormalization of opset 18.",
-    ),
-    "LayerNorm": (
-        "LayerNorm was a plugin of the diffusion demo up to 8.5; since 8.6 TensorRT has native layer normalisation.",
-        "Export the model with the ONNX operator LayerNormalization of opset 17.",
-    ),
-    "InstanceNormalization": (
-        "The importer maps InstanceNormalization to a plugin of libnvinfer_plugin, which older builds of it lack.",
-        "Use a newer TensorRT (on Jetson a newer JetPack), and load the plugin library.",
-    ),
-}
-"""Why the plugins of some operators are not there, and what mends that."""
 _SIZED_BY_DATA = {"NonZero", "NonMaxSuppression"}
-_DATA_DEPENDENT = (
-    "Its output's size depends on the data: TensorRT imports it from 8.5 on and looks for a plugin of its name before.",
-    "Upgrade TensorRT to 8.5 or later, or take the operator out of the graph.",
-)
 
 
 @explained("TF115")

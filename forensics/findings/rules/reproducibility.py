@@ -122,20 +122,11 @@ _SHAKY = 5.0
 """Coefficient of variance in per cent from which times are doubtful, where the log has no percentiles."""
 _HELD_MIB = 1024
 """Memory in use before the start from which another program is likely to run: a desktop takes some hundred MiB."""
-_CAUSES: dict[SpreadForm | None, str] = {
-    **dict.fromkeys(
-        (SpreadForm.STEP, SpreadForm.DRIFT, SpreadForm.LEVELS),
-        "The GPU's clock changed during the run: it rises only under load, and falls when the GPU is hot or short of "
-        "power.",
-    ),
-    **dict.fromkeys(
-        (SpreadForm.FEW, SpreadForm.TAIL),
-        "Some calls waited for something: an interrupt on the host, another program's work, the loading of a kernel. "
-        "The median is the engine's.",
-    ),
-    SpreadForm.BROAD: "Calls lie far apart on both sides of the median: another program uses the GPU, its clock "
-    "follows its load, or the host feeds it too slowly. Mean and median are figures of this run, not of the engine.",
-    SpreadForm.NARROW: "trtexec warns from 1 % of variation on; nearly all calls of this run are close to the median.",
+_CAUSES = {
+    **dict.fromkeys((SpreadForm.STEP, SpreadForm.DRIFT, SpreadForm.LEVELS), "clock"),
+    **dict.fromkeys((SpreadForm.FEW, SpreadForm.TAIL), "waits"),
+    SpreadForm.BROAD: "broad",
+    SpreadForm.NARROW: "narrow",
 }
 _TITLES: dict[SpreadForm | None, str] = {
     SpreadForm.FEW: "GPU compute time was steady but for a few calls",
@@ -157,7 +148,7 @@ def unstable(case: Case) -> Iterator[Observation]:
     yield Observation(
         f"{_TITLES.get(form, 'GPU compute time was unstable')}{coefficient}{text}{user}",
         [*(note.span for note in notes), *spans, *seen],
-        cause=_CAUSES.get(form, ""),
+        cause=unstable.variants[_CAUSES[form]][0] if form else "",
         severity=Severity.WARNING if doubtful else Severity.NOTE,
         steps=_steadied(case, form, seen, doubtful=doubtful),
         settle="nvidia-smi before and during the run" if user else "",

@@ -63,18 +63,12 @@ def guessed_shape(case: Case) -> Iterator[Observation]:
             [*without_warning, *(note.span for note in notes)],
             layers=names,
             steps=(step,),
-            cause=_OF_A_RUN if loads else "",
+            cause=guessed_shape.variants["loaded"][0] if loads else "",
             severity=Severity.NOTE if loads else None,
         )
     because = [note.span for note in case.notes("input_unknown")]
     title = "Polygraphy guessed the shape of {names}"
     yield from observe(case.notes("poly_shape_guessed"), title, names="tensor", because=because, same_as="guessed")
-
-
-_OF_A_RUN = (
-    "No shapes were given for the run, so trtexec set every dynamic dimension of the loaded engine's inputs to 1: the "
-    "times are those of that size."
-)
 
 
 def _optimum(shapes: str) -> str:

@@ -109,6 +109,12 @@ def test_a_row_gives_a_finding_for_each_title_or_one_that_lists(
     assert {one.settle for one in seen} == {settle}
 
 
+def test_a_row_has_the_texts_of_special_cases() -> None:
+    (rule,) = read_table(ROW + "cause old: It is old.\nfix old: Take a new one.\ncause new: It is new.\n")
+    assert rule.variants == {"old": ("It is old.", "Take a new one."), "new": ("It is new.", "")}
+    assert len(rule.explanation.fixes) == 2
+
+
 def test_a_row_may_read_all_errors_that_explain_themselves_and_speak_last() -> None:
     (rule,) = read_table(ROW.replace("missing_scale", "missing_scale sentences") + "last: it sees what others cite\n")
     assert (rule.reads, rule.last) == (frozenset({"missing_scale", *CLASSES}), True)
