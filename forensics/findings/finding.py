@@ -86,12 +86,12 @@ class Cost:
         """The time of the units."""
         return sum(unit.time_ms or 0.0 for unit in self.units)
 
-    def text(self, also: str = "", *, ms: bool = True) -> str:
+    def text(self, also: str = "") -> str:
         """Say the time and the share, and what more may lie inside ForeignNodes: ``0.42 ms, 46% of the tuned time``.
 
         ``also`` stands behind the share.
         """
-        words = [f"{self.ms:.3g} ms"] if self.units and (ms or self.share is None) else []
+        words = [f"{self.ms:.3g} ms"] if self.units else []
         words += [f"{self.share:.0%} of the {self.source} time"] if self.units and self.share is not None else []
         own = ", ".join(words) + (f" ({self.left_out})" if words and self.left_out else "") + also
         more = " more" if self.units else ""

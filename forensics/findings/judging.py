@@ -297,7 +297,7 @@ def _shared(signature: str, group: Sequence[Finding]) -> SharedFinding:
 def _source(log: BuildLog, index: int, findings: Sequence[Finding]) -> ReportSource:
     source = log.source
     errors = [finding for finding in findings if finding.source == index and finding.severity is Severity.ERROR]
-    about = [root_of(finding, findings) or finding for finding in errors]
+    roots = [root_of(finding, findings) or finding for finding in errors]
     return ReportSource(
         source.path,
         source.bytes,
@@ -306,14 +306,13 @@ def _source(log: BuildLog, index: int, findings: Sequence[Finding]) -> ReportSou
         len(log.builds),
         coverage_of(log),
         source.wrapped_in,
-        tuple(_with_root(log, headline, about, findings) for headline in headlines(log)),
+        tuple(_with_root(log, headline, roots) for headline in headlines(log)),
         tuple(time_rows(log, log.builds[0])) if len(log.builds) == 1 else (),
     )
 
 
-def _with_root(log: BuildLog, headline: Headline, errors: Sequence[Finding], every: Sequence[Finding]) -> Headline:
+def _with_root(log: BuildLog, headline: Headline, roots: Sequence[Finding]) -> Headline:
     """Say in the headline of a run that did not pass which finding is the root of that, and where it stands."""
     builds = set(log.runs[headline.index].builds) if log.runs else {headline.index}
-    root = next((finding for finding in errors if not builds.isdisjoint(finding.builds)), None)
-    root = None if root is None else root_of(root, every) or root
+    root = next((root for root in roots if not builds.isdisjoint(root.builds)), None)
     return headline if root is None else with_root(headline, f"{root.code} in line {root.line}")

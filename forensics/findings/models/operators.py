@@ -127,22 +127,9 @@ def plugin_wanted(case: Case) -> Iterator[Observation]:
 
 _BROADCASTING = 7
 """The operator set from which on arithmetic broadcasts as numpy does."""
-_OF_ONE_TYPE = {
-    "Add",
-    "Sub",
-    "Mul",
-    "Div",
-    "Equal",
-    "Greater",
-    "Less",
-    "Max",
-    "Min",
-    "Gemm",
-    "MatMul",
-    "Concat",
-    "Conv",
-}
-_ELEMENTWISE = {"Add", "Sub", "Mul", "Div", "Pow", "And", "Or", "Xor", "Equal", "Greater", "Less", "Max", "Min", "Gemm"}
+_ARITHMETIC = {"Add", "Sub", "Mul", "Div", "Equal", "Greater", "Less", "Max", "Min", "Gemm"}
+_OF_ONE_TYPE = {*_ARITHMETIC, "MatMul", "Concat", "Conv"}
+_ELEMENTWISE = {*_ARITHMETIC, "Pow", "And", "Or", "Xor"}
 
 
 @explained("TF173")
