@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trtforensics.bisection.precision.casting.caster import Caster
-from trtforensics.bisection.precision.emulation.judging import judge_for, rules_for
-from trtforensics.bisection.precision.emulation.oracle import Oracle, floating_outputs
+from trtforensics.bisection.precision.emulation.judging import rules_for
+from trtforensics.bisection.precision.emulation.oracle import Oracle, floating_outputs, judge_for
 from trtforensics.bisection.search import Verdict
 from trtforensics.errors import ForensicsError
 from trtforensics.onnx_models.reading import prepare
@@ -43,7 +43,7 @@ def judge_numbers(
         oracle = Oracle(caster, [inputs])
         outputs = [output.name for output in caster.prepared.proto.graph.output]
         rules = rules_for(floating_outputs(caster.prepared.proto, outputs), (), ())
-        judgement = judge_for(oracle, rules, storage).judge(oracle.score_mixture(caster.kept([])))
+        judgement = judge_for(oracle, rules).judge(oracle.score_mixture(caster.kept([])))
     except ForensicsError as error:
         return Verdict.UNRESOLVED, f"the twin says nothing: {error.what}", None
     if judgement.passed:

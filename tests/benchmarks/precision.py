@@ -30,8 +30,8 @@ from tests.support.zoo import models
 from trtforensics.bisection.precision.casting.caster import Caster
 from trtforensics.bisection.precision.casting.storage import FP16, STORAGES
 from trtforensics.bisection.precision.emulation.converted import raised_for
-from trtforensics.bisection.precision.emulation.judging import judge_for, rules_for
-from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError, floating_outputs
+from trtforensics.bisection.precision.emulation.judging import rules_for
+from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError, floating_outputs, judge_for
 from trtforensics.bisection.precision.emulation.ranges import tensor_ranges
 from trtforensics.bisection.precision.emulation.twin import emulate
 from trtforensics.bisection.precision.items import atoms_of, items_of
@@ -188,7 +188,7 @@ def measured(zoo: ZooModel, folder: Path) -> list[ModelResult]:
     prepared = raised_for(prepare(str(path)), storage)
     oracle = Oracle(Caster(prepared, storage), zoo.samples)
     outputs = [output.name for output in prepared.proto.graph.output]
-    judge = judge_for(oracle, rules_for(floating_outputs(prepared.proto, outputs), [], []), storage)
+    judge = judge_for(oracle, rules_for(floating_outputs(prepared.proto, outputs), [], []))
     results = [searched(oracle, judge)]
     if zoo.precision == "fp16":
         there = [tool for tool in PEERS if not missing(tool)]

@@ -9,10 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trtforensics.bisection.levers.recipe import RecipeLever, pinned_keys
+from trtforensics.bisection.levers.recipe import Recipe, TwoSidedLever, pinned_keys
 from trtforensics.bisection.levers.tactics import with_cost
 from trtforensics.bisection.search import Item
-from trtforensics.console.output import write_text
 from trtforensics.errors import UsageError
 from trtforensics.model.timing_cache import TimingCache
 from trtforensics.model.timings import tactic_text
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from trtforensics.bisection.levers.recipe import Recipe
     from trtforensics.bisection.session.lever import Described
     from trtforensics.model.log import MyelinOperation
 
@@ -31,7 +29,7 @@ STORE = "base.cache"
 """The binary cache with the network's keys, in the artifacts directory, where neither side is a binary cache."""
 
 
-class CacheLever(RecipeLever):
+class CacheLever(TwoSidedLever):
     """Keys of two timing caches; active ones have the tactics of the bad one.
 
     ``bases`` are the sides that are binary caches. ``recipe`` is None where the user's command builds.
@@ -40,6 +38,9 @@ class CacheLever(RecipeLever):
     mode = "cache"
     placeholder = "cache"
     file = "cache.json"
+    bans = ("key", "operation", "tactic")
+    banned = "key, operation and tactic"
+    hint = " (see `cache apply`)"
 
     def __init__(self, good: TimingCache, bad: TimingCache, recipe: Recipe | None, bases: Sequence[Path] = ()) -> None:
         """Compare the keys.
@@ -50,8 +51,8 @@ class CacheLever(RecipeLever):
         self.good, self.bad = good, bad
         super().__init__(recipe)
         self._bases = tuple(bases)
-        self._sides = tuple({key.key: key for key in side.keys if key.selected is not None} for side in (good, bad))
-        ours, theirs = self._sides
+        self._keys_of = tuple({key.key: key for key in side.keys if key.selected is not None} for side in (good, bad))
+        ours, theirs = self._keys_of
         self._keys = tuple(k for k in ours if k in theirs and ours[k].selected != theirs[k].selected)
         self.alone = tuple(
             tuple(sorted(side.keys() - other.keys())) for side, other in ((ours, theirs), (theirs, ours))
@@ -63,52 +64,35 @@ class CacheLever(RecipeLever):
             raise UsageError(where, "have no key with different tactics", "Give caches of a good and of a bad build")
         self.items = tuple(Item(f"{ours[key].op or theirs[key].op} {key}".strip()) for key in self._keys)
 
-    def content(self) -> object:
-        """Return every key's tactics on both sides, and what builds them where that is ours."""
-        tactics = [{key: tactic_text(value.selected) for key, value in side.items()} for side in self._sides]
-        return tactics if self._recipe is None else [*tactics, self._recipe.content()]
+    def _sides(self) -> list[object]:
+        return [{key: tactic_text(value.selected) for key, value in side.items()} for side in self._keys_of]
 
     def describe(self, index: int) -> Described:
         """Return a key, its operation where a log names it, and each side's tactic."""
         key = self._keys[index]
-        good, bad = (_described(side[key]) for side in self._sides)
+        good, bad = (_described(side[key]) for side in self._keys_of)
         return with_cost({"item": self.items[index].name, "key": key, "good": good, "bad": bad})
 
-    def prepare(self, active: frozenset[int], folder: Path) -> Mapping[str, Path]:
-        """Write the mix as an export, which ``trtforensics cache apply`` puts into a binary cache."""
-        path = folder / self.file
-        write_text(path, to_json(self._mixed(active)))
-        if self._recipe is not None:
-            lever = {
-                "keys": pinned_keys(path),
-                "optional": [key for keys in self.alone for key in keys],
-                "bases": [str(base) for base in self._bases],
-                "store": str(folder.parent.parent / STORE),
-            }
-            self._recipe.write(folder, lever)
-        return {self.placeholder: path}
+    def _job(self, active: frozenset[int], path: Path) -> Mapping[str, object]:  # noqa: ARG002 - the file has them
+        return {
+            "keys": pinned_keys(path),
+            "optional": [key for keys in self.alone for key in keys],
+            "bases": [str(base) for base in self._bases],
+            "store": str(path.parent.parent.parent / STORE),
+        }
 
-    def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:
-        """Write bad's keys with the culprits from good, good's keys with the culprits from bad, and a ban list."""
-        everything, members = frozenset(range(len(self.items))), frozenset[int]().union(*culprits)
-        write_text(folder / "cache.json", to_json(self._mixed(everything - members)))
-        write_text(folder / "culprits.json", to_json(self._mixed(members)))
-        bad = [self._sides[1][self._keys[index]] for index in sorted(members)]
-        bans = [f"{key.key}\t{key.op}\t{tactic_text(key.selected)}\n" for key in bad]
-        write_text(folder / "banned-tactics.tsv", "".join(("key\toperation\ttactic\n", *bans)))
-        return (
-            "cache.json: the bad build's tactics, with those of the culprits from good (see `cache apply`)",
-            "culprits.json: the good build's tactics, with those of the culprits from bad (fails)",
-            "banned-tactics.tsv: key, operation and tactic of each culprit",
-        )
+    def _ban(self, index: int) -> tuple[str, ...]:
+        key = self._keys_of[1][self._keys[index]]
+        return key.key, key.op, tactic_text(key.selected) or ""
 
-    def _mixed(self, active: frozenset[int]) -> TimingCache:
-        ours, theirs = self._sides
+    def _text(self, active: frozenset[int]) -> str:
+        """Return the mix as an export, which ``trtforensics cache apply`` puts into a binary cache."""
+        ours, theirs = self._keys_of
         taken = {self._keys[index] for index in active}
         keys = {**theirs, **ours, **{key: theirs[key] for key in taken}}
         mixed = tuple(replace(key, candidates=()) for key in keys.values())
         made_from = f"{self.good.made_from} and {self.bad.made_from}"
-        return TimingCache(self.good.source, made_from, self.good.tensorrt_version, mixed)
+        return to_json(TimingCache(self.good.source, made_from, self.good.tensorrt_version, mixed))
 
 
 def _require_fit(recipe: Recipe, sides: Sequence[TimingCache]) -> None:

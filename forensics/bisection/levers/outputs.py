@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.bisection.levers.recipe import RecipeLever
+from trtforensics.bisection.levers.recipe import Recipe, RecipeLever
 from trtforensics.bisection.search import Item
 from trtforensics.console.output import write_text
 from trtforensics.errors import SourceError, UsageError
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from trtforensics.bisection.levers.recipe import Recipe
     from trtforensics.bisection.session.lever import Described
 
 
@@ -50,14 +49,14 @@ class OutputsLever(RecipeLever):
         """Return a tensor; marked is good."""
         return {"item": self.items[index].name, "good": {"marked": True}, "bad": {"marked": False}}
 
-    def prepare(self, active: frozenset[int], folder: Path) -> Mapping[str, Path]:
-        """Write the tensors to mark, one a line."""
-        path = folder / self.file
-        marked = [item.name for index, item in enumerate(self.items) if index not in active]
-        write_text(path, "".join(f"{name}\n" for name in marked))
-        if self._recipe is not None:
-            self._recipe.write(folder, {"outputs": marked, "debug": self._debug})
-        return {self.placeholder: path}
+    def _marked(self, active: frozenset[int]) -> list[str]:
+        return [item.name for index, item in enumerate(self.items) if index not in active]
+
+    def _text(self, active: frozenset[int]) -> str:
+        return "".join(f"{name}\n" for name in self._marked(active))
+
+    def _job(self, active: frozenset[int], path: Path) -> Mapping[str, object]:  # noqa: ARG002 - names are enough
+        return {"outputs": self._marked(active), "debug": self._debug}
 
     def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:
         """Write the tensors to mark, and the complete list of outputs for Polygraphy."""

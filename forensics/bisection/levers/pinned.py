@@ -11,7 +11,7 @@ from trtforensics.bisection.levers.tactics import ReplaySide
 from trtforensics.errors import UsageError
 from trtforensics.pin.conditions import PinConditions, request_of
 from trtforensics.pin.making import PinForm, keys_of_plan, make_plan, replay_of_plan
-from trtforensics.pin.plan import PinState, plan
+from trtforensics.pin.plan import PinPlan, PinState, plan
 from trtforensics.render.cache import of_log
 from trtforensics.sources.build_log import load_build_log
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from trtforensics.bisection.session.lever import Described
     from trtforensics.model.timing_cache import TimingCache
-    from trtforensics.pin.plan import PinPlan
     from trtforensics.pin.slots import PinOffer
 
     Sides = tuple[Mapping[str, Described], Mapping[str, Described]]

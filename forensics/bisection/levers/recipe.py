@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from abc import abstractmethod
 from collections import deque
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trtforensics.bisection.runner.probe import ENGINE, ProbeOutcome, describe
+from trtforensics.bisection.runner.probe import ENGINE, ProbeOutcome, ProbeSpec, describe
 from trtforensics.bisection.runner.surroundings import content_of
 from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.session.lever import Lever
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from trtforensics.bisection.runner.command import Ended
-    from trtforensics.bisection.runner.probe import ProbeSpec
     from trtforensics.model.span import SourceSpan
     from trtforensics.trt.installed import Installed
 
@@ -40,8 +40,8 @@ _RAISED = re.compile(r"[A-Za-z_][\w.]*(Error|Exception)\b")
 """The start of the last line of a Python traceback; buffered lines of the log may follow it."""
 _WORDS = 200
 """Characters of a log's line that a reason quotes."""
-_JOB = "build-job.json"
-_REPORT = "build-report.json"
+JOB = "build-job.json"
+REPORT = "build-report.json"
 
 
 def build_command() -> str:
@@ -50,7 +50,7 @@ def build_command() -> str:
     A model that TensorRT refuses is bad if nothing else judges; an exception (1) says nothing.
     """
     return (
-        f"{shlex.join(child_line(BUILD_MODULE))} {{dir}}/{_JOB} > {{log}} 2>&1; s=$?; "
+        f"{shlex.join(child_line(BUILD_MODULE))} {{dir}}/{JOB} > {{log}} 2>&1; s=$?; "
         f"case $s in 0) exit 0;; {REFUSED}) exit 1;; 1|2) exit {NOT_ASKED};; *) exit $s;; esac"
     )
 
@@ -89,7 +89,7 @@ class Recipe:
         job = BuildJob(
             module=self.installed.module,
             model=str(self.model),
-            report=str(folder / _REPORT),
+            report=str(folder / REPORT),
             engine=str(folder / ENGINE),
             shapes=self.shapes,
             compute_capability=self.compute_capability,
@@ -97,7 +97,7 @@ class Recipe:
             typed=self.typed,
             level=self.level,
         )
-        write_text(folder / _JOB, json.dumps({**asdict(job), **lever}, indent=1))
+        write_text(folder / JOB, json.dumps({**asdict(job), **lever}, indent=1))
 
 
 def pinned_entries(path: Path) -> list[dict[str, object]]:
@@ -128,7 +128,7 @@ def pinned_keys(path: Path) -> dict[str, tuple[int, float]]:
 
 def read_report(folder: Path) -> LeverResult:
     """Read from the report of a probe's build what its lever came to; empty where the build did not get as far."""
-    path = folder / _REPORT
+    path = folder / REPORT
     return LeverResult(**json.loads(path.read_text(encoding="utf-8"))["lever"]) if is_there(path) else LeverResult()
 
 
@@ -162,6 +162,22 @@ class RecipeLever(Lever):
         self._recipe = recipe
         self.build = None if recipe is None else build_command()
 
+    def prepare(self, active: frozenset[int], folder: Path) -> Mapping[str, Path]:
+        """Write the file that a build reads, and the job of a build of our own."""
+        path = folder / self.file
+        write_text(path, self._text(active))
+        if self._recipe is not None:
+            self._recipe.write(folder, self._job(active, path))
+        return {self.placeholder: path}
+
+    @abstractmethod
+    def _text(self, active: frozenset[int]) -> str:
+        """Return the file of a probe."""
+
+    @abstractmethod
+    def _job(self, active: frozenset[int], path: Path) -> Mapping[str, object]:
+        """Return the lever's fields of a job; ``path`` is the file of the probe."""
+
     def verify(self, active: frozenset[int], folder: Path) -> str:  # noqa: ARG002 - the report has what was asked
         """Say how our own build differs from what was asked."""
         return "" if self._recipe is None else first_of(read_report(folder).differs)
@@ -181,3 +197,40 @@ class RecipeLever(Lever):
         if refused:  # a build without what was asked for says nothing, even where failed builds are bad
             return replace(outcome, verdict=Verdict.UNRESOLVED, reason=reason, unfit=reason)
         return replace(outcome, reason=reason)
+
+
+class TwoSidedLever(RecipeLever):
+    """A lever over what a good and a bad build chose.
+
+    ``bans`` are the columns of the list of banned tactics, ``banned`` says what they are. ``hint`` follows the line on
+    the repair.
+    """
+
+    bans: tuple[str, ...]
+    banned: str
+    hint = ""
+
+    @abstractmethod
+    def _sides(self) -> list[object]:
+        """Return what each side chose, as JSON data."""
+
+    @abstractmethod
+    def _ban(self, index: int) -> tuple[str, ...]:
+        """Return the row of an item's bad tactic, empty where it has none."""
+
+    def content(self) -> object:
+        """Return what both sides chose, and what builds it where that is ours."""
+        return self._sides() if self._recipe is None else [*self._sides(), self._recipe.content()]
+
+    def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:
+        """Write bad's choice with the culprits from good, good's choice with those from bad, and a ban list."""
+        everything, members = frozenset(range(len(self.items))), frozenset[int]().union(*culprits)
+        write_text(folder / self.file, self._text(everything - members))
+        write_text(folder / "culprits.json", self._text(members))
+        rows = (self.bans, *filter(None, map(self._ban, sorted(members))))
+        write_text(folder / "banned-tactics.tsv", "".join("\t".join(row) + "\n" for row in rows))
+        return (
+            f"{self.file}: the bad build's tactics, with those of the culprits from good{self.hint}",
+            "culprits.json: the good build's tactics, with those of the culprits from bad (fails)",
+            f"banned-tactics.tsv: {self.banned} of each culprit",
+        )

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.bisection.levers.recipe import RecipeLever
+from trtforensics.bisection.levers.recipe import Recipe, RecipeLever
 from trtforensics.bisection.search import Item
 from trtforensics.console.output import write_text
 from trtforensics.errors import SourceError, UsageError
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from trtforensics.bisection.levers.recipe import Recipe
     from trtforensics.bisection.session.lever import Described
 
 _TOKEN = re.compile(r"-([^\s=]+)=(\S+)")
@@ -121,19 +120,17 @@ class RouteLever(RecipeLever):
         name = self._names[index]
         return {"item": name, "good": {"value": self._good[name]}, "bad": {"value": self._bad[name]}}
 
-    def prepare(self, active: frozenset[int], folder: Path) -> Mapping[str, Path]:
-        """Write the route."""
-        path = folder / self.file
-        route = self._route(active)
-        write_text(path, f"{route}\n")
-        self._recipe.write(folder, {"route": route})
-        return {self.placeholder: path}
+    def _text(self, active: frozenset[int]) -> str:
+        return f"{self._route(active)}\n"
+
+    def _job(self, active: frozenset[int], path: Path) -> Mapping[str, object]:  # noqa: ARG002 - the route is enough
+        return {"route": self._route(active)}
 
     def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:
         """Write the route that is good."""
         everything = frozenset(range(len(self.items)))
         sets = culprits[:1] if self.wants_fewest else culprits
-        write_text(folder / self.file, f"{self._route(everything.difference(*sets))}\n")
+        write_text(folder / self.file, self._text(everything.difference(*sets)))
         return (f"{self.file}: the route, for `trtexec --setBuildRoute` or `IBuilderConfig.build_route`",)
 
     def _route(self, active: frozenset[int]) -> str:

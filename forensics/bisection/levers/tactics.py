@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trtforensics.bisection.levers.recipe import RecipeLever, first_of, pinned_entries, read_report
+from trtforensics.bisection.levers.recipe import Recipe, TwoSidedLever, first_of, pinned_entries, read_report
 from trtforensics.bisection.search import Item
-from trtforensics.console.output import write_text
 from trtforensics.errors import ForensicsError, UsageError
 from trtforensics.replay.mixing import Mixer
 from trtforensics.sources.kinds import Kind, kind_of
@@ -23,7 +22,6 @@ from trtforensics.sources.replay import load_replay
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from trtforensics.bisection.levers.recipe import Recipe
     from trtforensics.bisection.session.lever import Described
     from trtforensics.model.replay import Replay, ReplayEntry
     from trtforensics.replay.edges import DataflowEdge, DataflowNode
@@ -47,12 +45,14 @@ class ReplaySide:
     skipped: tuple[str, ...] = ()
 
 
-class TacticsLever(RecipeLever):
+class TacticsLever(TwoSidedLever):
     """Layers of two replays; active ones are as in the bad one."""
 
     mode = "tactics"
     placeholder = "replay"
     file = "replay.json"
+    bans = ("layer", "runner", "tactic")
+    banned = "layer, runner id and tactic"
 
     def __init__(
         self,
@@ -87,10 +87,8 @@ class TacticsLever(RecipeLever):
             if edge.producer in number and edge.consumer in number
         )
 
-    def content(self) -> object:
-        """Return the two replays in the form that probes get, and what builds them where that is ours."""
-        replays = [self._mixer.text(set()), self._mixer.text(set(self._mixer.layers))]
-        return replays if self._recipe is None else [*replays, self._recipe.content()]
+    def _sides(self) -> list[object]:
+        return [self._mixer.text(set()), self._mixer.text(set(self._mixer.layers))]
 
     def describe(self, index: int) -> Described:
         """Return a layer and what each side pins for it; None where a side has no such layer."""
@@ -101,13 +99,8 @@ class TacticsLever(RecipeLever):
         )
         return with_cost({"item": layer, "good": good, "bad": bad})
 
-    def prepare(self, active: frozenset[int], folder: Path) -> Mapping[str, Path]:
-        """Write the mix."""
-        path = folder / self.file
-        write_text(path, self._text(active))
-        if self._recipe is not None:
-            self._recipe.write(folder, {"replay": pinned_entries(path)})
-        return {self.placeholder: path}
+    def _job(self, active: frozenset[int], path: Path) -> Mapping[str, object]:  # noqa: ARG002 - the file has them
+        return {"replay": pinned_entries(path)}
 
     def verify(self, active: frozenset[int], folder: Path) -> str:  # noqa: ARG002 - the report has what was asked
         """Say which layers our own build runs otherwise; a layer of one side only may be absent from a mix."""
@@ -119,27 +112,14 @@ class TacticsLever(RecipeLever):
         absent = [layer for layer in layers if all(layer in side for side in self._entries)]
         return first_of((*result.differs, *(f"the network has no layer {layer}" for layer in absent)))
 
-    def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:
-        """Write bad's replay with the culprits from good, good's replay with the culprits from bad, and a ban list."""
-        everything, members = frozenset(range(len(self.items))), frozenset[int]().union(*culprits)
-        write_text(folder / "replay.json", self._text(everything - members))
-        write_text(folder / "culprits.json", self._text(members))
-        bans = [f"{line}\n" for index in sorted(members) for line in self._bans(index)]
-        write_text(folder / "banned-tactics.tsv", "".join(("layer\trunner\ttactic\n", *bans)))
-        return (
-            "replay.json: the bad build's tactics, with those of the culprits from good",
-            "culprits.json: the good build's tactics, with those of the culprits from bad (fails)",
-            "banned-tactics.tsv: layer, runner id and tactic of each culprit",
-        )
-
-    def _text(self, active: Iterable[int]) -> str:
+    def _text(self, active: frozenset[int]) -> str:
         return self._mixer.text({self.items[index].name for index in active})
 
-    def _bans(self, index: int) -> list[str]:
+    def _ban(self, index: int) -> tuple[str, ...]:
         entry = self._entries[1].get(self.items[index].name)
         if entry is None or entry.tactic is None or entry.runner_id is None:
-            return []
-        return [f"{entry.layer}\t0x{entry.runner_id:08x}\t0x{entry.tactic:016x}"]
+            return ()
+        return entry.layer, f"0x{entry.runner_id:08x}", f"0x{entry.tactic:016x}"
 
     def _suspicion(self, layer: str, good: Sequence[_Entries], bad: Sequence[_Entries]) -> float:
         """Weigh a layer: what its own entries say, times how often bad builds have its entry and good ones have not."""

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from trtforensics.bisection.precision.casting.caster import Caster
-    from trtforensics.bisection.precision.casting.storage import Storage
 
 _OUT_OF_RANGE = 1000.0
 _NEARLY = 30.0
@@ -93,42 +92,30 @@ def items_of(caster: Caster, ranges: Mapping[str, float]) -> tuple[PrecisionItem
 
 def _item(caster: Caster, tensors: Iterable[str], nodes: frozenset[str], ranges: Mapping[str, float]) -> PrecisionItem:
     known = {tensor: _suspicion(caster, tensor, ranges) for tensor in tensors}
-    ordered = sorted(known, key=lambda tensor: -known[tensor].weight)
-    worst = known[ordered[0]]
+    ordered = sorted(known, key=lambda tensor: -known[tensor][0])
+    weight, why, beyond = known[ordered[0]]
     lossy = any(caster.candidates[node].op in _LOSSY_OPERATORS for node in nodes)
-    weight = max(worst.weight, _LOSSY if lossy else worst.weight)
-    return PrecisionItem(tuple(ordered), nodes, weight, worst.why, worst.beyond)
+    return PrecisionItem(tuple(ordered), nodes, max(weight, _LOSSY if lossy else weight), why, beyond)
 
 
-@dataclass(frozen=True, slots=True)
-class _Suspicion:
-    weight: float = 1.0
-    why: str = ""
-    beyond: Beyond | None = None
-
-
-def _suspicion(caster: Caster, tensor: str, ranges: Mapping[str, float]) -> _Suspicion:
-    storage = caster.storage
-    altered = caster.constants.altered.get(tensor)
+def _suspicion(caster: Caster, tensor: str, ranges: Mapping[str, float]) -> tuple[float, str, Beyond | None]:
+    """Return a tensor's weight, why it is suspicious, and how it leaves the range."""
+    storage, altered = caster.storage, caster.constants.altered.get(tensor)
     if altered is not None and altered.clamped:
         why = f"has {altered.clamped} of {altered.values} values beyond {storage.name}"
-        return _Suspicion(_OUT_OF_RANGE, why, Beyond.CLAMP)
-    return _by_range(ranges[tensor], storage) if tensor in ranges else _Suspicion()
-
-
-def _by_range(largest: float, storage: Storage) -> _Suspicion:
+        return _OUT_OF_RANGE, why, Beyond.CLAMP
+    largest = ranges.get(tensor, 0.0)
     if largest > storage.largest:
         why = f"reaches {largest:.3g}, {storage.name} ends at {storage.largest:.5g}"
-        return _Suspicion(_OUT_OF_RANGE, why, Beyond.OVERFLOW)
+        return _OUT_OF_RANGE, why, Beyond.OVERFLOW
     if 0.0 < largest <= storage.smallest / 2.0:  # half of the smallest value rounds to the even neighbour, zero
         why = f"reaches only {largest:.3g}, {storage.name} begins at {storage.smallest:.3g}"
-        return _Suspicion(_OUT_OF_RANGE, why, Beyond.FLUSH)
+        return _OUT_OF_RANGE, why, Beyond.FLUSH
     if 0.0 < largest < storage.smallest_normal:
-        why = f"reaches only {largest:.3g}, where {storage.name} has fewer digits (subnormal numbers)"
-        return _Suspicion(_NEARLY, why)
+        return _NEARLY, f"reaches only {largest:.3g}, where {storage.name} has fewer digits (subnormal numbers)", None
     if largest > storage.largest * _NEAR_THE_LIMIT:
-        return _Suspicion(_NEARLY, f"reaches {largest:.3g}, near the end of {storage.name}")
-    return _Suspicion()
+        return _NEARLY, f"reaches {largest:.3g}, near the end of {storage.name}", None
+    return 1.0, "", None
 
 
 def _moved_together(caster: Caster) -> list[tuple[str, ...]]:

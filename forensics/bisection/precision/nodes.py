@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trtforensics.bisection.levers.recipe import FAILURE, LOG, first_of, keep_failure
-from trtforensics.bisection.precision.casting.caster import save
-from trtforensics.bisection.precision.emulation.judging import judge_for, spelled
-from trtforensics.bisection.precision.emulation.metrics import METRICS
-from trtforensics.bisection.precision.emulation.oracle import RunError, Scores
+from trtforensics.bisection.levers.recipe import FAILURE, JOB, LOG, REPORT, first_of, keep_failure
+from trtforensics.bisection.precision.casting.caster import Caster, save
+from trtforensics.bisection.precision.emulation.judging import METRICS, Judgement, OutputRule, Scores, spelled
+from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError, judge_for
 from trtforensics.bisection.precision.items import atoms_of
 from trtforensics.bisection.precision.repair.fixes import write_fixes, write_gpu_check
-from trtforensics.bisection.runner.probe import ProbeOutcome, describe
+from trtforensics.bisection.runner.probe import ProbeOutcome, ProbeSpec, describe
 from trtforensics.bisection.search import Item, Verdict
 from trtforensics.bisection.session.lever import Lever
 from trtforensics.bisection.session.records import sealed, unsealed
@@ -38,24 +37,14 @@ from trtforensics.trt.interpreter import child_line
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-    from trtforensics.bisection.precision.casting.caster import Caster
     from trtforensics.bisection.precision.casting.eligibility import CandidateNode
     from trtforensics.bisection.precision.emulation.converted import ConvertedModel
-    from trtforensics.bisection.precision.emulation.judging import Judgement, OutputRule
-    from trtforensics.bisection.precision.emulation.oracle import Oracle
-    from trtforensics.bisection.runner.probe import ProbeSpec
     from trtforensics.bisection.session.lever import Described
     from trtforensics.model.log import Build, OnnxNode
 
 SCORES = "scores.json"
-_REPORT = "build-report.json"
-_JOB = "build-job.json"
 _WIDE = "FLOAT"
 """FP32 as the ONNX parser's lines spell it."""
-
-
-def _build_command() -> str:
-    return f"exec {shlex.join(child_line(BUILD_MODULE))} {{dir}}/{_JOB} > {{log}} 2>&1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +84,10 @@ class PrecisionLever(Lever):
         self.caster = caster
         self.oracle = oracle
         self.rules = rules
-        self.judge = judge_for(oracle, rules, caster.storage)
+        self.judge = judge_for(oracle, rules)
         self.target = target
-        self.build = None if target is None else _build_command()
+        command = f"exec {shlex.join(child_line(BUILD_MODULE))} {{dir}}/{JOB} > {{log}} 2>&1"
+        self.build = None if target is None else command
         self.held: Oracle | None = None
         self.samples_are = f"{len(oracle.samples)} samples"
         self.converted: ConvertedModel | None = None
@@ -149,7 +139,7 @@ class PrecisionLever(Lever):
         save(self.caster, typed, paths["model"])
         if self.target is not None:
             job = self._job(self.target, paths["model"], keep, folder)
-            write_text(folder / _JOB, json.dumps(asdict(job), indent=1))
+            write_text(folder / JOB, json.dumps(asdict(job), indent=1))
         return paths
 
     def plain_job(self, model: Path, folder: Path) -> BuildJob | None:
@@ -190,28 +180,21 @@ class PrecisionLever(Lever):
 
     def score(self, folder: Path) -> tuple[Verdict, str]:
         """Run a prepared probe's twin, store its scores, and judge it."""
+        keep = self._keeps[str(folder)]
         try:
-            scores = self._scores_of(self._keeps[str(folder)])
+            if keep not in self._scores:
+                self._scores[keep] = self.oracle.score_mixture(keep)
         except RunError as error:
             return Verdict.UNRESOLVED, error.what
-        write_scores(folder, scores, self.basis)
-        return _verdict_of(self.judgement(scores), self.rules)
-
-    def _scores_of(self, keep: frozenset[str]) -> Scores:
-        if keep not in self._scores:
-            self._scores[keep] = self.oracle.score_mixture(keep)
-        return self._scores[keep]
-
-    def judgement(self, scores: Scores) -> Judgement:
-        """Judge scores by the present rules."""
-        return self.judge.judge(scores)
+        write_scores(folder, self._scores[keep], self.basis)
+        return _verdict_of(self.judge.judge(self._scores[keep]), self.rules)
 
     def rejudge(self, folder: Path) -> tuple[Verdict, str] | None:
         """Judge a stored probe by the present rules; None if it has no scores."""
         if self.builds and was_built(folder) is None:
             return None
         scores = read_scores(folder, self.basis)
-        return None if scores is None else _verdict_of(self.judgement(scores), self.rules)
+        return None if scores is None else _verdict_of(self.judge.judge(scores), self.rules)
 
     def run(self, spec: ProbeSpec, commands: Callable[[ProbeSpec], ProbeOutcome]) -> ProbeOutcome:
         """Build if that is wanted, then judge: by the check command if there is one, else by the twin."""
@@ -256,8 +239,7 @@ def _failed(outcome: ProbeOutcome, folder: Path, spec: ProbeSpec) -> ProbeOutcom
 
 
 def _parser_error(folder: Path) -> str:
-    """Return the ONNX parser's first error, if the build's report has one."""
-    path = folder / _REPORT
+    path = folder / REPORT
     errors = json.loads(path.read_text(encoding="utf-8"))["errors"] if is_there(path) else []
     return f", {' '.join(errors[0].split())[:200]}" if errors else ""
 
@@ -266,7 +248,7 @@ def _typed_job(target: Target, model: Path, folder: Path) -> BuildJob:
     return BuildJob(
         module=target.module,
         model=str(model),
-        report=str(folder / _REPORT),
+        report=str(folder / REPORT),
         engine=str(folder / "engine"),
         shapes=target.shapes,
         compute_capability=target.compute_capability,

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil, log2
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
-from trtforensics.bisection.options import SampleOptions, with_commands
+from onnx import TensorProto
+
+from trtforensics.bisection.options import BuildOptions, PrecisionOptions, SampleOptions, with_commands
 from trtforensics.bisection.precision.answer.calibration import held_against, read_cache
 from trtforensics.bisection.precision.answer.concluding import Conclusion
 from trtforensics.bisection.precision.casting.caster import Caster
 from trtforensics.bisection.precision.casting.storage import STORAGES
 from trtforensics.bisection.precision.emulation.accumulation import FIRST_OPERATOR_SET
-from trtforensics.bisection.precision.emulation.converted import judged, raised_for, require_equal
+from trtforensics.bisection.precision.emulation.converted import ConvertedModel, judged, raised_for, require_equal
 from trtforensics.bisection.precision.emulation.judging import rules_for
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError, floating_outputs
 from trtforensics.bisection.precision.emulation.ranges import mask_notes, tensor_ranges
 from trtforensics.bisection.precision.items import atoms_of, items_of
 from trtforensics.bisection.precision.nodes import PrecisionLever, Target
-from trtforensics.bisection.precision.remarks import computing_in_halves, few_candidates, model_notes, no_candidates
 from trtforensics.bisection.precision.repair.certificate import Certificate, progress_text
 from trtforensics.bisection.precision.repair.curve import rounding_curve
 from trtforensics.bisection.precision.repair.holding import Beside, parted
@@ -31,7 +33,7 @@ from trtforensics.bisection.session.bisection import bisect
 from trtforensics.errors import SourceError, UsageError
 from trtforensics.model.data_types import Accumulator
 from trtforensics.onnx_models.drawing import how_to_give, inputs_behind
-from trtforensics.onnx_models.graphs import operator_set, survey_of
+from trtforensics.onnx_models.graphs import STANDARD, Survey, holds_graphs, operator_set, survey_of
 from trtforensics.onnx_models.reading import prepare
 from trtforensics.onnx_models.running import typed_by_running
 from trtforensics.onnx_models.samples import SampleSet, fitted, read_samples
@@ -46,15 +48,21 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import onnx
 
-    from trtforensics.bisection.options import BuildOptions, PrecisionOptions
     from trtforensics.bisection.precision.answer.precision_answer import PrecisionAnswer
-    from trtforensics.bisection.precision.emulation.converted import ConvertedModel
     from trtforensics.bisection.runner.options import RunOptions
     from trtforensics.onnx_models.samples import Sample
 
 BUILDS = ("certificate", "every", "none")
 """Which probes are really built: those that prove the answer, every one, or none."""
 
+_HALVES: Mapping[int, str] = {TensorProto.FLOAT16: "FP16", TensorProto.BFLOAT16: "BF16"}
+_NO_ARITHMETIC = frozenset(
+    {
+        *("Cast", "CastLike", "Constant", "ConstantOfShape", "DequantizeLinear", "EyeLike", "Identity", "OneHot"),
+        *("QuantizeLinear", "Range", "Shape", "Size"),
+    }
+)
+_SHOWN = 5
 _BEYOND_HALVING = 9
 """Probes that a search for two nodes takes beside those that halve the items."""
 _BUILDS = {"none": "no build", "every": "as many builds", "certificate": "4 or more real builds at the end"}
@@ -126,7 +134,6 @@ class PrecisionRun:
         self.lever.notes += mask_notes(ranges.masked, ranges.empty_rows, self.lever.narrow)
         self._masked = ranges.masked
         self._items = items_of(self.lever.caster, ranges.by_tensor)
-        self._beside = Beside(self.lever.oracle, self.lever.held, self.lever.judge, ranges.masked)
 
     def forecast(self) -> PrecisionForecast:
         """Return what the search would cost."""
@@ -171,7 +178,8 @@ class PrecisionRun:
             builds=self._builds == "certificate" and lever.target is not None,
             curve=partial(rounding_curve, lever.oracle, lever.judge, atoms) if above else None,
         )
-        plan.beside = None if lever.needs_files else self._beside.holding
+        if not lever.needs_files:
+            plan.beside = Beside(lever.oracle, lever.held, lever.judge, self._masked).holding
         begun = time.monotonic()
         search_answer, fixed = bisect(
             self._directory,
@@ -294,6 +302,79 @@ def _converted(request: PrecisionRequest, lever: PrecisionLever) -> ConvertedMod
         word = next(iter(halves))
         raise UsageError("--precision", f"{model} computes in {word}", f"Give `--precision {word.lower()}`")
     return judged(prepared, lever.oracle, lever.judge)
+
+
+def no_candidates(caster: Caster) -> tuple[str, str]:
+    """Return why no node may change its type, and the next step."""
+    narrow = caster.storage.name.upper()
+    halves = computing_in_halves(caster.survey)
+    if halves:
+        word, count = halves.most_common(1)[0]
+        return (
+            f"is {'an' if word == 'FP16' else 'a'} {word} model already: {count} nodes compute in {word}, none in FP32",
+            "Give the FP32 model that it was made of too, by --against ORIGINAL.onnx",
+        )
+    return f"has no node that computes in FP32 and could in {narrow}", "Give a model with nodes that compute in FP32"
+
+
+def model_notes(caster: Caster) -> list[str]:
+    """Return notes on the nodes that stay as they are, whatever the answer is."""
+    notes = []
+    for word, count in computing_in_halves(caster.survey).items():
+        notes.append(f"{count} nodes compute in {word} in the model itself; they stay so in every mixture")
+    foreign, untyped = _without_narrow_form(caster)
+    if foreign:
+        notes.append(
+            f"operators that are not ONNX's own stay FP32: {_counted(foreign)}. TensorRT needs a plugin for each"
+        )
+    if untyped:
+        version = operator_set(caster.prepared.proto)
+        notes.append(
+            f"operators without a {caster.storage.name} form in operator set {version} stay FP32: {_counted(untyped)}"
+        )
+    return notes
+
+
+def few_candidates(caster: Caster) -> str:
+    """Say how many nodes take part, in brackets, where they are fewer than half of those that compute in FP32."""
+    foreign, untyped = _without_narrow_form(caster)
+    able = sum(node.moves is None for node in caster.candidates.values())
+    every = able + foreign.total() + untyped.total()
+    return f" (only {able} of {every} nodes can be in {caster.storage.name})" if able < every / 2 else ""
+
+
+def computing_in_halves(survey: Survey) -> Counter[str]:
+    """Count the nodes of a model that compute in 16 bits, by ``FP16`` and ``BF16``."""
+    types = survey.types
+    counts: Counter[str] = Counter()
+    for node in survey.nodes.values():
+        words = {_HALVES[kind] for name in node.output if (kind := types.get(name, 0)) in _HALVES}
+        if node.op_type not in _NO_ARITHMETIC:
+            counts.update(sorted(words)[:1])
+    return counts
+
+
+def _without_narrow_form(caster: Caster) -> tuple[Counter[str], Counter[str]]:
+    foreign: Counter[str] = Counter()
+    untyped: Counter[str] = Counter()
+    for name, node in caster.survey.nodes.items():
+        wide = any(caster.survey.types.get(tensor) == TensorProto.FLOAT for tensor in node.output)
+        if node.domain not in STANDARD:
+            foreign[f"{node.domain}.{node.op_type}"] += 1
+        elif (
+            wide
+            and name not in caster.candidates
+            and node.op_type not in _NO_ARITHMETIC
+            and not holds_graphs(node)
+            and not caster.survey.small.issuperset(node.output)
+        ):
+            untyped[node.op_type] += 1
+    return foreign, untyped
+
+
+def _counted(counts: Counter[str]) -> str:
+    shown = ", ".join(f"{name} ({count})" for name, count in counts.most_common(_SHOWN))
+    return shown + (f" and {len(counts) - _SHOWN} more kinds" if len(counts) > _SHOWN else "")
 
 
 def given_samples(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trtforensics.bisection.precision.answer.int8_ranges import Grid, RangeUse, use_of
+from trtforensics.bisection.precision.answer.quantization import Grid, RangeUse, use_of
 from trtforensics.console.counting import counted, listed
 from trtforensics.errors import SourceError
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from trtforensics.bisection.precision.answer.kernels import kernel_notes
+from trtforensics.bisection.precision.answer.kernels import KernelNotes, kernel_notes
 from trtforensics.bisection.precision.answer.operators import (
     build_operator_fix,
-    operator_fix,
     proposal,
     write_operator_fix,
 )
@@ -22,12 +21,11 @@ from trtforensics.bisection.precision.answer.parts import (
     TensorReason,
 )
 from trtforensics.bisection.precision.answer.precision_answer import PrecisionAnswer
-from trtforensics.bisection.precision.answer.quantization import cost_of
-from trtforensics.bisection.precision.emulation.oracle import RunError
-from trtforensics.bisection.precision.emulation.top_rows import top_rows
-from trtforensics.bisection.precision.nodes import failure_of, read_scores, was_built
+from trtforensics.bisection.precision.answer.quantization import QuantizationCost, cost_of
+from trtforensics.bisection.precision.emulation.oracle import RunError, TopRows, top_rows
+from trtforensics.bisection.precision.nodes import PrecisionLever, failure_of, read_scores, was_built
 from trtforensics.bisection.search import Verdict
-from trtforensics.bisection.session.answer import write_result
+from trtforensics.bisection.session.answer import JudgedProbe, SearchAnswer, write_result
 from trtforensics.bisection.session.artifacts import FIXED
 from trtforensics.bisection.session.history import indexes_text
 from trtforensics.console.counting import listed
@@ -39,16 +37,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from trtforensics.bisection.precision.answer.calibration import CalibrationReport
-    from trtforensics.bisection.precision.answer.kernels import KernelNotes
     from trtforensics.bisection.precision.answer.operators import OperatorFix
     from trtforensics.bisection.precision.answer.parts import WorstScores
-    from trtforensics.bisection.precision.answer.quantization import QuantizationCost
     from trtforensics.bisection.precision.emulation.judging import OutputJudge, Tolerance
     from trtforensics.bisection.precision.items import PrecisionItem
-    from trtforensics.bisection.precision.nodes import PrecisionLever
     from trtforensics.bisection.precision.repair.certificate import Certificate
     from trtforensics.bisection.precision.repair.smallest import Nodes
-    from trtforensics.bisection.session.answer import JudgedProbe, SearchAnswer
 
 _SHOWN = 20
 _CHAIN = 8
@@ -97,16 +91,17 @@ class Conclusion:
         if proposed is None:
             return None
         lines.insert(0, write_operator_fix(proposed, folder))
-        problem = None
-        if self.builds:
-            with explained(str(self.directory)):
-                problem = build_operator_fix(proposed, self.lever, self.directory / _OPERATORS_BUILD, self.timeout)
-        return operator_fix(proposed, problem)
+        if not self.builds:
+            return proposed.fix
+        with explained(str(self.directory)):
+            problem = build_operator_fix(proposed, self.lever, self.directory / _OPERATORS_BUILD, self.timeout)
+        return replace(proposed.fix, built=not problem, why_not_built=problem)
 
     def _answer(self, search: SearchAnswer, operators: OperatorFix | None) -> PrecisionAnswer:
         lever, plan = self.lever, self.plan
         oracle, safe, minimal = lever.oracle, plan.safe, plan.minimal
-        probes = self._probes(search)
+        purposes = {indexes_text(plan.search.active(keep)): purpose for keep, purpose in reversed(plan.proof())}
+        probes = tuple(self._probe(probe, purposes.get(probe.active, probe.purpose)) for probe in search.probes)
         folders = {probe.folder for probe in probes if probe.built is not None}
         unresolved = any(p.built is not None and p.verdict == Verdict.UNRESOLVED.value for p in probes)
         kernels = kernel_notes(lever, minimal)
@@ -134,7 +129,7 @@ class Conclusion:
             curve=plan.curve,
             holding=plan.holding,
             kernels=kernels,
-            top_rows={} if minimal is None else top_rows(oracle, lever.caster.kept(safe.nodes if safe else minimal)),
+            top_rows=self._top_rows(),
             quantization=self._quantization(),
             calibration=self.calibration,
             tensors=self._tensors(kernels),
@@ -145,16 +140,11 @@ class Conclusion:
             operators=operators,
         )
 
-    def _probes(self, search: SearchAnswer) -> tuple[ScoredProbe, ...]:
-        """Return the probes with scores, whether they are near the tolerance, and the outcomes of their builds."""
-        plan = self.plan
-        purposes = {indexes_text(plan.search.active(keep)): purpose for keep, purpose in reversed(plan.proof())}
-        return tuple(self._probe(probe, purposes.get(probe.active, probe.purpose)) for probe in search.probes)
-
     def _probe(self, probe: JudgedProbe, purpose: str) -> ScoredProbe:
+        """Return a probe with scores, whether it is near the tolerance, and the outcome of its build."""
         folder = self.directory / probe.folder
         scores = read_scores(folder, self.lever.basis)
-        judgement = self.lever.judgement(scores) if scores else None
+        judgement = self.lever.judge.judge(scores) if scores else None
         return ScoredProbe(
             **{**asdict(probe), "purpose": purpose},
             scores=judgement.worst if judgement else {},
@@ -215,6 +205,13 @@ class Conclusion:
                     )
                 )
         return tuple(nodes)
+
+    def _top_rows(self) -> dict[str, TopRows]:
+        nodes = self.plan.safe.nodes if self.plan.safe else self.plan.minimal
+        try:
+            return {} if nodes is None else top_rows(self.lever.oracle, self.lever.caster.kept(nodes))
+        except RunError:  # the answer does without them: ONNX Runtime runs no such twin
+            return {}
 
     def _quantization(self) -> QuantizationCost | None:
         try:

@@ -14,7 +14,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from trtforensics.bisection.precision.emulation.accumulation import partial_sums, product_of
-from trtforensics.bisection.precision.emulation.oracle import RunError, set_outputs
+from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError, set_outputs
 from trtforensics.bisection.precision.emulation.twin import emulate
 from trtforensics.model.data_types import Accumulator
 from trtforensics.onnx_models.shapes import sizes_by_tensor
@@ -22,7 +22,6 @@ from trtforensics.onnx_models.shapes import sizes_by_tensor
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from trtforensics.bisection.precision.emulation.oracle import Oracle
     from trtforensics.bisection.precision.nodes import PrecisionLever
     from trtforensics.onnx_models.graphs import Survey
 
@@ -273,6 +272,6 @@ def _wide_sums(lever: PrecisionLever, minimal: frozenset[str], sums: Mapping[str
         partial = largest_partial_sums(oracle, products)
     except RunError:
         return None
-    judgement = lever.judgement(scores)
+    judgement = lever.judge.judge(scores)
     nodes = tuple(WideSum(name, sums.get(name), partial.get(name)) for name in products)
     return WideSums(nodes, tuple(others), judgement.passed, judgement.worst)

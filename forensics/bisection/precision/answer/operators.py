@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
-from trtforensics.bisection.levers.recipe import LOG
+from trtforensics.bisection.levers.recipe import JOB, LOG
 from trtforensics.bisection.precision.casting.caster import Caster, save
 from trtforensics.bisection.precision.emulation.converted import EQUAL, difference
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
 from trtforensics.bisection.precision.emulation.ranges import tensor_ranges
 from trtforensics.bisection.precision.items import items_of
-from trtforensics.bisection.precision.nodes import differences
+from trtforensics.bisection.precision.nodes import PrecisionLever, differences
 from trtforensics.bisection.precision.repair.safe import safe_repair
 from trtforensics.bisection.runner.command import Urgency
 from trtforensics.bisection.runner.probe import ProbeSpec, describe, run_probe
 from trtforensics.console.output import write_text
 from trtforensics.errors import SourceError
-from trtforensics.onnx_models.normalisations import GROUP, chains_of, with_operators
+from trtforensics.onnx_models.normalisations import GROUP, NormChain, chains_of, with_operators
 from trtforensics.onnx_models.reading import rewritten
 from trtforensics.sources.build_log import load_build_log
 
@@ -27,10 +27,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from trtforensics.bisection.precision.emulation.judging import Judgement, OutputJudge
-    from trtforensics.bisection.precision.nodes import PrecisionLever
+    from trtforensics.bisection.precision.emulation.judging import OutputJudge
     from trtforensics.bisection.precision.repair.smallest import Nodes
-    from trtforensics.onnx_models.normalisations import NormChain
+
+NAME = "operators.onnx"
+_DATA = "operators.bin"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +62,14 @@ class OperatorFix:
 
 @dataclass(frozen=True, slots=True)
 class OperatorProposal:
-    """A rewritten model by its caster, the nodes of it that stay FP32, and what that saves.
+    """A rewritten model by its caster, the nodes of it that stay FP32, and its part of the answer, not built yet.
 
-    ``difference`` is the largest in FP32 from the original, as a share of the largest magnitude. ``judgement`` is of
-    the twin, in which the operators have FP32 statistics. Nothing is lost inside.
+    Its twin passes, in which the operators have FP32 statistics. Nothing is lost inside.
     """
 
     caster: Caster
-    chains: tuple[NormChain, ...]
     nodes: Nodes
-    difference: float
-    judgement: Judgement
+    fix: OperatorFix
 
 
 def proposal(oracle: Oracle, judge: OutputJudge, safe: Nodes) -> OperatorProposal | None:
@@ -98,27 +96,30 @@ def _proposal_of(
         return None
     try:
         caster = Caster(rewritten(prepared, proto, "normalisations are operators"), oracle.caster.storage)
-        rewritten_oracle = oracle.of(caster)
+        rewritten_oracle = replace(oracle, caster=caster)
     except (RunError, SourceError):  # this ONNX Runtime lacks the operator, or the converter wrote what ONNX refuses
         return None
     differs = difference(oracle, caster.prepared.proto)
-    nodes = None if differs is None or differs > EQUAL else _safe_nodes(rewritten_oracle)
-    if differs is None or nodes is None or len(nodes) >= len(safe):
+    if differs is None or differs > EQUAL:
+        return None
+    ranges = tensor_ranges(rewritten_oracle)
+    repair = safe_repair(rewritten_oracle, items_of(caster, ranges.by_tensor), ranges.masked, frozenset())
+    nodes = repair.nodes
+    if repair.left or len(nodes) >= len(safe):
         return None
     judgement = judge.judge(rewritten_oracle.score_mixture(caster.kept(nodes)))
-    return OperatorProposal(caster, chains, nodes, differs, judgement) if judgement.passed else None
-
-
-def _safe_nodes(oracle: Oracle) -> Nodes | None:
-    """Return the nodes of the rewritten model without which something is lost; None if something is lost even so."""
-    caster = oracle.caster
-    ranges = tensor_ranges(oracle)
-    safe = safe_repair(oracle, items_of(caster, ranges.by_tensor), ranges.masked, frozenset())
-    return None if safe.left else safe.nodes
-
-
-NAME = "operators.onnx"
-_DATA = "operators.bin"
+    if not judgement.passed:
+        return None
+    fix = OperatorFix(
+        model=f"fixed/{NAME}",
+        chains=tuple(OperatorChain(chain.operator, chain.result, tuple(sorted(chain.nodes))) for chain in chains),
+        nodes=tuple(name for name in caster.candidates if name in nodes),
+        difference=differs,
+        scores=judgement.worst,
+        built=None,
+        why_not_built="",
+    )
+    return OperatorProposal(caster, nodes, fix)
 
 
 def write_operator_fix(proposal: OperatorProposal, folder: Path) -> str:
@@ -144,7 +145,7 @@ def build_operator_fix(proposal: OperatorProposal, lever: PrecisionLever, work: 
     job = lever.plain_job(work / NAME, work)
     if job is None or lever.build is None:
         return "nothing that builds strongly typed networks is installed"
-    write_text(work / "build-job.json", json.dumps(asdict(job), indent=1))
+    write_text(work / JOB, json.dumps(asdict(job), indent=1))
     values = {"dir": str(work), "log": str(work / LOG), "engine": str(work / "engine")}
     cwd = os.getcwd()  # noqa: PTH109 - as the shell sees it
     ended = run_probe(
@@ -158,18 +159,3 @@ def build_operator_fix(proposal: OperatorProposal, lever: PrecisionLever, work: 
     except SourceError as error:
         return f"the build's log cannot be read: {error.what}"
     return next(iter(differences(caster, keep, build)), "")
-
-
-def operator_fix(proposal: OperatorProposal, problem: str | None) -> OperatorFix:
-    """Return a proposal's part of the answer; ``problem`` is "" for a build as asked, a reason, None where none was."""
-    return OperatorFix(
-        model=f"fixed/{NAME}",
-        chains=tuple(
-            OperatorChain(chain.operator, chain.result, tuple(sorted(chain.nodes))) for chain in proposal.chains
-        ),
-        nodes=tuple(name for name in proposal.caster.candidates if name in proposal.nodes),
-        difference=proposal.difference,
-        scores=proposal.judgement.worst,
-        built=None if problem is None else not problem,
-        why_not_built=problem or "",
-    )

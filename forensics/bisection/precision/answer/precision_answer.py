@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trtforensics.bisection.precision.casting.storage import STORAGES
+from trtforensics.bisection.precision.casting.storage import STORAGES, AlteredConstant
 from trtforensics.bisection.search import Verdict
-from trtforensics.bisection.session.answer import document_of
+from trtforensics.bisection.session.answer import SearchAnswer, document_of
 from trtforensics.console.counting import counted
 from trtforensics.console.terminal import visible
 from trtforensics.model.data_types import Accumulator
@@ -34,14 +34,12 @@ if TYPE_CHECKING:
         TensorReason,
     )
     from trtforensics.bisection.precision.answer.quantization import QuantizationCost
-    from trtforensics.bisection.precision.casting.storage import AlteredConstant
     from trtforensics.bisection.precision.emulation.converted import ConvertedModel
     from trtforensics.bisection.precision.emulation.losses import TensorLoss
-    from trtforensics.bisection.precision.emulation.top_rows import TopRows
+    from trtforensics.bisection.precision.emulation.oracle import TopRows
     from trtforensics.bisection.precision.repair.curve import RoundingCurve
     from trtforensics.bisection.precision.repair.holding import Holding
     from trtforensics.bisection.precision.repair.safe import RangeReason
-    from trtforensics.bisection.session.answer import SearchAnswer
 
 _SHOWN = 20
 _FEW = 8

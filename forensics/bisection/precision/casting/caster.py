@@ -14,11 +14,11 @@ import numpy as np
 import onnx
 from onnx import TensorProto, numpy_helper
 
-from trtforensics.bisection.precision.casting.eligibility import candidates
-from trtforensics.bisection.precision.casting.storage import convert_constants
+from trtforensics.bisection.precision.casting.eligibility import CandidateNode, candidates
+from trtforensics.bisection.precision.casting.storage import Constants, Storage, convert_constants
 from trtforensics.console.output import write_bytes
 from trtforensics.console.own_files import is_there
-from trtforensics.onnx_models.graphs import initializers, refill, survey_of
+from trtforensics.onnx_models.graphs import Survey, Use, initializers, refill, survey_of
 from trtforensics.onnx_models.rewriting import GraphRewriter, Scope
 from trtforensics.onnx_models.streaming import data_places, key_of, refer, write_data
 
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from google.protobuf.message import Message
 
-    from trtforensics.bisection.precision.casting.eligibility import CandidateNode
-    from trtforensics.bisection.precision.casting.storage import Constants, Storage
-    from trtforensics.onnx_models.graphs import Survey, Use
     from trtforensics.onnx_models.reading import PreparedModel
     from trtforensics.onnx_models.streaming import Streamed
 
@@ -212,7 +209,6 @@ def _add_cast(graph: onnx.GraphProto, source: str, target: str, elem_type: int) 
 
 
 def _copy_fields(source: Message, target: Message, without: str) -> None:
-    """Copy the fields of a message but one."""
     for entry, value in source.ListFields():
         if entry.name == without:
             continue
@@ -239,19 +235,13 @@ def save(caster: Caster, model: onnx.ModelProto, path: Path, data: str = DATA) -
         OutputError: a file cannot be written.
     """
     if caster.prepared.external:
-        places = _data_file(caster, path.parent / data)
+        file, contents = path.parent / data, _contents(caster)
+        written = is_there(file)  # its content follows from the folder's job
+        places = data_places(contents) if written else write_data(file, contents)
         for tensor in initializers(model.graph):
             if tensor.name in places:
                 refer(tensor, data, *places[tensor.name])
     write_bytes(path, model.SerializeToString())
-
-
-def _data_file(caster: Caster, path: Path) -> Mapping[str, tuple[int, int]]:
-    """Return offset and length of every external constant and its 16-bit copy in the data file."""
-    contents = _contents(caster)
-    if is_there(path):  # its content follows from the folder's job
-        return data_places(contents)
-    return write_data(path, contents)
 
 
 def _contents(caster: Caster) -> Streamed:

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 import onnx
 from onnx import TensorProto
 
-from trtforensics.onnx_models.graphs import holds_graphs
+from trtforensics.onnx_models.graphs import Survey, holds_graphs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from trtforensics.bisection.precision.casting.storage import Storage
-    from trtforensics.onnx_models.graphs import Survey, Use
+
 
 _TYPED_BY_ATTRIBUTE = frozenset(
     {
@@ -84,10 +84,10 @@ def candidates(model: onnx.ModelProto, survey: Survey, storage: Storage) -> dict
         inputs, outputs = (_slots(node, schema, survey, storage, side) for side in ("inputs", "outputs"))
         if inputs is None or outputs is None or not inputs:
             continue
-        scope = scopes[name]
-        eligible[name] = CandidateNode(
-            name, node.op_type, scope, inputs, outputs, _moved(node, inputs, outputs, survey)
-        )
+        # a node that moves a constant rounds it, so it counts as arithmetic
+        moves = node.op_type in _MOVES and inputs == (0,) and outputs and node.input[0] not in survey.constants
+        moved = node.input[0] if moves else None
+        eligible[name] = CandidateNode(name, node.op_type, scopes[name], inputs, outputs, moved)
     return eligible
 
 
@@ -118,12 +118,6 @@ def _slots(
     return tuple(slots)
 
 
-def _moved(node: onnx.NodeProto, inputs: tuple[int, ...], outputs: tuple[int, ...], survey: Survey) -> str | None:
-    """Return the tensor that a node only moves; a node that moves a constant rounds it, so it counts as arithmetic."""
-    moves = node.op_type in _MOVES and inputs == (0,) and bool(outputs) and node.input[0] not in survey.constants
-    return node.input[0] if moves else None
-
-
 def _shape_arithmetic(survey: Survey) -> set[str]:
     """Return the nodes that compute sizes: from shapes alone, or small tensors that end in a shape input.
 
@@ -137,7 +131,8 @@ def _shape_arithmetic(survey: Survey) -> set[str]:
         if node.op_type in {"Shape", "Size"} or (from_shapes and survey.small.issuperset(node.output)):
             derived.update(node.output)
             chain.add(name)
-    ahead = [t for t, uses in survey.uses.items() if any(u.slot in _shape_slots(survey, u) for u in uses)]
+    slots = {name: _SHAPE_SLOTS.get(node.op_type, ()) for name, node in survey.nodes.items()}
+    ahead = [tensor for tensor, uses in survey.uses.items() if any(use.slot in slots[use.node] for use in uses)]
     while ahead:
         tensor = ahead.pop()
         producer = survey.producers.get(tensor)
@@ -146,7 +141,3 @@ def _shape_arithmetic(survey: Survey) -> set[str]:
         chain.add(producer)
         ahead.extend(i for i in survey.nodes[producer].input if i)
     return chain
-
-
-def _shape_slots(survey: Survey, use: Use) -> Sequence[int]:
-    return _SHAPE_SLOTS.get(survey.nodes[use.node].op_type, ())

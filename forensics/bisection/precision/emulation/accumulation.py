@@ -1,4 +1,4 @@
-"""Matrix products and convolutions that accumulate in FP16, as nodes of a twin.
+"""Matrix products and convolutions that accumulate in FP16, or their terms from the last to the first, as ONNX nodes.
 
 The model is a tensor core's instruction with FP16 accumulators: it adds the products of 16 operands at once to the sum
 (``mma.m16n8k16`` in NVIDIA's PTX ISA), and the sum is stored in FP16 after each. The 16 products are added in FP32.
@@ -7,6 +7,10 @@ that rounding differs from theirs in detail. A sum that leaves FP16 after any bl
 
 A convolution is the product of its weights with the patches of its input; the reduction goes over channels, then over
 the positions of the filter. Where an operand is not finite, the result is that of FP32.
+
+The other order is a second rounding. Kernels add in orders of their own, and what only passes in one order passes by
+luck. FP32 sums of another order differ in their last digits, that turns some roundings to 16 bits, and each turned one
+moves all that reads it.
 """
 
 from __future__ import annotations
@@ -19,8 +23,9 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from trtforensics.onnx_models.graphs import STANDARD
-from trtforensics.onnx_models.rewriting import NodeWriter
+from trtforensics.onnx_models.graphs import STANDARD, copied, integer, operator_set
+from trtforensics.onnx_models.rewriting import GraphRewriter, NodeWriter, Scope
+from trtforensics.onnx_models.shapes import sizes_by_tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,6 +34,7 @@ if TYPE_CHECKING:
 
     Rounding = Callable[[str, str], Iterable[onnx.NodeProto]]
     Step = Callable[[NodeWriter, Sequence[str], str], list[str]]
+
 
 BLOCK = 16
 """How many products one instruction adds to the sum."""
@@ -200,3 +206,49 @@ def _finished(
 
 def _value(name: str) -> onnx.ValueInfoProto:
     return helper.make_tensor_value_info(name, TensorProto.FLOAT, None)
+
+
+_FIRST_WITH_STEPS = 10
+"""Before this operator set, Slice cannot go backwards."""
+_START, _END = -1, -(2**63) + 1
+
+
+def can_reorder(model: onnx.ModelProto) -> bool:
+    """Whether the operator set can turn tensors around."""
+    return operator_set(model) >= _FIRST_WITH_STEPS
+
+
+def reordered(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Return a model in which MatMul, Gemm and Conv without groups read both operands backwards.
+
+    The results are the same but for rounding. What multiplies tensors of no known rank stays as it is.
+    """
+    turned = copied(model)
+    _Turning(sizes_by_tensor(onnx.shape_inference.infer_shapes(model))).rewrite(turned.graph)
+    return turned
+
+
+class _Turning(GraphRewriter):
+    def __init__(self, sizes: Mapping[str, Sizes]) -> None:
+        super().__init__()
+        self._sizes = sizes
+
+    def node(self, node: onnx.NodeProto, scope: Scope) -> None:
+        """Turn the operands of a product around along the axis over which it sums."""
+        axes = self._summed_axes(node)
+        writer = NodeWriter(f"{node.output[0]}__turned" if axes else "")
+        steps = [writer.constant([value]) for value in (_START, _END, -1)] if axes else []
+        for slot, axis in enumerate(axes):
+            node.input[slot] = writer.add("Slice", node.input[slot], *steps[:2], writer.constant([axis]), steps[2])
+        scope.graph.node.extend([*writer.nodes, node])
+
+    def _summed_axes(self, node: onnx.NodeProto) -> tuple[int, ...]:
+        """Return the axis of each operand over which a node sums; none if it is no such product."""
+        if node.domain not in STANDARD:
+            return ()
+        if node.op_type == "Gemm":
+            return 0 if integer(node, "transA") else 1, 1 if integer(node, "transB") else 0
+        if node.op_type == "Conv" and integer(node, "group") in {None, 1}:
+            return 1, 1
+        ranks = [len(self._sizes.get(name, ())) for name in node.input[:2]]
+        return (-1, -min(ranks[1], 2)) if node.op_type == "MatMul" and all(ranks) else ()

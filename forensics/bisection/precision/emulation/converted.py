@@ -8,22 +8,19 @@ from typing import TYPE_CHECKING
 import onnx
 from onnx import TensorProto, helper, version_converter
 
-from trtforensics.bisection.precision.casting.storage import BF16, FIRST_WITH_BF16
-from trtforensics.bisection.precision.emulation.metrics import METRICS
+from trtforensics.bisection.precision.casting.storage import BF16, FIRST_WITH_BF16, Storage
+from trtforensics.bisection.precision.emulation.judging import METRICS, OutputJudge
 from trtforensics.bisection.precision.emulation.twin import emulate
 from trtforensics.errors import SourceError, UsageError
 from trtforensics.onnx_models.graphs import operator_set, refill, rename
-from trtforensics.onnx_models.reading import rewritten
+from trtforensics.onnx_models.reading import PreparedModel, rewritten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import onnx
 
-    from trtforensics.bisection.precision.casting.storage import Storage
-    from trtforensics.bisection.precision.emulation.judging import OutputJudge
     from trtforensics.bisection.precision.emulation.oracle import Oracle
-    from trtforensics.onnx_models.reading import PreparedModel
 
 EQUAL = 1e-4
 """By so much of the largest magnitude two forms of a model may differ in FP32: another order of the same sums."""
@@ -62,7 +59,11 @@ def raised_for(prepared: PreparedModel, storage: Storage) -> PreparedModel:
         raise SourceError(prepared.path, what, _NEXT)
     try:
         proto = version_converter.convert_version(prepared.proto, FIRST_WITH_BF16)
-        return rewritten(prepared, proto, _converted(version))
+        note = (
+            f"operator set {version} has no BF16: all results are of the model that onnx.version_converter makes of it "
+            f"in operator set {FIRST_WITH_BF16}, which computes the same in ONNX Runtime on these samples"
+        )
+        return rewritten(prepared, proto, note)
     except (RuntimeError, SourceError, ValueError) as error:
         reason = error.what if isinstance(error, SourceError) else " ".join(str(error).split())[:200].rstrip(".")
         raise SourceError(
@@ -88,13 +89,6 @@ def _lacking(version: int) -> str:
     return f"uses operator set {version}, in which no operator computes in BF16 (from {FIRST_WITH_BF16} on)"
 
 
-def _converted(version: int) -> str:
-    return (
-        f"operator set {version} has no BF16: all results are of the model that onnx.version_converter makes of it in "
-        f"operator set {FIRST_WITH_BF16}, which computes the same in ONNX Runtime on these samples"
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class ConvertedModel:
     """How a model does that was converted to 16 bits elsewhere: whether its twin passes on the original's samples."""
@@ -115,7 +109,7 @@ def judged(converted: PreparedModel, oracle: Oracle, judge: OutputJudge) -> Conv
     original = oracle.caster.prepared.proto.graph
     for side in ("input", "output"):
         theirs, ours = _kinds(converted.proto.graph, side), _kinds(original, side)
-        differ = [name for name in ours | theirs if _comparable(theirs.get(name)) != _comparable(ours.get(name))]
+        differ = [name for name in ours | theirs if theirs.get(name) != ours.get(name)]
         if differ:
             what = f"has another {side} {differ[0]} than {converted.path}: names and types must be the same"
             raise UsageError("--against", what, "Give the model that it was made of; FP32 may be 16 bits wide in one")
@@ -125,17 +119,15 @@ def judged(converted: PreparedModel, oracle: Oracle, judge: OutputJudge) -> Conv
 
 
 def _kinds(graph: onnx.GraphProto, side: str) -> dict[str, int]:
-    return {value.name: _kind(value) for value in getattr(graph, side)}
-
-
-def _comparable(kind: int | None) -> int | None:
-    return TensorProto.FLOAT if kind in _WIDTHS else kind
+    """Return the types of inputs or outputs; those that may differ in width are all FP32."""
+    kinds = {value.name: _kind(value) for value in getattr(graph, side)}
+    return {name: TensorProto.FLOAT if kind in _WIDTHS else kind for name, kind in kinds.items()}
 
 
 def _with_wide_interface(twin: onnx.ModelProto) -> onnx.ModelProto:
     """Return the twin with FP32 inputs and outputs of the same names, cast to and from its own."""
     graph = twin.graph
-    interface = [value for value in (*graph.input, *graph.output) if _is_half(value)]
+    interface = [value for value in (*graph.input, *graph.output) if _kind(value) in _WIDTHS - {TensorProto.FLOAT}]
     kinds = {value.name: _kind(value) for value in interface}
     inner = {name: name + _OWN for name in kinds}
     ends = {value.name for value in graph.output}
@@ -154,7 +146,3 @@ def _cast(source: str, target: str, kind: int) -> onnx.NodeProto:
 
 def _kind(value: onnx.ValueInfoProto) -> int:
     return value.type.tensor_type.elem_type
-
-
-def _is_half(value: onnx.ValueInfoProto) -> bool:
-    return _kind(value) in _WIDTHS - {TensorProto.FLOAT}

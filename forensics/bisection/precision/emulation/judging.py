@@ -1,4 +1,6 @@
-"""Judges the scores of a probe by the metrics and the tolerance of each output, by default or from the command line.
+"""Measures how far outputs are from the reference, and judges that by metrics and tolerances, given or by default.
+
+Every measure of every output is computed and stored, so that another ``--metric`` or ``--tolerance`` needs no new run.
 
 A default tolerance is four times the rounding floor, but never above a cap: a model that rounding alone makes useless
 must not pass because nothing else makes it worse. The caps are what healthy networks of 48 layers stay a factor of two
@@ -9,17 +11,177 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from trtforensics.bisection.precision.emulation.metrics import DEFAULT_METRICS, EXACT_METRICS, METRICS
+import numpy as np
+
 from trtforensics.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import numpy.typing as npt
+
     from trtforensics.bisection.precision.casting.storage import Storage
-    from trtforensics.bisection.precision.emulation.metrics import Metric
-    from trtforensics.bisection.precision.emulation.oracle import Oracle, Scores
+
+    Values = npt.NDArray[Any]
+
+_PSNR_CAP = 300.0
+"""Decibels for equal outputs, since infinity is no JSON number."""
+
+_MISMATCH = 1e-2
+"""A float value mismatches if it is off by more than this share of the output's largest magnitude."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A measure by name. ``higher`` says that more is better."""
+
+    name: str
+    higher: bool
+
+    def passes(self, score: float | None, tolerance: float) -> bool:
+        """Whether a score is good enough; None stands for values that are not finite."""
+        if score is None:
+            return False
+        return score >= tolerance if self.higher else score <= tolerance
+
+    def error_of(self, score: float) -> float:
+        """Return a score on a scale where noise of twice the size is twice the value; 0 is equal."""
+        if self.name == "cosine":
+            return math.sqrt(max(1.0 - score, 0.0))
+        return 10.0 ** (-score / 20.0) if self.name == "psnr" else score
+
+    def score_of(self, error: float) -> float:
+        """Return the score of an error, as :meth:`error_of` scales it."""
+        if self.name == "cosine":
+            return 1.0 - error**2
+        return -20.0 * math.log10(error) if self.name == "psnr" else error
+
+    def is_near(self, score: float | None, tolerance: float) -> bool:
+        """Whether rounding noise alone could have turned the verdict: within a factor of two of the tolerance."""
+        limit = self.error_of(tolerance)
+        return score is not None and limit > 0 and limit / 2.0 <= self.error_of(score) <= limit * 2.0
+
+
+METRICS: Mapping[str, Metric] = {
+    name: Metric(name, higher=name in {"cosine", "psnr"})
+    for name in ("max-rel", "rel-l2", "max-abs", "cosine", "psnr", "mismatch")
+}
+"""What each measures: see :func:`scores_of`."""
+
+DEFAULT_METRICS = ("max-rel", "rel-l2")
+"""Both must pass: one sees a single value far off, the other sees many that are a little off."""
+
+EXACT_METRICS = ("mismatch",)
+"""For outputs of integers and booleans, a few of which may change by any amount when their input is rounded."""
+
+_SMALL_SAMPLE = 1e-3
+"""A sample below this share of the output's range is measured against the range: what is left of it is noise."""
+
+
+def scores_of(
+    reference: Values,
+    output: Values,
+    *,
+    peak: float | None = None,
+    lowest: float = -math.inf,
+    masked: bool = False,
+) -> dict[str, float] | None:
+    """Measure one output against its reference; None if it is not finite where the reference is.
+
+    ``max-abs`` is the largest difference, ``max-rel`` that as a share of the reference's largest magnitude, ``rel-l2``
+    the length of the difference as a share of the reference's. ``cosine`` is of the angle between both, ``psnr`` in
+    decibels, its peak the largest magnitude; ``mismatch`` the share of values that are off by over 1 % of that.
+
+    ``peak`` is the largest magnitude of the reference over all samples, if there are others. Values of the reference
+    below ``lowest`` mark masked positions: there the output must be that low too, and their size is no part of the
+    range. Infinities of the reference must be the same in the output. ``masked`` leaves out the values that are not
+    finite in the reference.
+
+    Raises:
+        ValueError: The shapes differ.
+    """
+    if reference.shape != output.shape:
+        raise ValueError(f"shape {output.shape} where the reference has {reference.shape}")
+    if not is_floating(reference):
+        return _exact(reference, output)
+    wanted, compared = (np.asarray(array, np.float64).ravel() for array in (reference, output))
+    low = wanted < lowest
+    wanted, compared = (np.where(low, np.maximum(array, lowest), array) for array in (wanted, compared))
+    finite = np.isfinite(wanted)
+    if not masked and not np.array_equal(wanted[~finite], compared[~finite]):
+        return None
+    wanted, compared, low = wanted[finite], compared[finite], low[finite]
+    if not np.isfinite(compared).all():
+        return None
+    difference = wanted - compared
+    wanted[low] = 0.0
+    return _floating(wanted, wanted - difference, peak) if wanted.size else dict(_EQUAL)
+
+
+def is_floating(values: Values) -> bool:
+    """Whether an array holds floating-point values; numpy has kinds of its own for 16-bit types from elsewhere."""
+    return values.dtype.kind in "fV"
+
+
+def peak_of(values: Values, lowest: float = -math.inf) -> float:
+    """Return the largest finite magnitude, of values from ``lowest`` on; 0 if there is none."""
+    wide = np.asarray(values, np.float64)
+    return float(np.abs(wide).max(initial=0.0, where=np.isfinite(wide) & (wide >= lowest)))
+
+
+_EQUAL: Mapping[str, float] = {**dict.fromkeys(METRICS, 0.0), "cosine": 1.0, "psnr": _PSNR_CAP}
+
+
+def _exact(reference: Values, output: Values) -> dict[str, float]:
+    """Measure integers and booleans: the share of unequal values, and the other measures as far as they apply."""
+    if not reference.size:
+        return dict(_EQUAL)
+    scores = _floating(reference.astype(np.float64).ravel(), output.astype(np.float64).ravel(), None)
+    return {**scores, "mismatch": float(np.mean(reference != output))}
+
+
+def _floating(wanted: Values, output: Values, peak: float | None) -> dict[str, float]:
+    difference = np.abs(wanted - output)
+    peak = peak_of(wanted) if peak is None else peak
+    worst = float(difference.max())
+    error = math.sqrt(float(np.mean(difference**2)))
+    size = max(math.sqrt(float(np.mean(wanted**2))), peak * _SMALL_SAMPLE)
+    return {
+        "max-rel": worst / peak if peak else worst,
+        "rel-l2": error / size if size else error,
+        "max-abs": worst,
+        "cosine": _cosine(wanted, output),
+        "psnr": min(_PSNR_CAP, 20.0 * math.log10((peak or 1.0) / error)) if error else _PSNR_CAP,
+        "mismatch": float(np.mean(difference > _MISMATCH * peak)),
+    }
+
+
+def _cosine(wanted: Values, output: Values) -> float:
+    lengths = float(np.linalg.norm(wanted)) * float(np.linalg.norm(output))
+    if not lengths:
+        return float(np.array_equal(wanted, output))
+    return float(np.clip(np.dot(wanted, output) / lengths, -1.0, 1.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Every measure of every output, for each sample; None if the output is not finite where the reference is.
+
+    Once that holds of every output, no further sample changes the worst scores: it is not run, and None too.
+    """
+
+    outputs: Mapping[str, tuple[Mapping[str, float] | None, ...]]
+
+    def worst(self, output: str, metric: Metric) -> float | None:
+        """Return the worst score of an output over the samples; None if a sample has none."""
+        samples = [sample[metric.name] if sample is not None else None for sample in self.outputs[output]]
+        scores = [score for score in samples if score is not None]
+        if len(scores) < len(samples):
+            return None
+        return min(scores) if metric.higher else max(scores)
+
 
 FLOOR_FACTOR = 4.0
 """Rounding moves the score by a factor of up to 2 either way as nodes change precision; overflow moves it more."""
@@ -178,16 +340,3 @@ class OutputJudge:
             for name, tolerances in self.tolerances.items()
         }
         return {name: each for name, each in above.items() if each}
-
-
-def judge_for(oracle: Oracle, rules: Mapping[str, OutputRule], storage: Storage) -> OutputJudge:
-    """Return the judge of an oracle's scores."""
-    return OutputJudge(
-        {
-            name: tuple(
-                tolerance_of(metric, rule.tolerance, oracle.floor.worst(name, metric), oracle.peaks[name], storage)
-                for metric in rule.metrics
-            )
-            for name, rule in rules.items()
-        }
-    )

@@ -14,11 +14,10 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
-from trtforensics.bisection.precision.emulation.measures import Measure, is_reached, measured_inside
-from trtforensics.bisection.precision.emulation.oracle import RunError, set_outputs
-from trtforensics.bisection.precision.emulation.ranges import mask_paths
+from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError, set_outputs
+from trtforensics.bisection.precision.emulation.ranges import Measure, is_reached, mask_paths, measured_inside
 from trtforensics.bisection.precision.emulation.twin import emulate
-from trtforensics.onnx_models.graphs import copied, graphs, inside
+from trtforensics.onnx_models.graphs import Survey, copied, graphs, inside
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from trtforensics.bisection.precision.casting.caster import Caster
-    from trtforensics.bisection.precision.emulation.oracle import Oracle
-    from trtforensics.onnx_models.graphs import Survey
     from trtforensics.onnx_models.rewriting import NodeWriter
 
     Counts = npt.NDArray[Any]
@@ -119,7 +116,6 @@ def losses(oracle: Oracle, keep: Collection[str], masked: Collection[str]) -> Lo
         for name in caster.survey.scopes
         if name in by_tensor and (by_tensor[name][0] or by_tensor[name][2])
     }
-    origins = _Origins(caster.survey, lossy)
     tensors = []
     for name, (lost, values, flushed) in lossy.items():
         node, known = caster.survey.producers.get(name, ""), seen.get(name)
@@ -127,7 +123,7 @@ def losses(oracle: Oracle, keep: Collection[str], masked: Collection[str]) -> Lo
         reaches, samples = (known.reaches, known.samples) if known is not None else (None, ())
         tensors.append(TensorLoss(name, node or None, bodies, lost, values, flushed, reaches, samples))
     zeroed = {name: each.zeroed for name, each in seen.items() if each.zeroed}
-    return Losses(tuple(tensors), frozenset(filter(origins.begins, lossy)), tuple(unseen), zeroed)
+    return Losses(tuple(tensors), _beginning(caster.survey, lossy), tuple(unseen), zeroed)
 
 
 def _sources(caster: Caster, typed: onnx.ModelProto) -> dict[str, str]:
@@ -171,25 +167,22 @@ def _compared_values(pairs: Sequence[Pair], lowest: float, smallest: float) -> _
     return _Seen((lost, pairs[0][0].size, flushed), reaches, tuple(samples), zeroed)
 
 
-@dataclass(slots=True)
-class _Origins:
-    """Which lost tensors are lost by their own producers."""
+def _beginning(survey: Survey, lost: Collection[str]) -> frozenset[str]:
+    """Return the lost tensors that are lost by their own producers: no tensor that they are made of is.
 
-    survey: Survey
-    lost: Collection[str]
-
-    def begins(self, name: str) -> bool:
-        """Whether no tensor that a tensor is made of is lost."""
-        producer = self.survey.maker(name)
+    A state of a body that is lost because the execution before lost it says nothing of the first.
+    """
+    handed_on = {name for name, (before, after) in survey.carried.items() if after in lost and before not in lost}
+    first = set()
+    for name in lost:
+        producer = survey.maker(name)
         if producer is None:
-            return not any(each in self.lost for each in self.survey.carried.get(name, ()))
-        made_of = {*producer.input, *(each for node in inside(producer) for each in node.output)}
-        return not any(each in self.lost and not self._is_handed_on(each) for each in made_of)
-
-    def _is_handed_on(self, name: str) -> bool:
-        """Whether a state of a body is lost because the execution before lost it, which says nothing of the first."""
-        before, after = self.survey.carried.get(name, ("", ""))
-        return after in self.lost and before not in self.lost
+            made_of = set(survey.carried.get(name, ()))
+        else:
+            made_of = {*producer.input, *(each for node in inside(producer) for each in node.output)} - handed_on
+        if made_of.isdisjoint(lost):
+            first.add(name)
+    return frozenset(first)
 
 
 def inner_losses(oracle: Oracle, typed: onnx.ModelProto) -> tuple[dict[str, Loss], list[str]]:

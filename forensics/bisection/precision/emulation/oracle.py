@@ -1,20 +1,40 @@
-"""The oracle: it runs the twins of typed models in ONNX Runtime on the CPU and compares them with the FP32 model."""
+"""The oracle: it runs the twins of typed models in ONNX Runtime on the CPU and compares them with the FP32 model.
+
+The largest value of each row of an output, as of a classifier, informs, and no more. A row is decided where FP32's
+largest value leads by more than two errors at the cap. No output within the cap can then turn the order; where the lead
+is smaller, noise decides, and the row is counted apart.
+"""
 
 from __future__ import annotations
 
 import re
 import threading
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import onnx
 
-from trtforensics.bisection.precision.emulation.metrics import is_floating, peak_of, scores_of
-from trtforensics.bisection.precision.emulation.mixtures import SWITCHES, can_mix, mixture_of, switches
-from trtforensics.bisection.precision.emulation.orders import can_reorder, reordered
-from trtforensics.bisection.precision.emulation.rounding import without_range_limits
+from trtforensics.bisection.precision.emulation.accumulation import can_reorder, reordered
+from trtforensics.bisection.precision.emulation.judging import (
+    METRICS,
+    OutputJudge,
+    OutputRule,
+    Scores,
+    cap_of,
+    is_floating,
+    peak_of,
+    scores_of,
+    tolerance_of,
+)
+from trtforensics.bisection.precision.emulation.rounding import (
+    SWITCHES,
+    can_mix,
+    mixture_of,
+    switches,
+    without_range_limits,
+)
 from trtforensics.bisection.precision.emulation.twin import emulate
 from trtforensics.errors import ForensicsError, SourceError, UsageError
 from trtforensics.model.data_types import Accumulator
@@ -27,7 +47,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from trtforensics.bisection.precision.casting.caster import Caster
-    from trtforensics.bisection.precision.emulation.metrics import Metric
     from trtforensics.onnx_models.samples import Sample
 
     Outputs = Mapping[str, npt.NDArray[Any]]
@@ -41,24 +60,6 @@ TENSORS_A_RUN = 256
 
 class RunError(ForensicsError):
     """ONNX Runtime does not load or run a model."""
-
-
-@dataclass(frozen=True, slots=True)
-class Scores:
-    """Every measure of every output, for each sample; None if the output is not finite where the reference is.
-
-    Once that holds of every output, no further sample changes the worst scores: it is not run, and None too.
-    """
-
-    outputs: Mapping[str, tuple[Mapping[str, float] | None, ...]]
-
-    def worst(self, output: str, metric: Metric) -> float | None:
-        """Return the worst score of an output over the samples; None if a sample has none."""
-        samples = [sample[metric.name] if sample is not None else None for sample in self.outputs[output]]
-        scores = [score for score in samples if score is not None]
-        if len(scores) < len(samples):
-            return None
-        return min(scores) if metric.higher else max(scores)
 
 
 @dataclass(slots=True)
@@ -124,7 +125,7 @@ class Oracle:
             RunError: ONNX Runtime cannot run the model on them.
             UsageError: the reference has NaN and is not to be masked.
         """
-        other = Oracle(self.caster, samples, self.masked, self.accumulator, self.libraries)
+        other = replace(self, samples=samples)
         other.peaks = {name: max(peak, other.peaks[name]) for name, peak in self.peaks.items()}
         return other
 
@@ -136,15 +137,7 @@ class Oracle:
         """
         if self.caster.prepared.streamed or not can_reorder(self.caster.prepared.proto):
             return None
-        return Oracle(self.caster, self.samples, self.masked, self.accumulator, self.libraries, backwards=True)
-
-    def of(self, caster: Caster) -> Oracle:
-        """Return an oracle of another caster on the same samples, under the same conditions.
-
-        Raises:
-            RunError: ONNX Runtime cannot run its model.
-        """
-        return Oracle(caster, self.samples, self.masked, self.accumulator, self.libraries)
+        return replace(self, backwards=True)
 
     def score(self, twin: onnx.ModelProto) -> Scores:
         """Run a twin.
@@ -282,3 +275,59 @@ def floating_outputs(model: onnx.ModelProto, names: Collection[str]) -> dict[str
     wide = {onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.BFLOAT16, onnx.TensorProto.DOUBLE}
     kinds = {value.name: value.type.tensor_type.elem_type for value in model.graph.output}
     return {name: kinds[name] in wide for name in names}
+
+
+def judge_for(oracle: Oracle, rules: Mapping[str, OutputRule]) -> OutputJudge:
+    """Return the judge of an oracle's scores."""
+    storage = oracle.caster.storage
+    return OutputJudge(
+        {
+            name: tuple(
+                tolerance_of(metric, rule.tolerance, oracle.floor.worst(name, metric), oracle.peaks[name], storage)
+                for metric in rule.metrics
+            )
+            for name, rule in rules.items()
+        }
+    )
+
+
+_LEAST_RANK = 2
+_ERRORS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class TopRows:
+    """The rows of an output: how many there are, how many are decided, and how many agree of the decided ones."""
+
+    rows: int
+    decided: int
+    agree: int
+
+
+def top_rows(oracle: Oracle, keep: Collection[str]) -> dict[str, TopRows]:
+    """Return the rows of each floating-point output that has some.
+
+    Rows lie along the last axis, of all samples; ``keep`` stays FP32.
+
+    Raises:
+        RunError: ONNX Runtime does not run such a twin.
+    """
+    runs = oracle.outputs_of(oracle.twin_of(oracle.caster.cast(keep)))
+    cap = cap_of(METRICS["max-rel"], oracle.caster.storage)
+    rows_by_output = {}
+    for name, peak in oracle.peaks.items():
+        pairs = [(wanted[name], got[name]) for wanted, got in zip(oracle.reference, runs, strict=True)]
+        if all(is_floating(w) and w.ndim >= _LEAST_RANK and w.shape[-1] > 1 and w.size for w, _ in pairs):
+            counts = np.sum([_rows_counted(*pair, _ERRORS * cap * peak) for pair in pairs], axis=0)
+            rows_by_output[name] = TopRows(*map(int, counts))
+    return rows_by_output
+
+
+def _rows_counted(wanted: npt.NDArray[Any], got: npt.NDArray[Any], margin: float) -> tuple[int, int, int]:
+    """Count the rows of a pair of outputs: all, those whose lead exceeds ``margin``, those of them that agree."""
+    exact, output = (np.asarray(each, np.float64).reshape(-1, wanted.shape[-1]) for each in (wanted, got))
+    best, second = np.sort(exact, axis=1)[:, -1], np.sort(exact, axis=1)[:, -2]
+    decided = np.isfinite(best) & (best > second + margin)
+    same = np.argmax(exact, axis=1) == np.argmax(np.where(np.isnan(output), np.inf, output), axis=1)
+    whole = ~np.isnan(output).any(axis=1)
+    return len(exact), int(np.count_nonzero(decided)), int(np.count_nonzero(decided & same & whole))

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from trtforensics.onnx_models.shapes import Sizes
 
+
 _HALVES = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
 _FLOATS = (TensorProto.FLOAT, *_HALVES)
 _FIRST_WITH_IS_NAN = 9

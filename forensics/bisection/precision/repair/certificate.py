@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from trtforensics.bisection.precision.emulation.oracle import RunError
-from trtforensics.bisection.precision.repair.smallest import REPAIRED
-from trtforensics.bisection.search import Ask, Status, Verdict
+from trtforensics.bisection.precision.repair.smallest import REPAIRED, Nodes, RepairProbe, RepairSearch
+from trtforensics.bisection.search import Ask, Outlook, Result, Status, Verdict
 from trtforensics.console.counting import duration
 
 if TYPE_CHECKING:
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from trtforensics.bisection.precision.repair.curve import RoundingCurve
     from trtforensics.bisection.precision.repair.holding import Holding
     from trtforensics.bisection.precision.repair.safe import SafeRepair
-    from trtforensics.bisection.precision.repair.smallest import Nodes, RepairProbe, RepairSearch
-    from trtforensics.bisection.search import Outlook, Result
 
 SAFE = "the safe repair"
 
@@ -55,7 +53,7 @@ class Certificate:
         self._builds = builds
         self._safe_ask: Ask | None = None
         self._looked = False
-        self._wanted: tuple[Ask, ...] | None = None
+        self.wanted: tuple[Ask, ...] | None = None  # the builds of the certificate, once the search is over
         self._asked: set[Ask] = set()
 
     @property
@@ -70,11 +68,6 @@ class Certificate:
         if answer is None or (answer.status is Status.NOT_REPRODUCED and not answer.passes_narrow):
             return None
         return answer.repairs[0].nodes if answer.repairs else frozenset()
-
-    @property
-    def builds_planned(self) -> int | None:
-        """How many builds the certificate has; None while the search goes on."""
-        return None if self._wanted is None else len(self._wanted)
 
     def asks(self, room: int = 1) -> Sequence[Ask]:
         """Return the next probes."""
@@ -138,7 +131,7 @@ class Certificate:
         repairs = [repair.nodes for repair in answer.repairs] if answer is not None and certified else []
         if answer is not None and answer.passes_narrow:
             repairs = [minimal]
-        atoms = self.search.atoms_in(minimal) if certified else {}
+        atoms = {node: self.search.atoms[node] for node in minimal} if certified else {}
         if self.beside is not None:
             self.holding = self.beside(list(dict.fromkeys((*repairs, safe))), atoms)
 
@@ -150,11 +143,11 @@ class Certificate:
         safety = () if self._safe_ask is None else (self._safe_ask,)
         if any(ask not in self.verdicts for ask in safety):
             return safety
-        if self._wanted is None:
+        if self.wanted is None:
             self._on_building()
             proof = (*self.search.result().evidence, *safety) if self._builds else ()
-            self._wanted = tuple(Ask(ask.active, _BUILD, purpose=ask.purpose) for ask in proof)
-        return (*safety, *self._wanted)
+            self.wanted = tuple(Ask(ask.active, _BUILD, purpose=ask.purpose) for ask in proof)
+        return (*safety, *self.wanted)
 
     def _ask_for_safety(self) -> Ask | None:
         """Make the safe repair of the answer; its probe is None if it is the minimal one or there is no answer."""
@@ -180,7 +173,7 @@ def progress_text(plan: Certificate, seconds: float, *, every: bool) -> str:
     builds = [verdict for ask, verdict in given if ask.build or every]
     probes = sum(not ask.build for ask, _ in given)
     left = "" if plan.search.done else f", about {max(1, round(plan.outlook().expected))} left"
-    planned = plan.builds_planned
+    planned = None if plan.wanted is None else len(plan.wanted)
     line = f"probes done {probes}{left}; builds done {len(builds)}"
     line += f" of {planned}" if planned is not None and not every else ""
     culprits = len(plan.search.outlook().culprits)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     import onnx
 
-    from trtforensics.bisection.precision.emulation.judging import OutputJudge
-    from trtforensics.bisection.precision.emulation.oracle import Oracle, Scores
+    from trtforensics.bisection.precision.emulation.judging import OutputJudge, Scores
+    from trtforensics.bisection.precision.emulation.oracle import Oracle
     from trtforensics.bisection.precision.repair.smallest import Nodes
     from trtforensics.onnx_models.shapes import Sizes
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trtforensics.bisection.precision.casting.caster import save
+from trtforensics.bisection.precision.casting.caster import Caster, save
 from trtforensics.console.output import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from trtforensics.bisection.precision.casting.caster import Caster
 
 GPU_CHECK = "check_on_gpu.py"
 NAMED = "named.onnx"
@@ -74,7 +72,7 @@ def write_fixes(caster: Caster, chosen: Collection[str], folder: Path) -> Sequen
     """
     folder.mkdir(exist_ok=True)
     layers = layers_of(caster, caster.kept(chosen))
-    names = [layer.name for layer in layers]
+    names = list(layers)
     precision, model = caster.storage.name, str(Path(caster.prepared.path).resolve())
     more: tuple[str, ...] = ()
     if caster.prepared.renamed:
@@ -93,13 +91,13 @@ def write_fixes(caster: Caster, chosen: Collection[str], folder: Path) -> Sequen
     )
 
 
-def layers_of(caster: Caster, keep: Collection[str]) -> list[KeptLayer]:
-    """Return the nodes that stay FP32 in the order of the model."""
-    return [
-        KeptLayer(name, bool(node.outputs) and len(node.outputs) == len(caster.survey.nodes[name].output))
+def layers_of(caster: Caster, keep: Collection[str]) -> dict[str, bool]:
+    """Return the nodes that stay FP32 in the model's order, each with whether all of its outputs are floats."""
+    return {
+        name: bool(node.outputs) and len(node.outputs) == len(caster.survey.nodes[name].output)
         for name, node in caster.candidates.items()
         if name in keep
-    ]
+    }
 
 
 def autocast_command(names: Sequence[str], caster: Caster) -> str:
@@ -126,27 +124,18 @@ def write_gpu_check(original: str, judged: Mapping[str, object], lowest: float, 
     return f"{GPU_CHECK}: builds and runs the original and a repair on a GPU with samples/, and prints the errors"
 
 
-@dataclass(frozen=True, slots=True)
-class KeptLayer:
-    """A layer that stays FP32. ``floats`` says that all of its outputs are floats, so that their type can be set."""
-
-    name: str
-    floats: bool
-
-
-def trtexec_command(layers: Sequence[KeptLayer], flag: str, model: str) -> str:
-    """Return text to paste into a shell: trtexec on the FP32 model with layer precisions.
+def trtexec_command(layers: Mapping[str, bool], flag: str, model: str) -> str:
+    """Return text to paste into a shell: trtexec on the FP32 model with the precisions of :func:`layers_of`.
 
     Where trtexec cannot name one of the layers, the command builds the repaired ``model.onnx``, strongly typed.
     """
-    nameless = [layer.name for layer in layers if _SPLITS_TREXEC.search(layer.name)]
+    nameless = [name for name in layers if _SPLITS_TREXEC.search(name)]
     if nameless:
         listed = "\n".join(f"#   {_one_line(name)}" for name in nameless)
-        head, _, tail = _NAMELESS.partition("{names}")
-        return head + listed + tail
+        return _NAMELESS.replace("{names}", listed)
     words = ["trtexec", f"--onnx={model}", f"--{flag}", "--precisionConstraints=obey"]
-    typed = [layer.name for layer in layers if layer.floats]
-    for option, names in (("--layerPrecisions", [layer.name for layer in layers]), ("--layerOutputTypes", typed)):
+    typed = [name for name, floats in layers.items() if floats]
+    for option, names in (("--layerPrecisions", list(layers)), ("--layerOutputTypes", typed)):
         words += [f"{option}={','.join(f'{name}:fp32' for name in names)}"] if names else []
     return _HONOURED + " \\\n    ".join(map(shlex.quote, words)) + "\n"
 

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trtforensics.bisection.precision.emulation.losses import losses
-from trtforensics.bisection.precision.emulation.oracle import RunError
+from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
 from trtforensics.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from trtforensics.bisection.precision.emulation.judging import Judgement, OutputJudge
-    from trtforensics.bisection.precision.emulation.oracle import Oracle
     from trtforensics.bisection.precision.repair.smallest import Nodes
     from trtforensics.onnx_models.samples import Sample
 
@@ -80,37 +79,34 @@ class Holding:
         return "; ".join(reasons)
 
 
+@dataclass(frozen=True, slots=True)
 class Beside:
     """Judges repairs on the held-out samples of ``held``, and on the searched ones with sums in the other order."""
 
-    def __init__(self, oracle: Oracle, held: Oracle | None, judge: OutputJudge, masked: Collection[str]) -> None:
-        self._oracle = oracle
-        self._held = held
-        self._judge = judge
-        self._masked = masked
+    oracle: Oracle
+    held: Oracle | None
+    judge: OutputJudge
+    masked: Collection[str]
 
     def holding(self, repairs: Sequence[Nodes], atoms: Mapping[str, Nodes]) -> Holding:
         """Judge the repairs; the first is minimal, node by node of ``atoms``, the last is the one in ``fixed/``."""
-        turned = self._in_other_order()
+        try:
+            turned = self.oracle.in_other_order()
+        except (RunError, UsageError):  # what ONNX Runtime does not run so is judged in one order
+            turned = None
         needless: tuple[str, ...] = ()
         if turned is not None:
             needless = tuple(node for node in sorted(atoms) if self._is_luck(turned, repairs[0] - atoms[node]))
-        lost: tuple[str, ...] = ()
-        if self._held is not None:
-            report = losses(self._held, self._held.caster.kept(repairs[-1]), self._masked)
-            lost = tuple(loss.tensor for loss in report.tensors if loss.tensor in report.first)
-        count = 0 if self._held is None else len(self._held.samples)
-        return Holding(count, self._beside(self._held, repairs), self._beside(turned, repairs), lost, needless)
-
-    def _in_other_order(self) -> Oracle | None:
-        try:
-            return self._oracle.in_other_order()
-        except (RunError, UsageError):  # what ONNX Runtime does not run so is judged in one order
-            return None
+        if self.held is None:
+            return Holding(0, None, self._beside(turned, repairs), (), needless)
+        report = losses(self.held, self.held.caster.kept(repairs[-1]), self.masked)
+        lost = tuple(loss.tensor for loss in report.tensors if loss.tensor in report.first)
+        on_held = self._beside(self.held, repairs)
+        return Holding(len(self.held.samples), on_held, self._beside(turned, repairs), lost, needless)
 
     def _is_luck(self, turned: Oracle, keep: Nodes) -> bool:
         """Whether a set that failed near the tolerance passes in the other order."""
-        return self._judged(self._oracle, keep).near and self._judged(turned, keep).passed
+        return self._judged(self.oracle, keep).near and self._judged(turned, keep).passed
 
     def _beside(self, oracle: Oracle | None, repairs: Sequence[Nodes]) -> HeldBeside | None:
         if oracle is None:
@@ -120,4 +116,4 @@ class Beside:
         return HeldBeside(all(each.passed for each in judgements), judgements[-1].worst, why)
 
     def _judged(self, oracle: Oracle, keep: Nodes) -> Judgement:
-        return self._judge.judge(oracle.score_mixture(oracle.caster.kept(keep)))
+        return self.judge.judge(oracle.score_mixture(oracle.caster.kept(keep)))

@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trtforensics.bisection.precision.emulation.losses import losses
-from trtforensics.bisection.precision.items import Beyond
+from trtforensics.bisection.precision.emulation.losses import Losses, TensorLoss, losses
+from trtforensics.bisection.precision.items import Beyond, PrecisionItem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from trtforensics.bisection.precision.casting.caster import Caster
-    from trtforensics.bisection.precision.emulation.losses import Losses, TensorLoss
     from trtforensics.bisection.precision.emulation.oracle import Oracle
-    from trtforensics.bisection.precision.items import PrecisionItem
     from trtforensics.bisection.precision.repair.smallest import Nodes
 
 _ROUNDS = 64
@@ -81,7 +79,7 @@ def _closed(oracle: Oracle, items: Sequence[PrecisionItem], masked: Collection[s
         if item.beyond in {Beyond.OVERFLOW, Beyond.FLUSH} and more:
             seen = next((samples[each] for each in item.tensors if each in samples), ())
             node = caster.survey.producers.get(item.name)
-            reasons.append(RangeReason(item.name, node, item.why, _listed(more), seen))
+            reasons.append(RangeReason(item.name, node, item.why, tuple(sorted(more)), seen))
             nodes |= more
     if reasons:
         report = losses(oracle, caster.kept(nodes), masked)
@@ -145,7 +143,7 @@ class _Tracing:
     def _reason(self, tensor: str, loss: TensorLoss, why: str) -> list[RangeReason]:
         more = self.touching.get(tensor, frozenset()) - self.kept
         node = self.caster.survey.producers.get(tensor)
-        return [RangeReason(tensor, node, why, _listed(more), loss.samples)] if more else []
+        return [RangeReason(tensor, node, why, tuple(sorted(more)), loss.samples)] if more else []
 
     def _why(self, tensor: str, loss: TensorLoss) -> str:
         storage, zeroed = self.caster.storage, self.report.zeroed.get(tensor)
@@ -157,7 +155,3 @@ class _Tracing:
         if zeroed > storage.smallest:
             return f"has zeros where FP32 has up to {zeroed:.3g}{then}"
         return f"has values up to {zeroed:.3g} that become zero, {storage.name} begins at {storage.smallest:.3g}{then}"
-
-
-def _listed(nodes: Nodes) -> tuple[str, ...]:
-    return tuple(sorted(nodes))

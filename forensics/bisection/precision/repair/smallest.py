@@ -14,19 +14,18 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 
-from trtforensics.bisection.precision.items import Beyond
+from trtforensics.bisection.precision.items import Beyond, PrecisionItem
 from trtforensics.bisection.search import AGAIN, Ask, Outlook, Result, Status, Verdict
 from trtforensics.bisection.search.chain import shares_of
 from trtforensics.bisection.search.ledger import Wish, bits, mask_of, union
-from trtforensics.bisection.search.minimising import growing_groups, leaving_one_out, minimised
+from trtforensics.bisection.search.minimising import Proposals, growing_groups, leaving_one_out, minimised
 from trtforensics.bisection.search.probing import ProbeSearch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from trtforensics.bisection.precision.items import PrecisionItem
     from trtforensics.bisection.search.ledger import Steps
-    from trtforensics.bisection.search.minimising import Proposals
+
 
 Nodes = frozenset[str]
 RepairProbe = tuple[Nodes, str]
@@ -93,7 +92,7 @@ class RepairSearch(ProbeSearch[RepairAnswer]):
         self.futile = ""
         self.nodes = tuple(atoms)
         self._items = items
-        self._atoms = atoms
+        self.atoms = atoms
         self._narrow = narrow
         self._every = every
         self._all = frozenset(atoms)
@@ -111,7 +110,7 @@ class RepairSearch(ProbeSearch[RepairAnswer]):
         to_come = self._left or sum(self._ledger.told(wish) is None for wish in self._round)
         left = 0 if self.answer else to_come or ceil(log2(max(1, items))) + _CERTIFICATE
         culprits = tuple(self._indexes(repair.nodes) for repair in self._repairs)
-        atoms = tuple(self._indexes(atom) for atom in dict.fromkeys(self._atoms.values()))
+        atoms = tuple(self._indexes(atom) for atom in dict.fromkeys(self.atoms.values()))
         return Outlook(float(left), left, self._indexes(self._suspects), culprits, atoms)
 
     def result(self) -> Result:
@@ -138,11 +137,7 @@ class RepairSearch(ProbeSearch[RepairAnswer]):
 
     def neighbours(self, repair: RepairSet, node: str) -> tuple[frozenset[int], frozenset[int]]:
         """Return the active nodes of two probes: a repair's node alone in 16 bits, and the repair without that node."""
-        return self.active(self._all - self._atoms[node]), self.active(repair.nodes - self._atoms[node])
-
-    def atoms_in(self, nodes: Nodes) -> Mapping[str, Nodes]:
-        """Return the nodes of a repair, each with those that change with it."""
-        return {node: self._atoms[node] for node in nodes}
+        return self.active(self._all - self.atoms[node]), self.active(repair.nodes - self.atoms[node])
 
     def active(self, keep: frozenset[str]) -> frozenset[int]:
         """Return the indexes of the nodes in 16 bits when some stay FP32."""
@@ -160,12 +155,10 @@ class RepairSearch(ProbeSearch[RepairAnswer]):
     def _unfinished(self, why: str) -> RepairAnswer:
         return RepairAnswer(Status.INCONCLUSIVE, why, tuple(self._repairs), {}, self._suspects)
 
-    def _wish(self, keep: Nodes, purpose: str) -> Wish:
-        return Wish(self._mask(self._all - keep), purpose)
-
     def _judged(self, *probes: RepairProbe) -> Steps[list[bool | None]]:
         """Return of each probe whether the model passes with these nodes in FP32; None: it cannot be judged."""
-        verdicts = yield from self._ledger.whole(tuple(self._wish(*probe) for probe in probes))
+        wishes = tuple(Wish(self._mask(self._all - keep), purpose) for keep, purpose in probes)
+        verdicts = yield from self._ledger.whole(wishes)
         return [_PASSES[verdict] for verdict in verdicts]
 
     def _run(self) -> Steps[RepairAnswer]:
@@ -193,7 +186,7 @@ class RepairSearch(ProbeSearch[RepairAnswer]):
         first = sorted(self._repairs[0].nodes)
         if len(first) > _FEW:
             return self._certified({})
-        alone = [(self._all - self._atoms[node], f"only {node} in {self._narrow}") for node in first]
+        alone = [(self._all - self.atoms[node], f"only {node} in {self._narrow}") for node in first]
         passes_with = dict(zip(first, (yield from self._judged(*alone)), strict=True))
         return self._certified({node: None if passes is None else not passes for node, passes in passes_with.items()})
 
@@ -316,7 +309,7 @@ class RepairSearch(ProbeSearch[RepairAnswer]):
 
     def _in_order(self, nodes: Nodes) -> list[Nodes]:
         """Return the atoms of nodes in the order of the model."""
-        return list(dict.fromkeys(self._atoms[node] for node in self.nodes if node in nodes))
+        return list(dict.fromkeys(self.atoms[node] for node in self.nodes if node in nodes))
 
     @staticmethod
     def _union(items: Iterable[PrecisionItem]) -> Nodes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.support.small_caster import caster
-from trtforensics.bisection.precision.emulation.oracle import Scores
+from trtforensics.bisection.precision.emulation.judging import Scores
 from trtforensics.bisection.precision.nodes import SCORES, differences, read_scores, write_scores
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from tests.support.zoo.net import Net, feeds
 from trtforensics.bisection.precision.answer.operators import proposal
 from trtforensics.bisection.precision.casting.caster import Caster
 from trtforensics.bisection.precision.casting.storage import FP16
-from trtforensics.bisection.precision.emulation.judging import judge_for, rules_for
-from trtforensics.bisection.precision.emulation.oracle import Oracle
+from trtforensics.bisection.precision.emulation.judging import rules_for
+from trtforensics.bisection.precision.emulation.oracle import Oracle, judge_for
 from trtforensics.onnx_models.normalisations import GROUP, LAYER, with_operators
 from trtforensics.onnx_models.reading import prepare
 
@@ -63,8 +63,8 @@ def test_where_groups_cannot_be_replaced_the_other_chains_are(
         return None if stuck else with_operators(model, chains)
 
     monkeypatch.setattr("trtforensics.bisection.precision.answer.operators.with_operators", converter)
-    judge = judge_for(oracle, rules_for({"y": True}, [], []), FP16)
+    judge = judge_for(oracle, rules_for({"y": True}, [], []))
     found = proposal(oracle, judge, frozenset(STATISTICS))
     assert found is not None
-    assert [chain.operator for chain in found.chains] == operators
+    assert [chain.operator for chain in found.fix.chains] == operators
     assert found.nodes == (frozenset() if raised else frozenset(STATISTICS[:4]))

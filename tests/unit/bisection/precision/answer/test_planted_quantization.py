@@ -11,8 +11,7 @@ import pytest
 
 from tests.support.zoo.net import Net
 from trtforensics.bisection.precision.answer.calibration import CalibrationReport, held_against, read_cache
-from trtforensics.bisection.precision.answer.int8_ranges import Grid, use_of
-from trtforensics.bisection.precision.answer.quantization import QuantizationCost, cost_of
+from trtforensics.bisection.precision.answer.quantization import Grid, QuantizationCost, cost_of, use_of
 from trtforensics.bisection.precision.casting.caster import Caster
 from trtforensics.bisection.precision.casting.storage import FP16
 from trtforensics.bisection.precision.emulation.oracle import Oracle

@@ -14,9 +14,8 @@ from trtforensics.bisection.precision.answer.parts import PrecisionEvidence, Sco
 from trtforensics.bisection.precision.answer.precision_answer import PrecisionAnswer, last_error
 from trtforensics.bisection.precision.answer.quantization import PairCost, QuantizationCost
 from trtforensics.bisection.precision.casting.storage import FP16
-from trtforensics.bisection.precision.emulation.judging import OutputJudge, tolerance_of
-from trtforensics.bisection.precision.emulation.metrics import METRICS
-from trtforensics.bisection.precision.emulation.top_rows import TopRows
+from trtforensics.bisection.precision.emulation.judging import METRICS, OutputJudge, tolerance_of
+from trtforensics.bisection.precision.emulation.oracle import TopRows
 from trtforensics.model.data_types import Accumulator
 
 ANSWER = PrecisionAnswer(

@@ -9,12 +9,13 @@ import pytest
 
 from trtforensics.bisection.precision.casting.storage import BF16, FP16, Storage
 from trtforensics.bisection.precision.emulation.judging import (
+    METRICS,
     OutputJudge,
+    Scores,
     rules_for,
+    scores_of,
     tolerance_of,
 )
-from trtforensics.bisection.precision.emulation.metrics import METRICS, scores_of
-from trtforensics.bisection.precision.emulation.oracle import Scores
 from trtforensics.errors import UsageError
 
 

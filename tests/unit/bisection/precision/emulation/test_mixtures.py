@@ -12,8 +12,8 @@ from tests.integration import precision_nets as nets
 from tests.support.zoo.net import Net
 from trtforensics.bisection.precision.casting.caster import Caster
 from trtforensics.bisection.precision.casting.storage import BF16, FP16
-from trtforensics.bisection.precision.emulation.mixtures import can_mix
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
+from trtforensics.bisection.precision.emulation.rounding import can_mix
 from trtforensics.bisection.precision.emulation.twin import emulate
 from trtforensics.model.data_types import Accumulator
 from trtforensics.onnx_models.drawing import random_samples

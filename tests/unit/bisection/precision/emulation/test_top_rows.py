@@ -11,8 +11,7 @@ import pytest
 from tests.support.zoo.net import Net
 from trtforensics.bisection.precision.casting.caster import Caster
 from trtforensics.bisection.precision.casting.storage import FP16
-from trtforensics.bisection.precision.emulation.oracle import Oracle
-from trtforensics.bisection.precision.emulation.top_rows import TopRows, top_rows
+from trtforensics.bisection.precision.emulation.oracle import Oracle, TopRows, top_rows
 from trtforensics.onnx_models.reading import prepare
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import pytest
 from tests.support.zoo.net import Net, feeds
 from trtforensics.bisection.precision.casting.caster import Caster
 from trtforensics.bisection.precision.casting.storage import FP16
-from trtforensics.bisection.precision.emulation.judging import judge_for, rules_for
-from trtforensics.bisection.precision.emulation.oracle import Oracle
+from trtforensics.bisection.precision.emulation.judging import rules_for
+from trtforensics.bisection.precision.emulation.oracle import Oracle, judge_for
 from trtforensics.bisection.precision.items import atoms_of
 from trtforensics.bisection.precision.repair.curve import rounding_curve
 from trtforensics.onnx_models.reading import prepare
@@ -39,7 +39,7 @@ def test_two_probes_a_group_find_the_block_that_costs(tmp_path: Path) -> None:
     onnx.save(blocks(20, 13), tmp_path / "model.onnx")
     caster = Caster(prepare(str(tmp_path / "model.onnx")), FP16)
     oracle = Oracle(caster, feeds(2, 4, 32))
-    judge = judge_for(oracle, rules_for({"y": True}, (), ()), FP16)
+    judge = judge_for(oracle, rules_for({"y": True}, (), ()))
     assert judge.floors_above
     curve = rounding_curve(oracle, judge, atoms_of(caster), frozenset())
     assert (len(curve.groups), len(curve.points)) == (12, 13)
@@ -61,7 +61,7 @@ def test_where_only_nearly_all_in_fp32_passes_the_knee_is_chosen(tmp_path: Path)
     onnx.save(net.model(tensor, {"x": (4, 32)}, (4, 32)), tmp_path / "model.onnx")
     caster = Caster(prepare(str(tmp_path / "model.onnx")), FP16)
     oracle = Oracle(caster, feeds(2, 4, 32))
-    judge = judge_for(oracle, rules_for({"y": True}, (), ["1e-7"]), FP16)
+    judge = judge_for(oracle, rules_for({"y": True}, (), ["1e-7"]))
     curve = rounding_curve(oracle, judge, atoms_of(caster), frozenset())
     assert [point.passes for point in curve.points[:-1]] == [False] * (len(curve.points) - 1)
     assert curve.points[-1].passes
@@ -72,7 +72,7 @@ def test_what_stays_fp32_anyway_is_no_part_of_the_curve(tmp_path: Path) -> None:
     onnx.save(blocks(6, 2), tmp_path / "model.onnx")
     caster = Caster(prepare(str(tmp_path / "model.onnx")), FP16)
     oracle = Oracle(caster, feeds(2, 4, 32))
-    judge = judge_for(oracle, rules_for({"y": True}, (), ()), FP16)
+    judge = judge_for(oracle, rules_for({"y": True}, (), ()))
     base = frozenset({"/blocks.2/Add", "/blocks.2/Sub"})
     curve = rounding_curve(oracle, judge, atoms_of(caster), base)
     assert not base.intersection(node for group in curve.groups for node in group.nodes)

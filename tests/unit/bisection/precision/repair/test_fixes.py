@@ -12,7 +12,6 @@ import pytest
 
 from tests.support.small_caster import caster
 from trtforensics.bisection.precision.repair.fixes import (
-    KeptLayer,
     autocast_command,
     layers_of,
     network_script,
@@ -41,7 +40,7 @@ def given(text: str, folder: Path, program: str) -> list[list[str]]:
 
 
 def test_trtexec_gets_each_name_as_it_is(tmp_path: Path) -> None:
-    layers = [KeptLayer(name, name != "~") for name in NAMES]
+    layers = {name: name != "~" for name in NAMES}
     (call,) = given(trtexec_command(layers, "fp16", "/models/my model.onnx"), tmp_path, "trtexec")
     assert call[:3] == ["--onnx=/models/my model.onnx", "--fp16", "--precisionConstraints=obey"]
     options = dict(word.split("=", 1) for word in call[3:])
@@ -51,7 +50,7 @@ def test_trtexec_gets_each_name_as_it_is(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", CUT)
 def test_a_name_that_trtexec_would_cut_has_it_build_the_repaired_model(name: str, tmp_path: Path) -> None:
-    text = trtexec_command([KeptLayer("/fine", floats=True), KeptLayer(name, floats=True)], "fp16", "m.onnx")
+    text = trtexec_command({"/fine": True, name: True}, "fp16", "m.onnx")
     assert given(text, tmp_path, "trtexec") == [["--onnx=model.onnx", "--stronglyTyped"]]
     assert name.replace("\n", "\\n") in text
     assert "--fp16" not in text
@@ -79,7 +78,7 @@ def test_names_are_patterns_for_autocast() -> None:
 
 
 def test_only_a_layer_whose_outputs_are_all_floats_gets_an_output_type() -> None:
-    assert {layer.name: layer.floats for layer in layers_of(caster(), {"/exp", "/less"})} == {
+    assert layers_of(caster(), {"/exp", "/less"}) == {
         "/exp": True,
         "/less": False,
     }

@@ -11,9 +11,9 @@ import pytest
 from tests.support.zoo.net import Net, feeds
 from trtforensics.bisection.precision.casting.caster import Caster
 from trtforensics.bisection.precision.casting.storage import FP16
-from trtforensics.bisection.precision.emulation.judging import judge_for, rules_for
-from trtforensics.bisection.precision.emulation.oracle import Oracle
-from trtforensics.bisection.precision.emulation.orders import reordered
+from trtforensics.bisection.precision.emulation.accumulation import reordered
+from trtforensics.bisection.precision.emulation.judging import rules_for
+from trtforensics.bisection.precision.emulation.oracle import Oracle, judge_for
 from trtforensics.bisection.precision.repair.holding import Beside, HeldBeside, Holding, parted
 from trtforensics.errors import UsageError
 from trtforensics.onnx_models.reading import prepare
@@ -78,7 +78,7 @@ def beside(folder: Path, held: float) -> Holding:
     onnx.save(net.model(net.node("Sqrt", "/Sqrt", [squared]), {"x": (2, 8)}, (2, 8)), folder / "model.onnx")
     caster = Caster(prepare(str(folder / "model.onnx")), FP16)
     oracle = Oracle(caster, feeds(2, 2, 8))
-    judge = judge_for(oracle, rules_for({"y": True}, (), ()), FP16)
+    judge = judge_for(oracle, rules_for({"y": True}, (), ()))
     other = oracle.on([{"x": np.full((2, 8), held, np.float32)}])
     return Beside(oracle, other, judge, ()).holding([frozenset()], {})
 

@@ -13,7 +13,7 @@ from tests.support.zoo.norms import layer_norm
 from tests.support.zoo.types import models
 from trtforensics.bisection.precision.casting.caster import Caster
 from trtforensics.bisection.precision.casting.storage import BF16, FP16, Storage
-from trtforensics.bisection.precision.remarks import model_notes, no_candidates
+from trtforensics.bisection.precision.running import model_notes, no_candidates
 from trtforensics.errors import SourceError
 from trtforensics.onnx_models.reading import prepare
 
