@@ -14,7 +14,6 @@ from trtforensics.bisection.search import Verdict
 from trtforensics.errors import ForensicsError
 from trtforensics.tui.files import FilesScreen
 from trtforensics.tui.issue import IssueSection, quoted_issue
-from trtforensics.tui.keys import BISECTION_KEYS, Keys
 from trtforensics.tui.rows.bisection_rows import (
     LINES,
     answer_rows,
@@ -76,7 +75,7 @@ class LogRead(Message):
 class BisectionScreen(FilesScreen):
     """Browse a bisection. Logs of its probes, and comparisons of two, open above it."""
 
-    KEYS: ClassVar[Keys] = BISECTION_KEYS
+    KEYS = "bisection"
     TEXT: ClassVar[str] = "log"
 
     BINDINGS: ClassVar[list[BindingType]] = [

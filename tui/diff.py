@@ -16,7 +16,6 @@ from trtforensics.console.counting import counted
 from trtforensics.errors import ForensicsError
 from trtforensics.tui.files import FilesScreen
 from trtforensics.tui.issue import IssueSection, quoted_issue
-from trtforensics.tui.keys import DIFF_KEYS, Keys
 from trtforensics.tui.rows.diff_rows import PLACES, by_delta, differences, layers_of, places, rows_of, sides_line
 from trtforensics.tui.rows.layers.candidates import CandidateTable, layer_table, unknown_table
 from trtforensics.tui.rows.layers.index import LayerIndex
@@ -62,7 +61,7 @@ class Compared(Message):
 class DiffScreen(FilesScreen):
     """Browse the differences of two sides."""
 
-    KEYS: ClassVar[Keys] = DIFF_KEYS
+    KEYS = "diff"
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *FIRST_KEYS,

@@ -14,7 +14,6 @@ from trtforensics.console.counting import counted
 from trtforensics.errors import ForensicsError
 from trtforensics.tables.filtering import FilterError
 from trtforensics.tui.issue import IssueSection, quoted_issue
-from trtforensics.tui.keys import MODEL_KEYS, Keys
 from trtforensics.tui.log.findings import FindingList
 from trtforensics.tui.rows.model_rows import NEIGHBOURS, NODES, NodeRow, neighbours, node_rows
 from trtforensics.tui.rows.pieces import Piece, Role, clip
@@ -45,7 +44,7 @@ class ModelJudged(Message):
 class ModelScreen(SourceScreen):
     """Browse a model, and what each release will make of it."""
 
-    KEYS: ClassVar[Keys] = MODEL_KEYS
+    KEYS = "model"
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *FIRST_KEYS,

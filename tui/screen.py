@@ -14,6 +14,7 @@ from textual.widgets import Footer
 from trtforensics.console.counting import counted
 from trtforensics.errors import ForensicsError
 from trtforensics.tui import exporting
+from trtforensics.tui.keys import keys_of
 from trtforensics.tui.widgets.dialogs import FileQuestion, HelpScreen
 from trtforensics.tui.widgets.log_view import LogView
 from trtforensics.tui.widgets.search import Prompt
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from textual.timer import Timer
     from textual.widget import Widget
 
-    from trtforensics.tui.keys import Keys
     from trtforensics.tui.rows.pieces import Line
 
 BAD_INPUT = 2
@@ -62,7 +62,8 @@ class SourceScreen(Screen[ForensicsError]):
     The first screen is the app's own; other sources are pushed above it. Subclasses say what the keys find.
     """
 
-    KEYS: ClassVar[Keys] = ()
+    KEYS: ClassVar[str]
+    """The name of the screen in the table of keys."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q", "quit", "Quit"),
@@ -152,7 +153,7 @@ class SourceScreen(Screen[ForensicsError]):
         """Show the keys. The help is kept, because making it takes several times as long as showing it again."""
         name = f"help of {type(self).__name__}"
         if not self.app.is_screen_installed(name):
-            self.app.install_screen(HelpScreen(self.KEYS), name)
+            self.app.install_screen(HelpScreen(keys_of(self.KEYS)), name)
         self.app.push_screen(name)
 
     def action_prefixes(self) -> None:

@@ -16,7 +16,6 @@ from trtforensics.errors import ForensicsError
 from trtforensics.model.timings import tactic_text
 from trtforensics.tui.files import FilesScreen
 from trtforensics.tui.issue import IssueSection, quoted_issue
-from trtforensics.tui.keys import SOURCE_KEYS, Keys
 from trtforensics.tui.rows.pieces import Line, Piece, Role, clip, fit, fit_right
 from trtforensics.tui.rows.presentation import Presentation
 from trtforensics.tui.screen import FIRST_KEYS, Failed
@@ -76,7 +75,7 @@ class SourceRead(Message):
 class LayersScreen(FilesScreen):
     """Browse a source that lists layers or operations."""
 
-    KEYS: ClassVar[Keys] = SOURCE_KEYS
+    KEYS = "source"
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *FIRST_KEYS,

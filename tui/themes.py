@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from importlib.resources import files
 from pathlib import Path
 
 from textual.theme import Theme
@@ -12,47 +13,12 @@ from trtforensics.console.output import write_text
 from trtforensics.errors import OutputError
 from trtforensics.render.json_text import dumps
 
-THEMES = (
-    Theme(
-        name="dark",
-        primary="#0178D4",
-        secondary="#004578",
-        accent="#ffa62b",
-        warning="#ffa62b",
-        error="#ba3c5b",
-        success="#4EBF71",
-        foreground="#e0e0e0",
-        variables={"quarter": "#c792ea"},
-    ),
-    Theme(
-        name="light",
-        primary="#004578",
-        secondary="#0178D4",
-        accent="#8a4b00",
-        warning="#8a4b00",
-        error="#a8123a",
-        success="#1b6e33",
-        foreground="#1a1a1a",
-        background="#f6f6f6",
-        surface="#ececec",
-        panel="#dedede",
-        dark=False,
-        variables={"quarter": "#7a3ea8"},
-    ),
-    # The colours of Okabe and Ito, which people with each form of colour blindness tell apart: sky blue, not green.
-    Theme(
-        name="colour-blind",
-        primary="#0072B2",
-        secondary="#56B4E9",
-        accent="#CC79A7",
-        warning="#F0E442",
-        error="#E69F00",
-        success="#56B4E9",
-        foreground="#e0e0e0",
-        variables={"quarter": "#CC79A7"},
-    ),
-)
-"""One for dark terminals, one for light ones, and one whose good and bad differ for every eye."""
+THEMES = tuple(Theme(**theme) for theme in json.loads((files("trtforensics.tui") / "themes.json").read_bytes()))
+"""One for dark terminals, one for light ones, and one whose good and bad differ for every eye.
+
+The third has the colours of Okabe and Ito, which people with each form of colour blindness tell apart: its good is sky
+blue, not green.
+"""
 
 _KEY = "theme"
 

@@ -9,7 +9,6 @@ from textual.binding import Binding
 
 from trtforensics.tables.filtering import FilterError
 from trtforensics.tui.issue import finding_issue, layer_issue
-from trtforensics.tui.keys import LOG_KEYS, Keys
 from trtforensics.tui.log.build_screen import TIES, BuildScreen
 from trtforensics.tui.log.dialogs import DetailScreen, NeighbourScreen
 from trtforensics.tui.log.history import Place
@@ -41,7 +40,7 @@ _MOST_DIGITS = 18
 class LogScreen(BuildScreen):
     """Browse one build log."""
 
-    KEYS: ClassVar[Keys] = LOG_KEYS
+    KEYS = "log"
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *FIRST_KEYS,

@@ -16,7 +16,6 @@ from trtforensics.bisection.search import Verdict
 from trtforensics.errors import SourceError
 from trtforensics.tui.bisection import BisectionScreen
 from trtforensics.tui.diff import DiffScreen
-from trtforensics.tui.keys import LOG_KEYS
 from trtforensics.tui.log.screen import LogScreen
 from trtforensics.tui.widgets.log_view import LogView
 
@@ -122,7 +121,7 @@ async def test_enter_opens_the_build_log_of_the_probe_and_q_comes_back(directory
         await until(pilot, lambda: isinstance(app.screen, LogScreen) and app.screen.build is not None)
         assert isinstance(app.screen, LogScreen)
         assert app.screen.session.name == str(log)
-        assert app.screen.KEYS is LOG_KEYS
+        assert app.screen.KEYS == "log"
         await pilot.press("f", *"conv", "enter", "escape", "q")
         assert app.first.is_active
         assert app.first._probes.selected is not None

@@ -9,7 +9,7 @@ import pytest
 from tests.support.repository import ROOT
 from tests.support.screens import SIZE, log_app
 from trtforensics.tui.app import TerminalApp
-from trtforensics.tui.keys import LOG_KEYS
+from trtforensics.tui.keys import keys_of
 from trtforensics.tui.log.findings import FindingList
 from trtforensics.tui.log.layer_tree import LayerTree
 from trtforensics.tui.log.screen import LogScreen
@@ -30,7 +30,9 @@ OF_TEXTUAL = {"ctrl+c", "ctrl+b", "ctrl+f", "G"}
 
 def helped() -> set[str]:
     """Return the keys that the help names, as Textual names them."""
-    spelled = [key for title, keys in LOG_KEYS if "marks" not in title for words, _ in keys for key in words.split()]
+    spelled = [
+        key for title, keys in keys_of("log") if "marks" not in title for words, _ in keys for key in words.split()
+    ]
     tokens = {key if len(key) == 1 else key.lower().rstrip(",") for key in spelled} - WORDS
     return {NAMES.get(token, token) for token in tokens}
 
@@ -57,7 +59,7 @@ def test_every_binding_is_in_the_help(action: str, keys: set[str]) -> None:
 
 def test_the_docs_list_the_keys_of_the_help() -> None:
     docs = (ROOT / "docs" / "tui.md").read_text("utf-8")
-    for title, keys in LOG_KEYS:
+    for title, keys in keys_of("log"):
         assert not title or f"## {title}" in docs
         for key, text in keys:
             assert f"| `{key}` | {text} |" in docs, key
