@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
-from textual.message import Message
 
 from trtforensics.bisection.search import Verdict
 from trtforensics.errors import ForensicsError
@@ -26,10 +24,10 @@ from trtforensics.tui.rows.bisection_rows import (
 )
 from trtforensics.tui.rows.pieces import Piece, Role
 from trtforensics.tui.rows.presentation import Presentation
-from trtforensics.tui.screen import Failed
 from trtforensics.tui.widgets.log_view import LogView, NoLines
 from trtforensics.tui.widgets.row_list import RowList
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
+from trtforensics.tui.widgets.work import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -56,20 +54,6 @@ _QUOTED = 40
 
 _REMEMBERED = 8
 """Number of logs that are kept, so that going back to one does not read it again."""
-
-
-@dataclass(eq=False, repr=False)
-class Looked(Message):
-    """The directory was read again."""
-
-    view: DirectoryView
-
-
-@dataclass(eq=False, repr=False)
-class LogRead(Message):
-    """A log was read on."""
-
-    text: LiveText
 
 
 class BisectionScreen(FilesScreen):
@@ -104,7 +88,7 @@ class BisectionScreen(FilesScreen):
         self._marked: Probe | None = None
         """The probe that another one will be compared with."""
         self._log_view = LogView(NoLines(), id="log")
-        self._texts: dict[Path, LiveText] = {}
+        self._log_at = lru_cache(_REMEMBERED)(session.log)
         self._text: LiveText | None = None
         self._log_heading = LineBar((Piece(" Log", Role.STRONG),), id="log-heading", classes="heading")
         self._which = "build"
@@ -143,25 +127,16 @@ class BisectionScreen(FilesScreen):
         self._look()
 
     def _look(self) -> None:
-        self.run_worker(self._read, name="look", group="look", thread=True, exclusive=True)
+        in_thread(self, self._session.look, self._show, group="look", failed=self.fail)
 
-    def _read(self) -> None:
-        """Read the directory, in a thread; post the outcome as a message."""
-        try:
-            view = self._session.look()
-        except ForensicsError as error:
-            self.post_message(Failed(error))
-        else:
-            self.post_message(Looked(view))
-
-    def on_looked(self, event: Looked) -> None:
+    def _show(self, view: DirectoryView) -> None:
         """Show the directory's present state."""
         at_end = self._probes.cursor >= self._probes.row_count() - 1
-        self._view = event.view
-        self._show_probes(event.view)
+        self._view = view
+        self._show_probes(view)
         if at_end:
             self._probes.go_to(self._probes.row_count() - 1)
-        self._answer.show(answer_rows(event.view, self._session.now()), keep=True)
+        self._answer.show(answer_rows(view, self._session.now()), keep=True)
         self._show_title()
         self._show_probe()
 
@@ -311,33 +286,24 @@ class BisectionScreen(FilesScreen):
             self._text = None
             self._log_view.show_text(NoLines())
         else:
-            self._text = self._kept(path)
+            self._text = self._log_at(path)
             heading += f"  {self._text.state}" if self._text.state else ""
             if len(self._text):
                 self._log_view.show_text(self._text)
-            read = partial(self._read_log, self._text)
-            self.run_worker(read, group="log", thread=True, exclusive=True)
+            in_thread(self, partial(_grown, self._text), self._show_grown, group="log")
         self._log_heading.show(Piece(" 4 ", Role.DIM), Piece(heading.strip(), Role.STRONG))
 
-    def _kept(self, path: Path) -> LiveText:
-        """Return the text of a log, a new one for a log that was not shown lately."""
-        text = self._texts.pop(path, None) or self._session.log(path)
-        self._texts[path] = text
-        while len(self._texts) > _REMEMBERED:
-            self._texts.pop(next(iter(self._texts)))
-        return text
+    def _show_grown(self, text: LiveText) -> None:
+        """Show the new lines of a log, unless another log is in view by now."""
+        if text is self._text:
+            self._log_view.show_text(text)
+            self._log_view.replace_text(text)  # it may have begun anew
 
-    def _read_log(self, text: LiveText) -> None:
-        """Read a log on, in a thread; two threads may not read one text at a time."""
-        with text.lock:
-            if text.update():
-                self.post_message(LogRead(text))
 
-    def on_log_read(self, event: LogRead) -> None:
-        """Show the new lines, unless another log is in view by now."""
-        if event.text is self._text:
-            self._log_view.show_text(event.text)
-            self._log_view.replace_text(event.text)  # it may have begun anew
+def _grown(text: LiveText) -> LiveText | None:
+    """Read a log on; two threads may not read one text at a time. None where it did not change."""
+    with text.lock:
+        return text if text.update() else None
 
 
 def _sides(first: Probe, second: Probe) -> tuple[Probe, Probe]:

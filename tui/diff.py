@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
-from textual.message import Message
 from textual.screen import ModalScreen
 from textual.worker import get_current_worker
 
@@ -20,11 +18,12 @@ from trtforensics.tui.rows.diff_rows import PLACES, by_delta, differences, layer
 from trtforensics.tui.rows.layers.candidates import CandidateTable, layer_table, unknown_table
 from trtforensics.tui.rows.layers.index import LayerIndex
 from trtforensics.tui.rows.pieces import Piece, Role, clip
-from trtforensics.tui.screen import FIRST_KEYS, Failed
+from trtforensics.tui.screen import FIRST_KEYS
 from trtforensics.tui.widgets.candidates import CandidateList
 from trtforensics.tui.widgets.row_list import RowList
 from trtforensics.tui.widgets.text_pane import TextPane
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
+from trtforensics.tui.widgets.work import in_thread, later
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -38,24 +37,6 @@ if TYPE_CHECKING:
     from trtforensics.tui.sessions import DiffSession
 
 _SIDES = {"good": Role.GOOD, "bad": Role.ERROR}
-
-
-@dataclass(eq=False, repr=False)
-class FileOpened(Message):
-    """A file is about to be read."""
-
-    path: str
-
-    def can_replace(self, message: Message) -> bool:
-        """Let the newest message replace older ones."""
-        return isinstance(message, FileOpened)
-
-
-@dataclass(eq=False, repr=False)
-class Compared(Message):
-    """Both sides were compared."""
-
-    comparison: Comparison
 
 
 class DiffScreen(FilesScreen):
@@ -104,7 +85,7 @@ class DiffScreen(FilesScreen):
         self.differences.show((), "reading")
         self.differences.focus()
         self.say("")
-        self.call_after_refresh(lambda: self.run_worker(self._compare, group="compare", thread=True))
+        self.call_after_refresh(in_thread, self, self._compare, self._show, group="compare", failed=self.fail)
 
     def on_resize(self) -> None:
         """Fit the title to the width."""
@@ -112,29 +93,19 @@ class DiffScreen(FilesScreen):
         title = (Piece(" trtforensics ", Role.TITLE), Piece(" diff ", Role.DIM), Piece(clip(self._session.name, room)))
         self.title_bar.show(*title)
 
-    def _compare(self) -> None:
-        """Compare, in a thread; post the outcome as a message."""
+    def _compare(self) -> Comparison | None:
+        """Compare, in a thread."""
         worker = get_current_worker()
-        try:
-            comparison = self._session.compare(self._report, lambda: worker.is_cancelled)
-        except ForensicsError as error:
-            self.post_message(Failed(error))
-        else:
-            if comparison is not None:
-                self.post_message(Compared(comparison))
+        return self._session.compare(later(self, self._opened), lambda: worker.is_cancelled)
 
-    def _report(self, path: str) -> None:
-        self.post_message(FileOpened(path))
-
-    def on_file_opened(self, event: FileOpened) -> None:
+    def _opened(self, path: str) -> None:
         """Show which file is being read."""
-        if self._comparison is None:
-            self._reading = f"reading {event.path}"
-            self.say("")
+        self._reading = f"reading {path}"
+        self.say("")
 
-    def on_compared(self, event: Compared) -> None:
+    def _show(self, comparison: Comparison) -> None:
         """Show the differences."""
-        self._comparison = event.comparison
+        self._comparison = comparison
         self.fill()
 
     def fill(self) -> None:
@@ -254,13 +225,6 @@ class DiffScreen(FilesScreen):
             (self.good if place.good else self.bad).open(place.span)
 
 
-@dataclass(eq=False, repr=False)
-class TablesRead(Message):
-    """The logs of both sides were read again; a table a side."""
-
-    tables: dict[str, CandidateTable]
-
-
 class CandidatesScreen(ModalScreen[None]):
     """Two tables side by side; Escape and q close them.
 
@@ -268,7 +232,7 @@ class CandidatesScreen(ModalScreen[None]):
     in a thread, as it may read a log.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "leave", "Close", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", "Close", show=False)]
 
     def __init__(self, layers: dict[str, LayerView | None], read: Callable[[LayerView], CandidateTable]) -> None:
         super().__init__()
@@ -290,9 +254,9 @@ class CandidatesScreen(ModalScreen[None]):
         for side in _SIDES:
             self._table(side).show_table(_remark("reading the log"))
         self._table("good").focus()
-        self.run_worker(self._collect, group="candidates", thread=True)
+        in_thread(self, self._collect, self._show, group="candidates")
 
-    def _collect(self) -> None:
+    def _collect(self) -> dict[str, CandidateTable]:
         """Read both tables, in a thread."""
         tables = {}
         for side, layer in self._layers.items():
@@ -300,19 +264,15 @@ class CandidatesScreen(ModalScreen[None]):
                 tables[side] = _remark("the other side only") if layer is None else self._read(layer)
             except ForensicsError as error:
                 tables[side] = _remark(str(error))
-        self.post_message(TablesRead(tables))
+        return tables
 
-    def on_tables_read(self, event: TablesRead) -> None:
+    def _show(self, tables: dict[str, CandidateTable]) -> None:
         """Show both tables."""
-        for side, table in event.tables.items():
+        for side, table in tables.items():
             self._table(side).show_table(table)
 
     def _table(self, side: str) -> CandidateList:
         return self.query_one(f"#{side}-candidates", CandidateList)
-
-    def action_leave(self) -> None:
-        """Close the tables."""
-        self.dismiss()
 
 
 def _remark(text: str) -> CandidateTable:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
@@ -9,7 +10,8 @@ from textual.binding import Binding
 from trtforensics.tui.rows.pieces import Piece, Role
 from trtforensics.tui.screen import SourceScreen
 from trtforensics.tui.widgets.log_view import LogView
-from trtforensics.tui.widgets.search import Match, Prompt, Purpose, search_view
+from trtforensics.tui.widgets.search import Prompt, Purpose, find_around
+from trtforensics.tui.widgets.work import in_thread
 
 if TYPE_CHECKING:
     from textual.binding import BindingType
@@ -63,7 +65,7 @@ class FilesScreen(SourceScreen):
         view = self._text_view()
         view.mark(event.text)
         self.open_view(view)
-        search_view(view, self._needle, backwards=False, here=True)
+        self._find(backwards=False, here=True)
 
     def on_prompt_dismissed(self, event: Prompt.Dismissed) -> None:
         """Go back to the rows; if the prompt was the filter, drop it."""
@@ -71,15 +73,22 @@ class FilesScreen(SourceScreen):
             self.drop_filter()
         self.rows.focus()
 
-    def on_match(self, event: Match) -> None:
-        """Show the match, unless another search has begun."""
-        if event.needle != self._needle:
-            return
-        if event.line is None:
-            self.say(f"{event.needle!r} is nowhere in this {self.TEXT}")
-        else:
-            event.view.show_match(event.line)
-            self.say(f"{event.needle!r} at line {event.line:,}")
+    def _find(self, *, backwards: bool, here: bool) -> None:
+        """Search the text in view from its cursor, in a thread, and show the match unless another search has begun."""
+        view, needle = self._text_view(), self._needle
+        find = partial(find_around, view.text, needle, view.current_line, backwards=backwards, here=here)
+
+        def show(match: tuple[int | None, bool]) -> None:
+            line, _ = match
+            if needle != self._needle:
+                return
+            if line is None:
+                self.say(f"{needle!r} is nowhere in this {self.TEXT}")
+            else:
+                view.show_match(line)
+                self.say(f"{needle!r} at line {line:,}")
+
+        in_thread(self, find, show, group="search")
 
     def action_ask_search(self) -> None:
         """Ask what to search for in the file under the focus."""
@@ -89,7 +98,7 @@ class FilesScreen(SourceScreen):
     def action_search(self, backwards: bool) -> None:  # noqa: FBT001 - Textual passes actions' arguments by position
         """Go to the next match, or the previous one."""
         if self._needle:
-            search_view(self._text_view(), self._needle, backwards=backwards, here=False)
+            self._find(backwards=backwards, here=False)
         else:
             self.say("nothing to search for; type / and a text")
 

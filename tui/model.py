@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
-from textual.message import Message
 
 from trtforensics.console.counting import counted
-from trtforensics.errors import ForensicsError
 from trtforensics.tables.filtering import FilterError
 from trtforensics.tui.issue import IssueSection, quoted_issue
 from trtforensics.tui.log.findings import FindingList
 from trtforensics.tui.rows.model_rows import NEIGHBOURS, NODES, NodeRow, neighbours, node_rows
 from trtforensics.tui.rows.pieces import Piece, Role, clip
-from trtforensics.tui.screen import FIRST_KEYS, Failed, SourceScreen
+from trtforensics.tui.screen import FIRST_KEYS, SourceScreen
 from trtforensics.tui.widgets.row_list import RowList
 from trtforensics.tui.widgets.search import Prompt, Purpose
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
+from trtforensics.tui.widgets.work import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -31,14 +30,6 @@ if TYPE_CHECKING:
     from trtforensics.findings.finding import Report
     from trtforensics.onnx_models.checked import CheckedModel
     from trtforensics.tui.sessions import CheckSession
-
-
-@dataclass(eq=False, repr=False)
-class ModelJudged(Message):
-    """The model was judged for a target."""
-
-    model: CheckedModel
-    report: Report
 
 
 class ModelScreen(SourceScreen):
@@ -64,7 +55,7 @@ class ModelScreen(SourceScreen):
         self.around = RowList(NEIGHBOURS, id="neighbours")
         self.target = session.targets[0]
         self._bars = LineBar(classes="heading"), LineBar(classes="heading"), LineBar(classes="heading")
-        self._judged: ModelJudged | None = None
+        self._judged: tuple[CheckedModel, Report] | None = None
         self._taken: Mapping[str, str] = {}
         self._needle = ""
 
@@ -92,28 +83,21 @@ class ModelScreen(SourceScreen):
 
     def _judge(self) -> None:
         self.say("judging")
-        target = self.target
+        in_thread(self, partial(self.session.judge, self.target), self._show, group="judge", failed=self.fail)
 
-        def judge() -> None:
-            try:
-                self.post_message(ModelJudged(*self.session.judge(target)))
-            except ForensicsError as error:
-                self.post_message(Failed(error))
-
-        self.run_worker(judge, group="judge", thread=True, exclusive=True)
-
-    def on_model_judged(self, event: ModelJudged) -> None:
+    def _show(self, judged: tuple[CheckedModel, Report]) -> None:
         """Show nodes and findings, unless another target is asked for by now."""
-        target = event.report.sources[0].target
+        model, report = judged
+        target = report.sources[0].target
         if target is None or target.release != self.target:
             return
-        self._judged = event
+        self._judged = judged
         worst: dict[str, str] = {op: word for op, (_, word) in target.operators.items()}
-        for finding in reversed(event.report.findings):
+        for finding in reversed(report.findings):
             worst |= {f"node {label}": finding.severity.word for label in finding.onnx_nodes if finding.severity > 1}
         self._taken = worst
-        self.nodes.show(node_rows(event.model, worst), "the model has no node", keep=self.nodes.selected is not None)
-        self.findings.show_findings(event.report.findings, self.session.name, "nothing to say for this target")
+        self.nodes.show(node_rows(model, worst), "the model has no node", keep=self.nodes.selected is not None)
+        self.findings.show_findings(report.findings, self.session.name, "nothing to say for this target")
         self._bars[1].show(
             Piece(" findings ", Role.STRONG), Piece(f"for {self.session.words(self.target)}", Role.ACCENT)
         )
@@ -122,7 +106,7 @@ class ModelScreen(SourceScreen):
 
     def say(self, note: str) -> None:
         """Show the target, counts, the filter and the note."""
-        model = self._judged.model if self._judged else None
+        model = self._judged[0] if self._judged else None
         about = f"{counted(len(model.nodes), 'node')}, operator set {model.opset}" if model else "opening"
         kept = self.nodes.kept_by.text
         self.status_bar.show(
@@ -171,7 +155,7 @@ class ModelScreen(SourceScreen):
     def _follow(self) -> None:
         row = self.nodes.selected
         if self._judged is not None and row is not None:
-            around = list(neighbours(self._judged.model, row.node, self._taken))
+            around = list(neighbours(self._judged[0], row.node, self._taken))
             self.around.show(around, "the model's inputs and outputs alone")
             self._bars[2].show(Piece(" neighbours ", Role.STRONG), Piece(f"of {row.node.label}", Role.ACCENT))
 
@@ -181,7 +165,7 @@ class ModelScreen(SourceScreen):
         if row is None or self._judged is None:
             return None
         number = row.node.number
-        return self.session.name, number, self._judged.model.quote([number])[number]
+        return self.session.name, number, self._judged[0].quote([number])[number]
 
     def next_command(self) -> str:
         """Return the step of the finding under the cursor, else the command that prints the findings."""
@@ -195,7 +179,7 @@ class ModelScreen(SourceScreen):
         cited = self.cited()
         if cited is None or self._judged is None:
             return ""
-        titles = [f"{each.code} {each.title}" for each in self._judged.report.findings]
+        titles = [f"{each.code} {each.title}" for each in self._judged[1].findings]
         words = self.session.words(self.target)
         return quoted_issue(f"a node of a model, for {words}", [IssueSection("Findings", titles)], [cited])
 

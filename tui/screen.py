@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
-from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Footer
 
@@ -47,13 +45,6 @@ FIRST_KEYS = (
     Binding("N", "search(True)", "Previous", show=False),
 )
 """Keys of every screen, where the footer begins with them."""
-
-
-@dataclass(eq=False, repr=False)
-class Failed(Message):
-    """The source of the screen cannot be used."""
-
-    error: ForensicsError
 
 
 class SourceScreen(Screen[ForensicsError]):
@@ -128,14 +119,14 @@ class SourceScreen(Screen[ForensicsError]):
         """Whether another source is below this one."""
         return self.app.screen_stack[0] is not self
 
-    def on_failed(self, event: Failed) -> None:
+    def fail(self, error: ForensicsError) -> None:
         """End with an error: the screen below says it; without one, the command that opened the app prints it."""
         if not self.is_pushed:
-            self.app.exit(event.error, return_code=BAD_INPUT)
+            self.app.exit(error, return_code=BAD_INPUT)
             return
         while not self.is_active:
             self.app.pop_screen()
-        self.dismiss(event.error)
+        self.dismiss(error)
 
     def go_back(self) -> None:
         """Go back to the source below; the first one stays."""

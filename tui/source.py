@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
-from textual.message import Message
 
 from trtforensics.comparison.differences import DifferenceType, aspect_text
 from trtforensics.console.counting import counted, milliseconds
-from trtforensics.errors import ForensicsError
 from trtforensics.model.timings import tactic_text
 from trtforensics.tui.files import FilesScreen
 from trtforensics.tui.issue import IssueSection, quoted_issue
 from trtforensics.tui.rows.pieces import Line, Piece, Role, clip, fit, fit_right
 from trtforensics.tui.rows.presentation import Presentation
-from trtforensics.tui.screen import FIRST_KEYS, Failed
+from trtforensics.tui.screen import FIRST_KEYS
 from trtforensics.tui.widgets.row_list import RowList
 from trtforensics.tui.widgets.text_pane import TextPane
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
+from trtforensics.tui.widgets.work import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -65,13 +63,6 @@ SOURCE_LAYERS: Presentation[LayerView] = Presentation(
 )
 
 
-@dataclass(eq=False, repr=False)
-class SourceRead(Message):
-    """The source was read."""
-
-    builds: Sequence[BuildView]
-
-
 class LayersScreen(FilesScreen):
     """Browse a source that lists layers or operations."""
 
@@ -108,23 +99,16 @@ class LayersScreen(FilesScreen):
         self.layer_rows.show((), "reading")
         self.layer_rows.focus()
         self.say("")
-        self.call_after_refresh(lambda: self.run_worker(self._read, group="read", thread=True))
+        self.call_after_refresh(in_thread, self, self._session.builds, self._show, group="read", failed=self.fail)
 
     def on_resize(self) -> None:
         """Fit the title to the width."""
         name = clip(self._session.name, max(self.app.size.width - 16, 12))
         self.title_bar.show(Piece(" trtforensics ", Role.TITLE), Piece(f" {name}"))
 
-    def _read(self) -> None:
-        """Read the source, in a thread; post the outcome as a message."""
-        try:
-            self.post_message(SourceRead(self._session.builds()))
-        except ForensicsError as error:
-            self.post_message(Failed(error))
-
-    def on_source_read(self, event: SourceRead) -> None:
+    def _show(self, builds: Sequence[BuildView]) -> None:
         """Show the first document."""
-        self._builds = event.builds
+        self._builds = builds
         self.fill()
 
     def fill(self) -> None:

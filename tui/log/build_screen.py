@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from trtforensics.console.progress import Progress
+    from trtforensics.errors import ForensicsError
     from trtforensics.findings.finding import Finding, Report
     from trtforensics.model.log import Build, BuildLog
-    from trtforensics.tui.log.reading import Arrived, Judged, Parsed, Progressed, Reparsed
     from trtforensics.tui.rows.layers.candidates import CandidateTable
     from trtforensics.tui.rows.layers.index import Subject, TreeRow
     from trtforensics.tui.rows.time_map import MapRow
@@ -55,7 +55,7 @@ class BuildScreen(SourceScreen):
 
     def __init__(self, session: LogSession) -> None:
         super().__init__()
-        self.reader = LogReader(self, session, self.prepare)
+        self.reader = LogReader(self, session, self.prepare, self.reparsed)
         self.progress: Progress | None = None
         """The progress of the parse; None before it begins, and after it."""
         self._progress_due = False
@@ -109,11 +109,11 @@ class BuildScreen(SourceScreen):
         self._panes.show_overview(waiting_rows(self.session.name))
         self._show_title()
         self._show_status()
-        self.call_after_refresh(self.reader.start)
+        self.call_after_refresh(self.reader.start, self.progressed, self.take, self.parsed)
 
-    def on_progressed(self, event: Progressed) -> None:
+    def progressed(self, progress: Progress) -> None:
         """Keep the progress of the parse; show the first at once, and others when they are due."""
-        first, self.progress = self.progress is None, event.progress
+        first, self.progress = self.progress is None, progress
         if first:
             self.lines_arrived()
         elif not self._progress_due:
@@ -131,36 +131,30 @@ class BuildScreen(SourceScreen):
         elif self.progress is not None:
             self.lines_arrived()
 
-    def on_arrived(self, event: Arrived) -> None:
-        """Show the builds of the log so far."""
-        self.take(event.log)
-
-    def on_parsed(self, event: Parsed) -> None:
+    def parsed(self, log: BuildLog) -> None:
         """Show the builds of the whole log, and start the rules."""
         self.progress = None
         self.reading = False
-        self.take(event.log)
+        self.take(log)
         self.reader.follow()
-        self.reader.judge(event.log)
+        self.reader.judge(log, self.judged, self.unjudged)
 
-    def on_reparsed(self, event: Reparsed) -> None:
+    def reparsed(self, log: BuildLog) -> None:
         """Show what the file holds by now."""
-        self.reader.reparsed(event)
-        if event.log is None:
-            self.say(event.problem)
-            return
         self._panes.log_view.replace_text(self.session.text)
-        self.take(event.log)
+        self.take(log)
         self.say(f"the file has {counted(len(self.session.text), 'line')} now")
-        self.reader.judge(event.log)
+        self.reader.judge(log, self.judged, self.unjudged)
 
-    def on_judged(self, event: Judged) -> None:
-        """Show the findings, or why there are none."""
-        self.judgement = event.report
-        if event.problem:
-            self._panes.findings.show_findings((), "", event.problem)
-        else:
-            self._show_findings()
+    def judged(self, report: Report) -> None:
+        """Show the findings."""
+        self.judgement = report
+        self._show_findings()
+
+    def unjudged(self, error: ForensicsError) -> None:
+        """Say why there are no findings."""
+        self.judgement = None
+        self._panes.findings.show_findings((), "", str(error))
 
     def action_reload(self) -> None:
         """Read the file again; one that grows is followed anyway."""

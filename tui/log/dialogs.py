@@ -55,7 +55,7 @@ class Dialog(ModalScreen[ScreenResultType], Generic[List, ScreenResultType]):
 class DetailScreen(Dialog[WrappedList[Detail], "int | None"]):
     """A layer's facts, wrapped. It ends with the line that was chosen."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,backspace", "leave", "Close", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,backspace", "dismiss", "Close", show=False)]
 
     def __init__(self, build: Build, entry: LayerFacts, why: Sequence[Reason]) -> None:
         rows = details(build, entry, why)
@@ -69,10 +69,6 @@ class DetailScreen(Dialog[WrappedList[Detail], "int | None"]):
     def choose(self, place: int) -> None:
         """Close, and show the line of the row."""
         self.dismiss(self.list.log_line(place))
-
-    def action_leave(self) -> None:
-        """Close."""
-        self.dismiss(None)
 
 
 class NeighbourScreen(Dialog[RowList[NeighbourRow], "EngineLayer | None"]):

@@ -5,11 +5,9 @@ How they stand follows the width: side by side, one above the other, or one pane
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual.containers import Container, Horizontal, Vertical
-from textual.message import Message
 from textual.widgets import ContentSwitcher
 
 from trtforensics.engines.onnx_nodes import fates
@@ -71,12 +69,6 @@ def _first_bar(rows: Sequence[Row]) -> MapRow | None:
 class Tab(LineBar):
     """The title of one of the lists at the left; a click opens it."""
 
-    @dataclass(eq=False, repr=False)
-    class Clicked(Message):
-        """A tab was clicked."""
-
-        pane: str
-
     def __init__(self, pane: str) -> None:
         super().__init__(id=f"tab-{pane}")
         self._pane = pane
@@ -101,9 +93,9 @@ class Tab(LineBar):
         self.show(Piece(f"{margin}{key} ", Role.DIM), Piece(title), Piece(count, Role.ACCENT))
         self.styles.width = width_of(self.line)
 
-    def on_click(self) -> None:
-        """Post that this tab was clicked."""
-        self.post_message(self.Clicked(self._pane))
+    async def on_click(self) -> None:
+        """Open the list."""
+        await self.run_action(f"screen.open('{self._pane}')")
 
 
 class Panes(Container):
@@ -212,11 +204,6 @@ class Panes(Container):
         count = len(table.candidates)
         pieces = (Piece(" 3 ", Role.DIM), Piece("Candidates"))
         self._heading.show(*pieces, Piece(f" {count:,} " if count else "", Role.ACCENT))
-
-    def on_tab_clicked(self, event: Tab.Clicked) -> None:
-        """Open the pane whose tab was clicked."""
-        event.stop()
-        self.open(event.pane)
 
     def open(self, name: str, *, announce: bool = True) -> None:
         """Bring a list into view and focus it. The candidates are visible only beside the layers.

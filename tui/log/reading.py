@@ -1,4 +1,4 @@
-"""Reads a log, judges it, and reads it again when its file changes: in threads, which post what they have as messages.
+"""Reads a log, judges it, and reads it again when its file changes: in threads.
 
 The screen shows the lines of the log meanwhile.
 """
@@ -6,20 +6,18 @@ The screen shows the lines of the log meanwhile.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from textual.message import Message
 from textual.worker import get_current_worker
 
-from trtforensics.errors import ForensicsError
-from trtforensics.tui.screen import Failed
+from trtforensics.tui.widgets.work import in_thread, later
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from trtforensics.console.progress import Progress
+    from trtforensics.errors import ForensicsError
     from trtforensics.findings.finding import Report
     from trtforensics.model.log import BuildLog
     from trtforensics.tui.screen import SourceScreen
@@ -32,92 +30,48 @@ _PAUSE = 4
 """A growing file is parsed again after so many times as long as the last parse took, so that keys stay fast."""
 
 
-@dataclass(eq=False, repr=False)
-class Parsed(Message):
-    """The whole log is parsed."""
-
-    log: BuildLog
-
-
-@dataclass(eq=False, repr=False)
-class Arrived(Message):
-    """The log is still being written; its part so far is parsed."""
-
-    log: BuildLog
-
-
-@dataclass(eq=False, repr=False)
-class Judged(Message):
-    """The rules have run. ``report`` is None if they could not run; ``problem`` says why."""
-
-    report: Report | None
-    problem: str = ""
-
-
-@dataclass(eq=False, repr=False)
-class Progressed(Message):
-    """The parse has read more."""
-
-    progress: Progress
-
-    def can_replace(self, message: Message) -> bool:
-        """Let the newest message replace older ones, so that a fast parse does not queue work for the screen."""
-        return isinstance(message, Progressed)
-
-
-@dataclass(eq=False, repr=False)
-class Reparsed(Message):
-    """The file was parsed again; ``log`` is None if it is no build log any more, and ``problem`` says why."""
-
-    session: LogSession
-    log: BuildLog | None
-    problem: str = ""
-
-
 class LogReader:
-    """Reads a session for a screen; ``prepare`` is called with the parsed log in the thread that parses."""
+    """Reads a session for a screen; ``prepare`` is called with the parsed log in the thread that parses.
 
-    def __init__(self, screen: SourceScreen, session: LogSession, prepare: Callable[[BuildLog], None]) -> None:
+    ``reread`` takes what the file holds later.
+    """
+
+    def __init__(
+        self,
+        screen: SourceScreen,
+        session: LogSession,
+        prepare: Callable[[BuildLog], None],
+        reread: Callable[[BuildLog], None],
+    ) -> None:
         self.session = session
         self._screen = screen
         self._prepare = prepare
+        self._reread = reread
         self._follows = False
         self._busy = True
         self._due = 0.0
 
-    def start(self) -> None:
-        """Start the parse."""
-        self._screen.run_worker(self._parse, name="parse", group="parse", thread=True)
+    def start(
+        self,
+        progressed: Callable[[Progress], None],
+        arrived: Callable[[BuildLog], None],
+        parsed: Callable[[BuildLog], None],
+    ) -> None:
+        """Start the parse: ``arrived`` takes a log that is still being written, ``parsed`` the whole log."""
+        on_progress, on_log = later(self._screen, progressed), later(self._screen, arrived)
 
-    def _parse(self) -> None:
-        """Parse, in a thread."""
-        worker = get_current_worker()
-        try:
-            log = self.session.parse(self._report, self._arrive, lambda: worker.is_cancelled)
-        except ForensicsError as error:
-            self._screen.post_message(Failed(error))
-        else:
+        def parse() -> BuildLog | None:
+            worker = get_current_worker()
+            log = self.session.parse(on_progress, on_log, lambda: worker.is_cancelled)
             if log is not None:
                 self._prepare(log)
-                self._screen.post_message(Parsed(log))
+            return log
 
-    def _report(self, progress: Progress) -> None:
-        self._screen.post_message(Progressed(progress))
+        in_thread(self._screen, parse, parsed, group="parse", failed=self._screen.fail)
 
-    def _arrive(self, log: BuildLog) -> None:
-        self._screen.post_message(Arrived(log))
-
-    def judge(self, log: BuildLog) -> None:
-        """Start the rules. Without a description, Textual would write out the whole log as one."""
-        judge = partial(self._judge, log)
-        self._screen.run_worker(judge, name="judge", group="judge", description="rules", thread=True)
-
-    def _judge(self, log: BuildLog) -> None:
-        """Run the rules, in a thread."""
-        try:
-            self._screen.post_message(Judged(self.session.judge(log)))
-        except ForensicsError as error:
-            self._screen.post_message(Judged(None, str(error)))
+    def judge(self, log: BuildLog, judged: Callable[[Report], None], failed: Callable[[ForensicsError], None]) -> None:
+        """Start the rules."""
+        in_thread(self._screen, partial(self.session.judge, log), judged, group="judge", failed=failed)
 
     def follow(self) -> None:
         """Look at the file from now on, and parse it again when it changed."""
@@ -146,25 +100,27 @@ class LogReader:
 
     def _begin(self) -> None:
         self._busy = True
-        self._screen.run_worker(self._reparse, name="reparse", group="parse", thread=True)
+        in_thread(self._screen, self._reparse, self._take, group="parse", failed=self._keep)
 
-    def _reparse(self) -> None:
+    def _reparse(self) -> tuple[LogSession, BuildLog] | None:
         """Parse again, in a thread."""
         began = time.monotonic()
         try:
             newer = self.session.again()
             log = newer.parse(lambda _: None, lambda _: None, lambda: not self._screen.is_running)
-        except ForensicsError as error:
-            self._screen.post_message(Reparsed(self.session, None, f"not read again: {error}"))
-        else:
-            if log is not None:
-                self._screen.post_message(Reparsed(newer, log))
-        now = time.monotonic()
-        self._due = now + _PAUSE * (now - began)
+            return None if log is None else (newer, log)
+        finally:
+            now = time.monotonic()
+            self._due = now + _PAUSE * (now - began)
 
-    def reparsed(self, event: Reparsed) -> None:
-        """Take what the file holds by now; a file that could not be read is asked only once it changes."""
-        if event.log is None:
-            event.session.note_change()
-        self.session = event.session
+    def _take(self, parsed: tuple[LogSession, BuildLog]) -> None:
+        """Take what the file holds by now."""
+        self.session, log = parsed
         self.follow()
+        self._reread(log)
+
+    def _keep(self, error: ForensicsError) -> None:
+        """Say why the file could not be read again; it is asked only once it changes."""
+        self.session.note_change()
+        self.follow()
+        self._screen.say(f"not read again: {error}")

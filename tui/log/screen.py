@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from trtforensics.findings.finding import Finding
     from trtforensics.model.log import EngineLayer
     from trtforensics.tui.log.layer_tree import LayerTree
-    from trtforensics.tui.log.searching import MatchesKnown, SearchEnded
     from trtforensics.tui.rows.first_rows import Row
 
 
@@ -231,14 +230,6 @@ class LogScreen(BuildScreen):
     def _count_layers(self) -> None:
         self._panes.tabs["layers"].count_up(self._panes.layer_tree.count_text if self._index else "")
         self._show_status()
-
-    def on_search_ended(self, event: SearchEnded) -> None:
-        """Show the match."""
-        self._search.ended(event)
-
-    def on_matches_known(self, event: MatchesKnown) -> None:
-        """Show how many matches there are, or only them."""
-        self._search.known(event)
 
     def cited(self) -> tuple[str, int, str] | None:
         """Return the line that the row of the focused list is about; of a list without lines, the log's own."""

@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from textual.message import Message
 from textual.worker import get_current_worker
 
 from trtforensics.console.counting import counted
 from trtforensics.parsers.lines.prefixes import LevelMatcher
 from trtforensics.parsers.text.text import LineMatcher
 from trtforensics.tui.widgets.search import find_around
+from trtforensics.tui.widgets.work import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,24 +24,6 @@ if TYPE_CHECKING:
 
 SEVERITIES = (("errors", "E"), ("errors and warnings", "EW"), ("lines above verbose", "EWI"))
 """What ``v`` goes through: the lines of these levels."""
-
-
-@dataclass(eq=False, repr=False)
-class SearchEnded(Message):
-    """A search ended; ``line`` is None without a match."""
-
-    matcher: LineMatcher
-    line: int | None
-    wrapped: bool
-
-
-@dataclass(eq=False, repr=False)
-class MatchesKnown(Message):
-    """All lines that match are known. ``label`` is set where only these lines are to be shown."""
-
-    matcher: Matcher
-    lines: Sequence[int]
-    label: str = ""
 
 
 class LogSearch:
@@ -73,7 +54,7 @@ class LogSearch:
         self._matcher = LineMatcher(text, regex) if text else None
         self.next(backwards=False, here=True)
         if self._matcher is not None:
-            self._collect(self._matcher)
+            self._count(self._matcher)
 
     def next(self, *, backwards: bool, here: bool = False) -> None:
         """Go to the next match, or the previous one; ``here`` includes the current line."""
@@ -81,11 +62,11 @@ class LogSearch:
         if matcher is None:
             self._say("nothing to search for; type / and a text")
         elif self._lines is not None:
-            line, wrapped = _around(self._lines, self._view.current_line, backwards=backwards, here=here)
-            self.ended(SearchEnded(matcher, line, wrapped=wrapped))
+            self._ended(matcher, _around(self._lines, self._view.current_line, backwards=backwards, here=here))
         elif not matcher.regex:
             find = partial(find_around, self._view.text, matcher.text, self._view.current_line)
-            self._run(partial(self._find, matcher, partial(find, backwards=backwards, here=here)), "search")
+            find = partial(find, backwards=backwards, here=here)
+            in_thread(self._view, find, partial(self._ended, matcher), group="search")
 
     def keep(self, text: str, *, regex: bool) -> None:
         """Show only the lines that hold a text or match a regular expression; an empty text shows all."""
@@ -99,7 +80,7 @@ class LogSearch:
         except re.error as error:
             self._say(_no_regex(text, error))
             return
-        self._collect(matcher, repr(text))
+        self._keep(matcher, repr(text))
 
     def next_severity(self) -> None:
         """Show only errors, then warnings too, then all but verbose lines, then all lines."""
@@ -108,7 +89,7 @@ class LogSearch:
             self.show_all()
         else:
             label, levels = SEVERITIES[self._severity]
-            self._collect(LevelMatcher(levels), label)
+            self._keep(LevelMatcher(levels), label)
 
     def show_all(self) -> bool:
         """Show all lines again, and return whether some were hidden."""
@@ -122,38 +103,40 @@ class LogSearch:
     def renew(self) -> None:
         """Count again after more of the log was read."""
         if self._matcher is not None:
-            self._collect(self._matcher)
+            self._count(self._matcher)
 
-    def ended(self, event: SearchEnded) -> None:
-        """Show a match, unless another search has begun."""
-        if event.matcher != self._matcher:
+    def _ended(self, matcher: LineMatcher, match: tuple[int | None, bool]) -> None:
+        """Show a match, and whether the search wrapped, unless another search has begun."""
+        line, wrapped = match
+        if matcher != self._matcher:
             return
-        if event.line is None:
-            hint = "" if event.matcher.regex else _regex_hint(event.matcher.text)
-            self._say(f"{event.matcher.text!r} is nowhere in the lines read{hint}")
+        if line is None:
+            hint = "" if matcher.regex else _regex_hint(matcher.text)
+            self._say(f"{matcher.text!r} is nowhere in the lines read{hint}")
             return
-        if not self._view.shows(event.line):
+        if not self._view.shows(line):
             self.show_all()
-        self._view.show_match(event.line)
-        self._say(self._place(event.line) + (", from the other end again" if event.wrapped else ""))
+        self._view.show_match(line)
+        self._say(self._place(line) + (", from the other end again" if wrapped else ""))
 
-    def known(self, event: MatchesKnown) -> None:
-        """Take the lines that match, and show only them if that was asked for."""
-        if event.label:
-            if len(event.lines):
-                self.only = event.label
-                self._view.show_only(event.lines)
-                self._say(f"{counted(len(event.lines), 'line')}: {event.label}; Esc shows all")
-            else:
-                self._say(f"no line: {event.label}")
+    def _show_only(self, label: str, lines: Sequence[int]) -> None:
+        """Show only the lines that match; without such lines, say so."""
+        if lines:
+            self.only = label
+            self._view.show_only(lines)
+            self._say(f"{counted(len(lines), 'line')}: {label}; Esc shows all")
+        else:
+            self._say(f"no line: {label}")
+
+    def _counted(self, matcher: LineMatcher, lines: Sequence[int]) -> None:
+        """Take the lines that match, unless another search has begun."""
+        if matcher != self._matcher:
             return
-        if event.matcher != self._matcher:
-            return
-        waiting = self._lines is None and event.matcher.regex
-        self._lines = event.lines
+        waiting = self._lines is None and matcher.regex
+        self._lines = lines
         if waiting:
             self.next(backwards=False, here=True)
-        elif len(event.lines):
+        elif lines:
             self._say(self._place(self._view.current_line))
 
     def _place(self, line: int) -> str:
@@ -163,26 +146,21 @@ class LogSearch:
             return text
         return f"{text} {bisect_left(self._lines, line) + 1:,}/{len(self._lines):,}"
 
-    def _collect(self, matcher: Matcher, label: str = "") -> None:
-        self._run(partial(self._match, matcher, label), "keep" if label else "count")
+    def _keep(self, matcher: Matcher, label: str) -> None:
+        in_thread(self._view, partial(self._matches, matcher), partial(self._show_only, label), group="keep")
 
-    def _run(self, work: Callable[[], None], group: str) -> None:
-        self._view.screen.run_worker(work, group=group, thread=True, exclusive=True)
+    def _count(self, matcher: LineMatcher) -> None:
+        in_thread(self._view, partial(self._matches, matcher), partial(self._counted, matcher), group="count")
 
-    def _find(self, matcher: LineMatcher, search: Callable[[], tuple[int | None, bool]]) -> None:
-        """Search for one match, in a thread."""
-        line, wrapped = search()
-        self._view.post_message(SearchEnded(matcher, line, wrapped=wrapped))
-
-    def _match(self, matcher: Matcher, label: str) -> None:
-        """Collect all matches, in a thread."""
+    def _matches(self, matcher: Matcher) -> Sequence[int] | None:
+        """Collect all lines that match, in a thread; None once newer work has begun."""
         worker = get_current_worker()
         lines = array("q")
         for some in self._view.text.matches(matcher):
             if worker.is_cancelled:
-                return
+                return None
             lines.extend(map(int, some))
-        self._view.post_message(MatchesKnown(matcher, lines, label))
+        return lines
 
 
 def _around(lines: Sequence[int], line: int, *, backwards: bool, here: bool) -> tuple[int | None, bool]:

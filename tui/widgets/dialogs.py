@@ -61,7 +61,7 @@ class HelpText(VirtualList):
 class HelpScreen(ModalScreen[None]):
     """The help above the screen in view; Escape, ? and q close it."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,question_mark,q", "leave", "Close", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,question_mark,q", "dismiss", "Close", show=False)]
 
     def __init__(self, keys: Keys) -> None:
         super().__init__()
@@ -75,10 +75,6 @@ class HelpScreen(ModalScreen[None]):
         text.styles.height = text.row_count() + 2
         yield text
 
-    def action_leave(self) -> None:
-        """Close the help."""
-        self.dismiss()
-
     def on_screen_resume(self) -> None:
         """Show the text from its beginning."""
         self.query_one(HelpText).scroll_home(animate=False)
@@ -87,7 +83,7 @@ class HelpScreen(ModalScreen[None]):
 class FileQuestion(ModalScreen[str]):
     """One line at the bottom of the screen; it returns the name, or "" after Escape."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Cancel", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss('')", "Cancel", show=False)]
 
     def __init__(self, question: str, proposed: str) -> None:
         super().__init__()
@@ -105,7 +101,3 @@ class FileQuestion(ModalScreen[str]):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Return the name."""
         self.dismiss(event.value.strip())
-
-    def action_leave(self) -> None:
-        """Return no name."""
-        self.dismiss("")

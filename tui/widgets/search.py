@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from trtforensics.tables.columns import TableColumn
-    from trtforensics.tui.widgets.log_view import LogView, NumberedLines
+    from trtforensics.tui.widgets.log_view import NumberedLines
 
 
 def find_around(text: NumberedLines, needle: str, line: int, *, backwards: bool, here: bool) -> tuple[int | None, bool]:
@@ -32,26 +32,6 @@ def find_around(text: NumberedLines, needle: str, line: int, *, backwards: bool,
     if match is not None:
         return match, False
     return text.find(needle, len(text) if backwards else 1, backwards=backwards), True
-
-
-@dataclass(eq=False, repr=False)
-class Match(Message):
-    """A search in the text of a view ended; ``line`` is None without a match."""
-
-    view: LogView
-    needle: str
-    line: int | None
-
-
-def search_view(view: LogView, needle: str, *, backwards: bool, here: bool) -> None:
-    """Search a text from its view's cursor, in a thread; post a :class:`Match` to the screen."""
-    screen, text, line = view.screen, view.text, view.current_line
-
-    def find() -> None:
-        match, _ = find_around(text, needle, line, backwards=backwards, here=here)
-        screen.post_message(Match(view, needle, match))
-
-    screen.run_worker(find, group="search", thread=True, exclusive=True)
 
 
 class Purpose(Enum):

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.containers import Vertical
-from textual.message import Message
-from textual.worker import get_current_worker
 
-from trtforensics.errors import ForensicsError
 from trtforensics.tui.rows.pieces import Piece, Role, clip
 from trtforensics.tui.widgets.log_view import LogView, NoLines
 from trtforensics.tui.widgets.virtual_list import LineBar
+from trtforensics.tui.widgets.work import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from textual.app import ComposeResult
 
+    from trtforensics.errors import ForensicsError
     from trtforensics.model.span import SourceSpan
     from trtforensics.tui.widgets.log_view import NumberedLines
 
@@ -28,15 +27,6 @@ REMEMBERED = 8
 
 class TextPane(Vertical):
     """Shows one file at a time. ``read`` returns the lines of a path and is called in a thread."""
-
-    @dataclass(eq=False, repr=False)
-    class Loaded(Message):
-        """A file was read, or could not be (``text`` None)."""
-
-        pane: TextPane
-        path: str
-        text: NumberedLines | None
-        problem: str = ""
 
     def __init__(
         self,
@@ -91,29 +81,21 @@ class TextPane(Vertical):
             self._show()
         else:
             self._show_heading("reading")
-            self.run_worker(lambda: self._load(span.file), group=f"text-{self.id}", thread=True, exclusive=True)
+            read, keep = partial(self._read, span.file), partial(self._keep, span.file)
+            in_thread(self, read, keep, group="text", failed=partial(self._fail, span.file))
 
-    def _load(self, path: str) -> None:
-        """Read a file, in a thread."""
-        worker = get_current_worker()
-        try:
-            message = self.Loaded(self, path, self._read(path))
-        except ForensicsError as error:
-            message = self.Loaded(self, path, None, error.what)
-        if not worker.is_cancelled:
-            self.post_message(message)
-
-    def on_text_pane_loaded(self, event: Loaded) -> None:
+    def _keep(self, path: str, text: NumberedLines) -> None:
         """Keep the file, and show it if the pane still wants it."""
-        event.stop()
-        if event.text is None:
-            self._show_heading(event.problem)
-            return
-        self._texts[event.path] = event.text
+        self._texts[path] = text
         while len(self._texts) > REMEMBERED:
             self._texts.pop(next(iter(self._texts)))
-        if self._wanted is not None and self._wanted.file == event.path:
+        if self._wanted is not None and self._wanted.file == path:
             self._show()
+
+    def _fail(self, path: str, error: ForensicsError) -> None:
+        """Say why a file cannot be read, if the pane still wants it."""
+        if self._wanted is not None and self._wanted.file == path:
+            self._show_heading(error.what)
 
     def _show(self) -> None:
         if self._wanted is not None:

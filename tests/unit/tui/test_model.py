@@ -25,7 +25,7 @@ async def _until_release(pilot: Pilot[Any], app: AppOn[ModelScreen], until: Unti
     while app.first.target != release:
         await pilot.press("t")
     wanted = f"TensorRT {release}"
-    await until(pilot, lambda: app.first._judged is not None and wanted in app.first._judged.report.sources[0].model)
+    await until(pilot, lambda: app.first._judged is not None and wanted in app.first._judged[1].sources[0].model)
 
 
 async def test_a_key_chooses_the_release_and_findings_lead_to_nodes(screen_text: ScreenText, until: Until) -> None:

@@ -14,7 +14,6 @@ from trtforensics.errors import NotABuildLogError
 from trtforensics.model.log import BuildLog, Outcome
 from trtforensics.parsers.text.source import open_source
 from trtforensics.tui.log.build_screen import PROGRESS_S
-from trtforensics.tui.log.reading import Progressed
 from trtforensics.tui.sessions import LogSession
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ async def test_the_log_grows_while_the_parse_reads(slow_session: Any, screen_tex
         await until(pilot, slow_session.started.is_set)
         assert "Sparsity" not in screen_text(app)
         slow_session.text.readable = 20
-        app.first.post_message(Progressed(Progress(100, None, 20)))
+        app.first.call_later(app.first.progressed, Progress(100, None, 20))
         await until(pilot, lambda: "Sparsity" in screen_text(app))
         assert "20 lines" in screen_text(app)
 
@@ -59,11 +58,11 @@ async def test_progress_is_not_painted_behind_the_help(slow_session: Any, until:
     app = log_app(slow_session)
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, slow_session.started.is_set)
-        app.first.post_message(Progressed(Progress(100, None, 3)))
+        app.first.call_later(app.first.progressed, Progress(100, None, 3))
         await until(pilot, lambda: app.first.progress is not None)
         await pilot.press("question_mark")
         slow_session.text.readable = 20
-        app.first.post_message(Progressed(Progress(200, None, 20)))
+        app.first.call_later(app.first.progressed, Progress(200, None, 20))
         await pilot.pause(3 * PROGRESS_S)
         assert panes_of(app).log_view.row_count() == 3
         await pilot.press("q")

@@ -8,7 +8,6 @@ import pytest
 
 from tests.support.screens import SIZE, ScreenText, log_app, log_line, panes_of
 from trtforensics.console.progress import Progress
-from trtforensics.tui.log.reading import Progressed
 
 
 @pytest.mark.slow
@@ -47,14 +46,14 @@ async def test_a_log_view_at_its_end_follows_what_arrives(slow_session: Any, unt
     app = log_app(slow_session)
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, slow_session.started.is_set)
-        app.first.post_message(Progressed(Progress(100, None, 10)))
+        app.first.call_later(app.first.progressed, Progress(100, None, 10))
         await pilot.press("4", "G")
         slow_session.text.readable = 20
-        app.first.post_message(Progressed(Progress(200, None, 20)))
+        app.first.call_later(app.first.progressed, Progress(200, None, 20))
         await until(pilot, lambda: log_line(app) == 20)
         await pilot.press("up")
         slow_session.text.readable = 30
-        app.first.post_message(Progressed(Progress(300, None, 30)))
+        app.first.call_later(app.first.progressed, Progress(300, None, 30))
         await until(pilot, lambda: panes_of(app).log_view._known == 30)
         assert log_line(app) == 19
 
@@ -65,12 +64,12 @@ async def test_the_end_is_followed_though_lines_came_since_the_last_look(slow_se
     app = log_app(slow_session)
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, slow_session.started.is_set)
-        app.first.post_message(Progressed(Progress(100, None, 10)))
+        app.first.call_later(app.first.progressed, Progress(100, None, 10))
         await pilot.press("4")
         slow_session.text.readable = 15
         await pilot.press("G")
         slow_session.text.readable = 20
-        app.first.post_message(Progressed(Progress(200, None, 20)))
+        app.first.call_later(app.first.progressed, Progress(200, None, 20))
         await until(pilot, lambda: log_line(app) == 20)
 
 
@@ -79,7 +78,7 @@ async def test_a_line_beyond_the_last_look_can_be_gone_to(slow_session: Any, unt
     app = log_app(slow_session)
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, slow_session.started.is_set)
-        app.first.post_message(Progressed(Progress(100, None, 10)))
+        app.first.call_later(app.first.progressed, Progress(100, None, 10))
         slow_session.text.readable = 20
         panes_of(app).log_view.show_line(18)
         assert log_line(app) == 18
