@@ -230,7 +230,7 @@ class ModelScreen(SourceScreen):
 
     def action_leave(self) -> None:
         """Drop the filter; without one, go back to the source below."""
-        if self.nodes.kept_by:
+        if self.nodes.kept_by.text:
             self.nodes.filter("")
             self.say("")
         else:

@@ -16,7 +16,7 @@ from trtforensics.tui.keys import keys_of
 from trtforensics.tui.widgets.dialogs import FileQuestion, HelpScreen
 from trtforensics.tui.widgets.log_view import LogView
 from trtforensics.tui.widgets.search import Prompt
-from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
+from trtforensics.tui.widgets.virtual_list import WIDE, LineBar, VirtualList
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -33,10 +33,6 @@ BAD_INPUT = 2
 
 REST_S = 0.1
 """Seconds without a move after which the cursor rests."""
-
-WIDE = 400
-"""Cells given to a row that is copied, so that no name in it is cut."""
-
 
 FIRST_KEYS = (
     Binding("question_mark", "help", "Help", key_display="?"),
@@ -202,7 +198,7 @@ class SourceScreen(Screen[ForensicsError]):
         if pane is None or not pane.row_count():
             self.inform("no rows to write here")
             return
-        table = exporting.table_of(pane)
+        table = pane.as_table()
 
         def write(path: str | None) -> None:
             if path:
@@ -211,7 +207,7 @@ class SourceScreen(Screen[ForensicsError]):
                 except ForensicsError as error:
                     self.inform(str(error))
                 else:
-                    self.inform(f"wrote {counted(len(table.rows), 'row')} to {path}")
+                    self.inform(f"wrote {counted(len(list(table.rows)), 'row')} to {path}")
 
         question = FileQuestion("write this pane to", exporting.proposed(self.source_name(), pane.id))
         self.app.push_screen(question, write)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
 
-from trtforensics.tui.rows.finding_rows import FINDING_FIELDS, finding_fields, rows_of
+from trtforensics.tui.rows.finding_rows import FINDING_FILTERS, rows_of
 from trtforensics.tui.rows.presentation import CitingLine, Presentation
 from trtforensics.tui.widgets.row_list import WrappedList
 
@@ -28,7 +28,7 @@ class FindingList(WrappedList["Finding"]):
     ]
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
-        presentation = Presentation(wrapped=self._wrapped, noun="finding", fields=FINDING_FIELDS, values=finding_fields)
+        presentation = Presentation(wrapped=self._wrapped, noun="finding", filters=FINDING_FILTERS)
         super().__init__(presentation, id=id)
         self._open: set[int] = set()
         self._log = ""

@@ -9,13 +9,12 @@ from textual.binding import Binding
 from trtforensics.model.timings import NEAR_TIE_RATIO
 from trtforensics.tables.columns import Table
 from trtforensics.tables.layers import LAYER_COLUMNS
-from trtforensics.tui.rows.filtering import NO_FILTER
 from trtforensics.tui.rows.layers.columns import ORDERS, ColumnLayout, heading, orders, title_at
 from trtforensics.tui.rows.layers.index import LayerIndex, RowKind, TreeRow
 from trtforensics.tui.rows.layers.questions import question_at, question_lines, why_lines
 from trtforensics.tui.rows.layers.rows import row_pieces
 from trtforensics.tui.rows.pieces import Line, Piece, Role
-from trtforensics.tui.widgets.virtual_list import VirtualList
+from trtforensics.tui.widgets.virtual_list import NO_FILTER, VirtualList
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -207,10 +206,10 @@ class LayerTree(VirtualList):
         """Return the line of the log that a row is about."""
         return self._rows[index].line if self._rows else None
 
-    def values_table(self) -> Table | None:
+    def as_table(self) -> Table:
         """Return the layers that are listed, in their order, with the columns that ``table`` writes."""
         layers = [row.entry for row in self._rows if row.kind is RowKind.LAYER]
-        return Table(LAYER_COLUMNS, layers) if layers else None
+        return Table(LAYER_COLUMNS, layers) if layers else super().as_table()
 
     def clicked(self, index: int, column: int) -> None:
         """Open or close a layer when its arrow is clicked; elsewhere a click acts like Enter."""
@@ -310,7 +309,7 @@ class LayerTree(VirtualList):
         index = self._index
         if index is None:
             return []
-        if question is None and not kept:
+        if question is None and not kept.text:
             return index.rows(order=order)
         return index.rows(
             lambda entry: (question is None or question.keeps(entry)) and kept.keeps(entry),
@@ -321,7 +320,7 @@ class LayerTree(VirtualList):
     def _empty(self) -> str:
         if self._index is None:
             return " the log is still being read"
-        if self.kept_by:
+        if self.kept_by.text:
             return f" no layer is kept by {self.kept_by.text!r}: Enter looks for it among ONNX nodes, then in the log"
         if self._asked:
             return f" no layer: {self._asked}"

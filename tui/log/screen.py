@@ -328,9 +328,9 @@ class LogScreen(BuildScreen):
         if panes.push_drawer() or self._search.show_all():
             return
         focused = self.focused if isinstance(self.focused, VirtualList) else panes.list_of(panes.tab)
-        if focused is panes.candidates and not focused.kept_by:
+        if focused is panes.candidates and not focused.kept_by.text:
             panes.open("layers")
-        elif focused.kept_by:
+        elif focused.kept_by.text:
             focused.filter("")
         elif panes.tab == "layers" and panes.layer_tree.asked:
             panes.layer_tree.ask("")

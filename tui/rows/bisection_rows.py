@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.session.artifacts import FIXED
 from trtforensics.console.counting import counted, duration
+from trtforensics.tables.columns import Sort, TableColumn
 from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, clip, fit, fit_right, width_of
 from trtforensics.tui.rows.presentation import Presentation
 
@@ -157,7 +158,8 @@ def probe_row(view: DirectoryView, probe: Probe, *, marked: bool = False) -> Lin
     be compared with it.
     """
     word, role = verdict_of(view, probe)
-    seconds = f"{sum(finished.seconds for finished in probe.finished):6.1f} s" if probe.finished else " " * 8
+    taken = _seconds(probe)
+    seconds = f"{taken:6.1f} s" if taken is not None else " " * 8
     return (
         Piece("▸" if marked else " ", Role.ACCENT),
         Piece(f"{probe.number:>4} ", Role.DIM),
@@ -166,6 +168,10 @@ def probe_row(view: DirectoryView, probe: Probe, *, marked: bool = False) -> Lin
         Piece(f" {seconds} ", Role.DIM),
         Piece(_why(view, probe)),
     )
+
+
+def _seconds(probe: Probe) -> float | None:
+    return sum(finished.seconds for finished in probe.finished) if probe.finished else None
 
 
 def _sizes(view: DirectoryView, probe: Probe) -> Line:
@@ -322,15 +328,14 @@ def probes(view: DirectoryView, marked: Probe | None) -> Presentation[Probe]:
     return Presentation(
         pieces=lambda probe, _: probe_row(view, probe, marked=marked is not None and marked.number == probe.number),
         heading=lambda _rows, _width: (heading(view),),
-        columns=("probe", "verdict", "from_bad", "suspects", "seconds", "purpose", "folder"),
-        cells=lambda probe: (
-            probe.number,
-            verdict_of(view, probe)[0],
-            len(probe.active),
-            len(probe.suspects),
-            sum(finished.seconds for finished in probe.finished) if probe.finished else None,
-            probe.purpose,
-            probe.folder,
+        columns=(
+            TableColumn("probe", lambda probe: probe.number, Sort.INTEGER),
+            TableColumn("verdict", lambda probe: verdict_of(view, probe)[0]),
+            TableColumn("from_bad", lambda probe: len(probe.active), Sort.INTEGER),
+            TableColumn("suspects", lambda probe: len(probe.suspects), Sort.INTEGER),
+            TableColumn("seconds", _seconds, Sort.NUMBER),
+            TableColumn("purpose", lambda probe: probe.purpose),
+            TableColumn("folder", lambda probe: probe.folder),
         ),
     )
 

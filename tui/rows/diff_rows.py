@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from trtforensics.comparison.differences import Difference, DifferenceType, PairHalf, SideValue, SuspiciousPair
 from trtforensics.comparison.runs import TOTALS
 from trtforensics.console.counting import milliseconds
+from trtforensics.tables.columns import Sort, TableColumn
 from trtforensics.tui.rows.pieces import Line, Piece, Role, fit, fit_right
 from trtforensics.tui.rows.presentation import Presentation
 
@@ -176,13 +177,18 @@ def _telling(other: OtherCircumstance) -> tuple[bool, bool, bool]:
     return other.block != "version", other.name != "Precision", other.block != "build"
 
 
-def values_of(row: DiffRow) -> tuple[str | float | None, ...]:
-    """Return type, layer, good value, bad value, difference of time in ms, and suspicion of a row."""
-    subject = row.subject
-    if isinstance(subject, SuspiciousPair):
-        return "pair", row.layer, None, None, None, subject.suspicion
-    good, bad = (entries[0].text if entries else None for entries in (subject.good, subject.bad))
-    return str(subject.type), subject.layer, good, bad, row.delta_ms, subject.suspicion
+def _first(values: Sequence[SideValue]) -> str | None:
+    return values[0].text if values else None
+
+
+_COLUMNS = (
+    TableColumn("type", lambda row: str(getattr(row.subject, "type", "pair"))),
+    TableColumn("layer", lambda row: row.layer),
+    TableColumn("good", lambda row: _first(getattr(row.subject, "good", ()))),
+    TableColumn("bad", lambda row: _first(getattr(row.subject, "bad", ()))),
+    TableColumn("delta_ms", lambda row: row.delta_ms, Sort.NUMBER),
+    TableColumn("suspicion", lambda row: row.subject.suspicion, Sort.NUMBER),
+)
 
 
 def header(width: int, *, scored: bool, by_delta: bool = False) -> Line:
@@ -315,8 +321,7 @@ def differences(*, scored: bool, by_delta: bool = False) -> Presentation[DiffRow
     return Presentation(
         pieces=partial(row_pieces, scored=scored),
         heading=lambda _, width: (header(width, scored=scored, by_delta=by_delta),),
-        columns=("type", "layer", "good", "bad", "delta_ms", "suspicion"),
-        cells=values_of,
+        columns=_COLUMNS,
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.console.terminal import visible
 from trtforensics.findings.finding import Confidence, Severity
-from trtforensics.tui.rows.filtering import texts
+from trtforensics.tables.columns import Sort, TableColumn
 from trtforensics.tui.rows.log_lines import log_pieces
 from trtforensics.tui.rows.pieces import Line, Piece, Role
 from trtforensics.tui.rows.presentation import CitingLine
@@ -27,18 +27,13 @@ _LEAST = 16
 """Fewest cells that a text is wrapped to."""
 
 
-FINDING_FIELDS = texts("code", "severity", "title", "cause", "layers")
-
-
-def finding_fields(finding: Finding) -> dict[str, object]:
-    """Return what a filter can ask of a finding."""
-    return {
-        "code": finding.code,
-        "severity": finding.severity.word,
-        "title": finding.title,
-        "cause": finding.cause,
-        "layers": (*finding.layers, *finding.onnx_nodes),
-    }
+FINDING_FILTERS = (
+    TableColumn("code", lambda finding: finding.code),
+    TableColumn("severity", lambda finding: finding.severity.word),
+    TableColumn("title", lambda finding: finding.title),
+    TableColumn("cause", lambda finding: finding.cause),
+    TableColumn("layers", lambda finding: (*finding.layers, *finding.onnx_nodes), Sort.TEXTS),
+)
 
 
 def line_in_view(span: SourceSpan, log: str) -> int | None:

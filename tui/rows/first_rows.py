@@ -12,6 +12,7 @@ from trtforensics.findings.finding import Severity
 from trtforensics.model.log import Outcome
 from trtforensics.render.headline import SEPARATOR, figure, headline_of, headlines, with_root
 from trtforensics.render.time_rows import time_rows
+from trtforensics.tables.columns import Sort, TableColumn
 from trtforensics.tui.rows.finding_rows import ROLES, line_in_view
 from trtforensics.tui.rows.layers.questions import why_lines
 from trtforensics.tui.rows.overview_rows import OverviewRow, barred, outcome_piece, overview_rows
@@ -98,13 +99,12 @@ def rows_shown(rows: Sequence[Row], path: Sequence[MapRow] = ()) -> Presentation
         heading=lambda _, width: (address(path, width),),
         footing=footing,
         key=lambda row: (row.label, row.line if isinstance(row, MapRow) else None),
-        noun="value",
-        values=lambda row: {"text": f"{row.label} {row.value}"},
-        columns=("name", "value", "time_ms", "share", "line"),
-        cells=lambda row: (
-            (row.label, row.state, row.ms, row.share if row.parts else None, row.line)
-            if isinstance(row, MapRow)
-            else (row.label, row.value, None, None, row.line)
+        columns=(
+            TableColumn("name", lambda row: row.label),
+            TableColumn("value", lambda row: row.state if isinstance(row, MapRow) else row.value),
+            TableColumn("time_ms", lambda row: getattr(row, "ms", None), Sort.NUMBER),
+            TableColumn("share", lambda row: row.share if getattr(row, "parts", ()) else None, Sort.NUMBER),
+            TableColumn("line", lambda row: row.line, Sort.INTEGER),
         ),
     )
 

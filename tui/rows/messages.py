@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.tui.rows.filtering import numbers, texts
+from trtforensics.tables.columns import Sort, TableColumn
 from trtforensics.tui.rows.pieces import Line, Piece, Role, line_digits
 from trtforensics.tui.rows.presentation import Presentation
 
@@ -21,13 +21,12 @@ def message_pieces(message: Message, gutter: int) -> Line:
     return (number, Piece(f" {message.severity}  ", role), Piece(message.text))
 
 
-MESSAGE_FIELDS = (*texts("text", "severity"), *numbers("", "line"))
-
-
-def message_fields(message: Message) -> dict[str, object]:
-    """Return what a filter can ask of a warning or an error; its severity is a word."""
-    severity = {"W": "warning", "E": "error"}.get(message.severity, message.severity)
-    return {"text": message.text, "severity": severity, "line": message.span.line}
+_SEVERITIES = {"W": "warning", "E": "error"}
+_FILTERS = (
+    TableColumn("text", lambda message: message.text),
+    TableColumn("severity", lambda message: _SEVERITIES.get(message.severity, message.severity)),
+    TableColumn("line", lambda message: message.span.line, Sort.INTEGER),
+)
 
 
 def messages(rows: Sequence[Message]) -> Presentation[Message]:
@@ -40,6 +39,5 @@ def messages(rows: Sequence[Message]) -> Presentation[Message]:
         scrolls=True,
         pinned=gutter + 1,
         noun="message",
-        fields=MESSAGE_FIELDS,
-        values=message_fields,
+        filters=_FILTERS,
     )

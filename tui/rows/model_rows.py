@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.tui.rows.filtering import texts
+from trtforensics.tables.columns import Sort, TableColumn
 from trtforensics.tui.rows.pieces import Piece, Role, fit, fit_right
 from trtforensics.tui.rows.presentation import Presentation
 
@@ -84,15 +84,19 @@ NODES: Presentation[NodeRow] = Presentation(
     scrolls=True,
     noun="node",
     key=lambda row: row.node.number,
-    fields=texts("op", "name", "taken", "tensor"),
-    values=lambda row: {
-        "op": row.node.op,
-        "name": row.node.label,
-        "taken": row.taken,
-        "tensor": (*row.node.proto.input, *row.node.proto.output),
-    },
-    columns=("node", "operator", "taken", "name", "makes"),
-    cells=lambda row: (row.node.number, row.node.op, row.taken, row.node.label, row.shapes),
+    filters=(
+        TableColumn("op", lambda row: row.node.op),
+        TableColumn("name", lambda row: row.node.label),
+        TableColumn("taken", lambda row: row.taken),
+        TableColumn("tensor", lambda row: (*row.node.proto.input, *row.node.proto.output), Sort.TEXTS),
+    ),
+    columns=(
+        TableColumn("node", lambda row: row.node.number, Sort.INTEGER),
+        TableColumn("operator", lambda row: row.node.op),
+        TableColumn("taken", lambda row: row.taken),
+        TableColumn("name", lambda row: row.node.label),
+        TableColumn("makes", lambda row: row.shapes),
+    ),
 )
 NEIGHBOURS: Presentation[NodeRow] = Presentation(
     pieces=lambda row, _: _pieces(row), line=lambda row: row.node.number, scrolls=True, noun="neighbour"

@@ -5,17 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from trtforensics.tui.rows.filtering import ANY_TEXT
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from trtforensics.tables.columns import TableColumn
-    from trtforensics.tui.rows.filtering import NamedFields
     from trtforensics.tui.rows.pieces import Line
 
 Row = TypeVar("Row")
-Value = str | int | float | bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +46,7 @@ class Presentation(Generic[Row]):
     """What a row is called where a filter keeps none."""
     key: Callable[[Row], object] | None = None
     """What stays the same of a row when it is read again; None where its position does."""
-    fields: Sequence[TableColumn] = ANY_TEXT
+    filters: tuple[TableColumn, ...] = ()
     """What a filter can ask of a row."""
-    values: Callable[[Row], NamedFields] | None = None
-    """The values of those fields; None where rows are not filtered."""
-    columns: tuple[str, ...] = ()
+    columns: tuple[TableColumn, ...] = ()
     """The columns of an exported table; without them it has each row's line and text."""
-    cells: Callable[[Row], Sequence[Value]] = lambda _row: ()
-    """The values of those columns."""

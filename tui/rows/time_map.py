@@ -60,11 +60,6 @@ class MapRow:
     reason: str = field(default="", compare=False)
 
     @property
-    def value(self) -> str:
-        """What a filter finds it by, beside its label."""
-        return f"{self.state} {' '.join(kind for kind, _ in self.parts)} {self.reason}"
-
-    @property
     def share(self) -> float:
         """Its part of the ledger's total, 0 to 1."""
         return sum(share for _, share in self.parts)

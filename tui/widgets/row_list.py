@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic
 
+from trtforensics.tables.columns import Table
 from trtforensics.tui.rows.pieces import Line, Piece, Role, width_of
 from trtforensics.tui.rows.presentation import CitingLine, Presentation, Row
 from trtforensics.tui.widgets.virtual_list import VirtualList
@@ -18,7 +19,7 @@ class RowList(VirtualList, Generic[Row]):
     def __init__(self, presentation: Presentation[Row], *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
         self.presentation = presentation
-        self.fields = presentation.fields
+        self.fields = presentation.filters
         self.every: Sequence[Row] = ()
         """All rows."""
         self.rows: Sequence[Row] = ()
@@ -42,7 +43,9 @@ class RowList(VirtualList, Generic[Row]):
         """
         cursor, above = self.cursor, self.cursor - self.scroll_offset.y
         selected, key = self.selected, self.presentation.key
-        self.presentation = presentation or self.presentation
+        if presentation is not None:
+            self.presentation, self.fields = presentation, presentation.filters
+            self.kept_by = self.read_filter(self.kept_by.text)
         self.every, self._empty, self._home = rows, empty, home
         self.list_rows()
         if not keep:
@@ -60,10 +63,8 @@ class RowList(VirtualList, Generic[Row]):
 
     def list_rows(self) -> None:
         """List the rows that the filter keeps."""
-        kept, values, pieces = self.kept_by, self.presentation.values, self.presentation.pieces
-        self.rows = self.every
-        if kept and values is not None:
-            self.rows = [row for row in self.every if kept.keeps(values(row))]
+        kept, pieces = self.kept_by, self.presentation.pieces
+        self.rows = [row for row in self.every if kept.keeps(row)] if kept.text else self.every
         if self.presentation.scrolls:
             self._widest = max((width_of(pieces(row, 0)) for row in self.rows), default=0) + 1
         self.rows_changed()
@@ -106,6 +107,10 @@ class RowList(VirtualList, Generic[Row]):
     def footer(self, width: int) -> Sequence[Line]:
         """Return the lines below the rows."""
         return self.presentation.footing(self.selected, width, self.scrollable_content_region.height)
+
+    def as_table(self) -> Table:
+        """Return the rows in their columns; without columns, each row's line and text."""
+        return Table(self.presentation.columns, self.rows) if self.presentation.columns else super().as_table()
 
     def content_width(self) -> int:
         """Return the width of the widest row, 0 where rows are cut."""

@@ -15,7 +15,8 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from trtforensics.console.terminal import visible
-from trtforensics.tui.rows.filtering import ANY_TEXT, NO_FILTER, row_filter
+from trtforensics.tables.columns import Sort, Table, TableColumn
+from trtforensics.tables.filtering import RowFilterExpression, parse_filter
 from trtforensics.tui.rows.pieces import Line, Piece, Role
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.selection import Selection
 
-    from trtforensics.tables.columns import Table, TableColumn
 
 MORE = "›"  # noqa: RUF001 - an arrowhead, not a comparison
 """The end of a row that is cut at the right."""
@@ -33,8 +33,19 @@ MORE = "›"  # noqa: RUF001 - an arrowhead, not a comparison
 CONTEXT = 3
 """Rows shown above and below a row that was jumped to."""
 
+WIDE = 400
+"""Cells given to a row that leaves the screen, so that no name in it is cut."""
+
 SIDEWAYS = 12
 """Cells that one press of an arrow key scrolls to the side."""
+
+NO_FILTER = RowFilterExpression("", ())
+
+_LINES = (
+    TableColumn("line", lambda row: row[0], Sort.INTEGER),
+    TableColumn("text", lambda row: row[1]),
+)
+"""The columns of a list that has no columns of its own."""
 
 ROLE_CLASSES = {f"role--{role}" for role in Role if role is not Role.PLAIN}
 
@@ -113,7 +124,7 @@ class VirtualList(ScrollView, can_focus=True):
         source: VirtualList
         index: int
 
-    fields: Sequence[TableColumn] = ANY_TEXT
+    fields: Sequence[TableColumn] = ()
     """What a filter can ask of the rows."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
@@ -135,9 +146,10 @@ class VirtualList(ScrollView, can_focus=True):
         """Return the line of the log that a row is about, or None."""
         raise NotImplementedError
 
-    def values_table(self) -> Table | None:
-        """Return the rows as a table of values, for a list whose rows are a table's; else None."""
-        return None
+    def as_table(self) -> Table:
+        """Return the rows as a table: by default the line and the text of each."""
+        texts = ("".join(piece.text for piece in self.row(index, WIDE)).strip() for index in range(self.row_count()))
+        return Table(_LINES, [(self.log_line(index), text) for index, text in enumerate(texts)])
 
     def header(self, width: int) -> Sequence[Line]:  # noqa: ARG002 - subclasses use it
         """Return the lines that stay above the rows."""
@@ -162,9 +174,13 @@ class VirtualList(ScrollView, can_focus=True):
             FilterError: The text is no filter of these rows; the rows stay as they are.
         """
         if text != self.kept_by.text:
-            self.kept_by = row_filter(text, self.fields)
+            self.kept_by = self.read_filter(text)
             self.refill()
             self.go_to(self.cursor)
+
+    def read_filter(self, text: str) -> RowFilterExpression:
+        """Read a filter of these rows; see :meth:`filter`."""
+        return parse_filter(text, self.fields) if text.strip() else NO_FILTER
 
     def refill(self) -> None:
         """List the rows that ``kept_by`` keeps, and put the cursor on the first; lists without a filter ignore it."""

@@ -11,7 +11,6 @@ from tests.support.diff_samples import interacting_pair, log_with
 from tests.support.screens import PICTURES, SIZE, AppOn, ScreenText, Until
 from trtforensics.errors import ForensicsError
 from trtforensics.tui.diff import CandidatesScreen, DiffScreen
-from trtforensics.tui.rows.diff_rows import values_of
 from trtforensics.tui.sessions import DiffSession
 from trtforensics.tui.widgets.dialogs import HelpScreen
 
@@ -208,7 +207,7 @@ async def test_measured_times_are_those_of_all_layers_of_a_row(
         shown = screen_text(timed_app)
         assert "latency 1 → 2 ms" in shown
         assert "sum of layers +0.8750 ms, measured" in shown
-        assert [(values_of(row)[0], row.delta_ms) for row in timed_app.first.differences.rows] == [
+        assert [(row.subject.type, row.delta_ms) for row in timed_app.first.differences.rows] == [
             ("fusion", 0.75),
             ("added", 0.125),
         ]

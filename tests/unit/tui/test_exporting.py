@@ -10,16 +10,25 @@ import pytest
 
 from tests.support.screens import SIZE, ScreenText, log_app
 from trtforensics.errors import UsageError
+from trtforensics.tables.columns import Sort, Table, TableColumn
 from trtforensics.tui import exporting
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-TABLE = exporting.PaneTable(("name", "ms"), [("a|b,\x1b", 0.5), ("token=hunter2hunter2A9", None)])
+TABLE = Table(
+    (TableColumn("name", lambda row: row[0]), TableColumn("ms", lambda row: row[1], Sort.NUMBER)),
+    [("a|b,\x1b", 0.5), ("token=hunter2hunter2A9", None)],
+)
 
 
 def read_csv(path: Path) -> list[list[str]]:
     return list(csv.reader(path.read_text(encoding="utf-8").splitlines()))
+
+
+def records(table: Table) -> list[dict[str, object]]:
+    """Return the rows of a table, each a value by column."""
+    return [dict(zip((column.name for column in table.header), row, strict=True)) for row in table.values()]
 
 
 def test_each_form_holds_the_rows_without_control_characters_and_secrets(tmp_path: Path) -> None:
@@ -28,12 +37,13 @@ def test_each_form_holds_the_rows_without_control_characters_and_secrets(tmp_pat
     assert read_csv(tmp_path / "out.csv")[:2] == [["name", "ms"], ["a|b,␛", "0.5"]]
     assert (tmp_path / "out.md").read_text(encoding="utf-8").splitlines()[:3] == [
         "| name | ms |",
-        "| --- | --- |",
+        "|---|---:|",
         "| a\\|b,␛ | 0.5 |",
     ]
     rows = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
-    assert rows[0] == {"name": "a|b,␛", "ms": 0.5}
+    assert rows[0] == {"name": "a|b,\x1b", "ms": 0.5}, "escaped in the file"
     assert rows[1]["ms"] is None
+    assert not any("\x1b" in path.read_text(encoding="utf-8") for path in tmp_path.iterdir())
     assert not any("hunter2" in path.read_text(encoding="utf-8") for path in tmp_path.iterdir())
 
 
@@ -80,8 +90,7 @@ async def test_layers_are_written_with_the_values_of_the_table_in_the_order_of_t
         await parsed(pilot)
         await pilot.press("2", "s")
         tree = app.first._panes.layer_tree
-        table = exporting.table_of(tree)
-        rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+        rows = records(tree.as_table())
         assert len(rows) == tree.shown_layers
         assert (rows[0]["layer"], rows[0]["time_ms"], rows[0]["tactic"]) == (
             "conv1 + relu1",
@@ -89,7 +98,6 @@ async def test_layers_are_written_with_the_values_of_the_table_in_the_order_of_t
             "0x0000000000000001",
         )
         await pilot.press("1")
-        shown = exporting.table_of(app.first._panes.overview)
-        written = {row[0]: dict(zip(shown.columns, row, strict=True)) for row in shown.rows}
+        written = {row["name"]: row for row in records(app.first._panes.overview.as_table())}
         assert written["conv1 + relu1"]["time_ms"] == 0.0412
         assert str(written["GPU"]["value"]).startswith("NVIDIA A10G")

@@ -15,7 +15,7 @@ from trtforensics.model.log import CachedResult, Choice, MyelinOperation
 from trtforensics.model.timings import NEAR_TIE_RATIO, Candidate, TimedTactics, tactic_text
 from trtforensics.parsers.notation.formats import parse_formats
 from trtforensics.parsers.notation.kernels import read_kernel, read_tactic
-from trtforensics.tui.rows.filtering import numbers, texts, types
+from trtforensics.tables.columns import Sort, TableColumn
 from trtforensics.tui.rows.layers.index import Subject, formats_text, subject_name
 from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, fit, fit_right
 from trtforensics.tui.rows.presentation import Presentation
@@ -127,15 +127,6 @@ class CandidateTable:
     width: int = 0
 
 
-CANDIDATE_FIELDS = (
-    *texts("tactic", "runner", "kernel", "format"),
-    *types("type", "sum"),
-    *numbers("ms", "time", aliases=("ms",)),
-    *numbers("ratio", "slower"),
-    *numbers("", "pass", "line"),
-)
-"""``slower`` is how much slower than the winner a tactic is: ``slower<5%``."""
-
 NOTHING_SELECTED = CandidateTable(((Piece(" select a layer to see what was timed for it", Role.DIM),),))
 
 NO_LAYERS = CandidateTable(((Piece(" the log names no layer of this build, and so none with tactics", Role.WARNING),),))
@@ -230,23 +221,32 @@ def candidate_pieces(table: CandidateTable, index: int) -> Line:
     )
 
 
-def candidate_fields(table: CandidateTable, index: int) -> dict[str, object]:
-    """Return what a filter can ask of a candidate, by name; ``slower`` is a ratio."""
-    candidate = table.candidates[index]
-    ratio = candidate.time_ms / table.reference_ms if candidate.time_ms and table.reference_ms else None
-    choice = _choice_of(table, candidate)
-    return {
-        "tactic": tactic_text(candidate.tactic),
-        "runner": candidate.runner,
-        "kernel": candidate.kernel,
-        "sum": _sum(candidate.kernel),
-        "type": tuple(form.dtype for form in _formats((*choice.inputs, *choice.outputs))) if choice else (),
-        "format": formats_text(choice) if choice else "",
-        "pass": choice.pass_index if choice else None,
-        "time": candidate.time_ms,
-        "slower": None if ratio is None else ratio - 1,
-        "line": candidate.line,
-    }
+def _filters(table: CandidateTable) -> tuple[TableColumn, ...]:
+    """Return what a filter can ask of a candidate; ``slower`` is how much slower than the winner: ``slower<5%``."""
+
+    def slower(place: int) -> float | None:
+        time_ms = table.candidates[place].time_ms
+        return time_ms / table.reference_ms - 1 if time_ms and table.reference_ms else None
+
+    def choice(place: int) -> Choice | None:
+        return _choice_of(table, table.candidates[place])
+
+    def types(place: int) -> tuple[str, ...]:
+        timed = choice(place)
+        return tuple(form.dtype for form in _formats((*timed.inputs, *timed.outputs))) if timed else ()
+
+    return (
+        TableColumn("tactic", lambda place: tactic_text(table.candidates[place].tactic)),
+        TableColumn("runner", lambda place: table.candidates[place].runner),
+        TableColumn("kernel", lambda place: table.candidates[place].kernel),
+        TableColumn("format", lambda place: formats_text(timed) if (timed := choice(place)) else ""),
+        TableColumn("type", types, Sort.TEXTS, types=True, plain=False),
+        TableColumn("sum", lambda place: _sum(table.candidates[place].kernel), types=True, plain=False),
+        TableColumn("time", lambda place: table.candidates[place].time_ms, Sort.NUMBER, "ms", ("ms",)),
+        TableColumn("slower", slower, Sort.NUMBER, "ratio"),
+        TableColumn("pass", lambda place: timed.pass_index if (timed := choice(place)) else None, Sort.INTEGER),
+        TableColumn("line", lambda place: table.candidates[place].line, Sort.INTEGER),
+    )
 
 
 def candidates_of(table: CandidateTable) -> Presentation[int]:
@@ -255,8 +255,7 @@ def candidates_of(table: CandidateTable) -> Presentation[int]:
         pieces=lambda place, _: candidate_pieces(table, place),
         line=lambda place: table.candidates[place].line,
         noun="tactic",
-        fields=CANDIDATE_FIELDS,
-        values=lambda place: candidate_fields(table, place),
+        filters=_filters(table),
     )
 
 

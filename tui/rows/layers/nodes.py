@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.engines.onnx_nodes import FateKind, fate_counts
-from trtforensics.tui.rows.filtering import numbers, texts
+from trtforensics.tables.columns import Sort, TableColumn
 from trtforensics.tui.rows.pieces import Line, Piece, Role, clip, fit
 from trtforensics.tui.rows.presentation import Presentation
 
@@ -48,21 +48,6 @@ def node_pieces(fate: Fate, width: int) -> Line:
     )
 
 
-NODE_FIELDS = (*texts("name", "op", "fate", "layer", "what"), *numbers("", "line"))
-
-
-def node_fields(fate: Fate) -> dict[str, object]:
-    """Return what a filter can ask of a node, by name."""
-    return {
-        "name": fate.node.name,
-        "op": fate.node.op,
-        "fate": str(fate.kind),
-        "layer": fate.layer.name if fate.layer else "",
-        "what": fate.text,
-        "line": fate.span.line,
-    }
-
-
 def _name_width(width: int) -> int:
     return max((width - _FATE - 3 - (_OP + 1 if width >= _OP_FROM else 0)) // 2, 8)
 
@@ -72,6 +57,12 @@ NODES: Presentation[Fate] = Presentation(
     line=lambda fate: fate.span.line,
     heading=lambda fates, width: node_heading(fate_counts(fates), width) if fates else (),
     noun="ONNX node",
-    fields=NODE_FIELDS,
-    values=node_fields,
+    filters=(
+        TableColumn("name", lambda fate: fate.node.name),
+        TableColumn("op", lambda fate: fate.node.op),
+        TableColumn("fate", lambda fate: str(fate.kind)),
+        TableColumn("layer", lambda fate: fate.layer.name if fate.layer else ""),
+        TableColumn("what", lambda fate: fate.text),
+        TableColumn("line", lambda fate: fate.span.line, Sort.INTEGER),
+    ),
 )

@@ -149,7 +149,8 @@ async def test_lines_nobody_understood_are_counted_and_the_first_is_shown(
         assert re.search(r"101 not understood +\d+ lines of \d+ shapes?, most often:", shown)
         assert re.search(r"101 +20 times Quantum tactic selector engaged for lane 7", shown)
         assert "the last line has no line ending" in shown
-        row = next(i for i, (r, _) in enumerate(app.first._panes.overview._lines) if "Quantum" in r.value)
+        values = [getattr(row, "value", "") for row, _ in app.first._panes.overview._lines]
+        row = next(place for place, value in enumerate(values) if "Quantum" in value)
         await pilot.press("1", "home", *["down"] * row)
         await pilot.pause()
         assert line_text(app) == strange

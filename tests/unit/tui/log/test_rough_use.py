@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.screens import SIZE, log_app, panes_of
-from trtforensics.tui import exporting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +52,6 @@ async def test_every_pane_is_written_with_a_title_a_column(session: Any, parsed:
         await pilot.pause()
         shown = app.first.pane
         assert shown is not None
-        table = exporting.table_of(shown)
-        assert table.columns
-        assert table.rows
-        assert {len(row) for row in table.rows} == {len(table.columns)}
+        table = shown.as_table()
+        assert table.header
+        assert {len(row) for row in table.values()} == {len(table.header)}
