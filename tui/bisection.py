@@ -10,8 +10,10 @@ from textual.containers import Horizontal, Vertical
 
 from trtforensics.bisection.search import Verdict
 from trtforensics.errors import ForensicsError
+from trtforensics.parsers.text.text import LogText
 from trtforensics.tui.files import FilesScreen
 from trtforensics.tui.issue import IssueSection, quoted_issue
+from trtforensics.tui.live_text import LiveText
 from trtforensics.tui.rows.bisection_rows import (
     LINES,
     answer_rows,
@@ -24,7 +26,8 @@ from trtforensics.tui.rows.bisection_rows import (
 )
 from trtforensics.tui.rows.pieces import Piece, Role
 from trtforensics.tui.rows.presentation import Presentation
-from trtforensics.tui.widgets.log_view import LogView, NoLines
+from trtforensics.tui.sessions import DiffSession, open_log
+from trtforensics.tui.widgets.log_view import LogView
 from trtforensics.tui.widgets.row_list import RowList
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
 from trtforensics.tui.widgets.work import in_thread
@@ -39,7 +42,6 @@ if TYPE_CHECKING:
 
     from trtforensics.bisection.session.history import Probe
     from trtforensics.bisection.session.view import DirectoryView
-    from trtforensics.tui.live_text import LiveText
     from trtforensics.tui.sessions import BisectionSession
 
 PERIOD_S = 0.5
@@ -80,15 +82,15 @@ class BisectionScreen(FilesScreen):
 
     def __init__(self, session: BisectionSession) -> None:
         probe_list: RowList[Probe] = RowList(Presentation(), id="probes")
-        super().__init__(probe_list)
+        super().__init__(str(session.path), probe_list)
         self._probes = probe_list
         self._session = session
         self._answer, self._details = RowList(LINES, id="answer"), RowList(LINES, id="details")
         self._view: DirectoryView | None = None
         self._marked: Probe | None = None
         """The probe that another one will be compared with."""
-        self._log_view = LogView(NoLines(), id="log")
-        self._log_at = lru_cache(_REMEMBERED)(session.log)
+        self._log_view = LogView(LogText(), id="log")
+        self._log_at = lru_cache(_REMEMBERED)(LiveText)
         self._text: LiveText | None = None
         self._log_heading = LineBar((Piece(" Log", Role.STRONG),), id="log-heading", classes="heading")
         self._which = "build"
@@ -137,7 +139,7 @@ class BisectionScreen(FilesScreen):
         if at_end:
             self._probes.go_to(self._probes.row_count() - 1)
         self._answer.show(answer_rows(view, self._session.now()), keep=True)
-        self._show_title()
+        self.show_title()
         self._show_probe()
 
     def _show_probes(self, view: DirectoryView) -> None:
@@ -160,7 +162,7 @@ class BisectionScreen(FilesScreen):
         from trtforensics.tui.log.screen import LogScreen
 
         try:
-            session = self._session.build_log(path)
+            session = open_log(str(path), self._session.max_bytes)
         except ForensicsError as error:
             self.say(str(error))
         else:
@@ -172,8 +174,7 @@ class BisectionScreen(FilesScreen):
             self.say(str(error))
 
     def on_resize(self) -> None:
-        """Fit the title to the new width; a narrow screen shows one half at a time."""
-        self._show_title()
+        """Show one half at a time on a narrow screen."""
         self.set_class(self.app.size.width < NARROW, "narrow")
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
@@ -221,7 +222,7 @@ class BisectionScreen(FilesScreen):
         else:
             from trtforensics.tui.diff import DiffScreen
 
-            session = self._session.comparison(paths[0], paths[1])
+            session = DiffSession(*map(str, paths), kind=None, max_bytes=self._session.max_bytes)
             self.app.push_screen(DiffScreen(session), self._returned)
 
     def action_reload(self) -> None:
@@ -256,10 +257,6 @@ class BisectionScreen(FilesScreen):
         cited = self.cited()
         return quoted_issue(f"bisect {self._view.mode}", [state, culprits, suspects], [cited] if cited else [])
 
-    def source_name(self) -> str:
-        """Return the directory."""
-        return str(self._view.path) if self._view is not None else ""
-
     def _build_log(self, probe: Probe) -> Path | None:
         if self._view is None:
             return None
@@ -270,7 +267,8 @@ class BisectionScreen(FilesScreen):
         """Show a note in the status line."""
         self.status_bar.show(Piece(f" {note}", Role.DIM))
 
-    def _show_title(self) -> None:
+    def show_title(self) -> None:
+        """Show the directory and where the search stands, once that is read."""
         if self._view is not None:
             self.title_bar.show(*bisection_title(self._view, self.app.size.width, self._session.now()))
 
@@ -284,7 +282,7 @@ class BisectionScreen(FilesScreen):
         heading = f" {probe.folder}  {path.name if path else f'no {_LOGS[self._which][0]}'}"
         if path is None:
             self._text = None
-            self._log_view.show_text(NoLines())
+            self._log_view.show_text(LogText())
         else:
             self._text = self._log_at(path)
             heading += f"  {self._text.state}" if self._text.state else ""

@@ -55,7 +55,7 @@ class DiffScreen(FilesScreen):
 
     def __init__(self, session: DiffSession) -> None:
         rows = RowList(differences(scored=False), id="rows")
-        super().__init__(rows)
+        super().__init__("diff", rows)
         self.differences = rows
         self._session = session
         self._reading = "opening"
@@ -87,8 +87,8 @@ class DiffScreen(FilesScreen):
         self.say("")
         self.call_after_refresh(in_thread, self, self._compare, self._show, group="compare", failed=self.fail)
 
-    def on_resize(self) -> None:
-        """Fit the title to the width."""
+    def show_title(self) -> None:
+        """Show the names of both sides."""
         room = max(self.app.size.width - 20, 12)
         title = (Piece(" trtforensics ", Role.TITLE), Piece(" diff ", Role.DIM), Piece(clip(self._session.name, room)))
         self.title_bar.show(*title)
@@ -176,10 +176,6 @@ class DiffScreen(FilesScreen):
         cited = [line for pane in (self.good, self.bad) if (line := pane.cited()) is not None]
         kind = getattr(row.subject, "type", "pair")
         return quoted_issue(f"{kind} differs", [sides, layer, IssueSection("Values", values)], cited)
-
-    def source_name(self) -> str:
-        """Return the word that names of exported files begin with."""
-        return "diff"
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
         """Once the cursor rests, let the lines follow the rows, and the files follow the lines."""

@@ -27,8 +27,8 @@ class FilesScreen(SourceScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("p", "prefixes", "Prefix", show=False)]
 
-    def __init__(self, rows: VirtualList) -> None:
-        super().__init__()
+    def __init__(self, source: str, rows: VirtualList) -> None:
+        super().__init__(source)
         self.rows = rows
         self.kept = ""
         """The filter: a text that the layer names of the rows in view contain."""

@@ -86,7 +86,7 @@ class LiveText:
         return self._text.line(number)
 
     def find(self, needle: str, start: int, *, backwards: bool = False) -> int | None:
-        """Return the next line from ``start`` on (included) that holds ``needle``; see :class:`NumberedLines`."""
+        """Return the next line from ``start`` on (included) that holds ``needle``; see :class:`LogText`."""
         last = len(self._text) + 1
         flags = re.RegexFlag(0) if needle != needle.lower() else re.IGNORECASE
         in_last = self._rest and re.search(re.escape(needle), self.line(last), flags) is not None
@@ -96,7 +96,7 @@ class LiveText:
         return last if match is None and in_last and not backwards and start <= last else match
 
     def matches(self, matcher: Matcher) -> Iterator[Sequence[int] | npt.NDArray[np.int64]]:
-        """Yield the numbers of the lines that match, in order; see :class:`NumberedLines`."""
+        """Yield the numbers of the lines that match, in order; see :class:`LogText`."""
         rest, last = self._rest, len(self._text) + 1
         yield from self._text.matches(matcher)
         if rest and any(True for _ in matcher.places(rest)):

@@ -14,7 +14,7 @@ from trtforensics.tables.filtering import FilterError
 from trtforensics.tui.issue import IssueSection, quoted_issue
 from trtforensics.tui.log.findings import FindingList
 from trtforensics.tui.rows.model_rows import NEIGHBOURS, NODES, NodeRow, neighbours, node_rows
-from trtforensics.tui.rows.pieces import Piece, Role, clip
+from trtforensics.tui.rows.pieces import Piece, Role
 from trtforensics.tui.screen import FIRST_KEYS, SourceScreen
 from trtforensics.tui.widgets.row_list import RowList
 from trtforensics.tui.widgets.search import Prompt, Purpose
@@ -48,7 +48,7 @@ class ModelScreen(SourceScreen):
     ]
 
     def __init__(self, session: CheckSession) -> None:
-        super().__init__()
+        super().__init__(session.name)
         self.session = session
         self.nodes = RowList(NODES, id="nodes")
         self.findings = FindingList(id="findings")
@@ -75,11 +75,6 @@ class ModelScreen(SourceScreen):
             bar.show(Piece(f" {name}", Role.STRONG))
         self.nodes.focus()
         self._judge()
-
-    def on_resize(self) -> None:
-        """Fit the title to the width."""
-        name = clip(self.session.name, max(self.app.size.width - 16, 12))
-        self.title_bar.show(Piece(" trtforensics ", Role.TITLE), Piece(f" {name}"))
 
     def _judge(self) -> None:
         self.say("judging")
@@ -182,10 +177,6 @@ class ModelScreen(SourceScreen):
         titles = [f"{each.code} {each.title}" for each in self._judged[1].findings]
         words = self.session.words(self.target)
         return quoted_issue(f"a node of a model, for {words}", [IssueSection("Findings", titles)], [cited])
-
-    def source_name(self) -> str:
-        """Return the path of the model."""
-        return self.session.name
 
     def action_ask_filter(self) -> None:
         """Ask which nodes to keep."""

@@ -13,6 +13,7 @@ from trtforensics.console.counting import counted
 from trtforensics.errors import ForensicsError
 from trtforensics.tui import exporting
 from trtforensics.tui.keys import keys_of
+from trtforensics.tui.rows.pieces import Piece, Role, clip
 from trtforensics.tui.widgets.dialogs import FileQuestion, HelpScreen
 from trtforensics.tui.widgets.log_view import LogView
 from trtforensics.tui.widgets.search import Prompt
@@ -61,8 +62,10 @@ class SourceScreen(Screen[ForensicsError]):
         Binding("I", "copy_issue", "Copy an issue", show=False),
     ]
 
-    def __init__(self) -> None:
+    def __init__(self, source: str) -> None:
         super().__init__()
+        self.source = source
+        """The name of the source, from which names of exported files are made."""
         self.title_bar, self.status_bar = LineBar(id="title"), LineBar(id="status")
         self.prompt = Prompt()
         self._resting: Timer | None = None
@@ -98,17 +101,14 @@ class SourceScreen(Screen[ForensicsError]):
         """Return a text in Markdown about the row in view, names redacted, or ""."""
         raise NotImplementedError
 
-    def source_name(self) -> str:
-        """Return the name of the source, from which names of exported files are made."""
-        raise NotImplementedError
+    def show_title(self) -> None:
+        """Show the title in the width of the screen: the source, without its middle where it is long."""
+        name = clip(self.source, max(self.app.size.width - 16, 12))
+        self.title_bar.show(Piece(" trtforensics ", Role.TITLE), Piece(f" {name}"))
 
-    def action_ask_search(self) -> None:
-        """Ask what to search for."""
-        raise NotImplementedError
-
-    def action_search(self, backwards: bool) -> None:  # noqa: FBT001 - Textual passes actions' arguments by position
-        """Go to the next match, or the previous one."""
-        raise NotImplementedError
+    def on_resize(self) -> None:
+        """Fit the title to the width."""
+        self.show_title()
 
     @property
     def is_pushed(self) -> bool:
@@ -209,7 +209,7 @@ class SourceScreen(Screen[ForensicsError]):
                 else:
                     self.inform(f"wrote {counted(len(list(table.rows)), 'row')} to {path}")
 
-        question = FileQuestion("write this pane to", exporting.proposed(self.source_name(), pane.id))
+        question = FileQuestion("write this pane to", exporting.proposed(self.source, pane.id))
         self.app.push_screen(question, write)
 
 

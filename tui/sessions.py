@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shlex
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,11 +18,10 @@ if TYPE_CHECKING:
     from trtforensics.comparison.differences import Comparison
     from trtforensics.comparison.views import BuildView
     from trtforensics.console.progress import Progress
-    from trtforensics.engines.joining import JoinedSources
     from trtforensics.engines.numbering import NumberedFile
     from trtforensics.findings.finding import Report
-    from trtforensics.findings.judging import Inputs
     from trtforensics.findings.target import ModelTarget
+    from trtforensics.model.engine import EngineInfo
     from trtforensics.model.log import Build, BuildLog
     from trtforensics.model.span import SourceSpan
     from trtforensics.onnx_models.checked import CheckedModel
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from trtforensics.parsers.text.source import Source
     from trtforensics.parsers.text.text import LogText
     from trtforensics.sources.kinds import Kind
-    from trtforensics.tui.live_text import LiveText
 
 
 _OLDEST_TARGET = (8, 0)
@@ -38,14 +37,19 @@ _OLDEST_TARGET = (8, 0)
 class LogSession:
     """An opened build log. Its text can be shown before, while and after it is parsed."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, others: Sequence[str] = ()) -> None:
+        """Take a source that is not read yet; ``others`` are read with it."""
         from trtforensics.parsers.text.text import LogText
 
         self.name = source.path
         self.text = LogText()
+        self.model: OnnxModel | None = None
+        """The ONNX model that the engine was built from, once it is read; None where none was given."""
         self.files: Sequence[NumberedFile] = ()
         """The files that were joined to the log; none before it is parsed."""
         self._source = source
+        self._others = tuple(others)
+        self._layers: EngineInfo | None = None
         self._seen = self._stat()
 
     def close(self) -> None:
@@ -58,12 +62,12 @@ class LogSession:
         return self._source.size is not None
 
     def _stat(self) -> tuple[int, ...] | None:
-        """Return what changes when the file does; None where there is none."""
+        """Return what changes when any of the files does; None where one is gone."""
         try:
-            stat = Path(self.name).stat()
+            stats = [Path(path).stat() for path in (self.name, *self._others) if path != "-"]
         except OSError:
             return None
-        return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns
+        return tuple(value for stat in stats for value in (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns))
 
     def change(self) -> str:
         """Return how the file differs from what was opened: ``changed``, ``gone``, or empty; each is told once."""
@@ -90,11 +94,6 @@ class LogSession:
     def place(self, line: int) -> tuple[str, int]:
         """Return the file that a line of the text is of, and its number there."""
         return self.name, line
-
-    @property
-    def model(self) -> OnnxModel | None:
-        """The ONNX model that the engine was built from, once it is read; None where none was given."""
-        return None
 
     def parse(
         self,
@@ -130,15 +129,17 @@ class LogSession:
             return None
 
     def judge(self, log: BuildLog) -> Report:
-        """Check the parsed log against the rules; called once, after :meth:`parse`.
+        """Check what the files say against the rules; called once, after :meth:`parse`.
 
         Raises:
             ForensicsError: The project's settings are invalid, or a rule cannot be loaded.
         """
-        from trtforensics.findings.judging import Inputs
+        from trtforensics.findings.judging import Inputs, judge
+        from trtforensics.findings.suppression import Suppression, settings_for
         from trtforensics.sources.quoting import ShownLog
 
-        return _judged(Inputs([ShownLog(log, self.text)]))
+        inputs = Inputs([ShownLog(log, self.text)], model=self.model, engine_info=self._layers)
+        return judge(inputs, Suppression.of((), settings_for(Path.cwd())))
 
 
 class JoinedSession(LogSession):
@@ -148,18 +149,8 @@ class JoinedSession(LogSession):
     """
 
     def __init__(self, source: Source, files: Sequence[str], *, has_log: bool) -> None:
-        self._paths = tuple(files)
+        super().__init__(source, files)
         self._has_log = has_log
-        self._joined: JoinedSources | None = None
-        super().__init__(source)
-
-    def _stat(self) -> tuple[int, ...] | None:
-        """Return what changes when any of the files does; None where one is gone."""
-        try:
-            stats = [Path(path).stat() for path in (self.name, *self._paths) if path != "-"]
-        except OSError:
-            return None
-        return tuple(value for stat in stats for value in (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns))
 
     def again(self) -> JoinedSession:
         """Open the files anew.
@@ -170,18 +161,13 @@ class JoinedSession(LogSession):
         from trtforensics.parsers.text.source import open_source
 
         source = open_source(self.name, max_bytes=self._source.max_bytes)
-        return JoinedSession(source, self._paths, has_log=self._has_log)
+        return JoinedSession(source, self._others, has_log=self._has_log)
 
     def place(self, line: int) -> tuple[str, int]:
         """Return the file that a line of the text is of, and its number there."""
         firsts = ((file.path, file.first_line) for file in reversed(self.files) if file.first_line is not None)
         path, first = next((start for start in firsts if start[1] <= line), (self.name, 1))
         return path, line - first + 1
-
-    @property
-    def model(self) -> OnnxModel | None:
-        """The ONNX model among the files, once it is read."""
-        return self._joined.model if self._joined is not None else None
 
     def parse(
         self,
@@ -202,25 +188,16 @@ class JoinedSession(LogSession):
             log = super().parse(on_progress, on_log, cancelled)
             if log is None:
                 return None
-            joined = join_files(log, self._paths, max_bytes=max_bytes)
+            joined = join_files(log, self._others, max_bytes=max_bytes)
         else:
             self._source.close()
-            joined = load_joined((self.name, *self._paths), max_bytes=max_bytes)
+            joined = load_joined((self.name, *self._others), max_bytes=max_bytes)
         self.files = number_on(joined, len(self.text))
         for file in self.files:
             if file.first_line is not None:
                 _read_into(self.text, file.path, max_bytes)
-        self._joined = joined
+        self.model, self._layers = joined.model, joined.layer_files[-1] if joined.layer_files else None
         return joined.log
-
-    def judge(self, log: BuildLog) -> Report:
-        """Check what the files say against the rules; see :meth:`LogSession.judge`."""
-        from trtforensics.findings.judging import Inputs
-        from trtforensics.sources.quoting import ShownLog
-
-        joined = self._joined
-        layers = joined.layer_files[-1] if joined is not None and joined.layer_files else None
-        return _judged(Inputs([ShownLog(log, self.text)], model=self.model, engine_info=layers))
 
 
 class DiffSession:
@@ -231,6 +208,8 @@ class DiffSession:
         self.command = f"trtforensics diff {shlex.quote(good)} {shlex.quote(bad)}"
         """Prints the comparison."""
         self._logs: dict[str, BuildLog] = {}
+        self.text = partial(_text, max_bytes=max_bytes)
+        """Reads the lines of a file of either side."""
         self._paths = {"good": good, "bad": bad}
         self._kind = kind
         self._max_bytes = max_bytes
@@ -266,14 +245,6 @@ class DiffSession:
             return None
         return compare(good, bad)
 
-    def text(self, path: str) -> LogText:
-        """Return the lines of a file of either side.
-
-        Raises:
-            ForensicsError: The file cannot be read.
-        """
-        return _text(path, self._max_bytes)
-
     def build_at(self, span: SourceSpan) -> Build | None:
         """Return the build that a line of a build log is of; the log is read at the first call.
 
@@ -292,6 +263,8 @@ class SourceSession:
 
     def __init__(self, path: str, *, kind: Kind, max_bytes: int) -> None:
         self.name = path
+        self.text = partial(_text, max_bytes=max_bytes)
+        """Reads the lines of the file."""
         self._kind = kind
         self._max_bytes = max_bytes
 
@@ -304,14 +277,6 @@ class SourceSession:
         from trtforensics.comparison.loading import load_side
 
         return load_side(self.name, "", max_bytes=self._max_bytes, kind=self._kind).builds
-
-    def text(self, path: str) -> LogText:
-        """Return the lines of the file.
-
-        Raises:
-            ForensicsError: The file cannot be read.
-        """
-        return _text(path, self._max_bytes)
 
 
 class CheckSession:
@@ -357,20 +322,9 @@ class BisectionSession:
     """The artifacts directory of a bisection."""
 
     def __init__(self, path: Path, max_bytes: int) -> None:
-        self._path = path
-        self._max_bytes = max_bytes
-
-    def build_log(self, path: Path) -> LogSession:
-        """Open the build log of a probe.
-
-        Raises:
-            SourceError: The file cannot be read.
-        """
-        return open_log(str(path), self._max_bytes)
-
-    def comparison(self, good: Path, bad: Path) -> DiffSession:
-        """Return the comparison of two probes' build logs."""
-        return DiffSession(str(good), str(bad), kind=None, max_bytes=self._max_bytes)
+        self.path = path
+        self.max_bytes = max_bytes
+        """The limit of its logs."""
 
     def look(self) -> DirectoryView:
         """Read the directory again; called several times a second.
@@ -380,13 +334,7 @@ class BisectionSession:
         """
         from trtforensics.bisection.session.view import view_directory
 
-        return view_directory(self._path)
-
-    def log(self, path: Path) -> LiveText:
-        """Return a probe's log, not read yet: it may still grow."""
-        from trtforensics.tui.live_text import LiveText
-
-        return LiveText(path)
+        return view_directory(self.path)
 
     def now(self) -> datetime:
         """Return the present time."""
@@ -402,13 +350,6 @@ def open_log(path: str, max_bytes: int) -> LogSession:
     from trtforensics.parsers.text.source import open_source
 
     return LogSession(open_source(path, max_bytes=max_bytes))
-
-
-def _judged(inputs: Inputs) -> Report:
-    from trtforensics.findings.judging import judge
-    from trtforensics.findings.suppression import Suppression, settings_for
-
-    return judge(inputs, Suppression.of((), settings_for(Path.cwd())))
 
 
 def _text(path: str, max_bytes: int) -> LogText:

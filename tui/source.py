@@ -13,7 +13,7 @@ from trtforensics.console.counting import counted, milliseconds
 from trtforensics.model.timings import tactic_text
 from trtforensics.tui.files import FilesScreen
 from trtforensics.tui.issue import IssueSection, quoted_issue
-from trtforensics.tui.rows.pieces import Line, Piece, Role, clip, fit, fit_right
+from trtforensics.tui.rows.pieces import Line, Piece, Role, fit, fit_right
 from trtforensics.tui.rows.presentation import Presentation
 from trtforensics.tui.screen import FIRST_KEYS
 from trtforensics.tui.widgets.row_list import RowList
@@ -78,7 +78,7 @@ class LayersScreen(FilesScreen):
 
     def __init__(self, session: SourceSession) -> None:
         layers = RowList(SOURCE_LAYERS, id="rows")
-        super().__init__(layers)
+        super().__init__(session.name, layers)
         self.layer_rows = layers
         self._session = session
         self._builds: Sequence[BuildView] = ()
@@ -100,11 +100,6 @@ class LayersScreen(FilesScreen):
         self.layer_rows.focus()
         self.say("")
         self.call_after_refresh(in_thread, self, self._session.builds, self._show, group="read", failed=self.fail)
-
-    def on_resize(self) -> None:
-        """Fit the title to the width."""
-        name = clip(self._session.name, max(self.app.size.width - 16, 12))
-        self.title_bar.show(Piece(" trtforensics ", Role.TITLE), Piece(f" {name}"))
 
     def _show(self, builds: Sequence[BuildView]) -> None:
         """Show the first document."""
@@ -150,10 +145,6 @@ class LayersScreen(FilesScreen):
         return quoted_issue(
             f"a layer of a {self._builds[self._number].kind}", [IssueSection("Layer", [row])], [cited] if cited else []
         )
-
-    def source_name(self) -> str:
-        """Return the path of the source."""
-        return self._session.name
 
     def action_document(self, by: int) -> None:
         """Switch to another document of the file."""

@@ -54,7 +54,7 @@ class BuildScreen(SourceScreen):
     """Shows one build of a log at a time. A subclass adds the keys."""
 
     def __init__(self, session: LogSession) -> None:
-        super().__init__()
+        super().__init__(session.name)
         self.reader = LogReader(self, session, self.prepare, self.reparsed)
         self.progress: Progress | None = None
         """The progress of the parse; None before it begins, and after it."""
@@ -107,7 +107,7 @@ class BuildScreen(SourceScreen):
     def on_mount(self) -> None:
         """Show the waiting text and start the parse once it is on the screen."""
         self._panes.show_overview(waiting_rows(self.session.name))
-        self._show_title()
+        self.show_title()
         self._show_status()
         self.call_after_refresh(self.reader.start, self.progressed, self.take, self.parsed)
 
@@ -268,7 +268,7 @@ class BuildScreen(SourceScreen):
         self._show_findings()
         self._show_candidates(keep=keep)
         panes.tabs["layers"].count_up(panes.layer_tree.count_text)
-        self._show_title()
+        self.show_title()
         self._show_status()
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
@@ -325,10 +325,6 @@ class BuildScreen(SourceScreen):
         self._note = ""
         self._show_status()
 
-    def on_resize(self) -> None:
-        """Fit the title to the new width."""
-        self._show_title()
-
     def say(self, note: str) -> None:
         """Show a note in the status line until the next event."""
         self._note = note
@@ -341,7 +337,8 @@ class BuildScreen(SourceScreen):
         strip.display = bool(line)
         strip.show(*line)
 
-    def _show_title(self) -> None:
+    def show_title(self) -> None:
+        """Show the build in view and how it ended, and the outcomes of the others."""
         self._show_strip()
         self.title_bar.show(
             *title_line(self.session.name, self._parsed, self.build, self.app.size.width, reading=self._goes_on)

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
     from trtforensics.model.log import Build
     from trtforensics.model.log import Message as LogMessage
+    from trtforensics.parsers.text.text import LogText
     from trtforensics.tui.rows.first_rows import Row
     from trtforensics.tui.rows.layers.candidates import CandidateTable
     from trtforensics.tui.rows.time_map import MapRow
-    from trtforensics.tui.widgets.log_view import NumberedLines
 
 TABS = {
     "overview": ("1", "Time"),
@@ -101,7 +101,7 @@ class Tab(LineBar):
 class Panes(Container):
     """All lists of the screen; it decides which of them are in view."""
 
-    def __init__(self, text: NumberedLines) -> None:
+    def __init__(self, text: LogText) -> None:
         super().__init__(id="panes")
         self.overview = WrappedList(rows_shown(()), id="overview")
         self.layer_tree = LayerTree(id="layers")

@@ -263,10 +263,6 @@ class LogScreen(BuildScreen):
             return ""
         return layer_issue(log, build, row, self._panes.candidates.table, [cited] if cited else [])
 
-    def source_name(self) -> str:
-        """Return the path of the log."""
-        return self.session.name
-
     def action_open(self, pane: str) -> None:
         """Open a pane."""
         self._panes.open(pane)

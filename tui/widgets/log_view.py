@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from trtforensics.console.terminal import visible
 from trtforensics.parsers.text.text import LineMatcher
@@ -14,12 +14,13 @@ from trtforensics.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     import numpy as np
     import numpy.typing as npt
 
-    from trtforensics.parsers.text.text import Matcher
+    from trtforensics.parsers.text.text import LogText
+    from trtforensics.tui.live_text import LiveText
 
 
 PREFIXES_FROM = 84
@@ -29,57 +30,10 @@ REMEMBERED = 1_000
 """Number of lines kept as pieces: several screens, so that scrolling back and forth is fast."""
 
 
-class NumberedLines(Protocol):
-    """Lines of text, counted from 1. Another thread may append lines meanwhile.
-
-    Real texts are :class:`~trtforensics.parsers.text.text.LogText`. The interface keeps NumPy, which that class needs,
-    out of the imports before the first picture.
-    """
-
-    def __len__(self) -> int:
-        """Return how many lines can be shown now."""
-        ...
-
-    def line(self, number: int) -> str:
-        """Return a line without its ending, control characters included."""
-        ...
-
-    def find(self, needle: str, start: int, *, backwards: bool = False) -> int | None:
-        """Return the first line from ``start`` on (included) that holds ``needle``, or None; it never wraps.
-
-        Case counts only where the needle has a capital letter. Called in a thread.
-        """
-        ...
-
-    def matches(self, matcher: Matcher) -> Iterable[Sequence[int] | npt.NDArray[np.int64]]:
-        """Yield the numbers of the lines that match, in order, some at once. Called in a thread."""
-        ...
-
-
-class NoLines:
-    """An empty text, shown before a file is opened."""
-
-    def __len__(self) -> int:
-        """Return 0."""
-        return 0
-
-    def line(self, number: int) -> str:
-        """Raise IndexError: there is no line."""
-        raise IndexError(number)
-
-    def find(self, needle: str, start: int, *, backwards: bool = False) -> int | None:  # noqa: ARG002 - as in NumberedLines
-        """Return None: no line holds the needle."""
-        return None
-
-    def matches(self, matcher: Matcher) -> Iterable[Sequence[int]]:  # noqa: ARG002 - as in NumberedLines
-        """Return nothing: there is no line."""
-        return ()
-
-
 class LogView(VirtualList):
     """The lines of a text under a cursor."""
 
-    def __init__(self, text: NumberedLines, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
+    def __init__(self, text: LogText | LiveText, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
         self._text = text
         self._sought: re.Pattern[str] | None = None
@@ -91,7 +45,7 @@ class LogView(VirtualList):
         self._lines: OrderedDict[int, Line] = OrderedDict()
 
     @property
-    def text(self) -> NumberedLines:
+    def text(self) -> LogText | LiveText:
         """The lines themselves."""
         return self._text
 
@@ -125,7 +79,7 @@ class LogView(VirtualList):
         """Return the row of a line, or of the next line that is kept."""
         return number - 1 if self._only is None else min(bisect_left(self._only, number), max(len(self._only) - 1, 0))
 
-    def show_text(self, text: NumberedLines) -> None:
+    def show_text(self, text: LogText | LiveText) -> None:
         """Show another file from its first line on."""
         if text is self._text:
             return
@@ -138,7 +92,7 @@ class LogView(VirtualList):
         self.rows_changed()
         self.scroll_to(x=0, y=0, animate=False, immediate=True)
 
-    def replace_text(self, text: NumberedLines) -> None:
+    def replace_text(self, text: LogText | LiveText) -> None:
         """Show the lines of the same file read again: the cursor stays, or follows the end if it is there."""
         self._text = text
         self._lines.clear()
@@ -183,7 +137,6 @@ class LogView(VirtualList):
         shown = self.size.width >= PREFIXES_FROM
         if not self._prefixes_asked and self.size.width and shown != self._prefixes:
             self._show_prefixes(shown=shown)
-        super().on_resize()
 
     def _show_prefixes(self, *, shown: bool) -> None:
         self._prefixes = shown

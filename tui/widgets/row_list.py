@@ -151,7 +151,6 @@ class WrappedList(RowList[Row]):
             self.wrap()
             if selected is not None:
                 self.cursor = self.place_of(selected)
-        super().on_resize()
 
     def place_of(self, row: Row) -> int:
         """Return the first line of a row."""

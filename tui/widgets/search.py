@@ -18,11 +18,14 @@ if TYPE_CHECKING:
 
     from textual.binding import BindingType
 
+    from trtforensics.parsers.text.text import LogText
     from trtforensics.tables.columns import TableColumn
-    from trtforensics.tui.widgets.log_view import NumberedLines
+    from trtforensics.tui.live_text import LiveText
 
 
-def find_around(text: NumberedLines, needle: str, line: int, *, backwards: bool, here: bool) -> tuple[int | None, bool]:
+def find_around(
+    text: LogText | LiveText, needle: str, line: int, *, backwards: bool, here: bool
+) -> tuple[int | None, bool]:
     """Search for the next match after a line (``here``: or in it), and wrap at the end.
 
     Returns the line of the match, and whether the search wrapped.

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from textual.containers import Vertical
 
+from trtforensics.parsers.text.text import LogText
 from trtforensics.tui.rows.pieces import Piece, Role, clip
-from trtforensics.tui.widgets.log_view import LogView, NoLines
+from trtforensics.tui.widgets.log_view import LogView
 from trtforensics.tui.widgets.virtual_list import LineBar
 from trtforensics.tui.widgets.work import in_thread
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from trtforensics.errors import ForensicsError
     from trtforensics.model.span import SourceSpan
-    from trtforensics.tui.widgets.log_view import NumberedLines
 
 REMEMBERED = 8
 """Number of files whose text is kept, so that going back and forth does not read them again."""
@@ -30,7 +30,7 @@ class TextPane(Vertical):
 
     def __init__(
         self,
-        read: Callable[[str], NumberedLines],
+        read: Callable[[str], LogText],
         label: str,
         role: Role,
         *,
@@ -40,10 +40,10 @@ class TextPane(Vertical):
         self._read = read
         self._label = label
         self._role = role
-        self._texts: dict[str, NumberedLines] = {}
+        self._texts: dict[str, LogText] = {}
         self._wanted: SourceSpan | None = None
         self._heading = LineBar(classes="heading")
-        self.view = LogView(NoLines(), id=f"{id}-text")
+        self.view = LogView(LogText(), id=f"{id}-text")
 
     def compose(self) -> ComposeResult:
         """Lay the name out above the lines."""
@@ -59,10 +59,10 @@ class TextPane(Vertical):
         self._show_heading("")
 
     @property
-    def text(self) -> NumberedLines:
+    def text(self) -> LogText:
         """The lines in view."""
         path = self._wanted.file if self._wanted else ""
-        return self._texts.get(path, NoLines())
+        return self._texts.get(path, LogText())
 
     def cited(self) -> tuple[str, int, str] | None:
         """Return file, number and text of the line under the cursor; None if no line is in view."""
@@ -75,7 +75,7 @@ class TextPane(Vertical):
         """Show a line of a file; None if this side has no line."""
         self._wanted = span
         if span is None:
-            self.view.show_text(NoLines())
+            self.view.show_text(LogText())
             self._show_heading("no line on this side")
         elif span.file in self._texts:
             self._show()
@@ -84,7 +84,7 @@ class TextPane(Vertical):
             read, keep = partial(self._read, span.file), partial(self._keep, span.file)
             in_thread(self, read, keep, group="text", failed=partial(self._fail, span.file))
 
-    def _keep(self, path: str, text: NumberedLines) -> None:
+    def _keep(self, path: str, text: LogText) -> None:
         """Keep the file, and show it if the pane still wants it."""
         self._texts[path] = text
         while len(self._texts) > REMEMBERED:
