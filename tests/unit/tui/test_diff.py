@@ -207,7 +207,7 @@ async def test_measured_times_are_those_of_all_layers_of_a_row(
         shown = screen_text(timed_app)
         assert "latency 1 → 2 ms" in shown
         assert "sum of layers +0.8750 ms, measured" in shown
-        assert [(row.subject.type, row.delta_ms) for row in timed_app.first.differences.rows] == [
+        assert [(getattr(row.subject, "type", None), row.delta_ms) for row in timed_app.first.differences.rows] == [
             ("fusion", 0.75),
             ("added", 0.125),
         ]
