@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from trtforensics.console.arguments import add_output_option
 from trtforensics.console.diagnostics import error
 from trtforensics.console.streams import deliver
-from trtforensics.errors import ForensicsError, UsageError
+from trtforensics.errors import ForensicsError
 from trtforensics.sources.kinds import Kind, add_kind_argument
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ TABLES = (
     *("runs", "builds", "results", "options", "comparisons", "passes", "ledger"),
 )
 _FORMS = ("csv", "markdown", "json", "parquet")
-_ENDINGS = {".csv": "csv", ".md": "markdown", ".json": "json", ".parquet": "parquet"}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -55,16 +54,14 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Join the sources and print the table."""
-    from trtforensics.console.output import form_of, write_bytes
+    from trtforensics.console.output import write_bytes
     from trtforensics.datasets.judged_sources import ONE_BY_ONE
     from trtforensics.engines.joining import say_unjoined
     from trtforensics.sources.build_log import keep_sources
     from trtforensics.tables import forms
 
-    form = args.format or form_of(args.output or "", _ENDINGS, "csv")
+    form = forms.form_named(args.format, args.output, "csv")
     keep_sources(args.sources, args.output)
-    if args.output is None and form in forms.BINARY_FORMS:
-        raise UsageError(form, "is no text for a terminal or a pipe", "Name a file with `-o`")
     if args.of in ONE_BY_ONE:
         table = _shaped(_one_by_one(args), args)
     else:

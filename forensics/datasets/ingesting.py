@@ -7,6 +7,7 @@ import glob
 import multiprocessing
 import os
 import re
+import sys
 import tempfile
 import threading
 import time
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trtforensics.comparison.loading import files_in
+from trtforensics.console.diagnostics import error
 from trtforensics.datasets.judged_sources import TABLES, judged_source
 from trtforensics.datasets.store import LABEL_COLUMNS, SOURCE_COLUMNS, Dataset, is_dataset, word_of
 from trtforensics.errors import ForensicsError, SourceError, UsageError
@@ -44,14 +46,14 @@ class Ingested(NamedTuple):
     why: str = ""
 
 
-def sources_of(words: Sequence[str], listed: Iterable[str], leave_out: Path) -> list[str]:
-    """Return the absolute paths of sources: files, all files of folders, what patterns match; ``-``: ``listed``.
+def sources_of(words: Sequence[str], leave_out: Path) -> list[str]:
+    """Return the absolute paths of sources: files, all files of folders, what patterns match; ``-``: a list on stdin.
 
     Files of the folder ``leave_out`` are not among them.
     """
     paths: dict[str, None] = {}
     for word in words:
-        for each in (line.rstrip("\r\n") for line in listed) if word == "-" else (word,):
+        for each in (line.rstrip("\r\n") for line in sys.stdin) if word == "-" else (word,):
             matches = [] if os.path.lexists(each) else sorted(glob.glob(each, recursive=True))  # noqa: PTH207 - as spelled
             for path in filter(None, matches or [each]):
                 files = [file for file, _ in files_in(Path(path))] if Path(path).is_dir() else [path]
@@ -213,17 +215,8 @@ def in_words(every: Iterable[Ingested]) -> str:
 
 
 @contextmanager
-def opened(
-    words: Sequence[str],
-    listed: Iterable[str],
-    *,
-    max_bytes: int,
-    tell: Callable[[str], None],
-    refused: Callable[[str], None],
-) -> Iterator[Dataset]:
-    """Open the folder of a dataset or sources; see :func:`sources_of`.
-
-    ``refused`` is called with a sentence about each source that cannot be read.
+def opened(words: Sequence[str], *, max_bytes: int, tell: Callable[[str], None]) -> Iterator[Dataset]:
+    """Open the folder of a dataset or sources; see :func:`sources_of`. Those that cannot be read are named on stderr.
 
     Raises:
         SourceError: none of the sources can be read, or the dataset cannot.
@@ -236,10 +229,10 @@ def opened(
     with tempfile.TemporaryDirectory(prefix="trtforensics-") as folder:
         ingestion = Ingestion(folder, {}, None, max_bytes)
         bad = read = 0
-        for each in ingestion.run(sources_of(words, listed, Path(folder)), 1, tell):
+        for each in ingestion.run(sources_of(words, Path(folder)), 1, tell):
             read += each.status == "read"
             if each.status == "unreadable":
-                refused(f"{each.source}: {each.why}.")
+                error(f"{each.source}: {each.why}.")
                 bad += 1
         if not read:
             raise SourceError(" ".join(words[:3]), f"holds no source that can be read, of {bad}", "Name a log")

@@ -104,15 +104,6 @@ class Alternatives:
         timed = self.timed(result)
         return None if timed is None else timed.margin
 
-    def fastest_by_type(self, name: str) -> dict[str, Result]:
-        """Return for each type that was timed for a layer its fastest result."""
-        fastest: dict[str, Result] = {}
-        for result in sorted(self.of(name), key=lambda timed: math.inf if timed.time_ms is None else timed.time_ms):
-            kind = tuned_type(result)
-            if kind is not None and result.time_ms is not None and result.tactic is not None:
-                fastest.setdefault(kind, result)
-        return fastest
-
     def other_types(self, result: Result) -> tuple[OtherType, ...]:
         """Return the other types that were timed for a result's layer, fastest first.
 
@@ -121,10 +112,12 @@ class Alternatives:
         tuned = tuned_type(result)
         if tuned is None or not result.time_ms:
             return ()
-        others = self.fastest_by_type(result.layer).items()
-        return tuple(
-            OtherType(kind, (other.time_ms or 0.0) / result.time_ms, other) for kind, other in others if kind != tuned
-        )
+        fastest: dict[str, OtherType] = {}
+        for other in sorted(self.of(result.layer), key=_time_or_last):
+            kind = tuned_type(other)
+            if kind is not None and kind != tuned and other.time_ms is not None and other.tactic is not None:
+                fastest.setdefault(kind, OtherType(kind, other.time_ms / result.time_ms, other))
+        return tuple(fastest.values())
 
     @cached_property
     def _by_outcome(self) -> dict[tuple[object, ...], list[Choice]]:
@@ -140,7 +133,11 @@ def _outcome(result: Result) -> tuple[object, ...]:
 
 def fastest(results: Sequence[Result]) -> Result | None:
     """Return the fastest of some results; one without a time comes last."""
-    return min(results, key=lambda result: math.inf if result.time_ms is None else result.time_ms, default=None)
+    return min(results, key=_time_or_last, default=None)
+
+
+def _time_or_last(result: Result) -> float:
+    return math.inf if result.time_ms is None else result.time_ms
 
 
 def tuned_layer(name: str, results: Sequence[Result]) -> EngineLayer:

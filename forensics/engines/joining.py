@@ -185,7 +185,7 @@ def _joined(
     read = infos or runs or times
     if log is None and not read:
         raise UsageError(" ".join(models), "tells of no engine by itself", _WHAT_GOES)
-    joining = _Joining(_log_of(read[0].source) if log is None else log)
+    joining = _Joining(BuildLog(read[0].source, LineCounts(), 0, (), (), np.zeros(1, np.int64)) if log is None else log)
     for info in infos:
         joining.add_layers(info, has_log=log is not None)
     for run in runs:
@@ -193,7 +193,7 @@ def _joined(
     onnx = load_model(models[0]) if models else None
     if onnx is not None:
         joining.look_at_model(onnx)
-    return JoinedSources(joining.finished(), log is not None, infos, runs, times, onnx, tuple(joining.unjoined))
+    return JoinedSources(joining.log, log is not None, infos, runs, times, onnx, tuple(joining.unjoined))
 
 
 def goes_together(paths: Sequence[str]) -> bool:
@@ -234,26 +234,22 @@ class _Joining:
     """A log to which files about its builds are added."""
 
     def __init__(self, log: BuildLog) -> None:
-        self._log = log
+        self.log = log
         self.unjoined: list[Unjoined] = []
-
-    def finished(self) -> BuildLog:
-        """Return the log."""
-        return self._log
 
     def add_layers(self, info: EngineInfo, *, has_log: bool) -> None:
         """Give the log's builds the engine layers of a file, or without a log add its engines as builds."""
         path = info.source.path
         for engine in info.engines if not has_log else info.engines[-1:]:
             if not has_log:
-                build = build_of_layers(info.source, engine.layers, len(self._log.builds))
+                build = build_of_layers(info.source, engine.layers, len(self.log.builds))
                 build.profiles = with_times(engine.layers, (engine.profile,) if engine.profile else (), (), ())
                 _recover(build)
-                self._log = replace(self._log, builds=(*self._log.builds, build))
+                self.log = replace(self.log, builds=(*self.log.builds, build))
                 continue
-            match = _build_of(engine, self._log.builds)
+            match = _build_of(engine, self.log.builds)
             if match is None:
-                raise _other_engine(path, [layer.name for layer in engine.layers], self._log)
+                raise _other_engine(path, [layer.name for layer in engine.layers], self.log)
             if engine.detailed or not match.engine_layers:
                 self._replace_layers(match, engine, path)
 
@@ -267,7 +263,7 @@ class _Joining:
                 layer.tactic_name = layer.tactic_name or dumped.tactic_name
         missing = [name for name in printed if name not in {layer.name for layer in engine.layers}]
         if missing:
-            self.unjoined.append(Unjoined(path, f"lacks {_listed(missing, 'layer')} of {self._log.source.path}"))
+            self.unjoined.append(Unjoined(path, f"lacks {_listed(missing, 'layer')} of {self.log.source.path}"))
         if not printed:
             parts = (engine.layers, build.choices, build.cached, build.foreign_nodes, build.reformats, build.passes)
             resolve(Tuning(*map(tuple, parts)))  # type: ignore[arg-type]  # each is of its field's type
@@ -285,10 +281,10 @@ class _Joining:
             UsageError: no build has the layers of the profile.
         """
         run, path = info.runs[-1], info.source.path
-        if not self._log.builds:
-            layers = tuple(_bare(row.name, row.span) for row in run.layers)
-            self._log = replace(self._log, builds=(build_of_layers(info.source, layers),))
-        build = add_profile(self._log, info)
+        if not self.log.builds:
+            layers = tuple(EngineLayer(row.name, "", None, "", (), (), (), (), row.span) for row in run.layers)
+            self.log = replace(self.log, builds=(build_of_layers(info.source, layers),))
+        build = add_profile(self.log, info)
         _recover(build)
         unjoined = [row.name for row in build.profile if row.engine_layer is None] if build.engine_layers else []
         if unjoined:
@@ -299,7 +295,7 @@ class _Joining:
 
     def look_at_model(self, model: OnnxModel) -> None:
         """Say which ONNX nodes that the engine names the model does not have; names of old layers are nodes' names."""
-        for build in self._log.builds:
+        for build in self.log.builds:
             named = {node for layer in build.engine_layers for node in layer.onnx_nodes}
             for layer in build.engine_layers:
                 if not layer.onnx_nodes:
@@ -346,15 +342,6 @@ def _listed(names: Sequence[str], what: str) -> str:
     """Count names and give the first: ``2 layers (a, b)``."""
     shown = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
     return f"{len(names)} {what}{'s' if len(names) > 1 else ''} ({shown})"
-
-
-def _bare(name: str, span: object) -> EngineLayer:
-    return EngineLayer(name, "", None, "", (), (), (), (), span)  # type: ignore[arg-type]  # a span
-
-
-def _log_of(source: SourceInfo) -> BuildLog:
-    """Return a log without lines and builds, which stands for engine files."""
-    return BuildLog(source, LineCounts(), 0, (), (), np.zeros(1, np.int64))
 
 
 def build_of_layers(source: SourceInfo, layers: tuple[EngineLayer, ...], index: int = 0) -> Build:

@@ -17,7 +17,7 @@ from trtforensics.model.older_python import StrEnum
 from trtforensics.parsers.notation.names import members
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from trtforensics.model.log import Build, EngineLayer, Fusion
     from trtforensics.model.notes import Removal
@@ -131,16 +131,14 @@ class Fate:
 def fates(build: Build) -> tuple[Fate, ...]:
     """Return the fate of every ONNX node that the log names, in the order of the model as far as the log has it."""
     search = _Search(build)
-    return tuple(search.fate(node) for node in _nodes(build))
+    return tuple(map(search.fate, _nodes(build)))
 
 
-def _nodes(build: Build) -> Iterator[OnnxNode]:
-    """Yield the nodes that the parser met, each once, then those that only engine layers or ForeignNodes name."""
-    names: set[str] = set()
+def _nodes(build: Build) -> Iterable[OnnxNode]:
+    """Return the nodes that the parser met, each once, then those that only engine layers or ForeignNodes name."""
+    nodes: dict[str, OnnxNode] = {}
     for node in build.onnx_nodes:
-        if node.name not in names:
-            names.add(node.name)
-            yield node
+        nodes.setdefault(node.name, node)
     named = [
         *((name, layer.span) for layer in build.engine_layers for name in layer.onnx_nodes),
         *(
@@ -151,9 +149,8 @@ def _nodes(build: Build) -> Iterator[OnnxNode]:
         ),
     ]
     for name, span in named:
-        if name not in names:
-            names.add(name)
-            yield OnnxNode(name, "", (), (), (), span)
+        nodes.setdefault(name, OnnxNode(name, "", (), (), (), span))
+    return nodes.values()
 
 
 class _Search:
@@ -269,11 +266,7 @@ def _silently_removed(build: Build) -> tuple[SourceSpan, int] | None:
 
 def _removed(removals: Iterable[Removal]) -> Mapping[str, Removal]:
     """Return the removal of each name, also of the members of a removed fusion."""
-    by_name: dict[str, Removal] = {}
-    for removal in removals:
-        for name in (removal.layer, *members(removal.layer)):
-            by_name[name] = removal
-    return by_name
+    return {name: removal for removal in removals for name in (removal.layer, *members(removal.layer))}
 
 
 def fate_counts(every: Sequence[Fate]) -> dict[FateKind, int]:

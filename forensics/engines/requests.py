@@ -62,7 +62,7 @@ class TypeRequest:
 def type_requests(build: Build) -> list[TypeRequest]:
     """Return the requests of trtexec's command in order (8.4 to 10.16: later entries override earlier ones)."""
     specs = dict(_SPEC.findall(f" {build.command or ''}"))
-    fact = _fact(build, "LayerPrecisions")
+    fact = build.fact("build", "LayerPrecisions")
     if fact is not None and fact.value.strip():
         specs.setdefault("layerPrecisions", fact.value.strip())
     banner = command_span(build)
@@ -89,7 +89,7 @@ def constraints(build: Build) -> str:
 
 def precision_fact(build: Build) -> Fact | None:
     """Return the ``Precision`` line of the build's options; None for an engine that was loaded."""
-    return None if build.loads_engine else _fact(build, "Precision")
+    return None if build.loads_engine else build.fact("build", "Precision")
 
 
 def allows(build: Build, *types: str) -> bool:
@@ -121,7 +121,3 @@ def command_span(build: Build) -> SourceSpan | None:
 def _entries(spec: str) -> Iterator[str]:
     """Split a specification at the commas that follow a type: names may hold commas."""
     yield from filter(None, re.split(r"(?<=:fp32|:fp16|:bf16|:int8|:int4),|(?<=:int32|:int64),", spec.strip("'\"")))
-
-
-def _fact(build: Build, name: str) -> Fact | None:
-    return next((fact for fact in build.options.get("build", ()) if fact.name == name), None)

@@ -240,14 +240,13 @@ def _steady_times(build: Build) -> Sequence[float]:
 
 def _slow_calls(build: Build) -> float:
     """Return the ms of a profile's calls that the steady run lacks: of the warm-up, or of its slowest call; else 0."""
-    profile, run, whole = build.profile_info, build.result("gpu_compute_ms"), build.result("gpu_compute_total_s")
+    profile, gpu, whole_s = build.profile_info, build.figures("gpu_compute_ms"), build.number("gpu_compute_total_s")
     if profile is None or not profile.iterations or "--separateProfileRun" in (build.command or ""):
         return 0.0
-    gpu: Mapping[str, float] = run.value if run is not None and isinstance(run.value, dict) else {}
     mean = gpu.get("mean", 0.0)
-    if not mean or whole is None or not isinstance(whole.value, float):
+    if not mean or whole_s is None:
         return 0.0
-    before = profile.iterations - round(whole.value * 1000 / mean)
+    before = profile.iterations - round(whole_s * 1000 / mean)
     if before == 0:
         return max(gpu.get("max", mean) - gpu.get("median", mean), 0.0)
     if not 0 < before <= max(1.0, _MOST_WARM_UPS * profile.iterations):

@@ -390,9 +390,14 @@ class Build(Deferred):
     def __repr__(self) -> str:
         return f"<record of build {self.index + 1}, lines {self.first_line:,} to {self.last_line:,}>"
 
+    def fact(self, block: str, name: str) -> Fact | None:
+        """Return an option of a block, or None where the log does not print it."""
+        return next((fact for fact in self.options.get(block, ()) if fact.name == name), None)
+
     def option(self, block: str, name: str) -> str | None:
         """Return the value of an option as printed, or None where the log does not print it."""
-        return next((fact.value for fact in self.options.get(block, ()) if fact.name == name), None)
+        fact = self.fact(block, name)
+        return None if fact is None else fact.value
 
     @property
     def loads_engine(self) -> bool:
@@ -407,6 +412,16 @@ class Build(Deferred):
     def result(self, key: str) -> RunResult | None:
         """Return the last result of this key, or None where the log does not state it."""
         return next((result for result in reversed(self.results) if result.key == key), None)
+
+    def number(self, key: str) -> float | None:
+        """Return the value of a result that was measured once, or None where the log does not state it."""
+        result = self.result(key)
+        return None if result is None else result.number
+
+    def figures(self, key: str) -> Mapping[str, float]:
+        """Return the figures of a result that was measured often; empty where the log does not state it."""
+        result = self.result(key)
+        return {} if result is None else result.figures
 
     @property
     def profile_info(self) -> ProfileRun | None:

@@ -69,6 +69,16 @@ class RunResult:
     value: float | Mapping[str, float]
     span: SourceSpan
 
+    @property
+    def number(self) -> float | None:
+        """The value of a quantity that was measured once, else None."""
+        return self.value if isinstance(self.value, float | int) else None
+
+    @property
+    def figures(self) -> Mapping[str, float]:
+        """The figures of a quantity that was measured often; empty for others."""
+        return {} if isinstance(self.value, float | int) else self.value
+
 
 @dataclass(frozen=True, slots=True)
 class Phase:

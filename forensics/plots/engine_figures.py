@@ -314,9 +314,9 @@ def tuning(build: Build) -> Figure | None:
     """Return the build's own time: engine generation, and the layers whose tactics took longest to time."""
     layers = [(tuned_layer.layer, tuned_layer.seconds, tuned_layer.span.line) for tuned_layer in build.tuning]
     stages = [
-        (name, float(result.value), result.span.line)
+        (name, float(result.number), result.span.line)
         for key, name in (("build_s", "whole build"), ("generation_s", "engine generation"))
-        if (result := build.result(key)) is not None and isinstance(result.value, int | float)
+        if (result := build.result(key)) is not None and result.number is not None
     ]
     if not layers and not stages:
         return None

@@ -62,7 +62,7 @@ _TINY_MS = 0.02
 def spread_of(build: Build) -> TimeSpread | None:
     """Return in what form the times of a build's calls spread; None where the log has no median and percentile."""
     run = build.result("gpu_compute_ms")
-    values = run.value if run is not None and isinstance(run.value, dict) else {}
+    values = run.figures if run is not None else {}
     percentiles = sorted((float(name[1:]), ms) for name, ms in values.items() if name[0] == "p")
     median, mean = values.get("median", 0.0), values.get("mean", 0.0)
     if run is None or not (median and mean) or not percentiles or percentiles[-1][1] < median:
@@ -88,11 +88,10 @@ _CHANGES = {
 
 def _change(build: Build, values: Mapping[str, float], high: float) -> _Told | None:
     """Say where the running averages change, if that makes the spread; a few averages at the start do not."""
-    percent = build.result("gpu_compute_cv_percent")
-    deviation = percent.value / 100 * values["mean"] if percent is not None and isinstance(percent.value, float) else 0
+    deviation = (build.number("gpu_compute_cv_percent") or 0.0) / 100 * values["mean"]
     for form, words in _CHANGES.items():
         result = build.result(f"gpu_{form}_ms")
-        held: Mapping[str, float] = result.value if result is not None and isinstance(result.value, dict) else {}
+        held = result.figures if result is not None else {}
         part = held.get("part", 0.5 if form is SpreadForm.DRIFT else 0.0)
         if result is None or not part or (form is SpreadForm.LEVELS and high > (1 + _PART) * held["after"]):
             continue
@@ -129,7 +128,7 @@ def _by_percentiles(build: Build, values: Mapping[str, float], percentiles: Sequ
 def _slowest(build: Build, median: float, slowest: float) -> tuple[str, tuple[SourceSpan, ...]]:
     """Say where the slowest call is, if it makes the slowest of the printed averages."""
     peak = build.result("gpu_peak_ms")
-    held: Mapping[str, float] = peak.value if peak is not None and isinstance(peak.value, dict) else {}
+    held = peak.figures if peak is not None else {}
     excess = (held["average"] - median) * held["calls"] / (slowest - median) if held else 0.0
     if peak is None or not _EXPLAINED <= excess <= 1 / _EXPLAINED:
         return "", ()

@@ -6,7 +6,6 @@ Times of layers are the ledger's: what it leaves out is said, and shares are of 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.console.counting import counted
@@ -20,7 +19,7 @@ from trtforensics.render.names import shortened
 from trtforensics.render.spread import SpreadForm, spread_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from trtforensics.model.ledger import TimedUnit, TimeLedger
     from trtforensics.model.log import Build, BuildLog
@@ -188,8 +187,7 @@ TOTALS = ("gpu_compute_total_s", "host_walltime_s")
 
 def busy_part(build: Build) -> float | None:
     """Return the part of a run's time that the GPU computes, of several streams together; None where it is not told."""
-    values = [result.value if (result := build.result(key)) is not None else None for key in TOTALS]
-    compute, wall = (value if isinstance(value, float) else 0.0 for value in values)
+    compute, wall = map(build.number, TOTALS)
     return compute / wall if compute and wall else None
 
 
@@ -201,8 +199,7 @@ def transfers_bound(build: Build) -> bool:
 
 def mean_of(result: RunResult | None) -> float | None:
     """Return the mean of a result of several figures; None where it has none, or zero."""
-    value = result.value.get("mean") if result is not None and isinstance(result.value, Mapping) else None
-    return value or None
+    return result.figures.get("mean") or None if result is not None else None
 
 
 def _making(log: BuildLog, build: Build) -> Iterator[TimeRow]:
@@ -210,7 +207,7 @@ def _making(log: BuildLog, build: Build) -> Iterator[TimeRow]:
     run = log.run_of(build)
     phases = run.phases if run is not None and len(run.builds) == 1 else ()
     results = (build.result(key) for key in ("build_s", "generation_s"))
-    known = [(result, result.value) for result in results if result is not None and isinstance(result.value, float)]
+    known = [(result, result.number) for result in results if result is not None and result.number is not None]
     parts = [f"builder {figure(known[1][1])} s"] if len(known) > 1 else []
     parts += [f"import {figure(p.seconds)} s" for p in phases if p.seconds is not None and p.name is PhaseName.IMPORT]
     spans = [result.span for result, _ in known]
@@ -236,16 +233,16 @@ def _memory(build: Build) -> Iterator[TimeRow]:
     """Say what the engine and its context take of the GPU's memory."""
     context, loaded, made = (build.result(key) for key in ("context_mib", "loaded_engine_mib", "engine_bytes"))
     engine = loaded or made
-    if context is None or not isinstance(context.value, float) or not context.value:
+    if context is None or not context.number:
         return
-    size = engine.value if engine is not None and isinstance(engine.value, float | int) else 0.0
+    size = (engine.number if engine is not None else None) or 0.0
     size /= MEBIBYTE if engine is made else 1
-    words = f"context {figure(context.value)} MiB" + (f" and engine {figure(size)} MiB" if size else "")
+    words = f"context {figure(context.number)} MiB" + (f" and engine {figure(size)} MiB" if size else "")
     spans = [context.span, *([engine.span] if engine is not None and size else [])]
-    total = next((fact for fact in build.options.get("device", ()) if fact.name == "Device Global Memory"), None)
+    total = build.fact("device", "Device Global Memory")
     number = total.value.split()[0] if total is not None and total.value.strip().endswith("MiB") else ""
     if total is not None and number.isdecimal():
-        words += f", {(context.value + size) / int(number):.0%} of the GPU's {number} MiB"
+        words += f", {(context.number + size) / int(number):.0%} of the GPU's {number} MiB"
         spans.append(total.span)
     used = next((note for note in build.notes if note.kind == "init_cuda" and note.number("count")), None)
     if used is not None:

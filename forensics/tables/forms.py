@@ -7,6 +7,7 @@ import io
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from trtforensics.console.output import form_of
 from trtforensics.console.secrets import masked
 from trtforensics.console.terminal import visible
 from trtforensics.errors import UsageError
@@ -21,10 +22,23 @@ if TYPE_CHECKING:
 
 TEXT_FORMS = ("csv", "markdown", "json", "table")
 BINARY_FORMS = ("parquet",)
+_ENDINGS = {".csv": "csv", ".md": "markdown", ".json": "json", ".parquet": "parquet"}
 _WIDEST = 60
 """Characters of a cell that a person is shown."""
 _BATCH = 65_536
 """Rows that become columns at a time."""
+
+
+def form_named(given: str | None, output: str | None, default: str) -> str:
+    """Return the form that was asked for, or else the one that the ending of the output's name means.
+
+    Raises:
+        UsageError: the form is no text and there is no file to write it to.
+    """
+    form = given or form_of(output or "", _ENDINGS, default)
+    if output is None and form in BINARY_FORMS:
+        raise UsageError(form, "is no text for a terminal or a pipe", "Name a file with `-o`")
+    return form
 
 
 def in_pieces(table: Table, form: str) -> Iterator[str]:

@@ -80,9 +80,9 @@ def _precision(build: Build) -> str | None:
     return joined_types(allowed_types(build)) or None
 
 
-def _at(log: BuildLog, build: int | None, item: object, line: int) -> LogRow:
+def _at(log: BuildLog, build: int | None, item: object, line: int, more: object = None) -> LogRow:
     part, before = log.source.part_of(line)
-    return LogRow(build, item, part.path, line - before)
+    return LogRow(build, item, part.path, line - before, more)
 
 
 def _runs(log: BuildLog, summaries: Sequence[RunSummary]) -> Iterator[LogRow]:
@@ -93,23 +93,22 @@ def _runs(log: BuildLog, summaries: Sequence[RunSummary]) -> Iterator[LogRow]:
 
 def _builds(log: BuildLog, _: Sequence[RunSummary]) -> Iterator[LogRow]:
     for build in log.builds:
-        row = _at(log, build.index + 1, ToldRun(log.run_of(build), [build], RunSummary()), build.first_line)  # type: ignore[arg-type]  # no run: files alone
-        yield row._replace(more=ledger_of(build))
+        told = ToldRun(log.run_of(build), [build], RunSummary())  # type: ignore[arg-type]  # no run: files alone
+        yield _at(log, build.index + 1, told, build.first_line, ledger_of(build))
 
 
 def _passes(log: BuildLog, _: Sequence[RunSummary]) -> Iterator[LogRow]:
     for build in log.builds:
         for place, each in enumerate(build.passes):
-            yield _at(log, build.index + 1, each, each.first_line)._replace(more=place)
+            yield _at(log, build.index + 1, each, each.first_line, place)
 
 
 def _comparisons(log: BuildLog, _: Sequence[RunSummary]) -> Iterator[LogRow]:
     for run in log.runs:
+        build = run.builds[-1] + 1 if run.builds else None
         for comparison in run.comparisons:
             for output in comparison.outputs:
-                yield _at(log, run.builds[-1] + 1 if run.builds else None, output, output.span.line)._replace(
-                    more=(run, comparison)
-                )
+                yield _at(log, build, output, output.span.line, (run, comparison))
 
 
 def _stated(get: Callable[[Build], object]) -> Callable[[LogRow], Any]:

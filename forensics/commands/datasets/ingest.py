@@ -35,7 +35,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Add the sources and say what became of them."""
-    import sys
     from pathlib import Path
 
     from trtforensics.console.progress import ProgressLine
@@ -45,7 +44,7 @@ def run(args: Namespace) -> int:
         if not text.partition("=")[0].isidentifier() or "=" not in text:
             raise UsageError(text, "is no label", "Write it as KEY=VALUE, as commit=3fa9c1")
     pattern = label_pattern(args.labels_from) if args.labels_from else None
-    sources = sources_of(args.sources, sys.stdin if "-" in args.sources else (), Path(args.into))
+    sources = sources_of(args.sources, Path(args.into))
     if not sources:
         raise UsageError(" ".join(args.sources), "names no file", "Name a log, or a folder with logs in it")
     labels = dict(text.split("=", 1) for text in args.label)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.console.arguments import add_output_option
-from trtforensics.console.diagnostics import error
 from trtforensics.console.streams import deliver
 from trtforensics.errors import UsageError
 
@@ -18,7 +17,6 @@ EXAMPLE = """examples:
   trtforensics query '.schema engine_layers' --dataset runs.trtf"""
 
 _FORMS = ("table", "csv", "markdown", "json", "parquet")
-_ENDINGS = {".csv": "csv", ".md": "markdown", ".json": "json", ".parquet": "parquet"}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -35,27 +33,23 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Answer the question."""
-    import sys
     from contextlib import nullcontext
 
-    from trtforensics.console.output import form_of, write_bytes
+    from trtforensics.console.output import write_bytes
     from trtforensics.console.progress import ProgressLine
     from trtforensics.datasets.ingesting import opened
     from trtforensics.datasets.sql import Questions
     from trtforensics.datasets.store import Dataset
     from trtforensics.tables import forms
 
-    form = args.format or form_of(args.output or "", _ENDINGS, "table")
-    if args.output is None and form in forms.BINARY_FORMS:
-        raise UsageError(form, "is no text for a terminal or a pipe", "Name a file with `-o`")
+    form = forms.form_named(args.format, args.output, "table")
     if bool(args.dataset) == bool(args.sources):
         raise UsageError("query", "needs --dataset DIR or sources, and not both", "Name one of them")
-    listed = sys.stdin if "-" in args.sources else ()
     with (
         ProgressLine(quiet=args.quiet) as progress,
         nullcontext(Dataset.opened(args.dataset))
         if args.dataset
-        else opened(args.sources, listed, max_bytes=args.max_bytes, tell=progress.file, refused=error) as dataset,
+        else opened(args.sources, max_bytes=args.max_bytes, tell=progress.file) as dataset,
     ):
         questions = Questions(dataset)
         if form in forms.BINARY_FORMS:

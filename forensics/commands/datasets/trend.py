@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.console.arguments import add_output_option, words
-from trtforensics.console.diagnostics import ExitCode, error
+from trtforensics.console.diagnostics import ExitCode
 from trtforensics.console.streams import deliver
 
 if TYPE_CHECKING:
@@ -38,17 +38,15 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Print what changed in each group of runs."""
-    import sys
     from dataclasses import replace
 
     from trtforensics.console.progress import ProgressLine
     from trtforensics.datasets.ingesting import opened
     from trtforensics.datasets.trends import document_of, groups_of, text_of
 
-    listed = sys.stdin if "-" in args.sources else ()
     with (
         ProgressLine(quiet=args.quiet) as progress,
-        opened(args.sources, listed, max_bytes=args.max_bytes, tell=progress.file, refused=error) as dataset,
+        opened(args.sources, max_bytes=args.max_bytes, tell=progress.file) as dataset,
     ):
         groups = groups_of(dataset, args.by, args.order)
     if args.since is not None:

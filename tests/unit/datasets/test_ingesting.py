@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -109,14 +110,17 @@ def test_labels_are_of_the_command_and_the_path_and_stay(
     assert ingest(tmp_path / "set", tmp_path / "h100", "--label", "no") == 2
 
 
-def test_sources_are_files_folders_patterns_and_a_list_without_the_dataset_itself(logs: Path, tmp_path: Path) -> None:
+def test_sources_are_files_folders_patterns_and_a_list_without_the_dataset_itself(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     own = tmp_path / "set"
     files = sorted(str(path) for path in logs.iterdir())
-    assert sorted(sources_of([str(logs)], (), own)) == files
-    assert sources_of([f"{logs}/**/lat*.log", str(logs / "later.log")], (), own) == [str(logs / "later.log")]
-    assert sources_of(["-"], [f"{files[0]}\n", "\n"], own) == [files[0]]
-    assert sources_of([str(logs)], (), logs) == []
-    assert sources_of(["missing.log"], (), own) == [str(Path.cwd() / "missing.log")]
+    assert sorted(sources_of([str(logs)], own)) == files
+    assert sources_of([f"{logs}/**/lat*.log", str(logs / "later.log")], own) == [str(logs / "later.log")]
+    monkeypatch.setattr(sys, "stdin", StringIO(f"{files[0]}\n\n"))
+    assert sources_of(["-"], own) == [files[0]]
+    assert sources_of([str(logs)], logs) == []
+    assert sources_of(["missing.log"], own) == [str(Path.cwd() / "missing.log")]
 
 
 def test_another_folder_and_another_version_are_refused(logs: Path, tmp_path: Path) -> None:
