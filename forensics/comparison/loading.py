@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING
 
 from trtforensics.comparison import view_building
 from trtforensics.console.counting import counted
+from trtforensics.engines.joining import load_joined
 from trtforensics.errors import ForensicsError, UsageError
+from trtforensics.parsers.files.layer_json import read_layer_json
+from trtforensics.parsers.files.profile_json import read_profile_json, read_times_json
 from trtforensics.parsers.text.document import read_document
 from trtforensics.parsers.text.source import MAX_BYTES
 from trtforensics.sources.build_log import load_build_log
@@ -105,8 +108,6 @@ def with_files(
         on_file(file)
     builds = side.builds
     if others:
-        from trtforensics.engines.joining import load_joined  # noqa: PLC0415 - only for several files
-
         whole = load_joined([side.path, *others], max_bytes=max_bytes)
         view = view_building.of_log(whole.log)
         if view is None:
@@ -151,19 +152,13 @@ def _views(path: str, kind: Kind | None, max_bytes: int) -> tuple[BuildView, ...
 
         return (view_building.of_replay(load_replay(path, max_bytes=max_bytes)),)
     if kind is Kind.LAYER_INFO:
-        from trtforensics.parsers.files.layer_json import read_layer_json  # noqa: PLC0415 - only for this kind
-
         return view_building.of_engine_info(read_layer_json(read_document(path, max_bytes=max_bytes)))
     if kind is Kind.PROFILE:
-        from trtforensics.parsers.files.profile_json import read_profile_json  # noqa: PLC0415 - only for this kind
-
         profile = view_building.of_profile(read_profile_json(read_document(path, max_bytes=max_bytes)))
         if not profile.layers:
             raise UsageError(path, "is a profile of no layers", "Export it again with `trtexec --exportProfile`")
         return (profile,)
     if kind is Kind.TIMES:
-        from trtforensics.parsers.files.profile_json import read_times_json  # noqa: PLC0415 - only for this kind
-
         return (view_building.of_times(read_times_json(read_document(path, max_bytes=max_bytes))),)
     if kind is Kind.TIMING_CACHE or is_binary(path):
         return (view_building.of_timing_cache(load_timing_cache(path, max_bytes=max_bytes)),)

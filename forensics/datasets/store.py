@@ -138,15 +138,6 @@ class Dataset:
         replaced = {name.removeprefix(_OLD): self._parts / name for name in names if name.startswith(_OLD)}
         return replaced | whole
 
-    def files(self, table: str) -> list[str]:
-        """Return the Parquet files of a table, in the order of their parts.
-
-        Raises:
-            SourceError: the dataset cannot be read.
-        """
-        places = (path / f"{table}.parquet" for _, path in sorted(self._parts_by_id().items()))
-        return [str(path) for path in places if path.is_file()]
-
     def table(self, name: str) -> Any:  # noqa: ANN401 - a pyarrow.dataset.Dataset
         """Return a table of all parts; its files are read when its rows are.
 
@@ -157,7 +148,8 @@ class Dataset:
         schema = forms.arrow_schema(columns()[name])
         import pyarrow.dataset as ds  # noqa: PLC0415 - an extra, which is installed
 
-        return ds.dataset(self.files(name), schema=schema, format="parquet")
+        places = (path / f"{name}.parquet" for _, path in sorted(self._parts_by_id().items()))
+        return ds.dataset([str(path) for path in places if path.is_file()], schema=schema, format="parquet")
 
     def sources(self) -> dict[str, dict[str, Any]]:
         """Return the rows of ``sources`` by the path of the source.

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 from xml.etree import ElementTree as ET
 
-from trtforensics.console.secrets import masked
 from trtforensics.console.terminal import visible
 from trtforensics.render.names import in_two_lines, shortened
 
@@ -67,13 +66,13 @@ class Canvas:
         """Draw a filled rectangle; ``tip`` is shown under the pointer."""
         element = ET.SubElement(self.root, "rect", {**_numbers(box._asdict()), "fill": colour})
         if tip:
-            ET.SubElement(element, "title").text = shown(tip)
+            ET.SubElement(element, "title").text = visible(tip)
 
     def text(self, x: float, y: float, text: str, *, anchor: str = "start", tone: str = "ink") -> None:
         """Write a text. Its ``tone`` (``ink``, ``pale``, or ``dark`` whatever the page) follows the page's colours."""
         look = {"class": tone, "fill": _PALE if tone == "pale" else _INK, "text-anchor": anchor}
         place = _numbers({"x": x, "y": y, "font-size": SIZE})
-        ET.SubElement(self.root, "text", {**place, **look}).text = shown(text)
+        ET.SubElement(self.root, "text", {**place, **look}).text = visible(text)
 
     def line(self, begin: tuple[float, float], end: tuple[float, float], *, strong: bool = False) -> None:
         """Draw a thin line, or a strong one."""
@@ -85,7 +84,7 @@ class Canvas:
         """Draw a dot that what lies behind it shows through."""
         place = _numbers({"cx": x, "cy": y, "r": radius})
         element = ET.SubElement(self.root, "circle", {**place, "fill": colour, "fill-opacity": "0.75"})
-        ET.SubElement(element, "title").text = shown(tip)
+        ET.SubElement(element, "title").text = visible(tip)
 
     def legend(self, entries: Sequence[tuple[str, str]]) -> None:
         """Name colours, in as many lines as it takes."""
@@ -119,8 +118,8 @@ class Canvas:
         """Return the picture as an ``svg`` element, with its data."""
         size = {"viewBox": f"{-PAD} {-PAD} {WIDTH + 2 * PAD} {self.y + 2 * PAD:.0f}", "class": "plot", "role": "img"}
         svg = ET.Element("svg", {**size, "font-family": "Helvetica, Arial, sans-serif"})
-        ET.SubElement(svg, "title").text = shown(title)
-        ET.SubElement(svg, "desc").text = shown(alt)
+        ET.SubElement(svg, "title").text = visible(title)
+        ET.SubElement(svg, "desc").text = visible(alt)
         svg.append(self.root)
         return Figure(name, title, alt, svg, header, tuple(rows), note)
 
@@ -142,11 +141,6 @@ def fitting(text: str, width: float) -> str:
 
 def _room(width: float) -> int:
     return max(int(width / (SIZE * _CHARACTER)), 3)
-
-
-def shown(text: str) -> str:
-    """Return a text without secrets and control characters."""
-    return visible(masked(text))
 
 
 def _numbers(values: dict[str, float]) -> dict[str, str]:

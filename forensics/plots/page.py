@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from trtforensics.console.counting import counted
+from trtforensics.console.terminal import visible
 from trtforensics.errors import OutputError
-from trtforensics.plots.figure import PAD, shown
+from trtforensics.plots.figure import PAD
+from trtforensics.render.markup import page, tag
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
 STYLE = "plots.css"
 """The style sheet beside this module; it becomes part of a page."""
 
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 _NAMESPACE = "http://www.w3.org/2000/svg"
 _DARK = (
     "@media (prefers-color-scheme: dark){.ink{fill:#e8eaee}.pale{fill:#a9b0bc}.rule{stroke:#3b4049}"
@@ -35,21 +36,7 @@ _HEADLINE = 26.0
 
 def to_html(figures: Sequence[Figure], title: str) -> str:
     """Return a page of figures; each has its data as a table below it."""
-    style = ET.Element("style")
-    style.text = stylesheet()
-    head = ET.Element("head")
-    head.append(ET.Element("meta", charset="utf-8"))
-    head.append(ET.Element("meta", {"http-equiv": "Content-Security-Policy", "content": _POLICY}))
-    head.append(ET.Element("meta", name="viewport", content="width=device-width, initial-scale=1"))
-    head.append(ET.Element("meta", {"name": "color-scheme", "content": "light dark"}))
-    ET.SubElement(head, "title").text = shown(title)
-    head.append(style)
-    page = ET.Element("html", lang="en")
-    page.append(head)
-    body = ET.SubElement(page, "body", {"class": "plots"})
-    ET.SubElement(body, "h1").text = shown(title)
-    body.extend(element(figure) for figure in figures)
-    return f"<!DOCTYPE html>\n{ET.tostring(page, encoding='unicode', method='html')}\n"
+    return page(title, stylesheet(), tag("body", tag("h1", title), *map(element, figures), cls="plots"))
 
 
 def stylesheet() -> str:
@@ -59,26 +46,15 @@ def stylesheet() -> str:
 
 def element(figure: Figure) -> ET.Element:
     """Return a figure as an element of a page, with its table."""
-    made = ET.Element("figure", {"class": "plot"})
-    ET.SubElement(made, "h2").text = shown(figure.title)
-    made.append(deepcopy(figure.svg))
-    caption = ET.SubElement(made, "figcaption")
-    caption.text = shown(" ".join(filter(None, (figure.alt, figure.note))))
-    details = ET.SubElement(made, "details")
-    ET.SubElement(details, "summary").text = f"The data, {counted(len(figure.rows), 'row')}"
-    table = ET.SubElement(details, "table")
-    _row(ET.SubElement(table, "thead"), figure.header, "th")
-    rows = ET.SubElement(table, "tbody")
-    for row in figure.rows:
-        _row(rows, row, "td")
-    return made
+    rows = (_row(row, "td") for row in figure.rows)
+    table = tag("table", tag("thead", _row(figure.header, "th")), tag("tbody", *rows))
+    details = tag("details", tag("summary", f"The data, {counted(len(figure.rows), 'row')}"), table)
+    caption = tag("figcaption", " ".join(filter(None, (figure.alt, figure.note))))
+    return tag("figure", tag("h2", figure.title), deepcopy(figure.svg), caption, details, cls="plot")
 
 
-def _row(parent: ET.Element, cells: Iterable[Cell], kind: str) -> None:
-    row = ET.SubElement(parent, "tr")
-    for cell in cells:
-        number = isinstance(cell, int | float)
-        ET.SubElement(row, kind, {"class": "number"} if number else {}).text = shown(_text(cell))
+def _row(cells: Iterable[Cell], kind: str) -> ET.Element:
+    return tag("tr", *(tag(kind, _text(cell), cls="number" * isinstance(cell, int | float)) for cell in cells))
 
 
 def _text(cell: Cell) -> str:
@@ -99,7 +75,7 @@ def to_svg(figure: Figure) -> str:
 def image(figure: Figure) -> ET.Element:
     """Return a figure as an ``img`` element that holds its SVG, so that no style of a notebook meets its own."""
     data = b64encode(to_svg(figure).encode()).decode()
-    return ET.Element("img", {"src": f"data:image/svg+xml;base64,{data}", "alt": shown(figure.alt)})
+    return ET.Element("img", {"src": f"data:image/svg+xml;base64,{data}", "alt": visible(figure.alt)})
 
 
 def to_png(figure: Figure, where: str) -> bytes:
@@ -123,7 +99,7 @@ def _alone(figure: Figure) -> ET.Element:
     _, _, width, height = map(float, svg.attrib["viewBox"].split())
     place = {"x": "0", "y": f"{10 - _HEADLINE:g}", "font-size": "14", "font-weight": "bold", "fill": "#22262e"}
     title = ET.SubElement(svg, "text", {**place, "class": "ink"})
-    title.text = shown(figure.title)
+    title.text = visible(figure.title)
     whole = height + _HEADLINE
     box = f"{-PAD} {-PAD - _HEADLINE:g} {width:g} {whole:g}"
     svg.attrib.update({"xmlns": _NAMESPACE, "viewBox": box, "width": f"{width:g}", "height": f"{whole:g}"})
@@ -135,5 +111,5 @@ def to_csv(figure: Figure) -> str:
     stream = StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(figure.header)
-    writer.writerows([None if cell is None else shown(str(cell)) for cell in row] for row in figure.rows)
+    writer.writerows([None if cell is None else visible(str(cell)) for cell in row] for row in figure.rows)
     return stream.getvalue()

@@ -10,12 +10,14 @@ from trtforensics.model.log import Tool
 from trtforensics.model.timing_cache import KIND, SCHEMA, TimingCache
 from trtforensics.model.timings import tactic_text
 from trtforensics.parsers.notation.kernels import read_kernel
-from trtforensics.render.json_text import dumps, kernel_facts, text
+from trtforensics.render.json_text import kernel_facts, render
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from trtforensics.model.log import BuildLog, MyelinOperation
+
+_RECORD_DEPTH = 2
 
 
 def of_log(log: BuildLog) -> TimingCache:
@@ -37,9 +39,7 @@ def of_log(log: BuildLog) -> TimingCache:
 def to_json(cache: TimingCache) -> str:
     """Render an export, with one key on each line."""
     head = {"schema": SCHEMA, "kind": KIND, "made_from": cache.made_from, "tensorrt_version": cache.tensorrt_version}
-    opening = ",\n".join(f" {text(key)}: {dumps(value)}" for key, value in head.items())
-    keys = ",\n".join(f"  {dumps(row)}" for row in rows(cache.keys))
-    return f'{{\n{opening},\n "keys": [\n{keys}\n ]\n}}\n'
+    return render({**head, "keys": list(rows(cache.keys))}, _RECORD_DEPTH)
 
 
 def rows(keys: Iterable[MyelinOperation]) -> Iterable[dict[str, Any]]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 Child = ET.Element | str
 
 _DIGITS = 4
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def tag(name: str, *children: Child, cls: str = "", **attributes: str) -> ET.Element:
@@ -33,6 +34,22 @@ def tag(name: str, *children: Child, cls: str = "", **attributes: str) -> ET.Ele
 def html(element: ET.Element) -> str:
     """Return an element as text of HTML."""
     return ET.tostring(element, encoding="unicode", method="html")
+
+
+def page(title: str, style: str, body: ET.Element) -> str:
+    """Return a whole page, which may run no script and load nothing; ``style`` is its style sheet."""
+    sheet = ET.Element("style")
+    sheet.text = style
+    head = tag(
+        "head",
+        ET.Element("meta", charset="utf-8"),
+        ET.Element("meta", {"http-equiv": "Content-Security-Policy", "content": _POLICY}),
+        ET.Element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        ET.Element("meta", {"name": "color-scheme", "content": "light dark"}),
+        tag("title", title),
+        sheet,
+    )
+    return f"<!DOCTYPE html>\n{html(tag('html', head, body, lang='en'))}\n"
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[object]], most: int) -> ET.Element:

@@ -16,7 +16,7 @@ from trtforensics.findings.forms.text import MANY, SEVERAL
 from trtforensics.model.version import __version__
 from trtforensics.plots import page as plots
 from trtforensics.render.headline import first_line, run_lines
-from trtforensics.render.markup import html, tag
+from trtforensics.render.markup import html, page, tag
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -29,15 +29,16 @@ if TYPE_CHECKING:
 STYLE = "report.css"
 """The style sheet beside this module; it becomes part of the page."""
 
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 _SPELLED = 12
 """Layers or nodes that are shown; the reader can open the rest."""
 
 
 def render(report: Report, look: Look) -> str:
     """Return the page."""
-    page = tag("html", _head(report, look.figures), tag("body", *_body(report, look.figures)), lang="en")
-    return f"<!DOCTYPE html>\n{html(page)}\n"
+    style = (files("trtforensics.findings.forms") / STYLE).read_text("utf-8")
+    style += plots.stylesheet() if look.figures else ""
+    names = ", ".join(source.path for source in report.sources)
+    return page(f"{names}: build report", style, tag("body", *_body(report, look.figures)))
 
 
 def fragment(report: Report) -> str:
@@ -52,23 +53,6 @@ def fragment(report: Report) -> str:
     for unreadable in report.unreadable:
         parts.append(tag("p", tag("b", unreadable.path), f" was not read: {unreadable.why}"))
     return html(tag("div", *parts))
-
-
-def _head(report: Report, figures: Sequence[Figure]) -> ET.Element:
-    style = ET.Element("style")
-    style.text = (files("trtforensics.findings.forms") / STYLE).read_text("utf-8")
-    if figures:
-        style.text += plots.stylesheet()
-    names = ", ".join(source.path for source in report.sources)
-    return tag(
-        "head",
-        ET.Element("meta", charset="utf-8"),
-        ET.Element("meta", {"http-equiv": "Content-Security-Policy", "content": _POLICY}),
-        ET.Element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        ET.Element("meta", {"name": "color-scheme", "content": "light dark"}),
-        tag("title", f"{names}: build report"),
-        style,
-    )
 
 
 def _body(report: Report, figures: Sequence[Figure]) -> Iterator[ET.Element]:
