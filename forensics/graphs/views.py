@@ -185,8 +185,15 @@ def around(graph: nx.MultiDiGraph, name: str, hops: int, *, where: str) -> nx.Mu
     """
     centre = _named(graph, name, where)
     reached = nx.single_source_shortest_path_length(graph.to_undirected(as_view=True), centre, cutoff=hops)
-    part = graph.subgraph(reached).copy()
+    part = _part(graph, reached)
     part.nodes[centre]["centre"] = True
+    return part
+
+
+def _part(graph: nx.MultiDiGraph, nodes: Collection[str]) -> nx.MultiDiGraph:
+    """Return some nodes and the edges between them, in the graph's order, which ``subgraph`` does not keep."""
+    part = graph.copy()
+    part.remove_nodes_from([node for node in graph if node not in nodes])
     return part
 
 
@@ -223,7 +230,7 @@ def top(graph: nx.MultiDiGraph, count: int, *, where: str) -> nx.MultiDiGraph:
 def only(graph: nx.MultiDiGraph, nodes: Collection[str]) -> nx.MultiDiGraph:
     """Return some nodes; an edge with the attribute ``hidden`` (a count) stands for the shortest way through others."""
     kept = set(nodes)
-    part = graph.subgraph(kept).copy()
+    part = _part(graph, kept)
     for node in part.nodes:
         for target, count in _ways(graph, node, kept).items():
             if count and not part.has_edge(node, target):

@@ -134,6 +134,12 @@ def test_the_slowest_layers_stay_connected_through_those_that_are_left_out() -> 
     ]
 
 
+def test_a_part_of_a_graph_is_in_the_graph_s_order_whatever_the_seed_of_hashes() -> None:
+    graph = chain(*range(1, 41))
+    for part in (top(graph, 9, where="x"), around(graph, "l20", 4, where="x")):
+        assert list(part) == [node for node in graph if node in part]
+
+
 def test_without_times_there_are_no_slowest_layers() -> None:
     with pytest.raises(UsageError, match="tells no layer's time"):
         top(chain(None, None), 3, where="x")
