@@ -66,36 +66,40 @@ class Alignment:
 
 def align(left: Sequence[LayerView], right: Sequence[LayerView]) -> Alignment:
     """Align two builds' layers, both in the order of their source."""
-    unaligned = _Unaligned(set(range(len(left))), set(range(len(right))))
+    unaligned = _Unaligned((left, right), set(range(len(left))), set(range(len(right))))
     pairs = [
         LayerPair(i, j, MatchedBy.NAME)
         for key in (lambda layer: layer.key, lambda layer: layer.name, _without_numbers)
-        for i, j in unaligned.equal(left, right, key)
+        for i, j in unaligned.equal(key)
     ]
     regroupings = []
-    members = _Members.of(left, right, unaligned)
-    for group in _regroupings(left, right, unaligned, members):
-        closest = [LayerPair(i, j, MatchedBy.FUSED_MEMBERS) for i, j in _closest(left, right, group, members)]
+    members = _Members.of(unaligned)
+    for group in _regroupings(unaligned, members):
+        closest = [LayerPair(i, j, MatchedBy.FUSED_MEMBERS) for i, j in _closest(unaligned.layers, group, members)]
         pairs += closest
         if len(closest) != 1 or not members.alike(left[closest[0].left], right[closest[0].right]):
             regroupings.append(group)
         unaligned.left -= set(group.left)
         unaligned.right -= set(group.right)
-    pairs += [LayerPair(i, j, MatchedBy.POSITION) for i, j in _by_position(left, right, pairs, unaligned)]
+    pairs += [LayerPair(i, j, MatchedBy.POSITION) for i, j in _by_position(unaligned, pairs)]
     return Alignment(tuple(pairs), tuple(regroupings))
+
+
+_PerSide = tuple["Sequence[LayerView]", "Sequence[LayerView]"]
+"""The layers of two builds, in the order of their sources."""
 
 
 @dataclass(slots=True)
 class _Unaligned:
-    """The layers that are not aligned yet, by index."""
+    """The layers of two builds, and which of them are not aligned yet, by index."""
 
+    layers: _PerSide
     left: set[int]
     right: set[int]
 
-    def equal(
-        self, left: Sequence[LayerView], right: Sequence[LayerView], key: Callable[[LayerView], str]
-    ) -> Iterator[tuple[int, int]]:
+    def equal(self, key: Callable[[LayerView], str]) -> Iterator[tuple[int, int]]:
         """Pair off layers with the same key, in order; layers with an empty key are not paired."""
+        left, right = self.layers
         waiting: dict[str, list[int]] = defaultdict(list)
         for j in sorted(self.right, reverse=True):
             waiting[key(right[j])].append(j)
@@ -107,6 +111,15 @@ class _Unaligned:
                 self.left.discard(i)
                 self.right.discard(j)
                 yield i, j
+
+    def owners(self, parts: Callable[[LayerView], frozenset[str]]) -> dict[str, list[tuple[int, int]]]:
+        """Return the layers that hold each member: 0 or 1 for the build, and the layer's index."""
+        owners: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        for side, indexes in enumerate((self.left, self.right)):
+            for index in sorted(indexes):
+                for part in parts(self.layers[side][index]):
+                    owners[part].append((side, index))
+        return owners
 
 
 def _without_numbers(layer: LayerView) -> str:
@@ -130,15 +143,15 @@ class _Members:
     other: int | None
 
     @classmethod
-    def of(cls, left: Sequence[LayerView], right: Sequence[LayerView], unaligned: _Unaligned) -> _Members:
+    def of(cls, unaligned: _Unaligned) -> _Members:
         """Compare the numbers in layers that alone hold a member without a number, such as a weight."""
         differing = []
-        for part, owners in _owners(left, right, unaligned, lambda layer: layer.parts).items():
+        for part, owners in unaligned.owners(lambda layer: layer.parts).items():
             if _number(part) is not None or [side for side, _ in owners] != [0, 1]:
                 continue
             ours, theirs = (
                 {name: number for name in layers[index].parts if (number := _number(name)) is not None}
-                for layers, (_, index) in zip((left, right), owners, strict=True)
+                for layers, (_, index) in zip(unaligned.layers, owners, strict=True)
             )
             unlike = ours.keys() ^ theirs.keys()
             alike = Counter(map(_operator, ours)) == Counter(map(_operator, theirs))
@@ -171,27 +184,11 @@ def _operator(part: str) -> str:
     return part if _number(part) is None else part.rpartition("_")[0]
 
 
-def _owners(
-    left: Sequence[LayerView],
-    right: Sequence[LayerView],
-    unaligned: _Unaligned,
-    parts: Callable[[LayerView], frozenset[str]],
-) -> dict[str, list[tuple[int, int]]]:
-    """Return the layers that hold each member: 0 or 1 for the build, and the layer's index."""
-    owners: dict[str, list[tuple[int, int]]] = defaultdict(list)
-    for side, layers, indexes in ((0, left, unaligned.left), (1, right, unaligned.right)):
-        for index in sorted(indexes):
-            for part in parts(layers[index]):
-                owners[part].append((side, index))
-    return owners
-
-
-def _regroupings(
-    left: Sequence[LayerView], right: Sequence[LayerView], unaligned: _Unaligned, members: _Members
-) -> list[Regrouping]:
+def _regroupings(unaligned: _Unaligned, members: _Members) -> list[Regrouping]:
     """Gather the layers that are connected by common members, over both builds."""
+    left, right = unaligned.layers
     regroupings = []
-    for group in join_groups(_owners(left, right, unaligned, members.telling).values()):
+    for group in join_groups(unaligned.owners(members.telling).values()):
         sides = [sorted(index for side, index in group if side == build) for build in (0, 1)]
         layers = [*(left[i] for i in sides[0]), *(right[j] for j in sides[1])]
         parts = frozenset().union(*map(members.telling, layers))
@@ -218,13 +215,11 @@ def join_groups(sets: Iterable[Sequence[_T]]) -> list[list[_T]]:
     return list(groups.values())
 
 
-def _closest(
-    left: Sequence[LayerView], right: Sequence[LayerView], group: Regrouping, members: _Members
-) -> list[tuple[int, int]]:
+def _closest(sides: _PerSide, group: Regrouping, members: _Members) -> list[tuple[int, int]]:
     """Pair the layers of a regrouping, those with most in common first, each layer once."""
     ours, theirs = (
         {i: members.telling(layers[i]) for i in indexes}
-        for layers, indexes in zip((left, right), (group.left, group.right), strict=True)
+        for layers, indexes in zip(sides, (group.left, group.right), strict=True)
     )
     ranked = sorted(
         (-len(ours[i] & theirs[j]) / len(ours[i] | theirs[j]), i, j)
@@ -239,10 +234,9 @@ def _closest(
     return taken
 
 
-def _by_position(
-    left: Sequence[LayerView], right: Sequence[LayerView], pairs: Sequence[LayerPair], unaligned: _Unaligned
-) -> Iterator[tuple[int, int]]:
+def _by_position(unaligned: _Unaligned, pairs: Sequence[LayerPair]) -> Iterator[tuple[int, int]]:
     """Pair layers between aligned neighbours, where both builds have equally many layers with the same runners."""
+    left, right = unaligned.layers
     anchors = [(-1, -1), *_in_order(sorted((p.left, p.right) for p in pairs)), (len(left), len(right))]
     for (i, j), (k, m) in pairwise(anchors):
         ours = [n for n in range(i + 1, k) if n in unaligned.left and not left[n].is_reformat]

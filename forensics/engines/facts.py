@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from trtforensics.model.ledger import TimedUnit, TimeLedger
     from trtforensics.model.log import Build, EngineTensor
     from trtforensics.model.profile import LayerTime, TimeSource
-    from trtforensics.model.run import RunResult
     from trtforensics.model.span import SourceSpan
     from trtforensics.onnx_models.outline import OnnxModel
 
@@ -430,11 +429,6 @@ class EngineFacts:
     def whole(self) -> LayerGroup:
         """All accounts, as one group."""
         return LayerGroup("", self.accounts)
-
-    @property
-    def memory(self) -> tuple[RunResult, ...]:
-        """The sizes that the log states of the engine."""
-        return tuple(result for result in self.build.results if result.key.endswith(("_bytes", "_mib")))
 
     @cached_property
     def ledger(self) -> TimeLedger:
