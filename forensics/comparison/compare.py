@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from itertools import filterfalse
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from trtforensics.comparison import effects, fusion_lines
-from trtforensics.comparison.alignment import MatchedBy, align_builds, plain_name
+from trtforensics.comparison.alignment import AlignedLayer, MatchedBy, align_builds, plain_name
 from trtforensics.comparison.differences import (
     ASPECTS,
     Comparison,
@@ -32,7 +32,7 @@ from trtforensics.sources.kinds import Kind
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 
-    from trtforensics.comparison.alignment import AlignedBuilds, AlignedLayer, FusionSite, Layers
+    from trtforensics.comparison.alignment import AlignedBuilds, FusionSite, Layers
     from trtforensics.comparison.loading import ComparedSide
     from trtforensics.comparison.scores import Counts
     from trtforensics.comparison.views import BuildView, LayerView
@@ -132,13 +132,12 @@ class _LayerComparison:
     def _site(self, site: FusionSite) -> list[Difference]:
         """Return the difference of members that builds fuse differently."""
         values = {build: site.arrangement(build) for build in site.layers}
-        entries = self._entries(values, site.layers)
         first = {build: layers[0] for build, layers in site.layers.items()}
         name = first[min(values, key=lambda build: (len(values[build]), build))].name
         self._add_occurrences(values, first, name)
         why = (f"{len(site.parts)} member{'' if len(site.parts) == 1 else 's'}: {', '.join(sorted(site.parts))}",)
-        about = _RowSubject(name, MatchedBy.FUSED_MEMBERS, site.position, site.parts, why, regroups=True)
-        return self._row(DifferenceType.FUSION, about, values, entries)
+        subject = AlignedLayer(name, site.position, first, MatchedBy.FUSED_MEMBERS)
+        return self._row(DifferenceType.FUSION, subject, values, why, site)
 
     def _renamed(self, aligned: AlignedLayer) -> list[Difference]:
         """Return the difference of a layer that has another name in some builds: a replay does not find it there."""
@@ -148,60 +147,53 @@ class _LayerComparison:
             self._other_helpers += 1
             return []
         values = {build: plain_name(layer.name) for build, layer in aligned.by_build.items()}
-        entries = self._entries(values, {build: (layer,) for build, layer in aligned.by_build.items()})
         why = ("the same layer under another name: a replay made of one build does not apply to it in the other",)
-        return self._row(DifferenceType.FUSION, _about(aligned, why), values, entries)
+        return self._row(DifferenceType.FUSION, aligned, values, why)
 
     def _aspect(self, aligned: AlignedLayer, aspect: DifferenceType, values: Mapping[int, Value]) -> list[Difference]:
-        if len(set(values.values())) <= 1:
-            return []
-        entries = self._entries(values, {build: (aligned.by_build[build],) for build in values}, aspect)
-        return self._row(aspect, _about(aligned), values, entries)
+        return self._row(aspect, aligned, values) if len(set(values.values())) > 1 else []
 
     def _presence(self, aligned: AlignedLayer) -> list[Difference]:
         """Return the difference of a layer that some builds lack."""
         if len(aligned.by_build) == len(self.builds.numbers):
             return []
         values = {build: build in aligned.by_build for build in self.builds.numbers}
-        entries = self._entries(values, {build: (layer,) for build, layer in aligned.by_build.items()})
         present = count(aligned.by_build, values, self.goods)
         rarer_in_bad = present.good * max(present.of_bad, 1) >= present.bad * max(present.of_good, 1)
         type_ = DifferenceType.MISSING if rarer_in_bad else DifferenceType.ADDED
-        return self._row(type_, _about(aligned), values, entries)
+        return self._row(type_, aligned, values)
 
     def _row(
         self,
         type_: DifferenceType,
-        about: _RowSubject,
+        aligned: AlignedLayer,
         values: Mapping[int, Hashable],
-        entries: tuple[tuple[SideValue, ...], tuple[SideValue, ...]],
+        why: tuple[str, ...] = (),
+        site: FusionSite | None = None,
     ) -> list[Difference]:
-        """Make a difference, unless both sides have the same values in the same shares or one side knows none."""
+        """Make a difference, unless both sides have the same values in the same shares or one side knows none.
+
+        It is about a layer, or about a ``site`` that has the layer's name.
+        """
         counts = worst(values, self.goods)
         if counts is None:
             return []
-        good, bad = entries
-        why = [*about.why, *_seen(counts)]
-        if type_ is DifferenceType.TACTIC:
-            why += _near_ties(good, "good") + _near_ties(bad, "bad")
-        name, how, position, parts, _, regroups = about
-        return [Difference(type_, name, how, good, bad, counts, tuple(why), position, parts, regroups)]
-
-    def _entries(
-        self,
-        values: Mapping[int, Hashable],
-        layers: Mapping[int, Sequence[LayerView]],
-        aspect: DifferenceType | None = None,
-    ) -> tuple[tuple[SideValue, ...], tuple[SideValue, ...]]:
-        """Return the distinct values of either side, the most frequent first."""
-        sides = [
-            {build: value for build, value in values.items() if (build < self.goods) is own} for own in (True, False)
-        ]
-        most_first = (
-            sorted(builds_by_value(side).values(), key=lambda builds: (-len(builds), builds[0])) for side in sides
+        if site is None:
+            parts = frozenset().union(*{layer.parts for layer in aligned.by_build.values()})
+            layers: Mapping[int, Layers] = {build: (layer,) for build, layer in aligned.by_build.items()}
+        else:
+            parts, layers = site.parts, site.layers
+        by_value = builds_by_value(values).values()
+        sides = (
+            [[n for n in builds if (n < self.goods) is is_good] for builds in by_value] for is_good in (True, False)
         )
-        good, bad = (tuple(_entry(builds, layers, aspect) for builds in side) for side in most_first)
-        return good, bad
+        most_first = (sorted(filter(None, side), key=lambda builds: (-len(builds), builds[0])) for side in sides)
+        good, bad = (tuple(_entry(builds, layers, type_) for builds in side) for side in most_first)
+        told = (*why, *_seen(counts))
+        if type_ is DifferenceType.TACTIC:
+            told += (*_near_ties(good, "good"), *_near_ties(bad, "bad"))
+        place = aligned.position, parts, site is not None
+        return [Difference(type_, aligned.name, aligned.how, good, bad, counts, told, *place)]
 
     def _remember(
         self, aligned: AlignedLayer, by_aspect: Mapping[DifferenceType, Mapping[int, Value]], *, explained: bool
@@ -227,22 +219,6 @@ class _LayerComparison:
             self._values.append(ValueOccurrence(number, frozenset(builds), name, text, span))
 
 
-class _RowSubject(NamedTuple):
-    """What a difference is about: an aligned layer, or members that are fused differently."""
-
-    name: str
-    how: MatchedBy
-    position: float
-    parts: frozenset[str]
-    why: tuple[str, ...] = ()
-    regroups: bool = False
-
-
-def _about(aligned: AlignedLayer, why: tuple[str, ...] = ()) -> _RowSubject:
-    parts = frozenset().union(*{layer.parts for layer in aligned.by_build.values()})
-    return _RowSubject(aligned.name, aligned.how, aligned.position, parts, why)
-
-
 def _helpers_only(aligned: AlignedLayer) -> bool:
     """Whether the builds' names of a layer hold the same layers of the model, in order, and other helpers."""
     every = [members(plain_name(layer.name)) for layer in aligned.by_build.values()]
@@ -250,16 +226,14 @@ def _helpers_only(aligned: AlignedLayer) -> bool:
     return len(of_model) == 1 and len(set(every)) > 1 and (() not in of_model or aligned.how is MatchedBy.FUSED_MEMBERS)
 
 
-def _entry(
-    builds: Sequence[int], layers: Mapping[int, Sequence[LayerView]], aspect: DifferenceType | None
-) -> SideValue:
+def _entry(builds: Sequence[int], layers: Mapping[int, Layers], type_: DifferenceType) -> SideValue:
     of_builds = [layers[build] for build in builds if build in layers]
     if not of_builds:
         return SideValue(_ABSENT, len(builds), ())
     first = of_builds[0]
     # A near tie in any build is worth showing, so a layer that has one represents the value.
     shown = next((group[0] for group in of_builds if group[0].near_tie), first[0])
-    text = aspect_text(aspect, shown) if aspect else ", ".join(layer.name for layer in first)
+    text = aspect_text(type_, shown) if type_ in ASPECTS else ", ".join(layer.name for layer in first)
     spans = tuple(layer.span for group in of_builds for layer in group)
     return SideValue(text, len(builds), spans, shown, tuple(layer.name for layer in first))
 
