@@ -76,8 +76,8 @@ def table_of_targets(path: str, reports: Sequence[Report]) -> str:
 
     Operators that all targets import are one row.
     """
-    own = [report for report in reports if report.sources[0].path == path]
-    targets = [target for report in own if (target := report.sources[0].target) is not None]
+    of_model = [report for report in reports if report.sources[0].path == path]
+    targets = [target for report in of_model if (target := report.sources[0].target) is not None]
     rows: dict[str, list[str]] = {}
     same: list[str] = []
     for op, (count, _) in targets[0].operators.items():
@@ -87,10 +87,10 @@ def table_of_targets(path: str, reports: Sequence[Report]) -> str:
         else:
             rows[f"operator {op}"] = [f"{count:,} {op}", *words]
     if same:
-        rows["operators"] = [", ".join(same), *["yes"] * len(own)]
-    for column, report in enumerate(own):
+        rows["operators"] = [", ".join(same), *["yes"] * len(of_model)]
+    for column, report in enumerate(of_model):
         for finding in report.findings:
-            row = rows.setdefault(finding.signature, [finding.title, *[""] * len(own)])
+            row = rows.setdefault(finding.signature, [finding.title, *[""] * len(of_model)])
             row[column + 1] = row[column + 1] or _MARKS[finding.severity]
     names = [target.release for target in targets]
     widths = [max(len(name), *map(len, _MARKS.values())) for name in names]

@@ -72,12 +72,12 @@ class Meaning(NamedTuple):
 
 def meanings(name: str) -> list[Meaning]:
     """Return what a name means; nothing where neither a table knows it nor it is built as kernels' names are."""
-    found = [Meaning(name, term.kind, term.meaning, term.source) for term in terms_of(name)]
+    known = [Meaning(name, term.kind, term.meaning, term.source) for term in terms_of(name)]
     for entry in error_codes():
         if name.casefold() in {str(entry.code), entry.name.casefold()}:
             kind = "CUDA error" if entry.kind == "cuda" else f"error code of the {entry.kind}"
-            found.append(Meaning(f"{entry.code} {entry.name}", kind, entry.meaning, entry.source))
-    return list(_kernel(name)) or found
+            known.append(Meaning(f"{entry.code} {entry.name}", kind, entry.meaning, entry.source))
+    return list(_kernel(name)) or known
 
 
 def _kernel(name: str) -> Iterator[Meaning]:
@@ -94,10 +94,10 @@ def _kernel(name: str) -> Iterator[Meaning]:
                 yield Meaning(word, term.kind, term.meaning, term.source)
 
 
-def explain_meanings(found: Iterable[Meaning], hits: Sequence[Hit]) -> str:
+def explain_meanings(known: Iterable[Meaning], hits: Sequence[Hit]) -> str:
     """Return what a name means as text, and the codes that speak of it."""
     lines = []
-    for meaning in found:
+    for meaning in known:
         lines += _wrapped(f"{meaning.name} ({meaning.kind}): {meaning.text}", "")
         lines += _wrapped(f"source: {meaning.source}")
     codes = list_hits(hits[:_CODES])
@@ -119,7 +119,7 @@ def list_hits(hits: Iterable[Hit]) -> str:
     return "".join(lines)
 
 
-def explain_json(rules: Iterable[Rule], found: Sequence[Meaning] = ()) -> str:
+def explain_json(rules: Iterable[Rule], known: Sequence[Meaning] = ()) -> str:
     """Return the codes, and the meanings of a name where it has any, as a JSON document, schema 1."""
     document = {
         "schema": 1,
@@ -138,7 +138,7 @@ def explain_json(rules: Iterable[Rule], found: Sequence[Meaning] = ()) -> str:
             }
             for rule in rules
         ],
-        **({"meanings": [meaning._asdict() for meaning in found]} if found else {}),
+        **({"meanings": [meaning._asdict() for meaning in known]} if known else {}),
     }
     return f"{json.dumps(document, indent=1)}\n"
 

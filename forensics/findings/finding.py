@@ -93,10 +93,10 @@ class Cost:
         """
         words = [f"{self.ms:.3g} ms"] if self.units else []
         words += [f"{self.share:.0%} of the {self.source} time"] if self.units and self.share is not None else []
-        own = ", ".join(words) + (f" ({self.left_out})" if words and self.left_out else "") + also
+        whole = ", ".join(words) + (f" ({self.left_out})" if words and self.left_out else "") + also
         more = " more" if self.units else ""
         within = [f"at most {unit.time_ms:.3g} ms{more} inside {shortened(unit.name, _NAME)}" for unit in self.inside]
-        return "; ".join(filter(None, (own, *within)))
+        return "; ".join(filter(None, (whole, *within)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from trtforensics.findings.case import Case
     from trtforensics.findings.finding import Severity, Step
+    from trtforensics.model.log import Message
     from trtforensics.model.notes import Note
     from trtforensics.model.span import SourceSpan
 
@@ -100,6 +101,11 @@ def quoted(text: str, most: int = 160) -> str:
     return masked(text)[:most]
 
 
+def says(message: Message, texts: Sequence[str]) -> bool:
+    """Whether a message has one of these texts in it."""
+    return any(text in message.text for text in texts)
+
+
 def followed_by(notes: Sequence[Note], others: Sequence[Note]) -> list[Note]:
     """Return the notes below which one of the others stands, on the same line or a line or two below."""
     lines = [other.span.line for other in others]
@@ -121,9 +127,7 @@ def sentences(kinds: Sequence[str], settle: str, case: Case) -> Iterator[Observa
     by_title: dict[str, list[Note]] = {}
     begun: dict[str, Note] = {}
     nodes: dict[str, dict[str, None]] = {}
-    passed_on = {
-        message.span.line for message in case.build.messages if any(e in message.text for e in (*NO_ENGINE, *NO_RUN))
-    }
+    passed_on = {message.span.line for message in case.build.messages if says(message, (*NO_ENGINE, *NO_RUN))}
     for note in case.notes(*kinds):
         below = note.span.line + 1 if note.text("below") else note.span.line
         if not {note.span.line, below}.isdisjoint(case.explained | passed_on):

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+from trtforensics.console.counting import grouped
 from trtforensics.console.terminal import visible
 from trtforensics.findings.finding import Severity, root_of
 from trtforensics.findings.registry import rules
@@ -46,11 +47,12 @@ def _suite(report: Report, index: int, fails_from: Severity) -> ET.Element:
     words = report.sources[index].words
     ET.SubElement(properties, "property", name="coverage", value=_safe(words))
     needs = {rule.code: rule.needs for rule in report.not_judged}
-    texts: dict[str, list[tuple[Finding, str]]] = {}
-    for finding in report.findings:
-        if finding.source == index:
-            lines = _lines(finding, root_of(finding, report.findings))
-            texts.setdefault(finding.code, []).append((finding, "\n".join(lines)))
+    worded = (
+        (finding, "\n".join(_lines(finding, root_of(finding, report.findings))))
+        for finding in report.findings
+        if finding.source == index
+    )
+    texts = grouped(worded, lambda pair: pair[0].code)
     for rule in rules():
         suite.append(_case(name, rule, texts.get(rule.code, ()), needs.get(rule.code, ()), fails_from))
     return _counted(suite)

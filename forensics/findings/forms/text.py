@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from trtforensics.console.counting import counted, listed
+from trtforensics.console.counting import counted, grouped, listed
 from trtforensics.console.terminal import visible
 from trtforensics.findings.answering import candidates_of, first_of, why_of
 from trtforensics.findings.case import Need
@@ -52,11 +52,11 @@ def _blocks(report: Report, look: Look) -> Iterator[list[str]]:
         yield [*_each_once(report, look)]
     for index, source in enumerate(() if many else report.sources):
         roots = report.roots(index)
-        found = tally([finding for finding in report.findings if finding.source == index])
+        summary = tally([finding for finding in report.findings if finding.source == index])
         yield [
             *_headlines(source.headlines, look),
             *(line for row in source.times for line in _wrapped(f"{row.label:<9}", row.cited, look)),
-            visible(f"{source.path}: {found}"),
+            visible(f"{source.path}: {summary}"),
             *(_about_the_source(source, look) if look.verbose or source.model or not roots else ()),
         ]
         shown = _shown(report, roots, look)
@@ -90,12 +90,10 @@ def _overview(report: Report) -> Iterator[str]:
 
 def _each_once(report: Report, look: Look) -> Iterator[str]:
     """Give each root that is worse than a note once, with the places of the logs that have it."""
-    places: dict[str, list[Finding]] = {}
-    for index in range(len(report.sources)):
-        for root in report.roots(index):
-            if max(each.severity for each in (root, *report.consequences(root))) > Severity.NOTE:
-                places.setdefault(root.signature, []).append(root)
-    for roots in sorted(places.values(), key=lambda roots: (-roots[0].severity, -len(roots))):
+    every = (root for index in range(len(report.sources)) for root in report.roots(index))
+    worse = (each for each in every if max(f.severity for f in (each, *report.consequences(each))) > Severity.NOTE)
+    alike = grouped(worse, lambda root: root.signature).values()
+    for roots in sorted(alike, key=lambda roots: (-roots[0].severity, -len(roots))):
         first = roots[0]
         yield from _wrapped("", f"{first.severity.word} {first.code} {first.title}", look)
         paths = [f"{report.sources[root.source].path}:{root.line}" for root in roots]

@@ -84,7 +84,7 @@ def _fix(case: Case, reasons: Sequence[Note]) -> str:
     """Return what mends the likeliest of the reasons; without one, what shows it."""
     if _short(case, reasons) or any(reason.text("text").startswith("insuf") for reason in reasons):
         return "Raise the workspace, and free the GPU of other programs."
-    failed = next((found for each in reasons if (found := _RUNNER.search(each.text("text")))), None)
+    failed = next((match for each in reasons if (match := _RUNNER.search(each.text("text")))), None)
     if failed is not None:
         layer = failed[1].lower().replace("runner", "").strip()
         return (

@@ -10,7 +10,7 @@ from trtforensics.findings.finding import Confidence, Observation, Severity, Ste
 from trtforensics.findings.layers import is_quantised
 from trtforensics.findings.observations import observe
 from trtforensics.findings.rule_tables import explained
-from trtforensics.findings.steps.commands import CLOSE, polygraphy_run, trtexec
+from trtforensics.findings.steps.commands import CLOSE, polygraphy_run, trtexec, typed_step
 from trtforensics.model.log import Tool
 from trtforensics.model.run import furthest
 
@@ -63,9 +63,8 @@ _MOST_DIGITS = 9
 def _fewer(case: Case) -> tuple[Step, ...]:
     """Return the step for the tool: debug tensors leave fusions alone, but only trtexec 10.12 and later has them."""
     command = trtexec(case, "--markUnfusedTensorsAsDebugTensors", without=("--markDebug",))
-    if command:
-        return (Step("Mark tensors without breaking fusions", command),)
-    return (Step("Mark two or three tensors where fused layers end, not all"),)
+    fewer = Step("Mark two or three tensors where fused layers end, not all")
+    return typed_step("Mark tensors without breaking fusions", command) or (fewer,)
 
 
 @explained("TF216")

@@ -9,7 +9,7 @@ from trtforensics.findings.finding import Observation, Severity, Step
 from trtforensics.findings.layers import cost_of, is_foreign, spans_of
 from trtforensics.findings.observations import followed_by, observe
 from trtforensics.findings.rule_tables import explained
-from trtforensics.findings.steps.commands import default_level, timings_kept, trtexec
+from trtforensics.findings.steps.commands import default_level, timings_kept, trtexec, typed_step
 from trtforensics.findings.steps.machine import clocks, is_jetson
 from trtforensics.model.profile import TimeSource
 from trtforensics.model.timings import NEAR_TIE_RATIO
@@ -173,8 +173,7 @@ def _steadied(case: Case, form: SpreadForm | None, seen: Sequence[SourceSpan], *
     if seen:
         return (Step("See what else uses the GPU, stop it, and measure again", "nvidia-smi"),)
     if form is SpreadForm.BROAD and enqueue_bound(case.build):
-        command = trtexec(case, "--useCudaGraph")
         what = "The host takes as long as the GPU: measure again with --useCudaGraph"
-        return (Step(what, command),) if command else ()
+        return typed_step(what, trtexec(case, "--useCudaGraph"))
     alike = form in {SpreadForm.FEW, SpreadForm.TAIL, SpreadForm.NARROW}
     return () if alike or (form is SpreadForm.BROAD and not doubtful) else (clocks(case),)

@@ -10,7 +10,7 @@ from trtforensics.findings.finding import Cost, Observation, Severity, Step
 from trtforensics.findings.layers import LAUNCH_MS, cost_of, is_quantize_node, is_reformat, severity_of, spans_of
 from trtforensics.findings.observations import observe
 from trtforensics.findings.rule_tables import explained
-from trtforensics.findings.steps.commands import PROFILING, given_flags, profile, trtexec
+from trtforensics.findings.steps.commands import PROFILING, given_flags, profile, trtexec, typed_step
 from trtforensics.model.ledger import UnitKind
 from trtforensics.model.profile import TimeSource
 from trtforensics.render.headline import figure
@@ -62,7 +62,7 @@ def held_up(case: Case) -> Iterator[Observation]:
         yield Observation(
             f"{title}: {numbers}" if len(named) > 1 else title,
             [*(note.span for note in warned), *(result.span for result in cited if result is not None)],
-            steps=(Step(f"Measure again with {flag}", command),) if command else (),
+            steps=typed_step(f"Measure again with {flag}", command),
             same_as=title,
         )
 

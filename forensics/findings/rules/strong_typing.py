@@ -11,7 +11,7 @@ from trtforensics.findings.finding import Confidence, Observation, Step
 from trtforensics.findings.layers import FULL, layer_types, output_types, spans_of
 from trtforensics.findings.observations import observe
 from trtforensics.findings.rule_tables import explained
-from trtforensics.findings.steps.commands import autocast, given_flags, trtexec, typed
+from trtforensics.findings.steps.commands import autocast, given_flags, trtexec, typed, typed_step
 from trtforensics.model.layer_types import is_foreign_node
 
 if TYPE_CHECKING:
@@ -90,7 +90,6 @@ def islands(case: Case) -> Iterator[Observation]:
     casts = [node for node in case.build.onnx_nodes if node.op == "Cast" and node.name in held]
     if len(casts) > 1 and not strongly_typed(case.build) and allows(case.build, "FP16", "BF16"):
         between = [n for n in case.build.onnx_nodes if n.op in _REDUCTIONS and n.name in held]
-        typed_build = trtexec(case, "--stronglyTyped")
         yield Observation(
             f"{counted(len(casts), 'Cast')} of the model are inside "
             f"{listed(sorted({held[c.name].name for c in casts}), 1)}, "
@@ -100,7 +99,7 @@ def islands(case: Case) -> Iterator[Observation]:
             settle="A strongly typed build, in which Casts are binding, compared with this one",
             onnx_nodes=[node.name for node in (*casts, *between)],
             layers=sorted({held[node.name].name for node in casts}),
-            steps=(Step("Build with the model's types", typed_build),) if typed_build else (),
+            steps=typed_step("Build with the model's types", trtexec(case, "--stronglyTyped")),
             same_as="islands",
         )
 

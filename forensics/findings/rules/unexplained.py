@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import grouped
 from trtforensics.findings.finding import Confidence, Observation, Severity
-from trtforensics.findings.observations import CLASSES, NO_ENGINE, NO_RUN, observe, quoted, unexplained
+from trtforensics.findings.observations import CLASSES, NO_ENGINE, NO_RUN, observe, quoted, says, unexplained
 from trtforensics.findings.rule_tables import explained
 from trtforensics.model.log import Outcome
 from trtforensics.model.run import Ending
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from trtforensics.findings.case import Case
-    from trtforensics.model.log import Message
     from trtforensics.model.notes import Note
     from trtforensics.model.run import StepExit
 
@@ -81,13 +80,13 @@ _VARYING = re.compile(r"0x[0-9a-fA-F]+|\d+|'[^']*'|\"[^\"]*\"|\{ForeignNode\[.*?
 def no_engine(case: Case) -> Iterator[Observation]:
     """Report the verdict and the messages that only pass an error on; it follows from the errors before them."""
     build = case.build
-    ends = [m for m in build.messages if _says(m, (*NO_ENGINE, *NO_RUN))]
+    ends = [m for m in build.messages if says(m, (*NO_ENGINE, *NO_RUN))]
     verdicts = [note.span for note in case.notes("banner") if note.text("verdict") == "FAILED"]
     spans = sorted({*(message.span for message in ends), *verdicts}, key=lambda span: span.line)
     if not spans or build.outcome is Outcome.PASSED:
         return
-    run = any(_says(message, NO_RUN) for message in ends) or bool(build.results)
-    engine = any(_says(message, NO_ENGINE) for message in ends) or not run
+    run = any(says(message, NO_RUN) for message in ends) or bool(build.results)
+    engine = any(says(message, NO_ENGINE) for message in ends) or not run
     last = spans[-1].line
     yield Observation(
         "The build gave no engine" if engine else "The run failed",
@@ -106,9 +105,9 @@ def other_errors(case: Case) -> Iterator[Observation]:
         for message in case.build.messages
         if message.severity == "E" and message.text.strip() and message.span.line not in known
     ]
-    own = [message for message in errors if not _says(message, (*NO_ENGINE, *NO_RUN, *_PARTS))]
+    others = [message for message in errors if not says(message, (*NO_ENGINE, *NO_RUN, *_PARTS))]
     failed = case.build.outcome in {Outcome.FAILED, Outcome.TRUNCATED}
-    for shape, messages in grouped(own, lambda message: _shape(message.text)).items():
+    for shape, messages in grouped(others, lambda message: _shape(message.text)).items():
         yield Observation(
             quoted(messages[0].text.strip()),
             [message.span for message in messages],
@@ -181,7 +180,3 @@ def _exit(step: StepExit) -> str:
 def _shape(text: str) -> str:
     """Return what texts have in common that differ in names and numbers."""
     return _VARYING.sub("#", text.strip())
-
-
-def _says(message: Message, texts: Sequence[str]) -> bool:
-    return any(text in message.text for text in texts)

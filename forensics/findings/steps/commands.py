@@ -153,6 +153,11 @@ def _kept(case: Case, flags: Iterable[str], without: Iterable[str]) -> list[str]
     return [option for option in given if _name(option) not in dropped]
 
 
+def typed_step(what: str, command: str) -> tuple[Step, ...]:
+    """Return the step, none where there is no command to type."""
+    return (Step(what, command),) if command else ()
+
+
 def another_name(path: str, mark: str = "again") -> str:
     """Return a path beside a file, for one like it; a device keeps its name."""
     return path if path.startswith("/dev/") else re.sub(r"(\.[^./\\]+)?$", rf".{mark}\1", path, count=1)
@@ -378,7 +383,7 @@ def timings_kept(case: Case) -> tuple[Step, ...]:
         saved = _polygraphy_values(case, "--save-timing-cache")
         cache = ["--load-timing-cache", *(saved or ["timing.cache"])]
         command = polygraphy_run(case, *cache, *([] if saved else ["--save-timing-cache", "timing.cache"]))
-    return (Step(what, command),) if command else ()
+    return typed_step(what, command)
 
 
 _WITHOUT_CACHE = {"--load-timing-cache", "--save-tactics", "--load-tactics", "--tactic-replay"}
@@ -390,8 +395,7 @@ def profile(case: Case, what: str) -> tuple[Step, ...]:
     if not PROFILING.isdisjoint(map(_name, options(case))):
         return ()
     separate = ["--separateProfileRun"] if _has_effect(case, "--separateProfileRun", ()) else []
-    command = trtexec(case, "--dumpProfile", *separate)
-    return (Step(what, command),) if command else ()
+    return typed_step(what, trtexec(case, "--dumpProfile", *separate))
 
 
 def _quoted(word: str) -> str:

@@ -39,7 +39,7 @@ def step_for_loaded(step: Step) -> Step:
 
 def text_for_loaded(text: str, *, runs: bool = False) -> str:
     """Return advice that says so where it concerns the engine's build; not where its command ``runs`` the engine."""
-    text = _AGAIN.sub(lambda found: "Run again" if found[0][0] == "B" else "run again", text)
+    text = _AGAIN.sub(lambda match: "Run again" if match[0][0] == "B" else "run again", text)
     builds = {name for name, flag in flags().items() if flag.when == "build"}
     concerned = _OF_BUILDS.search(text) or not builds.isdisjoint(_FLAG.findall(text))
     if runs or not concerned or "is built" in text:
