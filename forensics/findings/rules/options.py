@@ -10,7 +10,7 @@ from trtforensics.findings.finding import Observation, Severity, Step
 from trtforensics.findings.observations import observe
 from trtforensics.findings.rule_tables import explained
 from trtforensics.findings.steps.commands import default_level, given_flags, trtexec
-from trtforensics.findings.steps.trtexec_flags import flags
+from trtforensics.findings.steps.trtexec_flags import flags_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,9 +31,8 @@ def unknown_option(case: Case) -> Iterator[Observation]:
 def idle_flags(case: Case) -> Iterator[Observation]:
     """Name the flags."""
     given = given_flags(case)
-    known = flags()
     at_work = {"--onnx"} if "--shapes" in given else {"--onnx", "--optShapes"}
-    idle = [name for name in given if name in known and known[name].when == "build" and name not in at_work]
+    idle = [name for name in given if name in flags_of("build") - at_work]
     span = command_span(case.build)
     if "--loadEngine" in given and idle and span is not None:
         step = Step("Leave them out", trtexec(case, without=idle))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.engines.requests import WEAK_FLAGS
 from trtforensics.findings.finding import Step
-from trtforensics.findings.steps.trtexec_flags import NO_LONGER_NEEDED, WRITTEN, has_flag
+from trtforensics.findings.steps.trtexec_flags import NO_LONGER_NEEDED, WRITTEN, flags_of, has_flag
 from trtforensics.findings.steps.trtexec_flags import flags as known_flags
 from trtforensics.model.log import Outcome, Tool
 
@@ -123,23 +123,20 @@ def trtexec(case: Case, *flags: str, without: Iterable[str] = ()) -> str:
 def _engine_to_load(case: Case, changed: Iterable[str]) -> str:
     """Return the engine that the log's build saved, where a command that changes these options need not build again."""
     given = options(case)
-    names, known = {*map(_name, given)}, known_flags()
+    names = {*map(_name, given)}
     saving = next((option for option in given if _name(option) == "--saveEngine"), "")
     shapeless = names & {"--minShapes", "--maxShapes"} and not names & {"--shapes", "--optShapes"}
     if case.build.outcome is not Outcome.PASSED or shapeless or names & _NOT_LOADED:
         return ""
     later = case.log.builds[case.build.index + 1 :]
     replaced = any(saving in _options_of(build.command or "") for build in later)
-    of_the_run = all(name in known and known[name].when == "run" for name in changed)
-    return saving.partition("=")[2] if of_the_run and not replaced else ""
+    return saving.partition("=")[2] if flags_of("run").issuperset(changed) and not replaced else ""
 
 
 def _loading(engine: str, kept: Sequence[str]) -> list[str]:
     """Return the options that load an engine and run it as its build's command did: with the shapes of its profile."""
-    known = known_flags()
-    of_builds = {option for option in kept if _name(option) in known and known[_name(option)].when == "build"}
     shapes = [option.replace("--optShapes", "--shapes", 1) for option in kept if _name(option) == "--optShapes"]
-    of_the_run = [option for option in kept if option not in of_builds and _name(option) not in _NO_INFERENCE]
+    of_the_run = [option for option in kept if _name(option) not in {*flags_of("build"), *_NO_INFERENCE}]
     return [f"--loadEngine={engine}", *of_the_run, *(() if "--shapes" in map(_name, kept) else shapes)]
 
 

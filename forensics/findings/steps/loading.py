@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trtforensics.findings.steps.trtexec_flags import flags
+from trtforensics.findings.steps.trtexec_flags import flags_of
 from trtforensics.model.log import Tool
 from trtforensics.model.run import PhaseName
 
@@ -40,8 +40,7 @@ def step_for_loaded(step: Step) -> Step:
 def text_for_loaded(text: str, *, runs: bool = False) -> str:
     """Return advice that says so where it concerns the engine's build; not where its command ``runs`` the engine."""
     text = _AGAIN.sub(lambda match: "Run again" if match[0][0] == "B" else "run again", text)
-    builds = {name for name, flag in flags().items() if flag.when == "build"}
-    concerned = _OF_BUILDS.search(text) or not builds.isdisjoint(_FLAG.findall(text))
+    concerned = _OF_BUILDS.search(text) or not flags_of("build").isdisjoint(_FLAG.findall(text))
     if runs or not concerned or "is built" in text:
         return text
     return _WHEN + (text[0].lower() if text[1:2].islower() else text[0]) + text[1:]

@@ -50,6 +50,12 @@ def flags() -> Mapping[str, Flag]:
     }
 
 
+@cache
+def flags_of(when: str) -> frozenset[str]:
+    """Return the options that take effect in a ``build`` alone, or in a ``run`` alone."""
+    return frozenset(name for name, flag in flags().items() if flag.when == when)
+
+
 def has_flag(version: Version | None, option: str) -> bool:
     """Whether a version's trtexec takes an option, given with or without a value (``--fp16``, ``--device=1``).
 
