@@ -136,7 +136,7 @@ def dla_operators() -> tuple[DlaOperator, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class ElementType:
+class ImportedType:
     """An element type of ONNX, as its ``DataType`` names it, and the type that the parser makes of it."""
 
     element: str
@@ -154,9 +154,9 @@ def taken_as(element: str, version: Sequence[int]) -> str:
 
 
 @cache
-def element_types() -> tuple[ElementType, ...]:
+def element_types() -> tuple[ImportedType, ...]:
     """Return all rows of ``types.tsv``."""
-    return records("types", ElementType, first=release, last=known)
+    return records("types", ImportedType, first=release, last=known)
 
 
 @dataclass(frozen=True, slots=True)
