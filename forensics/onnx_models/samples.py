@@ -6,6 +6,7 @@ in a child process, ``python -m`` this module, so that what it prints or breaks 
 
 from __future__ import annotations
 
+import hashlib
 import io
 import sys
 import tempfile
@@ -25,7 +26,7 @@ from trtforensics.errors import SourceError, UsageError
 from trtforensics.onnx_models.shapes import fits, sizes_of, spelled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -188,6 +189,16 @@ def run_script(model: onnx.ModelProto, script: str, limit: int) -> tuple[Sample,
         if not any(Path(folder).iterdir()):
             raise SourceError(path, f"its {name}() gives no sample", "Have it give one at least")
         return read_samples(model, [folder], named=path)
+
+
+def digest_of(samples: Iterable[Sample]) -> str:
+    """Return the SHA-256 of samples with their names, types and shapes, in hex."""
+    digest = hashlib.sha256()
+    for sample in samples:
+        for name, array in sorted(sample.items()):
+            digest.update(f"{name} {array.dtype} {array.shape}".encode())
+            digest.update(array.tobytes())
+    return digest.hexdigest()
 
 
 def write_npz(values: Mapping[str, Values], path: Path) -> None:

@@ -6,6 +6,7 @@ Runtime gets the values of a session by :func:`values_of`, as inputs, files by :
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -130,6 +131,14 @@ def held(model: onnx.ModelProto, streamed: Streamed) -> Streamed:
         if key is not None:
             tensor.CopyFrom(numpy_helper.from_array(np.ascontiguousarray(streamed[key]), tensor.name))
     return {}
+
+
+def digest_of(model: onnx.ModelProto, streamed: Streamed) -> str:
+    """Return the SHA-256 of a model with its streamed constants, in hex."""
+    digest = hashlib.sha256(model.SerializeToString(deterministic=True))
+    for values in streamed.values():
+        digest.update(values.reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()
 
 
 def write_model(model: onnx.ModelProto, streamed: Streamed, path: Path) -> Path | None:

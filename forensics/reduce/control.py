@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ import onnx
 
 from trtforensics.onnx_models.cutting import take_apart, with_graph
 from trtforensics.onnx_models.drawing import random_samples
+from trtforensics.onnx_models.streaming import digest_of
 from trtforensics.reduce.deriving import Derived
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def control_of(path: str) -> Control:
         SourceError: it cannot be read.
     """
     model = take_apart(path)
-    digest = hashlib.sha256(model.model.SerializeToString(deterministic=True)).hexdigest()
+    digest = digest_of(model.model, {})
     return Control(path, Derived(model.model, random_samples(model.model, {}, 1)[0], model.streamed), digest)
 
 

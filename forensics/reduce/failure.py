@@ -1,6 +1,8 @@
 """The fingerprint of a failure: how its command ended, the root finding of its log, and where the program stopped.
 
-Messages count without what a smaller model, or another run, has otherwise: see :mod:`trtforensics.reduce.names`.
+Of a traceback the innermost frame outside of installed packages counts: it is the user's check that failed there,
+whatever a library then called. Messages count without what a smaller model, or another run, has otherwise: see
+:mod:`trtforensics.reduce.names`.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import shutil
 import tempfile
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.bisection.runner.probe import check_log_name
@@ -21,7 +23,6 @@ from trtforensics.findings.finding import Severity, without_numbers
 from trtforensics.findings.judging import Inputs, judge
 from trtforensics.findings.suppression import Suppression
 from trtforensics.model.older_python import StrEnum
-from trtforensics.reduce.raised import raised_in
 from trtforensics.sources.quoting import read_log
 
 if TYPE_CHECKING:
@@ -61,8 +62,57 @@ _FUNCTION = re.compile(
 """Where a message says it comes from: ``file::function::line``, ``file:line In function …`` or ``In … at path``."""
 
 
+_TRACEBACK = "Traceback (most recent call last):"
+_FRAME = re.compile(r'[\s|]*File "(?P<file>[^"]+)", line \d+, in (?P<function>.+)')
+_INSTALLED = re.compile(r"[/\\](?:site|dist)-packages[/\\]|[/\\]lib(?:64)?[/\\]python\d|^<frozen ")
+_STACK = re.compile(
+    r"\s*#\d+\s+(?:0x[0-9a-f]+ in )?(?P<function>(?!__|raise\b|gsignal\b|abort\b)[\w:~<>]+).*?"
+    r"(?:\bat |\s)(?P<file>[\w./+-]+\.(?:cpp|cc|cxx|cu|c|hpp|h)):\d+"
+)
+_ASSERTED = re.compile(r"\bwhat\(\):|Assertion .*failed")
+_SUMMARY = re.compile(r"(?:FAILED|PASSED) \| Runtime: ")
+"""Polygraphy's last line, which repeats its command."""
 _HOLDERS = {"If", "Loop", "Scan"}
 """Operators that the parser names where it stops at a node inside of them; the source function tells which that is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """The frame that an output ends in, and its last words; "" where there are none.
+
+    ``asserted``: the words are those of an exception or assertion, and not merely the last that were printed.
+    """
+
+    frame: str = ""
+    words: str = ""
+    asserted: bool = False
+
+
+def raised_in(lines: Sequence[str]) -> Raised:
+    """Return where the lines of an output say that the command stopped."""
+    start = max((number for number, line in enumerate(lines) if line.endswith(_TRACEBACK)), default=None)
+    if start is not None:
+        return _of_traceback(lines[start + 1 :])
+    stack = next((match for line in lines if (match := _STACK.match(line))), None)
+    frame = f"{PurePath(stack['file']).name}: {stack['function']}" if stack else ""
+    asserted = next((line for line in reversed(lines) if _ASSERTED.search(line)), "")
+    last = (line for line in reversed(lines) if line.strip() and not _SUMMARY.search(line))
+    return Raised(frame, asserted or next(last, ""), bool(asserted))
+
+
+def _of_traceback(lines: Sequence[str]) -> Raised:
+    frames = []
+    for line in lines:
+        match = _FRAME.fullmatch(line)
+        if match:
+            frames.append(match)
+        elif line[:1].strip(" |"):
+            error = line.strip()
+            of_user = [frame for frame in frames if not _INSTALLED.search(frame["file"])] or frames
+            kind = error.partition(":")[0]
+            spots = [f"{PurePath(frame['file']).name}: {frame['function']}: {kind}" for frame in of_user[-1:]]
+            return Raised("".join(spots), error, asserted=True)
+    return Raised()
 
 
 class Sameness(StrEnum):

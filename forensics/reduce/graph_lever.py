@@ -7,7 +7,6 @@ unresolved.
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,6 +24,7 @@ from trtforensics.bisection.session.lever import Lever
 from trtforensics.console.output import explained
 from trtforensics.console.own_files import is_there, require_no_link
 from trtforensics.errors import SourceError
+from trtforensics.onnx_models import samples, streaming
 from trtforensics.onnx_models.cutting import UnknownValueError
 from trtforensics.onnx_models.running import run_model
 from trtforensics.onnx_models.samples import write_feeds, write_npz
@@ -101,21 +101,14 @@ class ReductionLever(Lever):
 
     def content(self) -> object:
         """Return what decides a probe: model, sample, builder, precision."""
-        sample = hashlib.sha256()
-        for name in sorted(self.original.sources):
-            value = self.deriver.recording.values.get(name)
-            if value is not None:
-                sample.update(f"{name} {value.dtype} {value.shape}".encode())
-                sample.update(value.tobytes())
-        model = hashlib.sha256(self.original.model.SerializeToString(deterministic=True))
-        for values in self.original.streamed.values():
-            model.update(values.reshape(-1).view(np.uint8).data)
+        values = self.deriver.recording.values
+        sample = {name: values[name] for name in self.original.sources if name in values}
         recipe = None
         if self.recipe is not None:
             recipe = {name: value for name, value in self.recipe.content().items() if name != "model"}
         return {
-            "model": model.hexdigest(),
-            "sample": sample.hexdigest(),
+            "model": streaming.digest_of(self.original.model, self.original.streamed),
+            "sample": samples.digest_of([sample]),
             "recipe": recipe,
             "precision": self.storage and self.storage.name,
             **({"control": self.control.digest} if self.control.digest else {}),

@@ -13,8 +13,6 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from trtforensics.bisection.levers.recipe import FAILURE, JOB, LOG, REPORT, first_of, keep_failure
 from trtforensics.bisection.precision.casting.caster import Caster, save
 from trtforensics.bisection.precision.emulation.judging import METRICS, Judgement, OutputRule, Scores, spelled
@@ -29,6 +27,7 @@ from trtforensics.console.output import write_bytes, write_text
 from trtforensics.console.own_files import is_there
 from trtforensics.engines.onnx_nodes import foreign_members
 from trtforensics.errors import SourceError
+from trtforensics.onnx_models import samples, streaming
 from trtforensics.onnx_models.samples import write_npz
 from trtforensics.sources.build_log import load_build_log
 from trtforensics.trt.build import BUILD_MODULE, BuildJob
@@ -257,18 +256,10 @@ def _typed_job(target: Target, model: Path, folder: Path) -> BuildJob:
 
 def content_of(caster: Caster, oracle: Oracle) -> dict[str, object]:
     """Return what identifies a directory's job: model, type, samples."""
-    samples = hashlib.sha256()
-    for sample in oracle.samples:
-        for name, array in sorted(sample.items()):
-            samples.update(f"{name} {array.dtype} {array.shape}".encode())
-            samples.update(array.tobytes())
-    model = hashlib.sha256(caster.prepared.proto.SerializeToString(deterministic=True))
-    for values in caster.prepared.streamed.values():
-        model.update(values.reshape(-1).view(np.uint8).data)
     return {
-        "model": model.hexdigest(),
+        "model": streaming.digest_of(caster.prepared.proto, caster.prepared.streamed),
         "precision": caster.storage.name,
-        "samples": samples.hexdigest(),
+        "samples": samples.digest_of(oracle.samples),
         "masked": oracle.masked,
         "accumulate": oracle.accumulator,
         "libraries": [hashlib.sha256(Path(library).read_bytes()).hexdigest() for library in oracle.libraries],
