@@ -77,9 +77,12 @@ def finite(request: CheckRequest) -> bool:
 
 def repeat(request: CheckRequest) -> bool:
     """Two runs agree bit for bit."""
+    import numpy as np  # noqa: PLC0415 - needed by the child process only
+
     twice = [feed for feed in _feeds(request) for _ in range(2)]
     runs = [dict(run) for _, results in _results([request.model], twice).items() for run in results]
-    return all(_same(runs[index], runs[index + 1]) for index in range(0, len(runs), 2))
+    pairs = zip(runs[::2], runs[1::2], strict=True)
+    return all(np.array_equal(a, second[name], equal_nan=True) for first, second in pairs for name, a in first.items())
 
 
 def against(request: CheckRequest) -> bool:
@@ -99,7 +102,10 @@ def rows(request: CheckRequest) -> bool:
     """
     import numpy as np  # noqa: PLC0415 - needed by the child process only
 
-    feeds = [_equal_rows(feed) for feed in _feeds(request)]
+    feeds = [
+        {name: np.repeat(a[:1], len(a), axis=0) if np.ndim(a) else a for name, a in feed.items()}
+        for feed in _feeds(request)
+    ]
     batch = {array.shape[0] for feed in feeds for array in feed.values() if array.ndim} - {1}
     if not batch:
         raise UsageError(request.model, "has no batch of two rows or more", "Export it with one, or use another check")
@@ -115,12 +121,6 @@ CHECKS: Mapping[str, Callable[[CheckRequest], bool]] = {
     "repeat": repeat,
     "against": against,
 }
-
-
-def _same(left: Feed, right: Feed) -> bool:
-    import numpy as np  # noqa: PLC0415 - needed by the child process only
-
-    return all(np.array_equal(array, right[name], equal_nan=True) for name, array in left.items())
 
 
 def _results(models: Sequence[str], feeds: Sequence[Feed]) -> Any:  # noqa: ANN401 - Polygraphy's
@@ -152,12 +152,6 @@ def _feeds(request: CheckRequest) -> list[Feed]:
     with _runner(request.model, "inputs") as runner:
         loader.input_metadata = runner.get_input_metadata()
         return [dict(loader[index]) for index in range(_SAMPLES)]
-
-
-def _equal_rows(feed: Feed) -> Feed:
-    import numpy as np  # noqa: PLC0415 - needed by the child process only
-
-    return {name: np.repeat(a[:1], len(a), axis=0) if np.ndim(a) else a for name, a in feed.items()}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -121,7 +121,6 @@ class Deriver:
         return None
 
     def _rebuilt(self, index: int, hosted: Mapping[Host, Sequence[int]]) -> onnx.NodeProto:
-        """Return a copy of a node whose subgraphs hold the kept nodes only."""
         node = self.original.nodes[index]
         proto = onnx.NodeProto()
         proto.CopyFrom(node.proto)
@@ -132,7 +131,6 @@ class Deriver:
         return proto
 
     def _outside(self, protos: Sequence[onnx.NodeProto]) -> list[str]:
-        """Return the tensors that nodes of the main graph read and none of them makes."""
         made = {name for proto in protos for name in proto.output}
         names = dict.fromkeys(name for proto in protos for name in free_reads(proto))
         declared = [name for name in self.original.sources if name in names]
@@ -165,11 +163,7 @@ class Deriver:
         return whole and value is not None and value.ndim <= 1 and value.size <= _SMALL
 
     def _value(self, name: str) -> Values:
-        """Return a tensor's recorded value; ones of its type where ONNX Runtime did not get to it.
-
-        Raises:
-            UnknownValueError: there is no value that a file of inputs holds exactly.
-        """
+        """Return a tensor's recorded value; ones of its type where ONNX Runtime did not get to it."""
         value, known = self.recording.values.get(name), self.original.types.get(name)
         if known is not None and known.other:
             raise UnknownValueError(f"{name} would be cut, but it is no tensor")

@@ -258,7 +258,6 @@ def _joined(paths: Sequence[Path]) -> Iterator[Path | None]:
 
 
 def _root(path: Path) -> tuple[Finding, QuotedLog] | None:
-    """Return the root finding of a log; None where it is no log of TensorRT or shows no error."""
     try:
         log = read_log(str(path), max_bytes=_LARGEST, on_progress=lambda _: None)
     except (NotABuildLogError, SourceError):

@@ -167,7 +167,6 @@ def _needs_to_run(reproduction: Reproduction) -> list[str]:
 
 
 def _lacking(reproduction: Reproduction) -> list[str]:
-    """Return which builder flags which tool cannot set."""
     sentences = []
     for name in reproduction.flags:
         tools = [tool for place, tool in enumerate(("trtexec", "Polygraphy")) if not _option(name, place)]
@@ -292,7 +291,6 @@ def _certificate(answer: SearchAnswer, count: int) -> str:
 
 
 def _to_reproduce(reproduction: Reproduction) -> list[str]:
-    """Return the command lines, what they need, and how the failure was judged."""
     ways = reproduction.ways
     words = {"trtexec": trtexec_line(reproduction), "polygraphy": polygraphy_line(reproduction)}
     lines = ["## To reproduce", "", "`./repro.sh`, in the folder of `reduced.onnx`, runs:", "", "```"]

@@ -203,7 +203,6 @@ class ReductionSearch(SubsetSearch):
         return None
 
     def _fails_always(self) -> Steps[bool]:
-        """Return whether the control fails as the original does, twice."""
         for build in range(_LOOKS):
             (verdict,) = yield from self._ledger.whole((Wish(0, CONTROL, build=build),))
             if verdict is not Verdict.BAD:
@@ -247,7 +246,6 @@ class ReductionSearch(SubsetSearch):
         return mask_of(reached)
 
     def _downstream(self, index: int, within: int) -> int:
-        """Return a node with all that it leads to."""
         reached = {index}
         for node in bits(within):
             if not reached.isdisjoint(self._terrain.reads[node]):
@@ -255,7 +253,6 @@ class ReductionSearch(SubsetSearch):
         return mask_of(reached)
 
     def _outer(self) -> Steps[None]:
-        """Cut from the outputs, then from the inputs."""
         nodes = bits(self._nodes)
         end = yield from self._halved(len(nodes), lambda size: nodes[:size], _LAST)
         yield from self._only(self._upstream([nodes[end - 1]], self._nodes))
@@ -302,7 +299,6 @@ class ReductionSearch(SubsetSearch):
         return self._nodes
 
     def _connected(self, rest: int) -> int:
-        """Return the part of some nodes that leads to the last of them."""
         return self._upstream([rest.bit_length() - 1], rest) if rest else rest
 
     def _simplified(self) -> Steps[None]:

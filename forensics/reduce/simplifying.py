@@ -326,7 +326,6 @@ def _is_spelled(array: Values) -> bool:
 
 
 def _spelled(array: Values, sizes: Mapping[int, int]) -> Values:
-    """Return a list of sizes with each replaced."""
     return np.asarray([sizes.get(int(each), int(each)) for each in array.reshape(-1)], array.dtype).reshape(array.shape)
 
 

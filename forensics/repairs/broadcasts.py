@@ -56,7 +56,6 @@ def _align(graph: RepairedGraph, node: onnx.NodeProto, nodes: list[onnx.NodeProt
 
 
 def _unsqueezed(graph: RepairedGraph, node: onnx.NodeProto, place: int, count: int, nodes: list[onnx.NodeProto]) -> str:
-    """Return an input with leading dimensions of one."""
     name = node.input[place]
     constant = graph.value(name)
     if constant is not None:
@@ -78,7 +77,6 @@ def _unsqueezed(graph: RepairedGraph, node: onnx.NodeProto, place: int, count: i
 def _expanded(
     graph: RepairedGraph, node: onnx.NodeProto, place: int, shape: tuple[int, ...], nodes: list[onnx.NodeProto]
 ) -> str:
-    """Return an input repeated to the shape of the result."""
     name = node.input[place]
     expanded = graph.free(f"{name}_expanded")
     node_name = graph.free(f"{node.name or node.op_type}/Expand_{place}")

@@ -187,11 +187,7 @@ class _Pair:
     _sessions: dict[bool, ModelSession] = field(default_factory=dict)
 
     def difference(self, sample: Sample, patience_s: float | None, where: str = "") -> float | str:
-        """Return the largest difference on a sample; why the original does not run on it as a text.
-
-        Raises:
-            SourceError: it is too large, or only the original runs.
-        """
+        """Return the largest difference on a sample; why the original does not run on it as a text."""
         if any(map(is_random, all_nodes(self.original))):
             self._sessions.clear()
         wanted = self._ran(sample, patience_s, original=True)

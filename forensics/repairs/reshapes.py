@@ -38,7 +38,6 @@ def _set_target(graph: RepairedGraph, node: onnx.NodeProto) -> None:
 
 
 def _drop_allowzero(graph: RepairedGraph, node: onnx.NodeProto) -> None:
-    """Drop ``allowzero`` where the target has no zero."""
     target = graph.value(node.input[1])
     kept = [attribute for attribute in node.attribute if attribute.name != "allowzero"]
     if len(kept) == len(node.attribute) or target is None or 0 in target.tolist():

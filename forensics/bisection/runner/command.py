@@ -129,7 +129,6 @@ class _Shell(StartedProcess):
         )
 
     def end(self) -> None:
-        """Kill it and what it left, and wait for them."""
         super().end()
         if self.pid is not None:
             self.left_behind = kill_leftovers(self.pid, self._mark)
@@ -222,7 +221,6 @@ class _Watch:
                 self._selector.register(stream, selectors.EVENT_READ, capture)
 
     def follow(self) -> None:
-        """Return when the command has ended."""
         while self._process.poll() is None:
             self._attend()
             if self._selector.get_map():

@@ -152,7 +152,6 @@ def _content_of(paths: Sequence[Path]) -> str:
 
 
 def _of_folder(folder: Path) -> str:
-    """Return what identifies the files in a folder."""
     left, parts = _MOST_BYTES, []
     for path in _files_below(folder):
         (stamp,) = stamp_of([path]) or [(0, 0)]

@@ -124,7 +124,6 @@ class Campaign:
                 return Status.NAMED
 
     def _endpoints(self) -> Steps[Status | None]:
-        """Build both ends; return the final status if the good side is not good or the bad side not bad."""
         good, bad = yield from self._finder.endpoints()
         if good is Verdict.GOOD and bad is Verdict.BAD:
             return None

@@ -320,11 +320,7 @@ class NoisyFinder(Finder):
         return sorted(int(place) for place in order[:count])
 
     def _another(self, masks: list[int], purpose: str) -> Steps[None]:
-        """Wait until one more build is settled; builds that have begun are checked to their end before others start.
-
-        Raises:
-            TooNoisyError: as many builds were judged as decisions like those up to now, and one more, may take.
-        """
+        """Wait until one more build is settled; builds that have begun are checked to their end before others start."""
         before = len(self._checks.outcomes)
         judged = sum(verdict is not Verdict.UNRESOLVED for _, verdict in self._checks.outcomes)
         if judged >= (self._decided + 1) * most_builds(len(self._space.atoms), self._doubt):

@@ -256,11 +256,7 @@ class History:
         return len(self.probes) + 1
 
     def _probe(self, event: Mapping[str, object]) -> Probe:
-        """Return the probe of an event, a new one if the event is its first.
-
-        Raises:
-            ValueError: its number is neither the next nor that of a probe of this subset.
-        """
+        """Return the probe of an event, a new one if the event is its first."""
         number, build = _int(event["probe"]), _int(event["build"])
         active = indexes_of(str(event["active"]), self._items)
         probe = self.probes.get(number)

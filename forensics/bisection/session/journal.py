@@ -97,7 +97,6 @@ class Journal:
         self._broken = False
 
     def _cut(self) -> None:
-        """Remove what stands behind the last whole line."""
         os.ftruncate(self._descriptor, self._size)
         os.fdatasync(self._descriptor)
 
@@ -159,12 +158,6 @@ def _line(record: dict[str, object]) -> bytes:
 
 
 def _record(line: bytes, at: str) -> dict[str, object]:
-    """Read a line.
-
-    Raises:
-        ValueError: it is damaged.
-        SourceError: it has its checksum, and yet is no line that a session writes.
-    """
     head = _HEAD.match(line)
     if head is None:
         raise ValueError("it does not begin as a line of a journal does")

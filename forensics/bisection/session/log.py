@@ -50,7 +50,6 @@ def log_lines(events: Sequence[Event], key: JobKey, items: Sequence[str]) -> Ite
 
 
 def _forgotten(events: Sequence[Event]) -> set[int]:
-    """Return the places of verdicts that a later event forgets."""
     places, probes = set(), set()
     for place in range(len(events) - 1, -1, -1):
         event = events[place]

@@ -191,7 +191,6 @@ class Session:
             self._start(ask)
 
     def _tell_user(self, standing: str) -> None:
-        """Print where the run stands, and the running probes."""
         now = time.monotonic()
         probes = [
             f"  {each.probe.folder}, for {now - each.begun:,.0f} s: {each.probe.purpose}"
@@ -239,11 +238,7 @@ class Session:
         return {name: stamp_of(files) for name, files in paths.items()}
 
     def _require_disk_space(self) -> None:
-        """Refuse to start a probe on a disk with too little free space; engines that need not stay make some.
-
-        Raises:
-            OutputError: there is too little.
-        """
+        """Refuse to start a probe on a disk with too little free space; engines that need not stay make some."""
         directory, need = self.artifacts.directory, self.options.need_free
         with explained(str(directory)):
             if free_bytes(directory) < need:
@@ -290,14 +285,12 @@ class Session:
         )
 
     def _collect(self) -> None:
-        """Wait a turn for running probes, and handle those that ended."""
         if self._running:
             ended, _ = wait(self._running, timeout=_TURN_S, return_when=FIRST_COMPLETED)
             for future in ended:
                 self._take(future)
 
     def _take(self, future: Future[ProbeOutcome]) -> None:
-        """Handle a probe that ended."""
         running = self._running.pop(future)
         if running.gpu is not None:
             self._gpus.append(running.gpu)
@@ -382,7 +375,6 @@ class Session:
         )
 
     def _wind_up(self, urgency: Urgency) -> None:
-        """End the probes that still run, and journal their ends."""
         if self._running:
             self.executor.halt(max(urgency, Urgency.END))
         while self._running:
@@ -434,11 +426,7 @@ def open_session(
 
 
 def _end_leftovers(directory: Path) -> None:
-    """End the processes of a run that was killed together with its watchdog.
-
-    Raises:
-        UsageError: one of them cannot be ended.
-    """
+    """End the processes of a run that was killed together with its watchdog."""
     stuck = end_orphans(directory)
     if stuck:
         what = f"is in use by process {stuck[0]}, which an earlier run left there and which cannot be killed"
@@ -446,11 +434,7 @@ def _end_leftovers(directory: Path) -> None:
 
 
 def _named(journal: Journal, names: Collection[str]) -> list[int]:
-    """Return the numbers of the probes that ``--forget`` names, by number or folder.
-
-    Raises:
-        UsageError: there is no such probe.
-    """
+    """Return the numbers of the probes that ``--forget`` names, by number or folder."""
     probes = journal.history.probes
     if ALL_VERDICTS in names:
         return list(probes)
