@@ -188,11 +188,9 @@ class Deriver:
             taken = len(unread) < len(makes) or any(name in declared for name in unread)
             names += [name for name in unread if name in declared or not taken] or ([] if taken else unread[:1])
         whole = {name: value for name, value in declared.items() if value.type.tensor_type.HasField("shape")}
-        left = dict.fromkeys([*(name for name in declared if name in names), *names])
-        return [whole.get(name) or self._declared(name) for name in left if name in made]
-
-    def _declared(self, name: str) -> onnx.ValueInfoProto:
-        return declaration(name, self.original.types.get(name), self.recording.values.get(name))
+        left = [name for name in dict.fromkeys([*(n for n in declared if n in names), *names]) if name in made]
+        types, values = self.original.types, self.recording.values
+        return [whole.get(name) or declaration(name, types.get(name), values.get(name)) for name in left]
 
 
 def _refill(body: onnx.GraphProto, nodes: Sequence[onnx.NodeProto]) -> None:

@@ -136,6 +136,7 @@ def reduce_model(
     nodes = [index for index in sorted(smallest) if index < first]
     simpler = [each for index, each in enumerate(lever.deriver.simplifications, first) if index in smallest]
     recording = lever.deriver.recording
+    controls = [probe for probe in search_answer.probes if not probe.active]
     reduction = Reduction(
         nodes=first,
         left=tuple(map(lever.describe, nodes)),
@@ -144,18 +145,13 @@ def reduce_model(
         failure=failure,
         otherwise=_other_failures(search_answer),
         recorded=Recorded(recording.runs_whole, recording.why),
-        control=_seen(lever.control.name, search_answer),
+        control=ControlSeen(lever.control.name, tuple(p.verdict for p in controls), tuple(p.folder for p in controls)),
         missed=search.misses[0],
     )
     answer = ReductionAnswer(search_answer, reduction)
     fixed = write_answer(lever, smallest, search_answer, directory) if nodes else ()
     write_result(directory, answer.document())
     return answer, fixed
-
-
-def _seen(model: str, answer: SearchAnswer) -> ControlSeen:
-    probes = [probe for probe in answer.probes if not probe.active]
-    return ControlSeen(model, tuple(probe.verdict for probe in probes), tuple(probe.folder for probe in probes))
 
 
 def _other_failures(answer: SearchAnswer) -> tuple[OtherFailure, ...]:

@@ -63,14 +63,6 @@ class Equality:
     not_run: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RepairedModel:
-    """A repaired model and what was changed."""
-
-    model: onnx.ModelProto
-    changes: tuple[Change, ...]
-
-
 def read_original(path: str) -> PreparedModel:
     """Read a model to repair, as its file has it.
 
@@ -84,8 +76,8 @@ def read_original(path: str) -> PreparedModel:
     return read
 
 
-def repaired(original: onnx.ModelProto, names: Collection[str]) -> RepairedModel:
-    """Return a repaired copy of a model."""
+def repaired(original: onnx.ModelProto, names: Collection[str]) -> RepairedGraph:
+    """Return a repaired copy of a model, with what was changed."""
     graph = RepairedGraph(copied(original))
     for name, repair in REPAIRS.items():
         if name in names:
@@ -94,19 +86,17 @@ def repaired(original: onnx.ModelProto, names: Collection[str]) -> RepairedModel
     added = {each.name for each in graph.model.graph.initializer} - before
     if added and graph.model.ir_version < DEFAULTS_SINCE:  # initializers are inputs there, and a repair adds none
         constants_to_nodes(graph.model.graph, added, "/Constant")
-    return RepairedModel(graph.model, tuple(graph.changes))
+    return graph
 
 
-def with_data(result: RepairedModel, external: Collection[str]) -> RepairedModel:
-    """Return a repaired model with a change for constants that files beside the original held."""
-    if not external:
-        return result
-    what = f"{counted(len(external), 'constant')} of files beside it now in the model"
-    change = Change("data", result.model.graph.name, what)
-    return RepairedModel(result.model, (*result.changes, change))
+def note_data(result: RepairedGraph, external: Collection[str]) -> None:
+    """Add the constants that files beside the original held to the list of changes."""
+    if external:
+        what = f"{counted(len(external), 'constant')} of files beside it now in the model"
+        result.changes.append(Change("data", result.model.graph.name, what))
 
 
-def require_named(original: onnx.ModelProto, result: RepairedModel, path: str) -> None:
+def require_named(original: onnx.ModelProto, result: RepairedGraph, path: str) -> None:
     """Require that a repair changed what its list says, and nothing else.
 
     Raises:

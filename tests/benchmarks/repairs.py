@@ -30,7 +30,7 @@ from trtforensics.repairs.repairing import REPAIRS, compare, read_original, repa
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from trtforensics.repairs.repairing import RepairedModel
+    from trtforensics.repairs.graph import RepairedGraph
 
 _DRAWING = {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Dropout"}
 
@@ -102,7 +102,7 @@ def frame(model: onnx.ModelProto) -> bytes:
     return bytes(copy.SerializeToString(deterministic=True))
 
 
-def unnamed(original: onnx.ModelProto, result: RepairedModel) -> list[str]:
+def unnamed(original: onnx.ModelProto, result: RepairedGraph) -> list[str]:
     """Return what differs between two files and no text of the list of changes names."""
     texts = [word for change in result.changes for word in (change.node, *change.what.replace(",", " ").split())]
     listed = Counter(word.rstrip(":;.") for word in texts)

@@ -56,8 +56,8 @@ class Space:
 
     def atoms_of(self, mask: int) -> list[Atom]:
         """Return the atoms within a subset, in order; of one that reaches out of it, the part inside."""
-        inside = [atom for atom in self.atoms if atom.mask & mask]
-        return [atom if not atom.mask & ~mask else _part(atom, mask) for atom in inside]
+        inside = ((atom, atom.mask & mask) for atom in self.atoms if atom.mask & mask)
+        return [a if part == a.mask else replace(a, items=items_of(part), mask=part) for a, part in inside]
 
     def join(self, group: int) -> bool:
         """Merge the atoms that a group of items touches into one, in the place of the first, if they lie apart.
@@ -84,10 +84,6 @@ class Space:
             if cut and verdict is not Verdict.UNRESOLVED:
                 cut = [edge for edge in cut if not (edge & mask and edge & ~mask)]
         return cut
-
-
-def _part(atom: Atom, mask: int) -> Atom:
-    return replace(atom, items=items_of(atom.mask & mask), mask=atom.mask & mask)
 
 
 def shares_of(weights: Sequence[float]) -> list[float]:

@@ -57,15 +57,12 @@ class Search(ProbeSearch[Status]):
         self._exact = confidence is None
         self._space = Space(items, edges)
         budget = Budget(depth(len(items)) + self._space.slack, self._space.slack)
-        self._finder = self._new_finder(confidence, budget)
+        self._finder: Finder = ExactFinder(self._ledger, self._space, budget)
+        if confidence is not None:
+            from trtforensics.bisection.search.noisy import NoisyFinder  # noqa: PLC0415 - numpy is for these only
+
+            self._finder = NoisyFinder(self._ledger, self._space, confidence)
         self._campaign = Campaign(self._ledger, self._space, budget, self._finder, find)
-
-    def _new_finder(self, confidence: float | None, budget: Budget) -> Finder:
-        if confidence is None:
-            return ExactFinder(self._ledger, self._space, budget)
-        from trtforensics.bisection.search.noisy import NoisyFinder  # noqa: PLC0415 - numpy is for noisy searches only
-
-        return NoisyFinder(self._ledger, self._space, confidence)
 
     @property
     def done(self) -> bool:

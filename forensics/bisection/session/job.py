@@ -128,7 +128,7 @@ def check_directory(directory: Path, job: Job) -> Document | None:
     """
     path = directory / NAME
     if not is_there(path):
-        if directory.is_dir() and not all(_is_left_behind(entry.name) for entry in directory.iterdir()):
+        if directory.is_dir() and not all(map(_is_left_behind, directory.iterdir())):
             raise UsageError(
                 str(directory), "holds files, but no bisection or collection", "Name an empty or a new directory"
             )
@@ -157,9 +157,9 @@ def _changed_inputs(directory: Path, job: Job, document: Document) -> list[str]:
     return [name for name in names if name not in written]
 
 
-def _is_left_behind(name: str) -> bool:
+def _is_left_behind(path: Path) -> bool:
     """Whether a run that was killed at its start may leave such a file."""
-    return name == ".lock" or is_temporary(name)
+    return path.name == ".lock" or is_temporary(path.name)
 
 
 def write_job(directory: Path, job: Job, options: RunOptions, key: JobKey | None = None) -> None:

@@ -14,7 +14,8 @@ from trtforensics.errors import UsageError
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from trtforensics.repairs.repairing import Equality, RepairedModel
+    from trtforensics.repairs.graph import RepairedGraph
+    from trtforensics.repairs.repairing import Equality
 
 EXAMPLE = """Original and repaired model run on samples in ONNX Runtime; where they differ, nothing is written.
 
@@ -47,7 +48,7 @@ def run(args: Namespace) -> int:
     from trtforensics.console.output import write_bytes
     from trtforensics.onnx_models.reading import prepare
     from trtforensics.repairs.extremes import extreme_samples
-    from trtforensics.repairs.repairing import compare, read_original, repaired, require_named, with_data
+    from trtforensics.repairs.repairing import compare, note_data, read_original, repaired, require_named
 
     chosen = [name for name in _REPAIRS if getattr(args, name)]
     if not chosen:
@@ -61,13 +62,13 @@ def run(args: Namespace) -> int:
     require_named(original.proto, result, args.model)
     extremes = extreme_samples(original.proto, samples[0])
     comparison = compare(original.proto, result.model, samples, args.model, extremes)
-    result = with_data(result, original.external)
+    note_data(result, original.external)
     write_bytes(args.output, result.model.SerializeToString())
     streams.print_result(_document(result, comparison) if args.json else _text(result, comparison, args.output))
     return ExitCode.NO if comparison.difference is None else ExitCode.OK
 
 
-def _document(result: RepairedModel, comparison: Equality) -> str:
+def _document(result: RepairedGraph, comparison: Equality) -> str:
     from trtforensics.render.json_text import dumps
 
     document = {
@@ -83,7 +84,7 @@ def _document(result: RepairedModel, comparison: Equality) -> str:
     return dumps(document, indent=1) + "\n"
 
 
-def _text(result: RepairedModel, comparison: Equality, output: str) -> str:
+def _text(result: RepairedGraph, comparison: Equality, output: str) -> str:
     from trtforensics.onnx_models.graphs import graphs
 
     lines = [f"{each.repair}: {each.node}: {each.what}" for each in result.changes]
