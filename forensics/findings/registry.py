@@ -32,7 +32,7 @@ def rules() -> tuple[Rule, ...]:
             that the grammar does not have.
     """
     every: dict[str, Rule] = {}
-    kinds = tables.patterns().keys()
+    kinds = tables.tables().patterns.keys()
     for rule in (*_own(), *table_rules(), *_foreign()):
         if rule.code in every:
             raise UsageError(rule.code, "two rules have this code", "Rename one of them, or uninstall its package")

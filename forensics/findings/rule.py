@@ -88,7 +88,7 @@ class Rule:
     @property
     def messages(self) -> tuple[str, ...]:
         """The messages that it reads: ``<field>`` stands for what is captured, ``…`` for any text."""
-        known = tables.patterns()
+        known = tables.tables().patterns
         return tuple(dict.fromkeys(message for kind in known if kind in self.reads for message in known[kind]))
 
 

@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     _Texts = npt.NDArray[np.int32]
     _Times = npt.NDArray[np.float64]
 
-    import numpy.typing as npt
-
-
 RUNNERS = ("timing_runner", "timing_old")
 CHOSEN = ("chose", "chose_old")
 TIMED = ("tactic_timed", "tactic_named", "tactic_old")
@@ -162,7 +159,7 @@ def choices(log: Log, timed: TacticTimings, passes: Passes) -> Sequence[tuple[Ch
         map(_finite, time.tolist()),
         map(_finite, other.tolist()),
         candidates.tolist(),
-        *formats_of(log, *_tried(log, blocks)),
+        *formats_of(log, *_formats(log, blocks.begin, _COMBINATION, _OF_REFORMAT)),
         blocks.begin.tolist(),
         log.spans.of_each(blocks.line),
         passes.indexes(blocks.line),
@@ -291,13 +288,17 @@ def _layers(log: Log, blocks: _Blocks) -> tuple[_Texts, list[int | None]]:
     return layers, list(map(ids.get, identifiers.tolist()))
 
 
-def _tried(log: Log, blocks: _Blocks) -> _Texts:
-    """Return the inputs' and the outputs' formats that each block tries, as texts' indexes."""
-    sides = np.full((2, len(blocks.begin)), NO_TEXT, np.int32)
-    for kind, *names in (("format_combination", "inputs", "outputs"), ("reformat_combination", "source", "target")):
+_COMBINATION = ("format_combination", "inputs", "outputs")
+_OF_REFORMAT = ("reformat_combination", "source", "target")
+
+
+def _formats(log: Log, begin: Lines, *combinations: tuple[str, str, str]) -> _Texts:
+    """Return the inputs' and the outputs' formats of the combination that each block begins with, as texts' indexes."""
+    sides = np.full((2, len(begin)), NO_TEXT, np.int32)
+    for kind, *names in combinations:
         line, *columns = log.columns((kind,), *names)
-        of_kind = latest(line, line, blocks.begin) == blocks.begin
-        sides[:, of_kind] = [latest(line, column, blocks.begin[of_kind]) for column in columns]
+        of_kind = latest(line, line, begin) == begin
+        sides[:, of_kind] = [latest(line, column, begin[of_kind]) for column in columns]
     return sides
 
 
@@ -309,7 +310,7 @@ def open_blocks(log: Log, timed: TacticTimings) -> Sequence[tuple[OpenBlock, ...
     """Return each build's blocks in which a runner was begun and no tactic was chosen."""
     line, first, last = _limits(log, timed)
     layers = latest(timed.runner_line, timed.runner_layer, line)
-    formats = formats_of(log, *_formats(log, first))
+    formats = formats_of(log, *_formats(log, first, _COMBINATION))
     announced = _announced(log, timed, first, last)
     runner = timed.runner_line[timed.runner_line.searchsorted(first)]
     columns = (log.texts(layers), *formats, *announced, first.tolist(), last.tolist(), log.spans.of_each(runner))
@@ -327,15 +328,6 @@ def _limits(log: Log, timed: TacticTimings) -> tuple[Lines, Lines, Lines]:
     is_open = is_last & ((following == behind) | ~np.isin(following, chosen))
     line = runners[is_open]
     return line, np.maximum(log.build_of(line), latest(begins, begins, line)), following[is_open] - 1
-
-
-def _formats(log: Log, first: Lines) -> npt.NDArray[np.int32]:
-    """Return the formats of the combination that each block begins with, as indexes of texts."""
-    sides = np.full((2, len(first)), NO_TEXT, np.int32)
-    line, *columns = log.columns(("format_combination",), "inputs", "outputs")
-    at = latest(line, line, first) == first
-    sides[:, at] = [latest(line, column, first[at]) for column in columns]
-    return sides
 
 
 def _announced(log: Log, timed: TacticTimings, first: Lines, last: Lines) -> tuple[list[int | None], list[str]]:

@@ -52,17 +52,13 @@ class _Reading:
 def comparisons(view: LinesView, spans: Spans, nodes: Sequence[OnnxNode]) -> tuple[RunnerComparison, ...]:
     """Read the comparisons of a run; the outputs get the order of the network where its nodes are known."""
     order = {name: place for place, node in enumerate(nodes) for name in node.outputs}
-    return tuple(
-        RunnerComparison(each.left, each.right, _ordered(each.outputs, order), each.span, each.pass_rate)
-        for each in _readings(view, spans)
-        if each.outputs or each.pass_rate is not None
-    )
-
-
-def _ordered(outputs: Sequence[ComparedOutput], order: dict[str, int]) -> tuple[ComparedOutput, ...]:
-    if all(output.name in order for output in outputs):
-        outputs = sorted(outputs, key=lambda output: order[output.name])
-    return tuple(outputs)
+    read = []
+    for each in _readings(view, spans):
+        if all(output.name in order for output in each.outputs):
+            each.outputs.sort(key=lambda output: order[output.name])
+        if each.outputs or each.pass_rate is not None:
+            read.append(RunnerComparison(each.left, each.right, tuple(each.outputs), each.span, each.pass_rate))
+    return tuple(read)
 
 
 def _readings(view: LinesView, spans: Spans) -> Iterator[_Reading]:
@@ -106,17 +102,13 @@ def _read(reading: _Reading, kind: str, values: list[str | float | None], span: 
     elif kind == "poly_nonfinite":
         reading.update(**{str(values[0]).lower(): 1})
     elif _OF_OUTPUT.match(str(values[1])):
-        _judge(reading, passed=values[0] == "PASSED")
+        passed = values[0] == "PASSED"
+        reading.update(passed=passed)
+        if passed and not reading.right:  # an output that was validated holds no such values
+            reading.update(nan=0, inf=0)
 
 
 def _note_tolerance(reading: _Reading, text: str) -> None:
     tolerance = _TOLERANCE.search(text)
     if tolerance:
         reading.update(atol=float(tolerance[1]), rtol=float(tolerance[2]))
-
-
-def _judge(reading: _Reading, *, passed: bool) -> None:
-    """State the verdict on the last output; one that was validated and passed holds no such values."""
-    reading.update(passed=passed)
-    if passed and not reading.right and reading.outputs:
-        reading.update(nan=0, inf=0)

@@ -105,7 +105,9 @@ def engine_dumps(
     layers = log.divide(line, map(_layer, lines))
     for of_build, onnx, compiled in zip(layers, nodes, foreign, strict=True):
         if (onnx or compiled) and not all(layer.onnx_nodes for layer in of_build):
-            _add_nodes(of_build, _OnnxMembers(onnx, compiled))
+            members_of = _OnnxMembers(onnx, compiled)
+            for layer in of_build:
+                layer.onnx_nodes = layer.onnx_nodes or members_of.of(layer.name)
     return [_divided(of_build) for of_build in layers]
 
 
@@ -158,12 +160,6 @@ def _layer(line: _Line) -> EngineLayer:
         origin="" if printed else UNREADABLE,
         fields=facts.fields,
     )
-
-
-def _add_nodes(layers: Iterable[EngineLayer], members: _OnnxMembers) -> None:
-    """Add ONNX nodes, known from the rest of the log, to the layers whose lines name none."""
-    for layer in layers:
-        layer.onnx_nodes = layer.onnx_nodes or members.of(layer.name)
 
 
 @lru_cache(maxsize=1 << 12)

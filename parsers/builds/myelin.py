@@ -17,7 +17,7 @@ from trtforensics.parsers.lines.events import NO_TEXT, duration_or_none, tactic_
 from trtforensics.parsers.notation.names import onnx_nodes, without_profile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import numpy.typing as npt
 
@@ -26,10 +26,6 @@ if TYPE_CHECKING:
 
     _Tactics = npt.NDArray[np.uint64]
     _Times = npt.NDArray[np.float64]
-    from collections.abc import Iterator
-
-    import numpy.typing as npt
-
 
 _RUNNER = "Myelin"
 _BLOCK_ENDS = ("profiling_completed", "chose", "format_combination", "costs_begin")

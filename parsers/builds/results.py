@@ -146,7 +146,8 @@ def _of_mlperf(view: LinesView) -> Iterator[_Found]:
 def _old_summary(view: LinesView) -> Iterator[_Found]:
     """Read the summary of 7.x: a heading, then a line each for min, max, mean, median and one percentile."""
     headings = dict(view.each("summary_old", "name"))
-    rows = {line: (name, number, text or "") for line, name, number, text in _old_rows(view)}
+    columns = view.each("summary_value_old", "name", "number", "text")
+    rows = {line: (name, number, text or "") for line, name, number, text in columns}
     groups: dict[tuple[int, str], dict[str, float | None]] = {}
     key, since = "", 0
     for line in view.lines(*_OLD_SUMMARY):
@@ -167,10 +168,6 @@ def _old_summary(view: LinesView) -> Iterator[_Found]:
             groups.setdefault((since, "end_to_end_ms"), {})[statistic] = _number(end_to_end[1])
     for (line, result), values in groups.items():
         yield line, result, _stated(values)
-
-
-def _old_rows(view: LinesView) -> Iterable[tuple[int, str, float | None, str | None]]:
-    return view.each("summary_value_old", "name", "number", "text")
 
 
 def _number(text: str) -> float | None:

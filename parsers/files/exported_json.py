@@ -120,7 +120,8 @@ class ExportedJson(LocatedJson):
         while opening >= 0:
             closing = _CLOSES.search(old, opening + 1)
             end = closing.start() if closing else len(old)
-            unescaped = [*islice(_unescaped(old, opening + 1, end), _MOST_UNESCAPED + 1)]
+            marked = (mark.start() for mark in _ESCAPE_OR_MARK.finditer(old, opening + 1, end) if mark[1])
+            unescaped = [*islice(marked, _MOST_UNESCAPED + 1)]
             if unescaped:
                 shown = old[opening + 1 : min(end, opening + _SHOWN)]
                 self.repairs.append(Repair(self._place(opening), f"a name that is not escaped: {shown}"))
@@ -136,8 +137,3 @@ class ExportedJson(LocatedJson):
 
     def _place(self, at: int) -> SourceSpan:
         return self.lines.place(at - bisect_left(self._inserted, at))
-
-
-def _unescaped(text: str, begin: int, end: int) -> Iterator[int]:
-    """Yield the places in a text of quotes and backslashes that must be escaped in JSON."""
-    return (mark.start() for mark in _ESCAPE_OR_MARK.finditer(text, begin, end) if mark[1])

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from trtforensics.parsers.text.document import Document
 
 _IO = ("I/O Tensors", "Bindings")
+_SIDES = ("Inputs", "Outputs")
 _OWN = {"Name", "LayerType", "Inputs", "Outputs", "TacticValue", "TacticName", "Metadata"}
 _DEPTH = 3
 """Down to the fields of a layer values have places, because the place of a layer is that of its name."""
@@ -62,7 +63,8 @@ def _engine(record: PlacedValue) -> Engine:
         layers=engine_layers,
         io=tuple(_io_tensor(tensor) for tensor in io.value) if io and isinstance(io.value, list) else (),
         detailed=bool(plain),
-        split_formats="I/O Tensors" in top or any("Datatype" in tensor for tensor in _all_tensors(plain)),
+        split_formats="I/O Tensors" in top
+        or any("Datatype" in tensor for layer in plain for side in _SIDES for tensor in layer.get(side, [])),
         span=record.span,
     )
 
@@ -84,7 +86,7 @@ def _listed_layer(fields: dict[str, Any] | str, span: SourceSpan) -> EngineLayer
     if isinstance(fields, str):
         return _made(fields, {}, span)
     own = dict(fields)
-    for side in ("Inputs", "Outputs"):
+    for side in _SIDES:
         given = own.get(side)
         if given is not None and not (isinstance(given, list) and all(isinstance(tensor, dict) for tensor in given)):
             own[side.casefold()] = own.pop(side)
@@ -165,11 +167,6 @@ def _io_tensor(record: PlacedValue) -> IoTensor:
     known = described("", _dims(fields.get("Dimensions", [])), "", "?")
     name, mode, dtype = (_text(fields.get(key, "")) for key in ("Name", "IOMode", "DataType"))
     return IoTensor(name, mode, dtype, known.dims, record.span)
-
-
-def _all_tensors(layers: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    sides = (layer.get(side, []) for layer in layers for side in ("Inputs", "Outputs"))
-    return [tensor for side in sides for tensor in side]
 
 
 def _text(value: object) -> str:

@@ -68,7 +68,8 @@ def read_replay(document: Document) -> Replay:
     top = source.top
     layers = top.last["replay"].value if isinstance(top, Members) and "replay" in top.last else None
     if not (isinstance(layers, Members) and top.is_object and layers.is_object):
-        raise _not_this(info.path, plain(top))
+        what = other_json(plain(top))
+        raise NotAReplayError(info.path, what.sentence, what.next_step or GIVE)
     reader, fields = EntryReader(info.path), {str(key): member.value for key, member in top.last.items()}
     every = [reader.entry(str(m.key), plain(m.value), source.lines.place(m.key_at)) for m in layers]
     form = reader.finish()
@@ -86,11 +87,6 @@ def _read(text: str, file: str) -> ReplayJson:
     with suppress(NotAReplayError):
         return ReplayJson(text, file)
     return locate(text, file)
-
-
-def _not_this(file: str, value: Any) -> NotAReplayError:  # noqa: ANN401 - any JSON value
-    what = other_json(value)
-    return NotAReplayError(file, what.sentence, what.next_step or GIVE)
 
 
 def _storing(document: Document) -> list[Flaw]:

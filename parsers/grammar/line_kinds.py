@@ -70,11 +70,6 @@ class LineKind:
         """Whether no two capture groups fill one field."""
         return len(set(self.fields)) == len(self.fields)
 
-    def can_open(self, start: bytes) -> bool:
-        """Whether a body that starts with these bytes may be of this kind."""
-        text = start.decode("latin-1").lstrip(" ")
-        return any(known.startswith(text) or text.startswith(known) for known in self.starts)
-
 
 def named_fields(kind: LineKind, values: tuple[AnyStr | None, ...]) -> dict[str, AnyStr | None]:
     """Return the captured values by name; a name that occurs twice has the value of the alternative that matched."""

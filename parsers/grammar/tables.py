@@ -55,21 +55,6 @@ def kinds(start: str = LINE) -> tuple[LineKind, ...]:
     return tables().kinds[start]
 
 
-def bare_kinds() -> tuple[LineKind, ...]:
-    """Return the kinds of line that also come without a logger prefix."""
-    return tables().bare
-
-
-def layouts() -> tuple[Layout, ...]:
-    """Return the layouts of the bulk kinds; see :func:`trtforensics.parsers.grammar.layouts.layouts`."""
-    return tables().layouts
-
-
-def patterns() -> dict[str, tuple[str, ...]]:
-    """Return the messages that findings read, in words, by the kind of line or the cause."""
-    return tables().patterns
-
-
 @cache
 def tables() -> GrammarTables:
     """Read the tables.

@@ -51,7 +51,6 @@ if TYPE_CHECKING:
 
     Bools = npt.NDArray[np.bool_]
     Positions = npt.NDArray[np.int64]
-    Rows = npt.NDArray[np.int32]
     Words = npt.NDArray[np.uint64]
     Columns = dict[str, npt.NDArray[Any]]
 
@@ -61,13 +60,30 @@ _MANY = 5000
 _REFUSED = -1
 """Stands for the number of a text that its terminals do not match."""
 
-_READ: dict[Content, Callable[[bytes], float]] = {
-    Content.NUMBER: duration,
-    Content.INTEGER: integer,
-    Content.TACTIC: tactic_id,
-    Content.HEX: tactic_id,
+
+def _tactics(text: bytes, begins: Positions, ends: Positions) -> tuple[Words, Bools]:
+    """Read tactic ids: hexadecimal, before TensorRT 8.5 a signed decimal."""
+    values, sure = hexadecimals(text, begins, ends)
+    rows = np.flatnonzero(~sure)
+    if len(rows):
+        values[rows], sure[rows] = signed(text, begins[rows], ends[rows])
+    return values, sure
+
+
+_NUMBERS: dict[
+    Content,
+    tuple[
+        frozenset[str],
+        Callable[[bytes, Positions, Positions], tuple[npt.NDArray[Any], Bools]],
+        Callable[[bytes], float],
+    ],
+] = {
+    Content.NUMBER: (DURATION_FIELDS, decimals, duration),
+    Content.INTEGER: (INTEGER_FIELDS, integers, integer),
+    Content.TACTIC: (TACTIC_FIELDS, _tactics, tactic_id),
+    Content.HEX: (TACTIC_FIELDS, hexadecimals, tactic_id),
 }
-"""The function that reads a single number, by the content of its segment."""
+"""By the content of a segment: the fields of that type, what reads many numbers at once, and what reads one."""
 
 
 class _LayoutRead(NamedTuple):
@@ -269,12 +285,8 @@ def _reader(segment: Segment, kept: tuple[str, ...], texts: Texts) -> _Direct:
     """Return what reads a segment."""
     names = tuple(field for field in segment.fields if field in kept)
     name = names[0] if names else ""
-    if segment.content is Content.NUMBER and (not name or name in DURATION_FIELDS):
+    if segment.content in _NUMBERS and (not name or name in _NUMBERS[segment.content][0]):
         return _Number(name, segment)
-    if segment.content is Content.INTEGER and (not name or name in INTEGER_FIELDS):
-        return _Integer(name, segment)
-    if segment.content in _TACTIC_READERS and (not name or name in TACTIC_FIELDS):
-        return _TACTIC_READERS[segment.content](name, segment)
     if segment.content in {Content.REST, Content.NONBLANK}:
         return _Plain(name, texts) if name else _Ignored("")
     if segment.terminal and name not in NUMERIC_FIELDS:
@@ -305,10 +317,10 @@ class _Number(_Direct):
     def __init__(self, name: str, segment: Segment) -> None:
         super().__init__(name)
         self._regex = segment.regex
-        self._read = _READ[segment.content]
+        _, self._usual, self._read = _NUMBERS[segment.content]
 
     def _values(self, bodies: Bodies, spans: TextSpans) -> tuple[npt.NDArray[Any], Bools]:
-        values, sure = self._usual(bodies.index, spans.begins, spans.ends)
+        values, sure = self._usual(bodies.index.data, spans.begins, spans.ends)
         others = np.flatnonzero(~sure)
         texts = spans.of(others).texts(bodies.index.data)
         for row, text in zip(others.tolist(), texts, strict=True):
@@ -317,33 +329,6 @@ class _Number(_Direct):
                 if self._name:
                     values[row] = self._read(text)
         return values, sure
-
-    def _usual(self, index: LineIndex, begins: Positions, ends: Positions) -> tuple[npt.NDArray[Any], Bools]:
-        return decimals(index.data, begins, ends)
-
-
-class _Integer(_Number):
-    def _usual(self, index: LineIndex, begins: Positions, ends: Positions) -> tuple[npt.NDArray[Any], Bools]:
-        return integers(index.data, begins, ends)
-
-
-class _Hexadecimal(_Number):
-    def _usual(self, index: LineIndex, begins: Positions, ends: Positions) -> tuple[npt.NDArray[Any], Bools]:
-        return hexadecimals(index.data, begins, ends)
-
-
-class _Tactic(_Number):
-    """A tactic id: hexadecimal, before TensorRT 8.5 a signed decimal."""
-
-    def _usual(self, index: LineIndex, begins: Positions, ends: Positions) -> tuple[npt.NDArray[Any], Bools]:
-        values, sure = hexadecimals(index.data, begins, ends)
-        rows = np.flatnonzero(~sure)
-        if len(rows):
-            values[rows], sure[rows] = signed(index.data, begins[rows], ends[rows])
-        return values, sure
-
-
-_TACTIC_READERS: dict[Content, type[_Number]] = {Content.TACTIC: _Tactic, Content.HEX: _Hexadecimal}
 
 
 class _Plain(_Direct):

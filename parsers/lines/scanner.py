@@ -105,16 +105,16 @@ class _Singles:
 @cache
 def _rules(*, bare: bool) -> tuple[Dispatch, BulkRules]:
     """Return what reads the lines of loggers, or those that also come without a prefix."""
-    kinds = tables.bare_kinds() if bare else tables.kinds()
+    kinds = tables.tables().bare if bare else tables.kinds()
     names = {kind.name for kind in kinds}
-    layouts = [layout for layout in tables.layouts() if layout.kind.name in names]
+    layouts = [layout for layout in tables.tables().layouts if layout.kind.name in names]
     rank = ranks(layouts)
     return Dispatch(kinds, rank), BulkRules(kinds, layouts, rank)
 
 
 @cache
 def _banner() -> LineKind:
-    return next(kind for kind in tables.bare_kinds() if kind.name == "banner")
+    return next(kind for kind in tables.tables().bare if kind.name == "banner")
 
 
 @cache

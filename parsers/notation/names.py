@@ -8,13 +8,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from trtforensics.parsers.grammar import nested
 from trtforensics.parsers.notation import plain
-
-if TYPE_CHECKING:
-    from lark import Token
 
 _PROFILE = re.compile(r" \[profile (\d{1,18})\]")
 _OF_PROFILE = " [profile "
@@ -89,11 +85,8 @@ def _nested(name: str) -> list[str] | None:
     tree = nested.parse("name", name)
     if tree is None:
         return None
-    return [end for token in nested.tokens(tree) for end in _ends(token)]
-
-
-def _ends(token: Token) -> tuple[str, ...]:
-    return plain.ends(str(token)) if token.type == "RANGE" else (str(token),)
+    ends = (plain.ends(token) if token.type == "RANGE" else (token,) for token in nested.tokens(tree))
+    return [str(end) for both in ends for end in both]
 
 
 @lru_cache(maxsize=1 << 14)

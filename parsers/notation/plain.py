@@ -9,7 +9,6 @@ hold both ways equal.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from trtforensics.model.older_python import compiled
 from trtforensics.parsers.text.numbers import is_whole
@@ -60,13 +59,8 @@ _DETAILED = compiled(_ONE_DETAILED, re.ASCII)
 _DETAILED_LIST = compiled(rf"\[\]|\[ {_ONE_DETAILED}(?:, {_ONE_DETAILED})*\]", re.ASCII)
 
 
-class PlainFormat(NamedTuple):
-    """A format: its type, its strides, which of them is packed (-1: none) and how many components that holds."""
-
-    dtype: str
-    strides: tuple[int | str, ...]
-    packed: int
-    components: int
+PlainFormat = tuple[str, tuple[int | str, ...], int, int]
+"""A format: its type, its strides, which of them is packed (-1: none) and how many components that holds."""
 
 
 def formats(text: str) -> list[PlainFormat] | None:
@@ -84,7 +78,7 @@ def is_formats(text: str) -> bool:
 def _format(dtype: str, strides: str, components: str, behind: str) -> PlainFormat:
     before = strides.split(",") if strides else []
     values = tuple(map(int, (*before, *behind.split(",")[1:])))
-    return PlainFormat(dtype, values, len(before) - 1 if components else -1, int(components[1:] or 1))
+    return dtype, values, len(before) - 1 if components else -1, int(components[1:] or 1)
 
 
 def symbolic_formats(text: str, definitions: str) -> list[PlainFormat] | None:
@@ -115,7 +109,7 @@ def _symbolic(dtype: str, strides: list[str]) -> PlainFormat:
     values, _, components = zip(*(stride.partition(":") for stride in strides), strict=True)
     packed = next((place for place, printed in enumerate(components) if printed), -1)
     numbers = tuple(int(value) if is_whole(value) else value for value in values)
-    return PlainFormat(dtype, numbers, packed, int("".join(components) or 1))
+    return dtype, numbers, packed, int("".join(components) or 1)
 
 
 def members(name: str) -> tuple[str, ...] | None:

@@ -60,11 +60,6 @@ class Source:
         self._stored.close()
 
     @property
-    def max_bytes(self) -> int:
-        """The largest decoded text that is read."""
-        return self._max_bytes
-
-    @property
     def position(self) -> int:
         """Stored bytes read so far."""
         return self._stored.position

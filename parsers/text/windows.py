@@ -139,7 +139,7 @@ class WindowCutter:
         first_end = piece.find(b"\n")
         if first_end >= 0 and self._held_bytes + first_end > LONGEST_LINE:
             self._hold(piece[:first_end])
-            yield self._overlong()
+            yield self._window(b"".join(self._held), self._held_bytes)
             self._offset += 1
             piece = piece[first_end + 1 :]
         end = piece.rfind(b"\n") + 1
@@ -158,9 +158,6 @@ class WindowCutter:
         """Make a window of the held text and the rest of its lines."""
         data = b"".join((*self._held, rest)) if self._held or not isinstance(rest, bytes) else rest
         return self._window(data, len(data))
-
-    def _overlong(self) -> Window:
-        return self._window(b"".join(self._held), self._held_bytes)
 
     def _window(self, data: bytes, length: int) -> Window:
         """Make a window of ``data``, which stands for ``length`` bytes of the text."""

@@ -51,7 +51,8 @@ def readings(body: bytes) -> list[tuple[str, dict[str, bytes]]]:
     """Return every kind whose regex reads the body, with its fields."""
     found = []
     for kind in KINDS.values():
-        match = kind.match.fullmatch(body) if kind.can_open(body[:8]) else None
+        begins = body.decode("latin-1").lstrip(" ").startswith(kind.starts)
+        match = kind.match.fullmatch(body) if begins else None
         if match:
             found.append(
                 (kind.name, dict(pair for pair in zip(kind.fields, match.groups(), strict=True) if pair[1] is not None))

@@ -21,4 +21,4 @@ def test_every_kind_is_read() -> None:
 
 
 def test_every_message_is_read_by_a_rule() -> None:
-    assert tables.patterns().keys() - READ_BY_RULES <= OF_HELPERS
+    assert tables.tables().patterns.keys() - READ_BY_RULES <= OF_HELPERS

@@ -159,12 +159,12 @@ def sample_lines(samples: list[Path]) -> tuple[Lines, Lines]:
 
 
 @cache
-def openable(start: bytes) -> tuple[LineKind, ...]:
-    return tuple(kind for kind in KINDS.values() if kind.can_open(start))
+def openable(start: str) -> tuple[LineKind, ...]:
+    return tuple(kind for kind in KINDS.values() if start.startswith(kind.starts))
 
 
 def kinds_of(body: bytes) -> list[str]:
-    return [kind.name for kind in openable(body[:8]) if kind.match.fullmatch(body)]
+    return [kind.name for kind in openable(body.decode("latin-1").lstrip(" ")[:8]) if kind.match.fullmatch(body)]
 
 
 def by_regex(body: bytes) -> tuple[str, dict[str, bytes]] | None:

@@ -6,7 +6,7 @@ from trtforensics.parsers.grammar import grammar, tables
 from trtforensics.parsers.grammar.layouts import Content, Layout, ranks
 from trtforensics.parsers.grammar.line_kinds import LINE
 
-_LAYOUTS = tables.layouts()
+_LAYOUTS = tables.tables().layouts
 _BULK = [rule.kind.name for rule in grammar.compile_rules(LINE) if rule.is_bulk]
 
 

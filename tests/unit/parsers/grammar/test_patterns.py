@@ -17,10 +17,10 @@ from trtforensics.parsers.grammar import tables
     ],
 )  # fmt: skip
 def test_literals_stay_and_fields_are_named(kind: str, pattern: str) -> None:
-    assert pattern in tables.patterns()[kind]
+    assert pattern in tables.tables().patterns[kind]
 
 
-@for_each("kind", sorted(tables.patterns()))
+@for_each("kind", sorted(tables.tables().patterns))
 def test_no_syntax_of_regexes_is_left(kind: str) -> None:
-    assert tables.patterns()[kind]
-    assert not [p for p in tables.patterns()[kind] if "(?" in p or ".*" in p or ".+" in p or "[0-9]" in p]
+    assert tables.tables().patterns[kind]
+    assert not [p for p in tables.tables().patterns[kind] if "(?" in p or ".*" in p or ".+" in p or "[0-9]" in p]

@@ -41,7 +41,9 @@ def test_what_is_read_is_what_was_derived_with_its_types() -> None:
     assert tables.tables() == derived
     assert repr(tables.tables()) == repr(derived)  # (1,) is no [1], b"" no ""
     kinds = {id(kind) for kind in tables.kinds()}
-    assert {id(kind) for kind in tables.bare_kinds()} | {id(layout.kind) for layout in tables.layouts()} <= kinds
+    assert {id(kind) for kind in tables.tables().bare} | {
+        id(layout.kind) for layout in tables.tables().layouts
+    } <= kinds
 
 
 def test_the_derived_tables_are_those_of_the_grammars() -> None:

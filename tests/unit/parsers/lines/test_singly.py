@@ -115,6 +115,6 @@ def test_a_field_that_a_body_does_not_print_is_not_there() -> None:
 def test_of_two_kinds_that_open_alike_the_one_that_is_read_in_bulk_has_the_line() -> None:
     """A line of one ran into a line of the other, as programs that share a file make them."""
     body = b"Name: conv1, IOMode: InputName: conv2, LayerType: kgen, Inputs: [ { Name: x }]"
-    found = fields_of(Dispatch(tables.kinds(), ranks(tables.layouts())), body)
+    found = fields_of(Dispatch(tables.kinds(), ranks(tables.tables().layouts)), body)
     assert found is not None
     assert found[0] == "layer_detailed"
