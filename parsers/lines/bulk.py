@@ -12,6 +12,7 @@ regex too.
 
 from __future__ import annotations
 
+from array import array
 from functools import cache, cached_property, partial
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,15 +24,12 @@ from trtforensics.parsers.grammar.layouts import Content
 from trtforensics.parsers.grammar.line_kinds import REGEX_FLAGS
 from trtforensics.parsers.lines.bodies import KindRows, grouped
 from trtforensics.parsers.lines.events import (
-    DURATION_FIELDS,
-    INTEGER_FIELDS,
-    NUMERIC_FIELDS,
-    TACTIC_FIELDS,
-    duration,
-    field_reader,
-    integer,
-    new_column,
-    tactic_id,
+    DURATION,
+    INTEGER,
+    TACTIC,
+    TEXT,
+    ColumnType,
+    column_type,
 )
 from trtforensics.parsers.lines.interning import Memo, TextSpans
 from trtforensics.parsers.lines.openers import Openers, WordTable
@@ -73,17 +71,16 @@ def _tactics(text: bytes, begins: Positions, ends: Positions) -> tuple[Words, Bo
 _NUMBERS: dict[
     Content,
     tuple[
-        frozenset[str],
+        ColumnType,
         Callable[[bytes, Positions, Positions], tuple[npt.NDArray[Any], Bools]],
-        Callable[[bytes], float],
     ],
 ] = {
-    Content.NUMBER: (DURATION_FIELDS, decimals, duration),
-    Content.INTEGER: (INTEGER_FIELDS, integers, integer),
-    Content.TACTIC: (TACTIC_FIELDS, _tactics, tactic_id),
-    Content.HEX: (TACTIC_FIELDS, hexadecimals, tactic_id),
+    Content.NUMBER: (DURATION, decimals),
+    Content.INTEGER: (INTEGER, integers),
+    Content.TACTIC: (TACTIC, _tactics),
+    Content.HEX: (TACTIC, hexadecimals),
 }
-"""By the content of a segment: the fields of that type, what reads many numbers at once, and what reads one."""
+"""By the content of a segment: the type of its field, and what reads many such numbers at once."""
 
 
 class _LayoutRead(NamedTuple):
@@ -285,11 +282,11 @@ def _reader(segment: Segment, kept: tuple[str, ...], texts: Texts) -> _Direct:
     """Return what reads a segment."""
     names = tuple(field for field in segment.fields if field in kept)
     name = names[0] if names else ""
-    if segment.content in _NUMBERS and (not name or name in _NUMBERS[segment.content][0]):
+    if segment.content in _NUMBERS and (not name or column_type(name) is _NUMBERS[segment.content][0]):
         return _Number(name, segment)
     if segment.content in {Content.REST, Content.NONBLANK}:
         return _Plain(name, texts) if name else _Ignored("")
-    if segment.terminal and name not in NUMERIC_FIELDS:
+    if segment.terminal and column_type(name) is TEXT:
         return _Taken(name, segment, texts)
     return _Composite(segment, names, texts)
 
@@ -317,7 +314,7 @@ class _Number(_Direct):
     def __init__(self, name: str, segment: Segment) -> None:
         super().__init__(name)
         self._regex = segment.regex
-        _, self._usual, self._read = _NUMBERS[segment.content]
+        self._type, self._usual = _NUMBERS[segment.content]
 
     def _values(self, bodies: Bodies, spans: TextSpans) -> tuple[npt.NDArray[Any], Bools]:
         values, sure = self._usual(bodies.index.data, spans.begins, spans.ends)
@@ -326,8 +323,8 @@ class _Number(_Direct):
         for row, text in zip(others.tolist(), texts, strict=True):
             if _compiled(self._regex).fullmatch(text):
                 sure[row] = True
-                if self._name:
-                    values[row] = self._read(text)
+                if self._name and self._type.read:
+                    values[row] = self._type.read(text)
         return values, sure
 
 
@@ -386,8 +383,8 @@ class _Composite(_Direct):
         super().__init__("")
         self._names = names
         self._regex = segment.regex
-        self._readers = [(segment.fields.index(name), field_reader(name, texts)[0]) for name in names]
-        self._columns = [new_column(name) for name in names]
+        self._readers = [(segment.fields.index(name), column_type(name).read or texts.id) for name in names]
+        self._columns: list[array[Any]] = [array(column_type(name).code) for name in names]
         self._count = 0
         self._memo = Memo()
 

@@ -17,7 +17,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -47,16 +47,6 @@ _NOTED_BY_SCANNER: dict[str, tuple[str, ...]] = {
 
 KEPT = {kind.name: kind.kept for kind in tables.kinds() if kind.kept is not None} | _NOTED_BY_SCANNER | ASIDES
 """The kept fields of each kind whose lines are kept."""
-
-TACTIC_FIELDS = frozenset({"tactic", "hash"})
-DURATION_FIELDS = frozenset(
-    {
-        *("ms", "seconds", "number", "max_ms", "mean_ms", "median_ms", "total_ms", "average_ms", "percent"),
-        *("mean_error", "max_error", "min_value", "max_value"),
-    }
-)
-INTEGER_FIELDS = frozenset({"available", "count", "hits", "requested", "splits", "strategy"})
-NUMERIC_FIELDS = TACTIC_FIELDS | DURATION_FIELDS | INTEGER_FIELDS
 
 _ALL_BITS = (1 << 64) - 1
 NO_TEXT = -1
@@ -126,15 +116,60 @@ def integer(raw: bytes) -> int:
     return value if -(1 << 63) <= value < 1 << 63 else NO_INTEGER
 
 
+def tactic_or_none(value: int) -> int | None:
+    """Read a tactic id as it is stored."""
+    return None if value == NO_TACTIC else value
+
+
+def integer_or_none(value: int) -> int | None:
+    """Read a count as it is stored."""
+    return None if value == NO_INTEGER else value
+
+
+def duration_or_none(value: float) -> float | None:
+    """Read a number as it is stored."""
+    return None if math.isnan(value) else value
+
+
+class ColumnType(NamedTuple):
+    """How a field is stored: the code of its array, what stands for "not printed", what reads it, what reads it back.
+
+    A text is stored as its index in the pool, which reads it.
+    """
+
+    code: str
+    missing: float
+    read: Callable[[bytes], float] | None = None
+    shown: Callable[[Any], float | None] | None = None
+
+
+TEXT = ColumnType("i", NO_TEXT)
+TACTIC = ColumnType("Q", NO_TACTIC, tactic_id, tactic_or_none)
+INTEGER = ColumnType("q", NO_INTEGER, integer, integer_or_none)
+DURATION = ColumnType("d", math.nan, duration, duration_or_none)
+_TYPES = {
+    **dict.fromkeys(("tactic", "hash"), TACTIC),
+    **dict.fromkeys(("available", "count", "hits", "requested", "splits", "strategy"), INTEGER),
+    **dict.fromkeys(("ms", "seconds", "number", "max_ms", "mean_ms", "median_ms", "total_ms", "average_ms"), DURATION),
+    **dict.fromkeys(("percent", "mean_error", "max_error", "min_value", "max_value"), DURATION),
+}
+
+
+def column_type(name: str) -> ColumnType:
+    """Return how a field is stored, by its name."""
+    return _TYPES.get(name, TEXT)
+
+
 class EventColumns:
     """The rows of one kind: their lines, and a typed column for each kept field."""
 
     def __init__(self, kind: str, texts: Texts) -> None:
         self.names = KEPT[kind]
         self.lines = array("q")
-        self.columns: dict[str, array[Any]] = {name: new_column(name) for name in self.names}
+        types = [(name, column_type(name)) for name in self.names]
+        self.columns: dict[str, array[Any]] = {name: array(column.code) for name, column in types}
         self._texts = texts
-        self._readers = [(name, *field_reader(name, texts)) for name in self.names]
+        self._readers = [(name, column.read or texts.id, column.missing) for name, column in types]
 
     def add(self, line: int, fields: Mapping[str, bytes | None]) -> None:
         """Append a row."""
@@ -169,12 +204,9 @@ class EventColumns:
     def values(self, name: str, span: range) -> list[Any]:
         """Return a field of some rows: text, int or float, or None where the line does not print it."""
         values = self.columns[name][span.start : span.stop]
-        if name in TACTIC_FIELDS:
-            return list(map(tactic_or_none, values))
-        if name in DURATION_FIELDS:
-            return list(map(duration_or_none, values))
-        if name in INTEGER_FIELDS:
-            return list(map(integer_or_none, values))
+        shown = column_type(name).shown
+        if shown is not None:
+            return list(map(shown, values))
         texts = self._texts.all()
         return [None if value == NO_TEXT else texts[value] for value in values]
 
@@ -186,48 +218,8 @@ class EventColumns:
         """Return a field of all rows as it is stored, to be copied like :meth:`stored_lines`."""
         column = self.columns.get(name)
         if column is None:
-            code, (missing,) = not_printed(name)
-            return np.full(len(self.lines), missing, code)
+            return np.full(len(self.lines), column_type(name).missing, column_type(name).code)
         return np.frombuffer(column, column.typecode)
-
-
-def tactic_or_none(value: int) -> int | None:
-    """Read a tactic id as it is stored."""
-    return None if value == NO_TACTIC else value
-
-
-def integer_or_none(value: int) -> int | None:
-    """Read a count as it is stored."""
-    return None if value == NO_INTEGER else value
-
-
-def duration_or_none(value: float) -> float | None:
-    """Read a number as it is stored."""
-    return None if math.isnan(value) else value
-
-
-def not_printed(name: str) -> tuple[str, list[float]]:
-    """Return the type of a field's column, by its name, and the value that stands for "not printed"."""
-    if name in TACTIC_FIELDS:
-        return "Q", [NO_TACTIC]
-    if name in DURATION_FIELDS:
-        return "d", [math.nan]
-    return ("q", [NO_INTEGER]) if name in INTEGER_FIELDS else ("i", [NO_TEXT])
-
-
-def new_column(name: str) -> array[Any]:
-    """Return an empty column for a field; its name decides the type."""
-    return array(not_printed(name)[0])
-
-
-def field_reader(name: str, texts: Texts) -> tuple[Callable[[bytes], float], float]:
-    """Return the function that reads a field for its column, and the value that stands for "not printed"."""
-    _, (missing,) = not_printed(name)
-    if name in TACTIC_FIELDS:
-        return tactic_id, missing
-    if name in DURATION_FIELDS:
-        return duration, missing
-    return (integer if name in INTEGER_FIELDS else texts.id), missing
 
 
 class Events:

@@ -17,7 +17,7 @@ from tests.support.judging import fields_of
 from tests.support.property_settings import examples
 from trtforensics.parsers.grammar import grammar, tables
 from trtforensics.parsers.grammar.line_kinds import LINE
-from trtforensics.parsers.lines.events import NUMERIC_FIELDS, Texts, duration, field_reader, tactic_id
+from trtforensics.parsers.lines.events import TEXT, column_type, duration, tactic_id
 from trtforensics.parsers.lines.singly import Dispatch
 from trtforensics.parsers.notation.names import onnx_nodes
 from trtforensics.parsers.notation.tensors import details, short_tensors
@@ -34,7 +34,7 @@ NUMBERS = sorted(
         for rule in grammar.compile_rules(LINE)
         for terminals in rule.alternatives
         for terminal in terminals
-        if terminal.field in NUMERIC_FIELDS and terminal.field in (rule.kind.kept or ())
+        if column_type(str(terminal.field)) is not TEXT and terminal.field in (rule.kind.kept or ())
     }
 )
 """Fields that are kept as numbers, with what the grammar lets stand in them."""
@@ -499,5 +499,6 @@ def test_a_runner_without_tactics_is_read_in_both_forms(runner: str, layer: str)
 @examples(60)
 @given(data=st.data())
 def test_what_the_grammar_takes_for_a_number_can_be_read_as_one(field: str, regex: str, data: st.DataObject) -> None:
-    read, _ = field_reader(field, Texts())
+    read = column_type(field).read
+    assert read is not None
     read(data.draw(st.from_regex(re.compile(regex, re.ASCII), fullmatch=True)).encode())
