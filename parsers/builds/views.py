@@ -40,7 +40,8 @@ _LINE = attrgetter("span.line")
 class LinesView:
     """The events of a run of lines: a log, or a build of one.
 
-    ``spans`` are the rows of every kind that it has any of, and ``tables`` the log's, where they are known already.
+    ``spans`` are the rows of every kind that it has any of, where they are known already; ``known`` are the columns of
+    the whole log that were sorted so far, by kinds and fields.
     """
 
     def __init__(
@@ -50,13 +51,13 @@ class LinesView:
         last_line: int,
         *,
         spans: Mapping[str, range] | None = None,
-        tables: SortedColumns | None = None,
+        known: dict[tuple[tuple[str, ...], tuple[str, ...]], _Columns] | None = None,
     ) -> None:
         self.events = events
         self.first_line = first_line
         self.last_line = last_line
         self._spans = events.between(first_line, last_line) if spans is None else spans
-        self._tables = SortedColumns(events) if tables is None else tables
+        self._known = {} if known is None else known
 
     def kinds(self) -> Iterable[str]:
         """Return the kinds that have a row."""
@@ -80,7 +81,9 @@ class LinesView:
         Texts are indexes. A field that a kind does not have reads as not printed. Do not change the arrays: other
         builds share them. The ``last`` reader of large columns leaves no second copy of them.
         """
-        columns = self._tables.columns(kinds, names, last=last)
+        if (kinds, names) not in self._known:
+            self._known[kinds, names] = _sorted(self.events, kinds, names, last=last)
+        columns = self._known[kinds, names]
         low, high = columns[0].searchsorted((self.first_line, self.last_line + 1)) if self.has(*kinds) else (0, 0)
         return tuple([column[low:high] for column in columns])
 
@@ -206,9 +209,8 @@ class Log(LinesView):
             rows = map(range, limits[some].tolist(), limits[some + 1].tolist())
             for build, span in zip(some.tolist(), rows, strict=True):
                 spans[build][kind] = span
-        tables = self._tables
         return [
-            LinesView(self.events, first, behind - 1, spans=line_spans, tables=tables)
+            LinesView(self.events, first, behind - 1, spans=line_spans, known=self._known)
             for (first, behind), line_spans in zip(pairwise(self.edges.tolist()), spans, strict=True)
         ]
 
@@ -233,30 +235,16 @@ class Spans:
         return map(SourceSpan, repeat(self._source.path), lines.tolist(), self._starts[lines - 1].tolist())
 
 
-class SortedColumns:
-    """Columns of a whole log, sorted by line on first access."""
-
-    def __init__(self, events: Events) -> None:
-        self._events = events
-        self._known: dict[tuple[tuple[str, ...], tuple[str, ...]], _Columns] = {}
-
-    def columns(self, kinds: tuple[str, ...], names: tuple[str, ...], *, last: bool = False) -> _Columns:
-        """Return the lines and some fields of all rows of some kinds, sorted by line."""
-        key = kinds, names
-        if key not in self._known:
-            self._known[key] = self._sorted(kinds, names, last=last)
-        return self._known[key]
-
-    def _sorted(self, kinds: tuple[str, ...], names: tuple[str, ...], *, last: bool) -> _Columns:
-        tables = {kind: self._events[kind] for kind in kinds}
-        tables = {kind: rows for kind, rows in tables.items() if rows.lines} or {kinds[0]: tables[kinds[0]]}
-        lines = np.concatenate([rows.stored_lines() for rows in tables.values()])
-        order = np.argsort(lines, kind="stable") if len(tables) > 1 else slice(None)
-        columns = []
-        for name in names:  # one column after the other, so that few copies of them exist at once
-            parts = [self._events.take(k, name) if last else rows.stored(name) for k, rows in tables.items()]
-            columns.append(np.concatenate(parts)[order])
-        return lines[order], *columns
+def _sorted(events: Events, kinds: tuple[str, ...], names: tuple[str, ...], *, last: bool) -> _Columns:
+    tables = {kind: events[kind] for kind in kinds}
+    tables = {kind: rows for kind, rows in tables.items() if rows.lines} or {kinds[0]: tables[kinds[0]]}
+    lines = np.concatenate([rows.stored_lines() for rows in tables.values()])
+    order = np.argsort(lines, kind="stable") if len(tables) > 1 else slice(None)
+    columns = []
+    for name in names:  # one column after the other, so that few copies of them exist at once
+        parts = [events.take(kind, name) if last else rows.stored(name) for kind, rows in tables.items()]
+        columns.append(np.concatenate(parts)[order])
+    return lines[order], *columns
 
 
 def latest(lines: Lines, values: npt.NDArray[_Number], at: Lines, since: Lines | None = None) -> npt.NDArray[_Number]:

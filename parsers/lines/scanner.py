@@ -191,12 +191,14 @@ class Scanner:
         """The readers of lines without a prefix, in turn."""
         self._may_be_excerpt = False
         """Whether the source is a text that somebody may have pasted."""
+        self._first_line = 1
+        """The number of the first line of the window that is read."""
         self._names_line = -1
         """The last line of a names-only dump, while it goes on."""
 
     def feed(self, window: Window) -> None:
         """Read the lines of a window."""
-        index = window.index
+        index, self._first_line = window.index, window.first_line
         if window.bare is window.data:
             self.scanned.line_starts.frombytes((index.starts + window.offset).tobytes())
         else:
@@ -204,46 +206,46 @@ class Scanner:
         before = self.scanned.events.sizes()
         prefixes = self._prefixes.read(index)
         singles = _Singles(glued_lines(index, prefixes))
-        self._note_loggers(window.first_line, prefixes.dialect, np.flatnonzero(prefixes.dialect >= 0))
-        batches, blank = self._read_all(window.first_line, index, prefixes, np.arange(len(index)), singles)
+        self._note_loggers(prefixes.dialect, np.flatnonzero(prefixes.dialect >= 0))
+        batches, blank = self._read_all(index, prefixes, np.arange(len(index)), singles)
         speaks = prefixes.dialect >= 0
         speaks[blank] = False
-        self._read_verdicts(window.first_line, index, singles)
+        self._read_verdicts(index, singles)
         telling, asides = self._unread.told(index, singles.unread())
-        self._note_asides(window.first_line, asides)
-        self._read_glued(window.first_line, singles)
+        self._note_asides(asides)
+        self._read_glued(singles)
         if window.first_line == 1:
             self._may_be_excerpt = is_pasted(window.data)
         if window.first_line == 1 and self._may_be_excerpt and len(index) <= _LONGEST_EXCERPT:
-            self._read_cut(window.first_line, batches[0].bodies, singles)
-        self._note_unknown(window.first_line, sorted(singles.unknown))
-        self._note_untyped(window.first_line, batches[0].bodies, singles, telling)
+            self._read_cut(batches[0].bodies, singles)
+        self._note_unknown(sorted(singles.unknown))
+        self._note_untyped(batches[0].bodies, singles, telling)
         if self._may_be_excerpt and not (self.scanned.recognised or self.scanned.mentioned):
             self.scanned.mentioned = mention_tensorrt(index, singles.unread())
-        self._note_names(window.first_line, batches[0].bodies, sorted(singles.headings), singles.unprefixed)
+        self._note_names(batches[0].bodies, sorted(singles.headings), singles.unprefixed)
         certain = speaks.copy()
         certain[[line for line, _ in singles.unknown if not _STRONG[prefixes.dialect[line]]]] = False
-        self._note_first(window.first_line, speaks, certain, sorted(singles.banners))
-        self._note_resumed(window.first_line, np.flatnonzero(certain), sorted(singles.banners))
+        self._note_first(speaks, certain, sorted(singles.banners))
+        self._note_resumed(np.flatnonzero(certain), sorted(singles.banners))
         self.scanned.events.sort(before)
 
     def _read_all(
-        self, first_line: int, index: LineIndex, prefixes: Prefixes, lines: npt.NDArray[np.int64], singles: _Singles
+        self, index: LineIndex, prefixes: Prefixes, lines: npt.NDArray[np.int64], singles: _Singles
     ) -> tuple[list[_LineBatch], npt.NDArray[np.int64]]:
         """Read the texts of an index, which stand on these lines of the window; return the lines of blank ones too."""
         prefixed = prefixes.dialect >= 0
         batches = _batches(index, prefixes, lines, singles.glued)
         blanks = [np.zeros(0, np.int64)]
         for batch in batches:
-            self._note_messages(first_line, batch, prefixes.severity[batch.rows])
+            self._note_messages(batch, prefixes.severity[batch.rows])
             blank = batch.drop_blanks()
             self.scanned.blank += len(blank)
-            self.scanned.events["blank"].extend(blank + first_line, {})
+            self.scanned.events["blank"].extend(blank + self._first_line, {})
             blanks.append(blank)
-            self._read(first_line, batch, prefixed[batch.rows], singles)
+            self._read(batch, prefixed[batch.rows], singles)
         return batches, np.concatenate(blanks)
 
-    def _read_glued(self, first_line: int, singles: _Singles) -> None:
+    def _read_glued(self, singles: _Singles) -> None:
         """Read the parts of glued lines.
 
         Such a line counts as unknown where no rule reads one of its loggers' parts, else as typed.
@@ -257,19 +259,19 @@ class Scanner:
         prefixes = self._prefixes.read(index)
         dialects = prefixes.dialect[prefixes.dialect >= 0]
         self.scanned.recognised = self.scanned.recognised or bool(_STRONG[dialects].any())
-        self._read_all(first_line, index, prefixes, lines, singles_of_parts)
+        self._read_all(index, prefixes, lines, singles_of_parts)
         unknown = dict(reversed(singles_of_parts.unknown))  # the first such part of each line
         self.scanned.typed, self.scanned.blank = typed + len(glued) - len(unknown), blank
         singles.headings += singles_of_parts.headings
         singles.banners += singles_of_parts.banners
-        self._note_unknown(first_line, sorted(unknown.items()))
+        self._note_unknown(sorted(unknown.items()))
         told = self._unread.told(index, np.array(sorted(singles_of_parts.unprefixed_rows), np.int64))
         telling = sorted(told.causes)
-        self._note_asides(first_line, [(int(lines[row]), kind, fields) for row, kind, fields in told.asides])
+        self._note_asides([(int(lines[row]), kind, fields) for row, kind, fields in told.asides])
         texts = Bodies(index, index.starts, np.zeros(len(index), np.int64)).texts(np.array(telling, np.int64))
-        self._keep_untyped(first_line, [*singles_of_parts.unknown, *zip(lines[telling].tolist(), texts, strict=True)])
+        self._keep_untyped([*singles_of_parts.unknown, *zip(lines[telling].tolist(), texts, strict=True)])
 
-    def _read_joined(self, first_line: int, lines: range, texts: Mapping[int, bytes]) -> range:
+    def _read_joined(self, lines: range, texts: Mapping[int, bytes]) -> range:
         """Read some lines as one; return them if a rule reads that, else none."""
         matched = _unmistakable().find(_unwrapped([texts[line] for line in lines]))
         if matched is None:
@@ -278,10 +280,10 @@ class Scanner:
         self.scanned.mentioned = True
         self.scanned.typed += len(lines)
         if kind.kept is not None:
-            self.scanned.events[kind.name].add(first_line + lines[0], named_fields(kind, match.groups()))
+            self.scanned.events[kind.name].add(self._first_line + lines[0], named_fields(kind, match.groups()))
         return lines
 
-    def _read_cut(self, first_line: int, bodies: Bodies, singles: _Singles) -> None:
+    def _read_cut(self, bodies: Bodies, singles: _Singles) -> None:
         """Read the lines of an excerpt that lost their prefix, or that were wrapped: two or three lines are one."""
         unprefixed = set(singles.unprefixed)
         left = dict(singles.unknown) | {line: bodies.text(line) for line in unprefixed}
@@ -290,11 +292,11 @@ class Scanner:
             for line in sorted(left.keys() - read):
                 lines = range(line, line + size)
                 if unprefixed.issuperset(lines[1:]) and not read.intersection(lines):
-                    read.update(self._read_joined(first_line, lines, left))
+                    read.update(self._read_joined(lines, left))
         singles.unknown = [row for row in singles.unknown if row[0] not in read]
         singles.unprefixed = [line for line in singles.unprefixed if line not in read]
 
-    def _note_loggers(self, first_line: int, dialects: npt.NDArray[np.int64], lines: npt.NDArray[np.int64]) -> None:
+    def _note_loggers(self, dialects: npt.NDArray[np.int64], lines: npt.NDArray[np.int64]) -> None:
         """Note where the logger changes."""
         if not len(lines):
             return
@@ -303,18 +305,18 @@ class Scanner:
         changes = np.flatnonzero(dialects != np.concatenate(([self.scanned.dialect], dialects[:-1])))
         for change in changes.tolist():
             name = DIALECTS[dialects[change]].encode()
-            self.scanned.events["dialect"].add(first_line + int(lines[change]), {"dialect": name})
+            self.scanned.events["dialect"].add(self._first_line + int(lines[change]), {"dialect": name})
         self.scanned.dialect = int(dialects[-1])
 
-    def _note_messages(self, first_line: int, batch: _LineBatch, severity: npt.NDArray[np.int64]) -> None:
+    def _note_messages(self, batch: _LineBatch, severity: npt.NDArray[np.int64]) -> None:
         """Note every warning and error."""
         index = batch.bodies.index
         spans = batch.bodies.spans(np.flatnonzero(batch.left & _IS_MESSAGE[severity]))
         text = self._messages.values(index, spans, lambda new: self.scanned.events.texts.ids(new.texts(index.data)))
         columns = {"severity": self._severities[severity[spans.lines]], "text": text}
-        self.scanned.events["message"].extend(batch.lines[spans.lines] + first_line, columns)
+        self.scanned.events["message"].extend(batch.lines[spans.lines] + self._first_line, columns)
 
-    def _read(self, first_line: int, batch: _LineBatch, prefixed: npt.NDArray[np.bool_], singles: _Singles) -> None:
+    def _read(self, batch: _LineBatch, prefixed: npt.NDArray[np.bool_], singles: _Singles) -> None:
         """Read the lines that are left of a batch."""
         for stages, of_logger in (self._stages, prefixed), (self._bare_stages, ~prefixed):
             for stage in stages:
@@ -325,7 +327,7 @@ class Scanner:
                     batch.left[bodies] = False
                     lines = batch.lines[bodies]
                     if kind is not None:
-                        self._note_typed(kind, lines + first_line, columns)
+                        self._note_typed(kind, lines + self._first_line, columns)
                         self._note_single(kind, lines, columns, singles)
                     elif of_logger is prefixed:
                         singles.unknown += zip(lines.tolist(), batch.bodies.texts(bodies), strict=True)
@@ -350,7 +352,7 @@ class Scanner:
         elif kind == "engine_layers_detailed":
             singles.headings += lines.tolist()
 
-    def _read_verdicts(self, first_line: int, index: LineIndex, singles: _Singles) -> None:
+    def _read_verdicts(self, index: LineIndex, singles: _Singles) -> None:
         """Read the banners that stand behind anything else in a line: stamps whose messages went elsewhere, say."""
         if not singles.unprefixed or not index.has(_BEHIND[1:2]):  # a whole literal is searched for ten times as long
             return
@@ -361,76 +363,77 @@ class Scanner:
             match = _banner().match.fullmatch(index.data, at, int(index.ends[line]))
             if match is not None and line in left:
                 fields = named_fields(_banner(), match.groups())
-                self.scanned.events["banner"].add(first_line + line, fields)
+                self.scanned.events["banner"].add(self._first_line + line, fields)
                 self.scanned.typed += 1
                 self.scanned.recognised = True
                 singles.banners.append((line, fields["verdict"] != _RUNNING))
                 del left[line]
         singles.unprefixed = list(left)
 
-    def _note_asides(self, first_line: int, asides: list[tuple[int, str, dict[str, bytes | None]]]) -> None:
+    def _note_asides(self, asides: list[tuple[int, str, dict[str, bytes | None]]]) -> None:
         """Keep what lines that no rule reads tell of a run."""
         for line, kind, fields in asides:
-            self.scanned.events[kind].add(first_line + line, fields)
+            self.scanned.events[kind].add(self._first_line + line, fields)
 
-    def _note_unknown(self, first_line: int, unknown: list[tuple[int, bytes]]) -> None:
+    def _note_unknown(self, unknown: list[tuple[int, bytes]]) -> None:
         """Count the lines of loggers that no rule reads."""
         self.scanned.unknown += len(unknown)
         for line, body in unknown:
-            self.scanned.drift.add(first_line + line, body)
+            self.scanned.drift.add(self._first_line + line, body)
 
-    def _note_untyped(self, first_line: int, bodies: Bodies, singles: _Singles, telling: set[int]) -> None:
+    def _note_untyped(self, bodies: Bodies, singles: _Singles, telling: set[int]) -> None:
         """Keep the lines that no rule reads, since several together may name a cause; of many, those that name one."""
         room = MOST_WRAPPED + 1 - len(self.scanned.events["untyped"].lines)
         kept = telling.union(singles.unread()[: max(room, 0)].tolist())
         unknown = [row for row in singles.unknown if row[0] in kept]
         unprefixed = [line for line in singles.unprefixed if line in kept]
         texts = bodies.texts(np.array(unprefixed, np.int64))
-        self._keep_untyped(first_line, [*unknown, *zip(unprefixed, texts, strict=True)])
+        self._keep_untyped([*unknown, *zip(unprefixed, texts, strict=True)])
 
-    def _keep_untyped(self, first_line: int, texts: list[tuple[int, bytes]]) -> None:
+    def _keep_untyped(self, texts: list[tuple[int, bytes]]) -> None:
         """Keep texts by their lines."""
         for line, text in sorted(texts):
-            self.scanned.events["untyped"].add(first_line + line, {"text": text})
+            self.scanned.events["untyped"].add(self._first_line + line, {"text": text})
 
-    def _note_names(self, first_line: int, bodies: Bodies, headings: list[int], unprefixed: list[int]) -> None:
+    def _note_names(self, bodies: Bodies, headings: list[int], unprefixed: list[int]) -> None:
         """Note the lines of other programs; right behind a ``Layers:`` line they are names of layers."""
         self.scanned.unprefixed += len(unprefixed)
         others = np.array(unprefixed, np.int64)
-        if headings or self._names_line == first_line - 1:
+        if headings or self._names_line == self._first_line - 1:
             names = set(unprefixed)
-            for heading in (self._names_line - first_line, *headings):
+            for heading in (self._names_line - self._first_line, *headings):
                 line = heading + 1
                 while line in names:
-                    self.scanned.events["layer_name"].add(first_line + line, {"name": bodies.text(line).lstrip(b" ")})
+                    self.scanned.events["layer_name"].add(
+                        self._first_line + line, {"name": bodies.text(line).lstrip(b" ")}
+                    )
                     names.remove(line)
                     line += 1
-                self._names_line = first_line + line - 1
+                self._names_line = self._first_line + line - 1
             others = np.array(sorted(names), np.int64)
-        self.scanned.events["other"].extend(others + first_line, {})
+        self.scanned.events["other"].extend(others + self._first_line, {})
 
     def _note_first(
         self,
-        first_line: int,
         speaks: npt.NDArray[np.bool_],
         certain: npt.NDArray[np.bool_],
         banners: list[tuple[int, bool]],
     ) -> None:
         if self.scanned.first_said is None and speaks.any():
-            self.scanned.first_said = first_line + int(speaks.argmax())
+            self.scanned.first_said = self._first_line + int(speaks.argmax())
         if self.scanned.first_own is None and certain.any():
-            self.scanned.first_own = first_line + int(certain.argmax())
+            self.scanned.first_own = self._first_line + int(certain.argmax())
         if self.scanned.first_banner is None and banners:
-            self.scanned.first_banner = first_line + banners[0][0]
+            self.scanned.first_banner = self._first_line + banners[0][0]
 
-    def _note_resumed(self, first_line: int, certain: npt.NDArray[np.int64], banners: list[tuple[int, bool]]) -> None:
+    def _note_resumed(self, certain: npt.NDArray[np.int64], banners: list[tuple[int, bool]]) -> None:
         """Note the first line of TensorRT or its programs behind a verdict, unless a new run begins before it."""
         pending = self.scanned.after_verdict
         at = 0
         for line, is_verdict in [*banners, (-1, False)]:
             limit = len(certain) if line < 0 else int(certain.searchsorted(line))
             if pending and at < limit:
-                self.scanned.events["resumed"].add(first_line + int(certain[at]), {})
+                self.scanned.events["resumed"].add(self._first_line + int(certain[at]), {})
                 pending = False
             if line >= 0:
                 pending = is_verdict
