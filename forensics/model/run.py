@@ -80,7 +80,7 @@ class RunResult:
         return {} if isinstance(self.value, float | int) else self.value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Phase:
     """A phase, from its first line to its last; ``seconds`` are those that a line states."""
 
@@ -90,7 +90,7 @@ class Phase:
     seconds: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class SurvivedError:
     """The last error of a program of which no line tells how it ended, and what that leaves (empty: not known)."""
 
@@ -101,7 +101,7 @@ class SurvivedError:
     """Whether it is an error of a build, which gives no engine then."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class StepExit:
     """The exit code that a shell, make, a container or a script prints of a process; ``step`` is empty if unnamed."""
 
@@ -120,7 +120,7 @@ _SHELL = 128
 _LAST_SIGNAL = 64
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class RunOutcome:
     """How a run ended, why one may say so, and the line that shows it; ``span`` is None where no line does."""
 
@@ -135,7 +135,7 @@ class RunOutcome:
     exits: tuple[StepExit, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class ComparedOutput:
     """An output of two runners, or one that was validated alone. What no line tells is None.
 
@@ -163,7 +163,7 @@ class ComparedOutput:
         return (self.dtype or "").startswith(("int", "uint", "bool"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class RunnerComparison:
     """Outputs of two runners, in the order of the network; ``right`` is empty where a runner's are validated alone.
 
@@ -188,7 +188,7 @@ def furthest(outputs: Iterable[ComparedOutput]) -> ComparedOutput | None:
     return max(real, key=lambda output: output.max_abs or 0.0, default=None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Run:
     """One run of a program. ``builds`` are the places of its builds in the log.
 

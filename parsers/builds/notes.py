@@ -20,7 +20,6 @@ from trtforensics.parsers.lines.unread import (
     causes_in,
     possible_causes,
 )
-from trtforensics.parsers.notation.sentences import classified
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -82,6 +81,8 @@ def _named(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
         certain = excerpt or line in reported
         named = {kind: fields for text in reversed(parts) for kind, fields in named_by[text]}
         if certain and line not in mild and named.keys() <= _WRAPPING and (named or line in reported):
+            from trtforensics.parsers.notation.sentences import classified  # noqa: PLC0415 - few logs have such errors
+
             found = classified(max(parts, key=len), texts.get(line + 1, [""])[0] if excerpt else "")
             named = named if found is None else dict([found])
         yield from ((line, kind, fields) for kind, fields in named.items() if certain or kind not in ANYBODY_MAY_SAY)
