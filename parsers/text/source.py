@@ -40,7 +40,8 @@ class Source:
     def __init__(self, stored: StoredBytes, max_bytes: int, window_bytes: int) -> None:
         self.path = stored.path
         self._stored = stored
-        self._max_bytes = max_bytes
+        self.max_bytes = max_bytes
+        """The largest decoded text that is read."""
         self._window_bytes = window_bytes
         self._cutter = WindowCutter()
         self._started = False
@@ -89,7 +90,7 @@ class Source:
         None where there is no such line, and where the bytes of the source are not those of its lines: it is encoded,
         or something stands around its lines.
         """
-        if not self.holds_its_text or (self.size or 0) > self._max_bytes:
+        if not self.holds_its_text or (self.size or 0) > self.max_bytes:
             return None
         if wrapping_of(self._stored.peek(0, HEAD)) is not None:
             return None
@@ -195,11 +196,11 @@ class Source:
         total = 0
         for block in blocks:
             total += len(block)
-            if total > self._max_bytes:
+            if total > self.max_bytes:
                 after = " after decompression" if compressed else ""
                 raise SourceError(
                     self.path,
-                    f"is larger than {self._max_bytes} bytes{after}",
+                    f"is larger than {self.max_bytes} bytes{after}",
                     "If it is meant to be, allow more with `--max-bytes`",
                 )
             yield block
