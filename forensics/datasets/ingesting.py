@@ -119,21 +119,16 @@ class Ingestion:
         Raises:
             OutputError: the dataset cannot be written to.
         """
-        known = self._known.get(source)
-        labels = self._labels_of(source)
-        texts = [f"{name}={value}" for name, value in labels.items()]
-        stat = _stat(source)
-        if known is not None and (not labels or known["labels"] == texts) and _is_same(source, stat, known):
+        known, stat = self._known.get(source), _stat(source)
+        labels = self._labels_of(source) or (known["labels"] if known else [])  # else those that it was given before
+        if known is not None and known["labels"] == labels and _is_same(source, stat, known):
             return Ingested(source, "unchanged")
-        if known is not None and not labels:  # those that it was given before
-            labels = dict(text.split("=", 1) for text in known["labels"])
-            texts = known["labels"]
-        row: dict[str, Any] = {"source": source, "labels": tuple(texts), "version": __version__}
+        row: dict[str, Any] = {"source": source, "labels": tuple(labels), "version": __version__}
         row["ingested_ns"] = time.time_ns()
         if stat is not None:
             date = datetime.fromtimestamp(stat.st_mtime, timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
             row |= {"bytes": stat.st_size, "modified_ns": stat.st_mtime_ns, "modified": date}
-        tables = {"labels": Table(LABEL_COLUMNS, [(source, *pair) for pair in labels.items()])}
+        tables = {"labels": Table(LABEL_COLUMNS, [(source, *text.split("=", 1)) for text in labels])}
         try:
             tables |= self._tables(source, row)
         except ForensicsError as error:
@@ -154,9 +149,10 @@ class Ingestion:
         row |= {"builds": len(log.builds), "runs": len(log.runs)}
         return {word_of(name): judged.table(name) for name in TABLES}
 
-    def _labels_of(self, source: str) -> dict[str, str]:
+    def _labels_of(self, source: str) -> list[str]:
         match = self._pattern.search(Path(source).as_posix()) if self._pattern else None
-        return {**(match.groupdict() if match else {}), **self._labels}
+        labels = {**(match.groupdict() if match else {}), **self._labels}
+        return [f"{name}={value}" for name, value in labels.items()]
 
 
 def _is_same(source: str, stat: os.stat_result | None, known: Mapping[str, Any]) -> bool:

@@ -213,19 +213,9 @@ def _trends(series: _Series, runs: Sequence[Row], tested: int) -> Iterator[Trend
             worse = {"finding": after == "present", "compute_precision": after == "Float"}.get(series.of)
         if before == after:  # a value that became rarer or more frequent, and is not the usual one
             before, after, worse = "usual", f"{series.value} at times", None
-        first, earliest, latest = (series.places[at] for at in (change.first, change.earliest, change.latest))
-        yield Trend(
-            series.of,
-            series.what,
-            before,
-            after,
-            runs[first],
-            first + 1,
-            earliest + 1,
-            latest + 1,
-            change.chance,
-            worse,
-        )
+        number, earliest, latest = (series.places[at] + 1 for at in (change.first, change.earliest, change.latest))
+        words = (series.of, series.what, before, after)
+        yield Trend(*words, runs[number - 1], number, earliest, latest, change.chance, worse)
 
 
 def _usual(series: _Series, begin: int, end: int) -> float | str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,10 +12,10 @@ from trtforensics.tables.catalogue import PLACE, LogRow
 from trtforensics.tables.columns import Sort, Table, TableColumn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from trtforensics.model.log import Build, BuildLog
-    from trtforensics.model.run import Run
+    from trtforensics.model.run import Run, RunResult
 
 _N, _I, _T = Sort.NUMBER, Sort.INTEGER, Sort.TEXTS
 _TIMES = {
@@ -53,11 +52,10 @@ class ToldRun:
 
     def result(self, key: str, statistic: str = "") -> float | None:
         """Return the last result of a key, or a statistic of it."""
-        last = self.stated(lambda build: build.result(key))
-        value = None if last is None else last.value
-        if isinstance(value, Mapping):
-            return value.get(statistic)
-        return None if statistic else value
+        last: RunResult | None = self.stated(lambda build: build.result(key))
+        if last is None:
+            return None
+        return last.figures.get(statistic) if statistic else last.number
 
 
 def run_table(what: str, logs: Iterable[tuple[BuildLog, Sequence[RunSummary]]]) -> Table:
