@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from trtforensics.bisection.runner.command import Ended
-    from trtforensics.model.span import SourceSpan
     from trtforensics.trt.installed import Installed
 
 FAILURE = "failure.txt"
@@ -108,11 +107,8 @@ def pinned_entries(path: Path) -> list[dict[str, object]]:
         SourceError: it cannot be read.
     """
     replay = read_replay(read_document(str(path), check=check_opening))
-    return [{**asdict(entry), "span": _place(entry.span)} for entry in replay.entries]
-
-
-def _place(span: SourceSpan) -> dict[str, object]:
-    return {"file": span.file, "line": span.line, "byte": span.byte}
+    places = [{"file": entry.span.file, "line": entry.span.line, "byte": entry.span.byte} for entry in replay.entries]
+    return [{**asdict(entry), "span": place} for entry, place in zip(replay.entries, places, strict=True)]
 
 
 def pinned_keys(path: Path) -> dict[str, tuple[int, float]]:

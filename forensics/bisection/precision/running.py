@@ -157,13 +157,8 @@ class PrecisionRun:
         lever, options = self.lever, self._options
         atoms, above = atoms_of(lever.caster), {} if lever.needs_files else lever.judge.floors_above
         futile = f"rounding alone costs {' and '.join(above)} more than the cap; a curve takes the place of a search"
-        search = RepairSearch(
-            self._items,
-            atoms,
-            lever.narrow.upper(),
-            every=options.find == "all",
-            limit=options.max_builds,
-        )
+        narrow, all_sets = lever.narrow.upper(), options.find == "all"
+        search = RepairSearch(self._items, atoms, narrow, every=all_sets, limit=options.max_builds)
         search.futile = futile if above else ""
         every = self._builds == "every"
         lever.builds = every
@@ -247,11 +242,7 @@ def _oracle(request: PrecisionRequest, caster: Caster, sampled: SampleSet) -> Or
 
 
 def _accumulator(request: PrecisionRequest, caster: Caster) -> Accumulator:
-    """Return the type in which products sum.
-
-    Raises:
-        UsageError: no kernel sums BF16 in FP16, or the operator set lacks what the sums need.
-    """
+    """Return the type in which products sum, which a kernel must have, and the operator set what it needs."""
     accumulator = Accumulator(request.precision.accumulate)
     if accumulator is Accumulator.FP16:
         if request.precision.precision != "fp16":
@@ -264,11 +255,7 @@ def _accumulator(request: PrecisionRequest, caster: Caster) -> Accumulator:
 
 
 def _target(request: PrecisionRequest, caster: Caster, samples: tuple[Sample, ...]) -> Target | None:
-    """Return the builder; None if none is installed.
-
-    Raises:
-        UsageError: the builder of ``--builder`` is not installed, or has no layer precisions for ``--by constraints``.
-    """
+    """Return the builder; None if none is installed."""
     build, modules = request.build, installed_modules()
     if build.builder is not None and build.builder not in modules:
         raise UsageError("--builder", f"{build.builder} is not installed", f"Run `pip install {build.builder}`")
@@ -287,12 +274,7 @@ def _target(request: PrecisionRequest, caster: Caster, samples: tuple[Sample, ..
 
 
 def _converted(request: PrecisionRequest, lever: PrecisionLever) -> ConvertedModel:
-    """Judge the 16-bit model whose original is searched.
-
-    Raises:
-        SourceError: the model cannot be read or run.
-        UsageError: it does not compute in the type of ``--precision``, or has another interface than the original.
-    """
+    """Judge the 16-bit model whose original is searched."""
     model = request.model
     prepared = prepare(model)
     halves = computing_in_halves(survey_of(prepared.proto))

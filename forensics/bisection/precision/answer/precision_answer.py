@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from trtforensics.bisection.precision.answer.calibration import CalibrationReport
-    from trtforensics.bisection.precision.answer.kernels import KernelNotes, WideSum, WideSums
+    from trtforensics.bisection.precision.answer.kernels import KernelNotes, WideSums
     from trtforensics.bisection.precision.answer.operators import OperatorFix
     from trtforensics.bisection.precision.answer.parts import (
         JudgedBy,
@@ -338,7 +338,6 @@ def _repair(kind: str, repair: RepairSummary, answer: PrecisionAnswer, place: st
 
 
 def _kernels(answer: PrecisionAnswer) -> list[str]:
-    """Return what the kernels may do otherwise than the twin."""
     kernels, lines = answer.kernels, []
     if kernels.attention:
         lines += [
@@ -376,17 +375,17 @@ def _wide_sums(wide: WideSums, narrow: str) -> list[str]:
         return [f"Accumulation in FP32 is not enough for {_listed(names)}: in {narrow} the model fails even so."]
     rest = f"with the other {len(wide.others)} nodes in FP32" if wide.others else f"with every node in {narrow}"
     layers = shlex.quote("|".join(re.escape(name) for name in names)) if len(names) <= _FEW else "EXPR"
+    sums = []
+    for each in wide.nodes[:_FEW]:
+        if each.largest is not None:
+            running = "" if each.partial is None else f", and its running sum reaches {each.partial:.3g}"
+            sums.append(f"  The magnitudes of what {each.node} adds come to {each.largest:.3g}{running}.")
     return [
         f"A tactic that accumulates in FP32 does as well as FP32 nodes do for {_listed(names)}.",
-        *(_wide_sum(each) for each in wide.nodes[:_FEW] if each.largest is not None),
+        *sums,
         f"  With such sums the model passes {rest}. Pin such tactics by a verbose log of that build:",
         f"  trtforensics pin build.log --accumulate fp32 --layers {layers} -o pinned.json",
     ]
-
-
-def _wide_sum(each: WideSum) -> str:
-    running = "" if each.partial is None else f", and its running sum reaches {each.partial:.3g}"
-    return f"  The magnitudes of what {each.node} adds come to {each.largest:.3g}{running}."
 
 
 def _judged(answer: PrecisionAnswer) -> list[str]:

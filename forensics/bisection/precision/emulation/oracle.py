@@ -70,7 +70,7 @@ class Oracle:
     16-bit products sum in ``accumulator``. ``libraries`` of custom operators are registered in every session.
     ``backwards`` has products add their terms in the other order.
 
-    Raises:
+    Raises, as do the methods that run a model:
         RunError: ONNX Runtime cannot run the model.
         SourceError: The model has an operator that ONNX Runtime and ``libraries`` do not have.
         UsageError: The reference has NaN and is not to be masked, or a library cannot be registered.
@@ -130,29 +130,17 @@ class Oracle:
         return other
 
     def in_other_order(self) -> Oracle | None:
-        """Return an oracle whose products add in the other order; None where the model cannot be turned around.
-
-        Raises:
-            RunError: ONNX Runtime cannot run the model so.
-        """
+        """Return an oracle whose products add in the other order; None where the model cannot be turned around."""
         if self.caster.prepared.streamed or not can_reorder(self.caster.prepared.proto):
             return None
         return replace(self, backwards=True)
 
     def score(self, twin: onnx.ModelProto) -> Scores:
-        """Run a twin.
-
-        Raises:
-            RunError: ONNX Runtime cannot run it.
-        """
+        """Run a twin."""
         return self._scores(self._each(self._session(twin), {}))
 
     def score_mixture(self, keep: Collection[str]) -> Scores:
-        """Score the twin of the typed model in which some nodes stay FP32; several threads may.
-
-        Raises:
-            RunError: ONNX Runtime cannot run it.
-        """
+        """Score the twin of the typed model in which some nodes stay FP32; several threads may."""
         if not can_mix(self.caster):
             return self.score(self.twin_of(self.caster.cast(keep)))
         with self._opening:
@@ -165,19 +153,11 @@ class Oracle:
         return emulate(typed, self.accumulator, wide_sums)
 
     def outputs_of(self, model: onnx.ModelProto) -> list[Outputs]:
-        """Run an FP32 model on every sample.
-
-        Raises:
-            RunError: ONNX Runtime cannot run it.
-        """
+        """Run an FP32 model on every sample."""
         return self.runner(model)({})
 
     def tensors(self, names: Sequence[str]) -> Iterator[list[Outputs]]:
-        """Run the FP32 model on every sample with some of its tensors as outputs, a part of them at a time.
-
-        Raises:
-            RunError: ONNX Runtime cannot run it so.
-        """
+        """Run the FP32 model on every sample with some of its tensors as outputs, a part of them at a time."""
         for start in range(0, len(names), TENSORS_A_RUN):
             part = copied(self.caster.prepared.proto)
             set_outputs(part, names[start : start + TENSORS_A_RUN])

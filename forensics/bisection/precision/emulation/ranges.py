@@ -197,7 +197,7 @@ def mask_notes(masked: Mapping[str, int], empty: Mapping[str, int], narrow: str)
     return notes
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class TensorRanges:
     """The largest magnitude by tensor over all samples, infinite where there is NaN; masked positions do not count.
 
@@ -205,9 +205,9 @@ class TensorRanges:
     ``empty_rows`` counts by Softmax node the rows that are masked everywhere; masks count in the ranges then.
     """
 
-    by_tensor: dict[str, float] = field(default_factory=dict)
-    masked: dict[str, int] = field(default_factory=dict)
-    empty_rows: dict[str, int] = field(default_factory=dict)
+    by_tensor: Mapping[str, float]
+    masked: Mapping[str, int]
+    empty_rows: Mapping[str, int]
 
 
 def tensor_ranges(oracle: Oracle) -> TensorRanges:

@@ -108,21 +108,16 @@ class Certificate:
         unbuilt = any(a.purpose == REPAIRED and v is Verdict.UNRESOLVED for a, v in self.verdicts.items())
         if result.status is Status.CERTIFIED and unbuilt:
             result = replace(result, status=Status.NAMED, why="the repaired model does not build as asked")
-        result = self._held_against(result)
+        why = "" if self.holding is None else self.holding.why  # what does not hold beside the search is taken back
+        if why and result.status is Status.CERTIFIED:
+            result = replace(result, status=Status.NAMED, why=why)
+        elif why and result.status is Status.NOT_REPRODUCED:
+            result = replace(result, status=Status.INCONCLUSIVE, why=f"{result.why}, but {why}")
         if result.status is Status.NOT_REPRODUCED and self.safe is not None and self.safe.inside:
             lost = sum(loss.lost for loss in self.safe.inside)
             what = f"{lost} values lost inside" if lost else f"{len(self.safe.inside)} tensors flushed to zero inside"
             result = replace(result, why=f"{result.why}, with {what}")
         return replace(result, evidence=evidence)
-
-    def _held_against(self, result: Result) -> Result:
-        """Take back what does not hold beside the search."""
-        why = "" if self.holding is None else self.holding.why
-        if why and result.status is Status.CERTIFIED:
-            return replace(result, status=Status.NAMED, why=why)
-        if why and result.status is Status.NOT_REPRODUCED:
-            return replace(result, status=Status.INCONCLUSIVE, why=f"{result.why}, but {why}")
-        return result
 
     def _hold(self, minimal: Nodes) -> None:
         """Judge beside the search what is claimed to pass."""
