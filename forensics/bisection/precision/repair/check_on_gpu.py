@@ -20,9 +20,6 @@ import numpy as np
 
 if TYPE_CHECKING:
     import tensorrt as trt
-
-    Array = np.ndarray[Any, Any]
-    Sample = dict[str, Array]
 else:
     try:
         import tensorrt as trt
@@ -64,30 +61,24 @@ class Cuda:
         if status:
             raise CannotRunError(f"{name} failed with CUDA error {status}")
 
-    def upload(self, array: Array) -> int:
+    def upload(self, array: np.ndarray[Any, Any]) -> int:
         """Copy an array to new memory of the device, and return its address."""
         address = self.allocate(array.nbytes)
         self._call(
-            "cuMemcpyHtoD_v2",
-            ctypes.c_uint64(address),
-            ctypes.c_void_p(array.ctypes.data),
-            ctypes.c_size_t(array.nbytes),
+            "cuMemcpyHtoD_v2", ctypes.c_uint64(address), ctypes.c_void_p(array.ctypes.data), _bytes(array.nbytes)
         )
         return address
 
     def allocate(self, size: int) -> int:
         """Return the address of new memory of the device."""
         address = ctypes.c_uint64()
-        self._call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(max(1, size)))
+        self._call("cuMemAlloc_v2", ctypes.byref(address), _bytes(max(1, size)))
         return int(address.value)
 
-    def download(self, address: int, array: Array) -> None:
+    def download(self, address: int, array: np.ndarray[Any, Any]) -> None:
         """Fill an array from memory of the device."""
         self._call(
-            "cuMemcpyDtoH_v2",
-            ctypes.c_void_p(array.ctypes.data),
-            ctypes.c_uint64(address),
-            ctypes.c_size_t(array.nbytes),
+            "cuMemcpyDtoH_v2", ctypes.c_void_p(array.ctypes.data), ctypes.c_uint64(address), _bytes(array.nbytes)
         )
 
     def free(self, address: int) -> None:
@@ -99,7 +90,11 @@ class Cuda:
         self._call("cuCtxSynchronize")
 
 
-def build(logger: trt.ILogger, path: Path, samples: list[Sample]) -> trt.IHostMemory:
+def _bytes(size: int) -> ctypes.c_size_t:
+    return ctypes.c_size_t(size)
+
+
+def build(logger: trt.ILogger, path: Path, samples: list[dict[str, np.ndarray[Any, Any]]]) -> trt.IHostMemory:
     """Build a model, strongly typed, for the shapes of the samples."""
     major = int(trt.__version__.split(".")[0])
     rtx = trt.__name__ == "tensorrt_rtx"
@@ -129,7 +124,9 @@ def build(logger: trt.ILogger, path: Path, samples: list[Sample]) -> trt.IHostMe
     return plan
 
 
-def run(engine: trt.ICudaEngine, cuda: Cuda, samples: list[Sample]) -> list[Sample]:
+def run(
+    engine: trt.ICudaEngine, cuda: Cuda, samples: list[dict[str, np.ndarray[Any, Any]]]
+) -> list[dict[str, np.ndarray[Any, Any]]]:
     """Return the outputs of an engine for each sample."""
     names = [engine.get_tensor_name(index) for index in range(engine.num_io_tensors)]
     outputs = [name for name in names if engine.get_tensor_mode(name) == trt.TensorIOMode.OUTPUT]
@@ -156,7 +153,8 @@ def run(engine: trt.ICudaEngine, cuda: Cuda, samples: list[Sample]) -> list[Samp
     return results
 
 
-def _room(engine: trt.ICudaEngine, context: trt.IExecutionContext, name: str) -> Array:
+def _room(engine: trt.ICudaEngine, context: trt.IExecutionContext, name: str) -> np.ndarray[Any, Any]:
+    """Return an array of the size of an output."""
     shape = tuple(context.get_tensor_shape(name))
     if any(size < 0 for size in shape):
         raise CannotRunError(f"the size of the output {name} depends on data, which this script does not allocate")
@@ -170,7 +168,9 @@ def _dtype(engine: trt.ICudaEngine, name: str) -> np.dtype[Any]:
     return np.dtype(DTYPES[word])
 
 
-def measures(wanted: Array, output: Array, peak: float, lowest: float) -> dict[str, float] | None:
+def measures(
+    wanted: np.ndarray[Any, Any], output: np.ndarray[Any, Any], peak: float, lowest: float
+) -> dict[str, float] | None:
     """Measure one output against its reference; None if it is not finite where the reference is.
 
     ``peak`` is the largest magnitude of a reference of floats over all samples. Where the reference is below
@@ -212,13 +212,17 @@ def measures(wanted: Array, output: Array, peak: float, lowest: float) -> dict[s
     }
 
 
-def peak_of(arrays: list[Array], lowest: float) -> float:
+def peak_of(arrays: list[np.ndarray[Any, Any]], lowest: float) -> float:
     """Return the largest finite magnitude of some arrays, masked positions left out."""
     wide = [np.asarray(array, np.float64) for array in arrays]
     return max(float(np.abs(each).max(initial=0.0, where=np.isfinite(each) & (each >= lowest))) for each in wide)
 
 
-def report(wanted: list[Sample], outputs: list[Sample], settings: dict[str, Any]) -> bool:
+def report(
+    wanted: list[dict[str, np.ndarray[Any, Any]]],
+    outputs: list[dict[str, np.ndarray[Any, Any]]],
+    settings: dict[str, Any],
+) -> bool:
     """Print the worst of each measure of each output over the samples; return whether all outputs pass."""
     passed = True
     for name in wanted[0]:
@@ -246,7 +250,7 @@ def report(wanted: list[Sample], outputs: list[Sample], settings: dict[str, Any]
     return passed
 
 
-def outputs_of(path: Path, samples: list[Sample]) -> list[Sample]:
+def outputs_of(path: Path, samples: list[dict[str, np.ndarray[Any, Any]]]) -> list[dict[str, np.ndarray[Any, Any]]]:
     """Build a model and run it on each sample."""
     if not samples:
         raise CannotRunError("there are no samples: give --samples, a folder of .npz files")
