@@ -70,12 +70,12 @@ class CheckedNode:
     @property
     def is_of_onnx(self) -> bool:
         """Whether ONNX has an operator of this name, whatever the node's domain."""
-        return self.op in _schemas()
+        return bool(onnx.defs.has(self.op))
 
     def since(self, opset: int) -> int:
         """Return the operator set, up to one, in which the operator last changed; 0 for one that is not ONNX's."""
-        versions = _schemas().get(self.op, ()) if self.is_standard else ()
-        return next((schema.since_version for schema in versions if schema.since_version <= opset), 0)
+        schema = _schema(self.op, opset) if self.is_standard else None
+        return 0 if schema is None else int(schema.since_version)
 
     @property
     def casts_to(self) -> str:
@@ -84,7 +84,8 @@ class CheckedNode:
 
     def default(self, name: str) -> Any:  # noqa: ANN401 - of any of ONNX's types
         """Return the default of an attribute; None where there is none."""
-        declared = _schemas()[self.op][0].attributes.get(name) if self.is_of_onnx else None
+        schema = _schema(self.op, onnx.defs.onnx_opset_version())
+        declared = None if schema is None else schema.attributes.get(name)
         return _python(declared.default_value) if declared is not None and declared.default_value.name else None
 
     def attribute(self, name: str) -> Any:  # noqa: ANN401 - of any of ONNX's types
@@ -434,7 +435,7 @@ def _count(tensor: onnx.TensorProto) -> int:
 @cache
 def _places(op: str, opset: int, of: str) -> Mapping[str, Sequence[int]]:
     """Return the places of an operator's inputs (or outputs) by name; of variadic ones all."""
-    schema = next((schema for schema in _schemas().get(op, ()) if schema.since_version <= opset), None)
+    schema = _schema(op, opset)
     formal = () if schema is None else schema.inputs if of == "input" else schema.outputs
     variadic = onnx.defs.OpSchema.FormalParameterOption.Variadic
     return {
@@ -442,14 +443,12 @@ def _places(op: str, opset: int, of: str) -> Mapping[str, Sequence[int]]:
     }
 
 
-@cache
-def _schemas() -> Mapping[str, Sequence[onnx.defs.OpSchema]]:
-    """Return the versions of each of ONNX's operators, newest first."""
-    schemas: dict[str, list[onnx.defs.OpSchema]] = {}
-    for schema in sorted(onnx.defs.get_all_schemas_with_history(), key=lambda each: -each.since_version):
-        if schema.domain in STANDARD:
-            schemas.setdefault(schema.name, []).append(schema)
-    return schemas
+def _schema(op: str, opset: int) -> onnx.defs.OpSchema | None:
+    """Return ONNX's own operator of a name as an operator set has it; None where it has none."""
+    try:
+        return onnx.defs.get_schema(op, opset)
+    except onnx.defs.SchemaError:
+        return None
 
 
 def _spelled(node: CheckedNode) -> str:

@@ -14,7 +14,7 @@ from trtforensics.model.timings import tactic_text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from trtforensics.pin.slots import Algorithm, PinOffer, PinSlot
+    from trtforensics.pin.pinnable import Algorithm, PinOffer, PinSlot
 
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)%")
 _GOOD = "Write pin:CONDITION[,CONDITION…], such as pin:accumulate=fp32,within=10%"
@@ -54,9 +54,9 @@ class PinConditions:
     """What a tactic must be; a layer that no offer satisfies stays as it won.
 
     ``layers`` limits the conditions to layers whose name it matches anywhere. ``same_as`` is the path of another
-    build's log, ``chosen`` what that build chose for each slot (see :attr:`trtforensics.pin.slots.PinSlot.identity`),
-    None as long as it is not read. ``within`` are shares of the time of what won, by layer and in all. ``prefer`` is a
-    wish: it decides among offers that satisfy.
+    build's log, ``chosen`` what that build chose for each slot by its ``identity``, None as long as it is not read.
+    ``within`` are shares of the time of what won, by layer and in all. ``prefer`` is a wish: it decides among offers
+    that satisfy.
     """
 
     accumulate: str | None = option("--accumulate", choices=_SUMS, help="matrix products and convolutions sum in FP32")

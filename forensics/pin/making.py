@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from trtforensics.model.replay import ReplayEntry
     from trtforensics.model.timing_cache import TimingCache
     from trtforensics.pin.conditions import PinConditions
+    from trtforensics.pin.pinnable import Pinnable
     from trtforensics.pin.plan import PinnedSlot, PinPlan
-    from trtforensics.pin.slots import Pinnable
 
 
 class PinForm(StrEnum):

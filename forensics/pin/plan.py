@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from trtforensics.pin.conditions import PinConditions
-    from trtforensics.pin.slots import Pinnable, PinOffer, PinSlot
+    from trtforensics.pin.pinnable import Pinnable, PinOffer, PinSlot
 
 _ENOUGH = 1e-9
 """Shares of a bound that rounding may add."""

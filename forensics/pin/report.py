@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from trtforensics.model.kernel import KernelFacts
+    from trtforensics.pin.pinnable import PinOffer
     from trtforensics.pin.plan import PinnedSlot, PinPlan
-    from trtforensics.pin.slots import PinOffer
     from trtforensics.pin.verification import PinProof
 
 SCHEMA = 1

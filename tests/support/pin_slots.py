@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.model.span import SourceSpan
-from trtforensics.pin.slots import Pinnable, PinOffer, PinSlot
+from trtforensics.pin.pinnable import Pinnable, PinOffer, PinSlot
 
 if TYPE_CHECKING:
     from trtforensics.model.log import BuildLog

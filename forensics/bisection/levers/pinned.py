@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from trtforensics.bisection.session.lever import Described
     from trtforensics.model.timing_cache import TimingCache
-    from trtforensics.pin.slots import PinOffer
+    from trtforensics.pin.pinnable import PinOffer
 
     Sides = tuple[Mapping[str, Described], Mapping[str, Described]]
     """By layer, kernel, accumulator and time in ms of good's and of bad's tactic, where the log names them."""

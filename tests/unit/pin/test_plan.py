@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from trtforensics.model.log import BuildLog
-    from trtforensics.pin.slots import PinOffer, PinSlot
+    from trtforensics.pin.pinnable import PinOffer, PinSlot
 
     Load = Callable[[str], BuildLog]
 

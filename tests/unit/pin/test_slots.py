@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.pin_slots import HALF, kernel, offer
-from trtforensics.pin.slots import merged, total_ms
+from trtforensics.pin.pinnable import merged, total_ms
 
 
 def test_what_won_comes_first_and_the_others_follow_by_their_times() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trtforensics.replay.renaming import Renaming
+from trtforensics.replay.lint import Renaming
 
 
 def test_the_nearest_name_shares_most_members_and_the_profile() -> None:
