@@ -135,7 +135,9 @@ def build_parser(command: str | None = None, *, alone: bool = False) -> argparse
             allow_abbrev=False,
         )
         if name == command:
-            actions = _module_of(name).add_arguments(sub)
+            module = _module_of(name)
+            sub.epilog = module.EXAMPLE
+            actions = module.add_arguments(sub)
             for each in actions or (sub,):  # a command with subcommands returns their parsers
                 _add_common_arguments(each)
     return parser

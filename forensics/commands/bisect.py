@@ -46,7 +46,6 @@ def add_arguments(parser: ArgumentParser) -> list[ArgumentParser]:
     """Declare the modes of ``bisect`` and return their parsers."""
     from trtforensics.bisection.runner.options import OF_THE_SEARCH, RunOptions, add_run_options
 
-    parser.epilog = EXAMPLE
     modes = parser.add_subparsers(dest="mode", metavar="MODE", required=True, parser_class=type(parser))
     added = []
     for name, (summary, own, declare, example) in _MODES.items():
@@ -93,10 +92,6 @@ def _tactics_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--log", metavar="LOG", help="a verbose build log, which shows the same for the engine's layers"
     )
-    _build_arguments(parser)
-
-
-def _build_arguments(parser: ArgumentParser) -> None:
     add_options(parser, BuildOptions)
 
 
@@ -126,7 +121,7 @@ def _cache_arguments(parser: ArgumentParser) -> None:
         "--bad", required=True, metavar="BAD", help="timing-cache keys of a bad build, from the same kinds of files"
     )
     parser.add_argument("--onnx", metavar="MODEL", help="the model that is built without --build")
-    _build_arguments(parser)
+    add_options(parser, BuildOptions)
 
 
 def _outputs_arguments(parser: ArgumentParser) -> None:
@@ -137,14 +132,14 @@ def _outputs_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--debug-tensors", action="store_true", help="mark debug tensors instead of outputs (TensorRT 10 or later)"
     )
-    _build_arguments(parser)
+    add_options(parser, BuildOptions)
 
 
 def _route_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="the ONNX model")
     parser.add_argument("--good", metavar="ROUTE", help="a route that builds well, such as '-a=on -b=off'")
     parser.add_argument("--bad", default="", metavar="ROUTE", help="the route that does not (default: TensorRT's own)")
-    _build_arguments(parser)
+    add_options(parser, BuildOptions)
 
 
 _MODES = {

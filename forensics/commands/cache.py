@@ -23,7 +23,6 @@ def add_arguments(parser: ArgumentParser) -> list[ArgumentParser]:
     """Declare the subcommands of ``cache`` and return their parsers."""
     from trtforensics.bisection.options import BuildOptions
 
-    parser.epilog = EXAMPLE
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True, parser_class=type(parser))
     summary = "write the keys, tactics and candidates as JSON"
     export = add_action(actions, "export", summary, "cache export build.log -o good.json")

@@ -24,7 +24,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``collect``."""
     from trtforensics.bisection.runner.options import add_run_options
 
-    parser.epilog = EXAMPLE
     parser.add_argument(
         "--until",
         required=True,

@@ -27,7 +27,6 @@ _KINDS = (Kind.BUILD_LOG, Kind.REPLAY, Kind.LAYER_INFO, Kind.PROFILE, Kind.TIMES
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``diff``."""
-    parser.epilog = EXAMPLE
     what = "a build log, tactic replay, engine-layer JSON, profile, times, timing cache, or a directory of them"
     parser.add_argument("good", metavar="GOOD", help=f"{what}; of an artifacts directory, its good/")
     parser.add_argument("bad", metavar="BAD", nargs="?", help="likewise, its bad/ (default: GOOD, if it has both)")

@@ -43,7 +43,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``doctor``."""
     from trtforensics.bisection.options import BuildOptions
 
-    parser.epilog = EXAMPLE
     add_options(parser, BuildOptions, ("builder_python",))
     parser.add_argument("--json", action="store_true", help="print a JSON document instead of text")
 

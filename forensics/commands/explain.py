@@ -26,7 +26,6 @@ _CODE = re.compile(r"TF[0-9]+", re.IGNORECASE)
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``explain``."""
-    parser.epilog = EXAMPLE
     what = (
         "a code such as TF201; a layer type, an error code, a kernel's name; or words to look for in all explanations; "
         "without any, all codes are listed"

@@ -32,7 +32,6 @@ _HOPS = 2
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``graph``."""
-    parser.epilog = EXAMPLE
     what = "a build log (several are parts of one build), engine-layer JSON, a profile, the ONNX model: of one engine"
     parser.add_argument("sources", nargs="+", metavar="SOURCE", help=what)
     parser.add_argument(

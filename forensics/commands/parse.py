@@ -13,7 +13,7 @@ from trtforensics.sources.kinds import Kind, add_kind_argument, kind_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from trtforensics.model.log import BuildLog
 
@@ -26,7 +26,6 @@ EXAMPLE = """examples:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``parse``."""
-    parser.epilog = EXAMPLE
     what = (
         "a build log (several are parts of one build; profile JSON beside it lends its layers their times), a tactic "
         "replay, a timing-cache export, or engine-layer and profile JSON (together: times join their layers): a path, "
@@ -69,7 +68,7 @@ def _kind(args: Namespace) -> Kind:
 
 
 def _build_log(args: Namespace) -> Iterable[str]:
-    log = _joined_log(args) if len(args.sources) > 1 else _read_log(args)
+    log = _joined_log(args) if len(args.sources) > 1 else read_log(args, args.sources)
     if args.json:
         from trtforensics.render.log_json import in_pieces
 
@@ -79,12 +78,13 @@ def _build_log(args: Namespace) -> Iterable[str]:
     return (summarise(log, colour=args.output is None and wants_colour(sys.stdout)),)
 
 
-def _read_log(args: Namespace) -> BuildLog:
+def read_log(args: Namespace, paths: Sequence[str]) -> BuildLog:
+    """Read the parts of a log, with progress on stderr."""
     from trtforensics.console.progress import ProgressLine
     from trtforensics.sources.build_log import load_build_log
 
     with ProgressLine(quiet=args.quiet) as progress:
-        return load_build_log(args.sources, max_bytes=args.max_bytes, on_progress=progress)
+        return load_build_log(paths, max_bytes=args.max_bytes, on_progress=progress)
 
 
 def _joined_log(args: Namespace) -> BuildLog:
@@ -93,7 +93,7 @@ def _joined_log(args: Namespace) -> BuildLog:
     from trtforensics.engines.joining import is_engine_file, load_joined, say_unjoined
 
     if not any(path != "-" and is_engine_file(path) for path in args.sources):
-        return _read_log(args)
+        return read_log(args, args.sources)
     with ProgressLine(quiet=args.quiet) as progress:
         joined = load_joined(args.sources, max_bytes=args.max_bytes, on_progress=progress)
     say_unjoined(joined, quiet=args.quiet)

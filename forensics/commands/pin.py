@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.commands.parse import read_log
 from trtforensics.console import streams
 from trtforensics.console.diagnostics import ExitCode
 from trtforensics.console.options import add_options, read_options
-from trtforensics.console.progress import ProgressLine
 from trtforensics.errors import UsageError
 from trtforensics.pin.conditions import PinConditions
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Sequence
 
-    from trtforensics.model.log import BuildLog
     from trtforensics.model.timing_cache import TimingCache
     from trtforensics.pin.making import PinForm
     from trtforensics.pin.plan import PinPlan
@@ -29,7 +27,6 @@ EXAMPLE = """examples:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``pin``."""
-    parser.epilog = EXAMPLE
     sources = "verbose logs of builds of one network; the first one's tactics are pinned, the others widen the offer"
     parser.add_argument("sources", metavar="LOG", nargs="+", help=f"{sources} (with --verify: logs or timing caches)")
     parser.add_argument("-o", "--output", metavar="PINNED", help="the file to write: a replay, or timing-cache keys")
@@ -61,7 +58,7 @@ def _pin(args: Namespace) -> int:
         raise UsageError("-o", "is missing", "Name the file to write, or verify one with --verify")
     conditions = read_options(args, PinConditions)
     keep_sources([*args.sources, conditions.same_as, args.to], args.output)
-    logs = _logs(args, args.sources)
+    logs = [read_log(args, [path]) for path in args.sources]
     form = PinForm(args.form) if args.form else form_of(logs[0])
     if args.to is not None and form is not PinForm.CACHE:
         raise UsageError("--to", "takes timing-cache keys, and the log prints none", "Leave it out")
@@ -72,13 +69,6 @@ def _pin(args: Namespace) -> int:
     else:
         streams.print_result(plan_text(plan, args.output, _next_steps(args, plan, form)))
     return 0
-
-
-def _logs(args: Namespace, paths: Sequence[str]) -> list[BuildLog]:
-    from trtforensics.sources.build_log import load_build_log
-
-    with ProgressLine(quiet=args.quiet) as progress:
-        return [load_build_log([path], max_bytes=args.max_bytes, on_progress=progress) for path in paths]
 
 
 def _write(args: Namespace, plan: PinPlan) -> None:
@@ -128,7 +118,7 @@ def _verify(args: Namespace) -> int:
     if read_options(args, PinConditions) != PinConditions() or args.output or args.to or args.form:
         raise UsageError("--verify", "goes with no condition and no output", "Give PINNED and what the build left")
     texts = [path for path in args.sources if kind_of(path) is Kind.BUILD_LOG and not is_binary(path)]
-    logs = _logs(args, texts)
+    logs = [read_log(args, [path]) for path in texts]
     others = [path for path in args.sources if path not in texts]
     if not is_binary(args.verify) and kind_of(args.verify) is Kind.REPLAY:
         if others:

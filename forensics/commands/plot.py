@@ -25,7 +25,6 @@ _ENDINGS = (".html", ".svg", ".png")
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``plot``."""
-    parser.epilog = EXAMPLE
     what = "files of one engine: a build log, engine-layer JSON, a profile, times, the ONNX model"
     parser.add_argument("sources", nargs="+", metavar="SOURCE", help=what)
     parser.add_argument("--against", nargs="+", default=[], metavar="SOURCE", help="files of a second engine")

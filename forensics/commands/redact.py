@@ -18,7 +18,6 @@ addresses, serial numbers and ids go. Look at the result before you publish it."
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``redact``."""
-    parser.epilog = EXAMPLE
     parser.add_argument("source", metavar="LOG", help="a build log or another text: a path, .gz or .zst")
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help="the file to write, whole or not at all")
 

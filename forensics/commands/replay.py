@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from trtforensics.commands.parse import read_log
 from trtforensics.console import streams
 from trtforensics.console.arguments import add_action, add_build_option, add_output_option
 from trtforensics.console.diagnostics import ExitCode
@@ -31,7 +32,6 @@ _FILE = "a replay: a path, .gz or .zst, or - for standard input"
 
 def add_arguments(parser: ArgumentParser) -> list[ArgumentParser]:
     """Declare the subcommands of ``replay`` and return their parsers."""
-    parser.epilog = EXAMPLE
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True, parser_class=type(parser))
     added = []
     for name, (summary, example, declare) in _ACTIONS.items():
@@ -156,7 +156,7 @@ def _convert(args: Namespace) -> int:
     else:
         replay = load_replay(args.file, max_bytes=args.max_bytes)
         if args.log is not None:
-            offers = Offers(select_build(_load_log(args, args.log), args.build))
+            offers = Offers(select_build(read_log(args, [args.log]), args.build))
     form = ReplayForm(args.to)
     text = to_text(converted(replay, form, offers), form)
     _write(args, text, convert_document(args.output or "", replay, form, left_out))
@@ -190,7 +190,7 @@ class _ReplayContext:
         from trtforensics.engines.joining import select_build
         from trtforensics.replay.edges import nodes_of_layer_info, operators_of
 
-        self.build = select_build(_load_log(args, args.log), args.build) if args.log is not None else None
+        self.build = select_build(read_log(args, [args.log]), args.build) if args.log is not None else None
         self.operators = operators_of(args.onnx) if args.onnx is not None else ()
         self._layer_info: tuple[DataflowNode, ...] = ()
         if args.layer_info is not None:
@@ -204,24 +204,16 @@ class _ReplayContext:
         return self._layer_info or of_build or nodes_of_model(self.operators, layers)
 
 
-def _load_log(args: Namespace, path: str) -> BuildLog:
-    from trtforensics.console.progress import ProgressLine
-    from trtforensics.sources.build_log import load_build_log
-
-    with ProgressLine(quiet=args.quiet) as progress:
-        return load_build_log([path], max_bytes=args.max_bytes, on_progress=progress)
-
-
 def _log_to_convert(args: Namespace) -> BuildLog | None:
     """Return FILE as a build log; None where it is not one."""
     from trtforensics.sources.kinds import Kind, kind_of
 
     if args.kind is not None:
-        return _load_log(args, args.file) if args.kind == Kind.BUILD_LOG else None
+        return read_log(args, [args.file]) if args.kind == Kind.BUILD_LOG else None
     if args.file == "-" or kind_of(args.file) is not Kind.BUILD_LOG:
         return None
     try:
-        return _load_log(args, args.file)
+        return read_log(args, [args.file])
     except NotABuildLogError:
         return None  # reading it as a replay reports what is wrong
 

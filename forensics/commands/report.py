@@ -38,7 +38,6 @@ LEVELS = ("note", "warning", "error")
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``report``."""
-    parser.epilog = EXAMPLE
     parser.add_argument(
         "sources",
         nargs="+",

@@ -34,7 +34,6 @@ _FORMS = ("csv", "markdown", "json", "parquet")
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``table``."""
-    parser.epilog = EXAMPLE
     what = "a build log, engine-layer JSON, a profile, an ONNX model; several are of one engine and are joined, "
     what += "except for runs, builds, results, options and comparisons, which take each by itself"
     parser.add_argument("sources", nargs="+", metavar="SOURCE", help=what)

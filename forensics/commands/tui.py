@@ -30,8 +30,6 @@ _WHAT_TO_NAME = "Name two files or directories, or the log, layers, profiles, ti
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``tui``."""
-    parser.epilog = EXAMPLE
-
     what = (
         "a build log, .gz or .zst too, or - for standard input; a tactic replay, engine-layer JSON, timing cache; an "
         "ONNX model; "
@@ -82,8 +80,15 @@ def _of_one(path: str, given: Kind | None, max_bytes: int) -> SourceScreen:
 
         return ModelScreen(sessions.CheckSession(path))
     kind = given or kind_of(path)
-    if _is_bisection(Path(path)):
-        return _bisection(Path(path), max_bytes)
+    if Path(path).is_dir():  # the first picture of a log does not wait for the modules of a bisection
+        from trtforensics.bisection.session import job
+
+        if (Path(path) / job.NAME).is_file():
+            from trtforensics.tui.bisection import BisectionScreen
+
+            session = sessions.BisectionSession(Path(path), max_bytes)
+            session.look()  # an invalid directory is refused before the screen is taken
+            return BisectionScreen(session)
     if kind is Kind.BUILD_LOG:
         from trtforensics.tui.log.screen import LogScreen
 
@@ -102,15 +107,6 @@ def _comparison(good: str, bad: str, kind: Kind | None, max_bytes: int) -> Sourc
     return DiffScreen(DiffSession(good, bad, kind=kind, max_bytes=max_bytes))
 
 
-def _bisection(path: Path, max_bytes: int) -> SourceScreen:
-    from trtforensics.tui.bisection import BisectionScreen
-    from trtforensics.tui.sessions import BisectionSession
-
-    session = BisectionSession(path, max_bytes)
-    session.look()  # an invalid directory is refused before the screen is taken
-    return BisectionScreen(session)
-
-
 def _joined(paths: Sequence[str], max_bytes: int) -> SourceScreen:
     """Return the screen of files about one engine; the text of the log, if there is one, comes first."""
     from trtforensics.parsers.text.source import open_source
@@ -122,11 +118,3 @@ def _joined(paths: Sequence[str], max_bytes: int) -> SourceScreen:
     first = log or texts[0]
     files = [path for path in paths if path != first]
     return LogScreen(JoinedSession(open_source(first, max_bytes=max_bytes), files, has_log=log is not None))
-
-
-def _is_bisection(path: Path) -> bool:
-    if not path.is_dir():
-        return False  # the first picture of a log does not wait for the modules of a bisection
-    from trtforensics.bisection.session import job
-
-    return (path / job.NAME).is_file()

@@ -35,7 +35,7 @@ def ending(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
         def arguments(parser: argparse.ArgumentParser) -> None:
             parser.add_argument("sources", nargs="*")
 
-        module = SimpleNamespace(add_arguments=arguments, run=command)
+        module = SimpleNamespace(EXAMPLE="", add_arguments=arguments, run=command)
         monkeypatch.setitem(sys.modules, "trtforensics.commands.parse", module)
         code = cli.main(["parse", "my build.log", *options])
         captured = capsys.readouterr()

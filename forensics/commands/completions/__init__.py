@@ -20,7 +20,6 @@ PROGRAM = "trtforensics"
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``completions``."""
-    parser.epilog = EXAMPLE
     parser.add_argument("shell", choices=SHELLS, metavar="bash|zsh|fish", help="the shell that reads the script")
 
 

@@ -22,7 +22,6 @@ exit code 0 where every source is in the dataset, those that cannot be read with
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``ingest``."""
-    parser.epilog = EXAMPLE
     what = "a file, a folder with all files in it, a pattern such as '**/*.log', or - for a list on standard input"
     parser.add_argument("sources", nargs="+", metavar="SOURCE", help=what)
     parser.add_argument("--into", required=True, metavar="DIR", help="the folder of the dataset; made where missing")

@@ -21,7 +21,6 @@ _FORMS = ("table", "csv", "markdown", "json", "parquet")
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``query``."""
-    parser.epilog = EXAMPLE
     parser.add_argument("sql", metavar="SQL", help="one statement that reads, or .tables, or .schema [TABLE]")
     parser.add_argument("sources", nargs="*", metavar="SOURCE", help="logs, folders, patterns, in place of a dataset")
     parser.add_argument("--dataset", metavar="DIR", help="the dataset, as `trtforensics ingest` makes it")

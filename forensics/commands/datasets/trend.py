@@ -21,7 +21,6 @@ exit code 1 with --fail-on regression where something became worse"""
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``trend``."""
-    parser.epilog = EXAMPLE
     parser.add_argument(
         "sources", nargs="+", metavar="SOURCE", help="a dataset of `ingest`; or logs, folders, patterns"
     )

@@ -26,7 +26,6 @@ exit code 1 where a finding is as bad as --fail-on says; 2 where a model cannot 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``check``."""
-    parser.epilog = EXAMPLE
     parser.add_argument("models", nargs="+", metavar="MODEL", help="an ONNX model; its weights are not loaded")
     parser.add_argument(
         "--target",

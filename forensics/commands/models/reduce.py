@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from trtforensics.bisection.levers.recipe import Recipe
     from trtforensics.bisection.runner.options import RunOptions
-    from trtforensics.onnx_models.cutting import Original
-    from trtforensics.onnx_models.samples import Sample
     from trtforensics.reduce.graph_lever import ReductionLever
 
 EXAMPLE = """Without --build and --check, the installed TensorRT builds (--builder), and a failed build is the failure.
@@ -42,7 +40,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``reduce``."""
     from trtforensics.bisection.runner.options import RunOptions, add_run_options
 
-    parser.epilog = EXAMPLE
     parser.add_argument("model", metavar="MODEL", help="the ONNX model that fails")
     parser.add_argument(
         "--same",
@@ -129,7 +126,8 @@ def _lever(args: Namespace, directory: Path, options: RunOptions) -> ReductionLe
     original = take_apart(args.model, inline=not args.keep_functions)
     file = file_of(original)
     recipe = _recipe(args, options)
-    recording = record(original, _sample(args, original))
+    sample = read_options(args, SampleOptions).samples_of(original.model).samples[0]  # cut tensors get its values
+    recording = record(original, sample)
     values = recording.values
     simpler = () if args.keep_values else simplifications_of(original, anonymous=args.anonymous, sample=values)
     storage = STORAGES[args.precision] if args.precision else None
@@ -148,8 +146,3 @@ def _recipe(args: Namespace, options: RunOptions) -> Recipe | None:
     if args.precision or options.build is not None or not needed:
         return None
     return build.recipe(build.installed(), args.model)
-
-
-def _sample(args: Namespace, original: Original) -> Sample:
-    """Return the sample whose values cut tensors get."""
-    return read_options(args, SampleOptions).samples_of(original.model).samples[0]

@@ -32,7 +32,6 @@ SCHEMA = 1
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``repair``."""
-    parser.epilog = EXAMPLE
     parser.add_argument("model", metavar="MODEL", help="the ONNX model")
     for name, what in _REPAIRS.items():
         parser.add_argument(f"--{name}", action="store_true", help=what)
