@@ -35,15 +35,11 @@ if TYPE_CHECKING:
 
 
 _ELSEWHERE = {
-    "bisect_precision": "trtforensics.bisection.functions",
-    "bisect": "trtforensics.bisection.functions",
-    "BisectionAnswer": "trtforensics.bisection.functions",
-    "Report": "trtforensics.findings.finding",
-    "Finding": "trtforensics.findings.finding",
-    "Difference": "trtforensics.comparison.differences",
-    "Comparison": "trtforensics.comparison.differences",
-    "ForensicsError": "trtforensics.errors",
-    "PrecisionAnswer": "trtforensics.bisection.precision.answer.precision_answer",
+    **dict.fromkeys(("bisect_precision", "bisect", "BisectionAnswer"), "bisection.functions"),
+    **dict.fromkeys(("Report", "Finding"), "findings.finding"),
+    **dict.fromkeys(("Difference", "Comparison"), "comparison.differences"),
+    "ForensicsError": "errors",
+    "PrecisionAnswer": "bisection.precision.answer.precision_answer",
 }
 """The modules of names that are not of :mod:`trtforensics.api`."""
 
@@ -74,7 +70,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - any public name
     if name in __all__:
-        return getattr(import_module(_ELSEWHERE.get(name, "trtforensics.api")), name)
+        return getattr(import_module(f"trtforensics.{_ELSEWHERE.get(name, 'api')}"), name)
     message = f"module 'trtforensics' has no attribute {name!r}"
     raise AttributeError(message)
 

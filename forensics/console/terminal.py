@@ -9,32 +9,23 @@ from typing import IO
 from trtforensics.console.secrets import masked
 
 TAB = "    "
-_DELETE = 0x7F
 _PICTURES = 0x2400
 
 # Cc: controls; Cf: bidirectional and zero-width marks; Cs: lone surrogates; Zl, Zp: line and paragraph separators.
 _UNSAFE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
-def _picture(code: int) -> str:
-    """Return the replacement of a character that a terminal would obey or not show: ␞ for 0x1E."""
-    if code == ord("\t"):
-        return TAB
-    if code < ord(" "):
-        return chr(_PICTURES + code)
-    return "␡" if code == _DELETE else "\N{REPLACEMENT CHARACTER}"
-
-
 class _Visible(dict[int, str]):
-    """A table for ``str.translate`` that fills itself as it meets new characters."""
+    """A table for ``str.translate``: ␞ for 0x1E. It fills itself as it meets new characters."""
 
     def __missing__(self, code: int) -> str:
-        character = chr(code)
-        self[code] = _picture(code) if unicodedata.category(character) in _UNSAFE else character
+        unsafe = unicodedata.category(chr(code)) in _UNSAFE
+        picture = chr(_PICTURES + code) if code < ord(" ") else "\N{REPLACEMENT CHARACTER}"
+        self[code] = picture if unsafe else chr(code)
         return self[code]
 
 
-_VISIBLE = _Visible()
+_VISIBLE = _Visible({ord("\t"): TAB, 0x7F: "␡"})
 
 
 def visible(text: str) -> str:

@@ -6,7 +6,6 @@ that every node stands behind all that it reads. Constant nodes become initializ
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 

@@ -22,8 +22,6 @@ from trtforensics.onnx_models.shapes import defaulted, input_shapes, sizes_by_te
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    import onnx
-
     from trtforensics.onnx_models.graphs import Survey
     from trtforensics.onnx_models.samples import Sample, Values
     from trtforensics.onnx_models.shapes import Sizes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import grouped
 from trtforensics.console.terminal import visible
 from trtforensics.model.replay import ProblemSeverity
 from trtforensics.render.names import wrapped
@@ -44,11 +45,8 @@ def lint_text(replay: Replay, report: LintReport, against: Sequence[str], *, col
 
 def left_out_text(left_out: Iterable[LeftOut]) -> str:
     """Return the layers that a replay made from a log leaves out, grouped by reason."""
-    by_reason: dict[str, list[LeftOut]] = {}
-    for layer in left_out:
-        by_reason.setdefault(layer.why, []).append(layer)
     lines = []
-    for why, layers in by_reason.items():
+    for why, layers in grouped(left_out, lambda layer: layer.why).items():
         lines.append(f"not expressed: {why}")
         lines += [f"  {layer.span}: {layer.layer}" for layer in layers]
     return "".join(f"{visible(line)}\n" for line in lines)
@@ -95,9 +93,7 @@ def _entry(entry: ReplayEntry) -> list[str]:
 
 def _problems(problems: Iterable[Problem], *, colour: bool) -> Iterator[list[str]]:
     """Give one block for each problem; problems that differ only in their layer share a block."""
-    groups: dict[tuple[str, ...], list[Problem]] = {}
-    for problem in problems:
-        groups.setdefault((problem.severity, problem.code, problem.what, problem.next_step), []).append(problem)
+    groups = grouped(problems, lambda each: (each.severity, each.code, each.what, each.next_step))
     order = list(ProblemSeverity)
     for group in sorted(groups.values(), key=lambda group: order.index(group[0].severity)):
         first = group[0]

@@ -18,15 +18,6 @@ if TYPE_CHECKING:
 _OPENING = 256 << 10
 """Bytes of text that are examined: a replay names its class after the first layer, some kilobytes in."""
 
-_REPLAY = re.compile(
-    rb'"(?:__polygraphy_encoded_(?:Algorithm|TacticReplayData)"|polygraphy_class"\s*:\s*"(?:Algorithm|TacticReplayData)")'
-    rb'|\A\s*\{\s*"replay"\s*:'
-)
-_TIMING_CACHE = re.compile(rb'"kind"\s*:\s*"timing-cache"')
-_LAYER_INFO = re.compile(rb'"Layers"\s*:\s*\[|\A\s*\{\s*"Name"\s*:')
-_PROFILE = re.compile(rb'\A\s*\[\s*\{\s*"(?:count"\s*:|name"\s*:[^{}]*"timeMs")')
-_TIMES = re.compile(rb'\A\s*\[\s*\{\s*"(?:startEnqMs|startInMs|startH2dMs|latencyMs)"')
-
 
 class Kind(StrEnum):
     """The kinds of sources; ``--kind`` takes these words."""
@@ -38,6 +29,19 @@ class Kind(StrEnum):
     TIMES = "times"
     TIMING_CACHE = "timing-cache"
     ARTIFACTS = "artifacts"
+
+
+_PATTERNS = {
+    Kind.TIMING_CACHE: re.compile(rb'"kind"\s*:\s*"timing-cache"'),
+    Kind.REPLAY: re.compile(
+        rb'"(?:__polygraphy_encoded_(?:Algorithm|TacticReplayData)"|polygraphy_class"\s*:\s*"(?:Algorithm|TacticReplayData)")'
+        rb'|\A\s*\{\s*"replay"\s*:'
+    ),
+    Kind.LAYER_INFO: re.compile(rb'"Layers"\s*:\s*\[|\A\s*\{\s*"Name"\s*:'),
+    Kind.PROFILE: re.compile(rb'\A\s*\[\s*\{\s*"(?:count"\s*:|name"\s*:[^{}]*"timeMs")'),
+    Kind.TIMES: re.compile(rb'\A\s*\[\s*\{\s*"(?:startEnqMs|startInMs|startH2dMs|latencyMs)"'),
+}
+"""What opens a text of JSON of each kind, in the order in which they are tried."""
 
 
 def add_kind_argument(parser: ArgumentParser, kinds: tuple[Kind, ...]) -> None:
@@ -66,14 +70,7 @@ def sniff_kind(opening: bytes) -> Kind | None:
     """Return the kind of a text by its first bytes (a few hundred kilobytes); None for JSON of no known kind."""
     if not JSON_OPENING.match(opening):
         return Kind.BUILD_LOG
-    patterns = {
-        Kind.TIMING_CACHE: _TIMING_CACHE,
-        Kind.REPLAY: _REPLAY,
-        Kind.LAYER_INFO: _LAYER_INFO,
-        Kind.PROFILE: _PROFILE,
-        Kind.TIMES: _TIMES,
-    }
-    known = next((kind for kind, pattern in patterns.items() if pattern.search(opening)), None)
+    known = next((kind for kind, pattern in _PATTERNS.items() if pattern.search(opening)), None)
     if known is not None:
         return known
     from trtforensics.parsers.files.layer_forms import holds_layers  # noqa: PLC0415 - most sources are logs

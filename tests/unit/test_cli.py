@@ -124,7 +124,7 @@ def test_only_the_named_command_is_imported(monkeypatch: pytest.MonkeyPatch) -> 
 
     def import_module(name: str) -> SimpleNamespace:
         imported.append(name)
-        return SimpleNamespace(add_arguments=lambda _: None)
+        return SimpleNamespace(EXAMPLE="", add_arguments=lambda _: None)
 
     monkeypatch.setattr("importlib.import_module", import_module)
     cli.build_parser("graph")
