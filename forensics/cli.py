@@ -270,7 +270,7 @@ def _run(given: list[str]) -> int:
         if "show_secrets" in args and args.show_secrets:
             around.enter_context(shown_secrets())
         if "builder_python" in args:
-            from trtforensics.trt.interpreter import other_python  # noqa: PLC0415 - only that option needs it
+            from trtforensics.trt.installed import other_python  # noqa: PLC0415 - only that option needs it
 
             around.enter_context(other_python(args.builder_python))
         if args.command in _PAGED and not args.no_pager and sys.stdout is not None and sys.stdout.isatty():

@@ -65,7 +65,7 @@ def examine() -> Health:
     import platform
 
     from trtforensics.model.version import __version__
-    from trtforensics.trt.interpreter import described
+    from trtforensics.trt.installed import described
 
     installed, versions = _tensorrt()
     extras = {name: _version(name) for name in _EXTRAS}
@@ -88,8 +88,7 @@ def examine() -> Health:
 
 def _tensorrt() -> tuple[list[Installed], dict[str, str]]:
     from trtforensics.trt.api import MODULES
-    from trtforensics.trt.installed import look
-    from trtforensics.trt.interpreter import installed_modules
+    from trtforensics.trt.installed import installed_modules, look
 
     installed, versions, there = [], {}, installed_modules()
     for name in MODULES:

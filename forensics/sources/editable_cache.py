@@ -19,7 +19,7 @@ from trtforensics.model.span import SourceSpan
 from trtforensics.model.timing_cache import TimingCache
 from trtforensics.model.timings import tactic_text
 from trtforensics.trt.cache_file import BASE, CHANGED, REPORT, UPDATES, CacheReport
-from trtforensics.trt.interpreter import child_line, installed_modules
+from trtforensics.trt.installed import child_line, installed_modules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -34,8 +34,8 @@ class Kind(StrEnum):
 _PATTERNS = {
     Kind.TIMING_CACHE: re.compile(rb'"kind"\s*:\s*"timing-cache"'),
     Kind.REPLAY: re.compile(
-        rb'"(?:__polygraphy_encoded_(?:Algorithm|TacticReplayData)"|polygraphy_class"\s*:\s*"(?:Algorithm|TacticReplayData)")'
-        rb'|\A\s*\{\s*"replay"\s*:'
+        rb'"(?:__polygraphy_encoded_(?:Algorithm|TacticReplayData)"'
+        rb'|polygraphy_class"\s*:\s*"(?:Algorithm|TacticReplayData)")|\A\s*\{\s*"replay"\s*:'
     ),
     Kind.LAYER_INFO: re.compile(rb'"Layers"\s*:\s*\[|\A\s*\{\s*"Name"\s*:'),
     Kind.PROFILE: re.compile(rb'\A\s*\[\s*\{\s*"(?:count"\s*:|name"\s*:[^{}]*"timeMs")'),

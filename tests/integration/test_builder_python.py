@@ -13,7 +13,7 @@ import pytest
 from tests.support.repository import ROOT
 from trtforensics.bisection.levers.recipe import pinned_entries
 from trtforensics.errors import UsageError
-from trtforensics.trt import interpreter
+from trtforensics.trt import installed
 from trtforensics.trt.build import BUILD_MODULE, NOT_ASKED
 
 if TYPE_CHECKING:
@@ -208,8 +208,8 @@ def tactics(tactic: int) -> dict[str, Any]:
 def built(other: str, folder: Path, **lever: object) -> tuple[int, str, dict[str, Any]]:
     job = {"module": "tensorrt", "model": str(MODEL), "report": str(folder / "report.json"), "flags": ["FP16"], **lever}
     (folder / "job.json").write_text(json.dumps(job))
-    with interpreter.other_python(other):
-        line = interpreter.child_line(BUILD_MODULE, str(folder / "job.json"))
+    with installed.other_python(other):
+        line = installed.child_line(BUILD_MODULE, str(folder / "job.json"))
     done = subprocess.run(line, env={"PATH": ""}, capture_output=True, text=True, check=False)
     assert (folder / "report.json").exists(), done.stderr
     return done.returncode, done.stdout, json.loads((folder / "report.json").read_text())
@@ -265,7 +265,7 @@ def test_a_bisection_builds_there(other: str, tmp_path: Path) -> None:
     ("program", "why"), [("/nowhere/python", "is no program"), ("true", "does not run as a Python")]
 )
 def test_what_is_no_python_is_refused(program: str, why: str) -> None:
-    with pytest.raises(UsageError, match=why), interpreter.other_python(program):
+    with pytest.raises(UsageError, match=why), installed.other_python(program):
         pytest.fail("it was taken")
 
 
@@ -273,9 +273,9 @@ def test_a_python_that_is_too_old_is_refused(tmp_path: Path) -> None:
     old = tmp_path / "python"
     old.write_text("#!/bin/sh\necho 3 7\n")
     old.chmod(0o755)
-    with pytest.raises(UsageError, match=r"is Python 3\.7"), interpreter.other_python(str(old)):
+    with pytest.raises(UsageError, match=r"is Python 3\.7"), installed.other_python(str(old)):
         pytest.fail("it was taken")
 
 
 def test_without_the_option_this_python_builds() -> None:
-    assert interpreter.child_line(BUILD_MODULE, "job.json") == [sys.executable, "-m", BUILD_MODULE, "job.json"]
+    assert installed.child_line(BUILD_MODULE, "job.json") == [sys.executable, "-m", BUILD_MODULE, "job.json"]

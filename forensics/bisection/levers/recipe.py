@@ -22,7 +22,7 @@ from trtforensics.parsers.files.timing_cache_json import read_timing_cache
 from trtforensics.parsers.text.document import read_document
 from trtforensics.trt.build import BUILD_MODULE, NOT_ASKED, REFUSED, BuildJob
 from trtforensics.trt.inside.lever import LeverResult
-from trtforensics.trt.interpreter import child_line
+from trtforensics.trt.installed import child_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -31,7 +31,7 @@ from trtforensics.onnx_models import samples, streaming
 from trtforensics.onnx_models.samples import write_npz
 from trtforensics.sources.build_log import load_build_log
 from trtforensics.trt.build import BUILD_MODULE, BuildJob
-from trtforensics.trt.interpreter import child_line
+from trtforensics.trt.installed import child_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

@@ -38,8 +38,7 @@ from trtforensics.onnx_models.reading import prepare
 from trtforensics.onnx_models.running import typed_by_running
 from trtforensics.onnx_models.samples import SampleSet, fitted, read_samples
 from trtforensics.onnx_models.shapes import is_dynamic
-from trtforensics.trt.installed import look, require
-from trtforensics.trt.interpreter import installed_modules
+from trtforensics.trt.installed import installed_modules, look, require
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
