@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from trtforensics.model.span import SourceSpan
     from trtforensics.model.timings import Candidate, TacticTimings
     from trtforensics.notebook_views import FigureView
-    from trtforensics.tables.columns import Table
+    from trtforensics.tables.table import Table
 
     Path = str | PathLike[str]
 

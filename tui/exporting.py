@@ -10,7 +10,7 @@ from trtforensics.errors import UsageError
 from trtforensics.tables.forms import in_pieces
 
 if TYPE_CHECKING:
-    from trtforensics.tables.columns import Table
+    from trtforensics.tables.table import Table
 
 _FORMS = {".csv": "csv", ".md": "markdown", ".json": "json"}
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trtforensics.datasets.judged_sources import JudgedSource
-    from trtforensics.tables.columns import Table
+    from trtforensics.tables.table import Table
 
 EXAMPLE = """examples:
   trtforensics table build.log                                     # the engine's layers as CSV

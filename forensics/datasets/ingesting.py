@@ -27,7 +27,7 @@ from trtforensics.datasets.store import LABEL_COLUMNS, SOURCE_COLUMNS, Dataset, 
 from trtforensics.errors import ForensicsError, SourceError, UsageError
 from trtforensics.model.version import __version__
 from trtforensics.sources.kinds import kind_of
-from trtforensics.tables.columns import Table
+from trtforensics.tables.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

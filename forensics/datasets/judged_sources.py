@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from trtforensics.findings.finding import Report
     from trtforensics.model.run import Run
     from trtforensics.sources.kinds import Kind
-    from trtforensics.tables.columns import Table
+    from trtforensics.tables.table import Table
 
 TABLES = (*TABLE_NAMES, *RUN_TABLES, "findings")
 """The words for all tables."""

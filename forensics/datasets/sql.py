@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from trtforensics.datasets.store import columns
 from trtforensics.errors import UsageError
 from trtforensics.model.timings import NEAR_TIE_RATIO
-from trtforensics.tables.columns import Sort, Table, TableColumn
+from trtforensics.tables.columns import Sort, TableColumn
+from trtforensics.tables.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -34,7 +34,7 @@ from trtforensics.tables.runs import RUN_TABLES, run_table
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from trtforensics.tables.columns import Table
+    from trtforensics.tables.table import Table
 
 SCHEMA = 1
 """The version of the tables: raised when a column is renamed or dropped. A new column is null in older parts."""

@@ -426,7 +426,7 @@ class EngineFacts:
         return tuple(layer for layer in self.listed if layer.runs_kernel or layer.time_ms)
 
     @property
-    def whole(self) -> LayerGroup:
+    def whole(self) -> LayerGroup[LayerFacts]:
         """All accounts, as one group."""
         return LayerGroup("", self.accounts)
 
@@ -469,15 +469,15 @@ class EngineFacts:
         """Return the facts of a layer of the engine."""
         return next((facts for facts in self.layers if facts.layer is layer), None)
 
-    def by_kind(self) -> tuple[LayerGroup, ...]:
+    def by_kind(self) -> tuple[LayerGroup[LayerFacts], ...]:
         """The accounts, grouped by kind, slowest first."""
         return grouped(self.accounts, [layer.kind for layer in self.accounts])
 
-    def by_precision(self) -> tuple[LayerGroup, ...]:
+    def by_precision(self) -> tuple[LayerGroup[LayerFacts], ...]:
         """The accounts, grouped by compute precision, slowest first."""
         return grouped(self.accounts, [layer.precision for layer in self.accounts])
 
-    def by_block(self, depth: int = 2) -> tuple[LayerGroup, ...]:
+    def by_block(self, depth: int = 2) -> tuple[LayerGroup[LayerFacts], ...]:
         """The accounts by the first ``depth`` parts of their ONNX nodes' path, slowest first."""
         return grouped(self.accounts, ["/".join(layer.block.split("/")[: depth + 1]) for layer in self.accounts])
 

@@ -3,22 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.engines.facts import LayerFacts
-
 _Number = TypeVar("_Number", int, float)
 
 
+class _Summable(Protocol):
+    """What a layer has that a group adds up; None where it is not known."""
+
+    @property
+    def time_ms(self) -> float | None: ...
+    @property
+    def share(self) -> float | None: ...
+    @property
+    def weights_bytes(self) -> int | None: ...
+    @property
+    def activation_bytes(self) -> int | None: ...
+    @property
+    def macs(self) -> int | None: ...
+
+
+LayerT = TypeVar("LayerT", bound=_Summable)
+
+
 @dataclass(frozen=True, slots=True)
-class LayerGroup:
+class LayerGroup(Generic[LayerT]):
     """Layers that have something in common, and the sums of what is known of them."""
 
     name: str
-    layers: tuple[LayerFacts, ...]
+    layers: tuple[LayerT, ...]
 
     @property
     def time_ms(self) -> float | None:
@@ -46,9 +62,9 @@ class LayerGroup:
         return _sum_of_known([layer.macs for layer in self.layers])
 
 
-def grouped(layers: Sequence[LayerFacts], names: Sequence[str]) -> tuple[LayerGroup, ...]:
+def grouped(layers: Sequence[LayerT], names: Sequence[str]) -> tuple[LayerGroup[LayerT], ...]:
     """Put layers into groups by names, one a layer; slowest group first, then the largest."""
-    members: dict[str, list[LayerFacts]] = {}
+    members: dict[str, list[LayerT]] = {}
     for layer, name in zip(layers, names, strict=True):
         members.setdefault(name, []).append(layer)
     groups = [LayerGroup(name, tuple(group)) for name, group in members.items()]

@@ -18,8 +18,9 @@ from trtforensics.console.terminal import visible
 from trtforensics.engines.facts import EngineFacts
 from trtforensics.errors import UsageError
 from trtforensics.model.layer_types import NO_KERNEL
-from trtforensics.model.log import Build, BuildLog, Coverage, EngineLayer, LineCounts
+from trtforensics.model.log import Build, BuildLog, Coverage, EngineLayer
 from trtforensics.model.profile import TimeSource
+from trtforensics.model.span import LineCounts
 from trtforensics.onnx_models.outline import load_model
 from trtforensics.parsers.builds.engine import name_kernels
 from trtforensics.parsers.builds.origins import Tuning, resolve

@@ -10,8 +10,8 @@ import numpy as np
 
 from trtforensics.errors import UsageError
 from trtforensics.knowledge.platforms import sm_of, stacks
-from trtforensics.model.log import Build, BuildLog, Fact, LineCounts, Tool
-from trtforensics.model.span import SourceInfo, SourceSpan
+from trtforensics.model.log import Build, BuildLog, Fact, Tool
+from trtforensics.model.span import LineCounts, SourceInfo, SourceSpan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

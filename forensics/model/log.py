@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from trtforensics.model.notes import Note, Removal, StarvedLayer
     from trtforensics.model.profile import LayerTime, ProfileRun, TimeSource
     from trtforensics.model.run import Run, RunResult
-    from trtforensics.model.span import SourceInfo, SourceSpan
+    from trtforensics.model.span import LineCounts, SourceInfo, SourceSpan, UnknownShape
     from trtforensics.model.timings import Candidate, Int64Column, OpenBlock, TacticTimings
 
 _NAME = 120
@@ -461,30 +461,6 @@ class Build(Deferred):
         """Return the tactics timed for a choice, fastest first."""
         rows = self.timings.fastest_first(choice.rows(self.timings))
         return tuple(self.timings.candidate(int(row)) for row in rows)
-
-
-@dataclass(frozen=True, slots=True)
-class LineCounts:
-    """Every physical line in exactly one class; the four add up to the lines of the source."""
-
-    typed: int = 0
-    unprefixed: int = 0
-    blank: int = 0
-    unknown: int = 0
-
-    @property
-    def total(self) -> int:
-        """All lines."""
-        return self.typed + self.unprefixed + self.blank + self.unknown
-
-
-@dataclass(frozen=True, slots=True)
-class UnknownShape:
-    """A shape of line that no rule reads: how often, and the first line that has it."""
-
-    line: int
-    text: str
-    count: int
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Where a fact stands in a source, and what a source is."""
+"""Where a fact stands in a source, what a source is, and how many of its lines were understood."""
 
 from __future__ import annotations
 
@@ -59,3 +59,27 @@ class SourceInfo:
                 return part, before
             before += part.lines
         return self, 0
+
+
+@dataclass(frozen=True, slots=True)
+class LineCounts:
+    """Every physical line in exactly one class; the four add up to the lines of the source."""
+
+    typed: int = 0
+    unprefixed: int = 0
+    blank: int = 0
+    unknown: int = 0
+
+    @property
+    def total(self) -> int:
+        """All lines."""
+        return self.typed + self.unprefixed + self.blank + self.unknown
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownShape:
+    """A shape of line that no rule reads: how often, and the first line that has it."""
+
+    line: int
+    text: str
+    count: int

@@ -10,8 +10,9 @@ from trtforensics.errors import UsageError
 from trtforensics.model.ledger import ledger_of
 from trtforensics.model.log import Choice
 from trtforensics.model.timings import tactic_text
-from trtforensics.tables.columns import Sort, Table, TableColumn
+from trtforensics.tables.columns import Sort, TableColumn
 from trtforensics.tables.layers import layer_table
+from trtforensics.tables.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

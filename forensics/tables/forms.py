@@ -18,7 +18,8 @@ from trtforensics.tables.columns import Sort
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from trtforensics.tables.columns import Table, TableColumn, Value
+    from trtforensics.tables.columns import TableColumn, Value
+    from trtforensics.tables.table import Table
 
 TEXT_FORMS = ("csv", "markdown", "json", "table")
 BINARY_FORMS = ("parquet",)

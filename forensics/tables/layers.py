@@ -8,7 +8,8 @@ from trtforensics.console.counting import milliseconds
 from trtforensics.model.data_types import type_word
 from trtforensics.model.layer_types import COMPUTES_NOTHING, NO_KERNEL
 from trtforensics.model.timings import tactic_text
-from trtforensics.tables.columns import Cell, Sort, Table, TableColumn
+from trtforensics.tables.columns import Cell, Sort, TableColumn
+from trtforensics.tables.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

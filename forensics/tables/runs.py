@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from trtforensics.model.ledger import ledger_of
 from trtforensics.render.headline import allowed_types, joined_types
 from trtforensics.tables.catalogue import PLACE, LogRow
-from trtforensics.tables.columns import Sort, Table, TableColumn
+from trtforensics.tables.columns import Sort, TableColumn
+from trtforensics.tables.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from trtforensics.model.log import LineCounts
+from trtforensics.model.span import LineCounts
 from trtforensics.model.timings import NO_TACTIC
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.lines.dialects import DIALECTS

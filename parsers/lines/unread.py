@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from trtforensics.console.secrets import masked
-from trtforensics.model.log import UnknownShape
+from trtforensics.model.span import UnknownShape
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.line_kinds import ASIDE, CAUSE, named_fields
 from trtforensics.parsers.lines.interning import Memo, TextSpans

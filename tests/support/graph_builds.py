@@ -16,7 +16,6 @@ from trtforensics.model.log import (
     EngineLayer,
     EngineTensor,
     Fusion,
-    LineCounts,
     MessageCounts,
     OnnxNode,
     Outcome,
@@ -24,7 +23,7 @@ from trtforensics.model.log import (
     Tool,
 )
 from trtforensics.model.profile import TimeSource
-from trtforensics.model.span import SourceInfo, SourceSpan
+from trtforensics.model.span import LineCounts, SourceInfo, SourceSpan
 from trtforensics.model.timings import TacticTimings
 
 

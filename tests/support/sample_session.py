@@ -23,7 +23,6 @@ from trtforensics.model.log import (
     EngineLayer,
     EngineTensor,
     Fact,
-    LineCounts,
     Message,
     MessageCounts,
     MyelinOperation,
@@ -31,11 +30,10 @@ from trtforensics.model.log import (
     Outcome,
     Stage,
     Tool,
-    UnknownShape,
 )
 from trtforensics.model.profile import TimeSource
 from trtforensics.model.run import RunResult
-from trtforensics.model.span import SourceInfo, SourceSpan
+from trtforensics.model.span import LineCounts, SourceInfo, SourceSpan, UnknownShape
 from trtforensics.model.timings import NO_TACTIC, Candidate, TacticTimings
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding
 
 from trtforensics.model.timings import NEAR_TIE_RATIO
-from trtforensics.tables.columns import Table
 from trtforensics.tables.layers import LAYER_COLUMNS
+from trtforensics.tables.table import Table
 from trtforensics.tui.rows.layers.columns import ORDERS, ColumnLayout, heading, orders, title_at
 from trtforensics.tui.rows.layers.index import LayerIndex, RowKind, TreeRow
 from trtforensics.tui.rows.layers.questions import question_at, question_lines, why_lines

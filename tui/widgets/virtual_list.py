@@ -15,8 +15,9 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from trtforensics.console.terminal import visible
-from trtforensics.tables.columns import Sort, Table, TableColumn
+from trtforensics.tables.columns import Sort, TableColumn
 from trtforensics.tables.filtering import RowFilterExpression, parse_filter
+from trtforensics.tables.table import Table
 from trtforensics.tui.rows.pieces import Line, Piece, Role
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.tables.columns import Sort, Table, TableColumn
+from trtforensics.tables.columns import Sort, TableColumn
+from trtforensics.tables.table import Table
 
 if TYPE_CHECKING:
     from trtforensics.findings.finding import Report

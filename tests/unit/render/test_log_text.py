@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.repository import LOGS
-from trtforensics.model.log import Message, MessageCounts, Outcome, UnknownShape
-from trtforensics.model.span import SourceInfo
+from trtforensics.model.log import Message, MessageCounts, Outcome
+from trtforensics.model.span import SourceInfo, UnknownShape
 from trtforensics.render.headline import first_line, headlines
 from trtforensics.render.log_text import summarise
 from trtforensics.sources.build_log import load_build_log

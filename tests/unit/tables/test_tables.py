@@ -15,7 +15,8 @@ from trtforensics.errors import UsageError
 from trtforensics.model.ledger import ledger_of
 from trtforensics.tables import forms
 from trtforensics.tables.catalogue import TABLE_NAMES, table_of
-from trtforensics.tables.columns import Sort, Table, TableColumn
+from trtforensics.tables.columns import Sort, TableColumn
+from trtforensics.tables.table import Table
 
 if TYPE_CHECKING:
     from pathlib import Path

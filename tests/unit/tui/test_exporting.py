@@ -10,7 +10,8 @@ import pytest
 
 from tests.support.screens import SIZE, ScreenText, log_app
 from trtforensics.errors import UsageError
-from trtforensics.tables.columns import Sort, Table, TableColumn
+from trtforensics.tables.columns import Sort, TableColumn
+from trtforensics.tables.table import Table
 from trtforensics.tui import exporting
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trtforensics.model.log import UnknownShape
+from trtforensics.model.span import UnknownShape
 from trtforensics.parsers.lines.unread import MAX_SAMPLES, Drift
 
 
