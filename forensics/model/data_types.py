@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 from trtforensics.model.older_python import StrEnum
@@ -38,8 +37,9 @@ class ElementType(NamedTuple):
     replay: str
 
 
-_LINES = Path(__file__).with_suffix(".tsv").read_text("utf-8").splitlines()[1:]
-ELEMENT_TYPES = {element.name: element for element in (ElementType(*line.split("\t")) for line in _LINES)}
+with open(__file__.rpartition(".")[0] + ".tsv", encoding="utf-8") as _table:  # noqa: PTH123 - pathlib is slow to import
+    _ROWS = _table.read().splitlines()[1:]
+ELEMENT_TYPES = {element.name: element for element in (ElementType(*row.split("\t")) for row in _ROWS)}
 """Every type, by its spelling."""
 
 
