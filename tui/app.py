@@ -64,6 +64,7 @@ class TerminalApp(App[ForensicsError]):
     CSS_PATH: ClassVar[CSSPathType | None] = Path(__file__).with_name("app.tcss")  # absolute, for subclasses elsewhere
     TITLE = "trtforensics"
     COMMAND_PALETTE_DISPLAY = "Ctrl+P"
+    NOTIFICATION_TIMEOUT = 6
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+c", "interrupt", "Copy the selected text", show=False),
@@ -131,23 +132,19 @@ class TerminalApp(App[ForensicsError]):
     def copy_to_clipboard(self, text: str) -> None:
         """Copy a text, without secrets, to the terminal's clipboard and to a file, and say so. Copy no empty text."""
         if not text:
-            self.inform("nothing is selected to copy")
+            self.notify("nothing is selected to copy", markup=False)
             return
         copied = clipboard.copy(text)
         if copied.through_terminal:
             super().copy_to_clipboard(copied.text)
-        self.inform(copied.message)
-
-    def inform(self, text: str) -> None:
-        """Show a sentence for some seconds."""
-        self.notify(text, markup=False, timeout=6)
+        self.notify(copied.message, markup=False)
 
     def action_interrupt(self) -> None:
         """Quit at the second Ctrl+C in a row. One with a selected text copies it, by the screen's own key."""
         if self._quits:
             self.exit()
         self._quits = True
-        self.inform("nothing is selected to copy; q quits, and so does another Ctrl+C")
+        self.notify("nothing is selected to copy; q quits, and so does another Ctrl+C", markup=False)
 
     def action_next_theme(self) -> None:
         """Switch to the next theme and keep it for later sessions."""
@@ -158,7 +155,7 @@ class TerminalApp(App[ForensicsError]):
         """Switch to a theme and keep it for later sessions."""
         self.theme = name
         problem = themes.store(name)
-        self.inform(f"theme {name}" + (f"; not kept, as {problem}" if problem else ""))
+        self.notify(f"theme {name}" + (f"; not kept, as {problem}" if problem else ""), markup=False)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """List the actions of the screen and of all its lists, and the themes."""

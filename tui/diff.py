@@ -248,7 +248,7 @@ class CandidatesScreen(ModalScreen[None]):
     def on_mount(self) -> None:
         """Begin to read."""
         for side in _SIDES:
-            self._table(side).show_table(_remark("reading the log"))
+            self._table(side).show_table(unknown_table("reading the log"))
         self._table("good").focus()
         in_thread(self, self._collect, self._show, group="candidates")
 
@@ -257,9 +257,9 @@ class CandidatesScreen(ModalScreen[None]):
         tables = {}
         for side, layer in self._layers.items():
             try:
-                tables[side] = _remark("the other side only") if layer is None else self._read(layer)
+                tables[side] = unknown_table("the other side only") if layer is None else self._read(layer)
             except ForensicsError as error:
-                tables[side] = _remark(str(error))
+                tables[side] = unknown_table(str(error))
         return tables
 
     def _show(self, tables: dict[str, CandidateTable]) -> None:
@@ -269,7 +269,3 @@ class CandidatesScreen(ModalScreen[None]):
 
     def _table(self, side: str) -> CandidateList:
         return self.query_one(f"#{side}-candidates", CandidateList)
-
-
-def _remark(text: str) -> CandidateTable:
-    return CandidateTable(((Piece(f" {text}", Role.WARNING),),))

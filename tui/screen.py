@@ -148,10 +148,6 @@ class SourceScreen(Screen[ForensicsError]):
         for view in self.query(LogView):
             view.toggle_prefixes()
 
-    def inform(self, text: str) -> None:
-        """Show a sentence for some seconds."""
-        self.notify(text, markup=False, timeout=6)
-
     def when_resting(self, follow: Callable[[], None]) -> None:
         """Let panes follow the cursor once it rests, as repainting them at each key takes long over a slow line."""
         if self._resting is not None:
@@ -188,7 +184,7 @@ class SourceScreen(Screen[ForensicsError]):
     def _copy(self, text: str | None, otherwise: str) -> None:
         """Copy a text; without one, say why there is none."""
         if text is None:
-            self.inform(otherwise)
+            self.notify(otherwise, markup=False)
         else:
             self.app.copy_to_clipboard(text)
 
@@ -196,7 +192,7 @@ class SourceScreen(Screen[ForensicsError]):
         """Ask for a file, and write all rows of the focused pane to it in the form that its ending names."""
         pane = self.pane
         if pane is None or not pane.row_count():
-            self.inform("no rows to write here")
+            self.notify("no rows to write here", markup=False)
             return
         table = pane.as_table()
 
@@ -205,9 +201,9 @@ class SourceScreen(Screen[ForensicsError]):
                 try:
                     exporting.write(table, path)
                 except ForensicsError as error:
-                    self.inform(str(error))
+                    self.notify(str(error), markup=False)
                 else:
-                    self.inform(f"wrote {counted(len(list(table.rows)), 'row')} to {path}")
+                    self.notify(f"wrote {counted(len(list(table.rows)), 'row')} to {path}", markup=False)
 
         question = FileQuestion("write this pane to", exporting.proposed(self.source, pane.id))
         self.app.push_screen(question, write)

@@ -8,8 +8,9 @@ from textual.binding import Binding
 from textual.screen import ModalScreen, ScreenResultType
 
 from trtforensics.engines.neighbours import Neighbours
-from trtforensics.tui.rows.layers.details import Detail, details, labelled
+from trtforensics.tui.rows.layers.details import details, labelled
 from trtforensics.tui.rows.layers.neighbours import NeighbourRow, neighbour_rows, neighbours_of
+from trtforensics.tui.rows.overview_rows import OverviewRow
 from trtforensics.tui.widgets.row_list import RowList, WrappedList
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Dialog(ModalScreen[ScreenResultType], Generic[List, ScreenResultType]):
         raise NotImplementedError
 
 
-class DetailScreen(Dialog[WrappedList[Detail], "int | None"]):
+class DetailScreen(Dialog[WrappedList[OverviewRow], "int | None"]):
     """A layer's facts, wrapped. It ends with the line that was chosen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,backspace", "dismiss", "Close", show=False)]

@@ -36,27 +36,20 @@ class Trail:
         self._places: list[Place] = []
         self._at = -1
 
-    def leave(self, place: Place) -> None:
-        """Keep the place that a jump starts from."""
-        self._put(place)
-
-    def arrive(self, place: Place) -> None:
-        """Keep the place that a jump led to."""
-        self._put(place)
-
-    def step(self, by: int, here: Place) -> Place | None:
-        """Go ``by`` places back (negative) or forward from here; None where there is none."""
-        if by < 0 and self._at == len(self._places) - 1 and self._places and not here.is_at(self._places[self._at]):
-            self._put(here)
-        if not 0 <= self._at + by < len(self._places):
-            return None
-        self._at += by
-        return self._places[self._at]
-
-    def _put(self, place: Place) -> None:
+    def keep(self, place: Place) -> None:
+        """Keep the place that a jump starts from, or led to."""
         if self._at >= 0 and place.is_at(self._places[self._at]):
             return
         del self._places[self._at + 1 :]
         self._places.append(place)
         del self._places[:-MOST]
         self._at = len(self._places) - 1
+
+    def step(self, by: int, here: Place) -> Place | None:
+        """Go ``by`` places back (negative) or forward from here; None where there is none."""
+        if by < 0 and self._at == len(self._places) - 1 and self._places and not here.is_at(self._places[self._at]):
+            self.keep(here)
+        if not 0 <= self._at + by < len(self._places):
+            return None
+        self._at += by
+        return self._places[self._at]

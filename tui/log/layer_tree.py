@@ -13,8 +13,9 @@ from trtforensics.tui.rows.layers.columns import ORDERS, ColumnLayout, heading, 
 from trtforensics.tui.rows.layers.index import LayerIndex, RowKind, TreeRow
 from trtforensics.tui.rows.layers.questions import question_at, question_lines, why_lines
 from trtforensics.tui.rows.layers.rows import row_pieces
-from trtforensics.tui.rows.pieces import Line, Piece, Role
-from trtforensics.tui.widgets.virtual_list import NO_FILTER, VirtualList
+from trtforensics.tui.rows.presentation import Presentation
+from trtforensics.tui.widgets.row_list import RowList
+from trtforensics.tui.widgets.virtual_list import NO_FILTER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
 
     from trtforensics.engines.facts import LayerFacts
     from trtforensics.model.log import CachedResult, Choice
-    from trtforensics.tables.columns import TableColumn
     from trtforensics.tui.rows.layers.columns import Order
     from trtforensics.tui.rows.layers.questions import Question
+    from trtforensics.tui.rows.pieces import Line
 
 ARROW_WIDTH = 3
 
@@ -36,7 +37,7 @@ TALL = 14
 """Height of the pane in cells from which the reasons have two lines."""
 
 
-class LayerTree(VirtualList):
+class LayerTree(RowList[TreeRow]):
     """The layers of a build. An opened layer shows its ONNX nodes and its tuned combinations of formats."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -48,35 +49,35 @@ class LayerTree(VirtualList):
         Binding("A", "question(-1)", "Ask back", show=False),
     ]
 
-    fields: Sequence[TableColumn] = LAYER_COLUMNS
-
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
-        super().__init__(id=id)
+        super().__init__(Presentation(line=lambda row: row.line, filters=LAYER_COLUMNS), id=id)
         self._index: LayerIndex | None = None
-        self._rows: list[TreeRow] = []
+        self.rows: list[TreeRow] = []
         self._open: set[int] = set()
         self._order = ORDERS[0]
         self._questions: tuple[Question, ...] = ()
-        self._asked = ""
+        self.asked = ""
+        """The title of the question that is asked, empty for none."""
         self._digits = 1
         self._tie = NEAR_TIE_RATIO
+        self._empty = self._why_empty()
 
     def show_layers(self, index: LayerIndex | None) -> None:
         """Show another build's layers."""
         self._index = index
         self._digits = len(str(len(index.engine))) if index else 1
         self._questions = index.questions(self._tie) if index else ()
-        if not any(question.title == self._asked for question in self._questions):
-            self._asked = ""
+        if not any(question.title == self.asked for question in self._questions):
+            self.asked = ""
         self.refill()
 
     def update_layers(self, index: LayerIndex | None) -> None:
         """Show the same build after more of its log was read: opened layers stay open, the cursor stays on its row."""
         cursor, above = self.cursor, self.cursor - self.scroll_offset.y
-        selected = self._keys()[cursor] if self._rows else None
-        opened = {row.entry.name for row in self._rows if row.entry and id(row.entry) in self._open}
+        selected = self._keys()[cursor] if self.rows else None
+        opened = {row.entry.name for row in self.rows if row.entry and id(row.entry) in self._open}
         self.show_layers(index)
-        for position in reversed(range(len(self._rows))):
+        for position in reversed(range(len(self.rows))):
             entry = self._entry_at(position)
             if entry is not None and entry.name in opened:
                 self._expand(position, entry)
@@ -88,7 +89,7 @@ class LayerTree(VirtualList):
         """Return a key for each row that stays the same while the log grows."""
         keys: list[tuple[object, ...]] = []
         owner = ""
-        for row in self._rows:
+        for row in self.rows:
             child = row.kind in _CHILDREN
             owner = owner if child else row.text
             place = row.line if row.kind is RowKind.COMBINATION else row.label if child else None
@@ -101,73 +102,60 @@ class LayerTree(VirtualList):
         self._tie = ratio
         self._questions = self._index.questions(ratio) if self._index else ()
         self.refill()
-        if entry is not None and any(row.entry is entry for row in self._rows):
+        if entry is not None and self._place_of(entry) is not None:
             self.reveal(entry, announce=False)
-
-    @property
-    def asked(self) -> str:
-        """The title of the question that is asked, empty for none."""
-        return self._asked
 
     def ask(self, title: str) -> None:
         """Keep the layers that answer a question, by its title; an empty title asks none."""
-        if title != self._asked:
-            self._asked = title
+        if title != self.asked:
+            self.asked = title
             self.refill()
             self.go_to(self.cursor)
 
     def reveal(self, entry: LayerFacts, result: Choice | CachedResult | None = None, *, announce: bool = True) -> None:
         """Move to a layer, or to its combination ``result`` if given. A filter that hides the layer is dropped."""
-        if not any(row.entry is entry for row in self._rows):
-            self.kept_by, self._asked = NO_FILTER, ""
+        if self._place_of(entry) is None:
+            self.kept_by, self.asked = NO_FILTER, ""
             self.refill()
-        position = next((i for i, row in enumerate(self._rows) if row.entry is entry), None)
+        position = self._place_of(entry)
         if position is None:
             return
         self.cursor = position
         if result is not None and result is not entry.subject and not entry.inside:
             if id(entry) not in self._open:
                 self._expand(position, entry)
-            rows = range(position + 1, len(self._rows))
-            position = next((i for i in rows if self._rows[i].subject is result and self._is_combination(i)), position)
+            rows = range(position + 1, len(self.rows))
+            position = next((i for i in rows if self.rows[i].subject is result and self._is_combination(i)), position)
         self.go_to(position, center=True, announce=announce)
 
     def select(self, entry: LayerFacts) -> bool:
         """Put the cursor on a layer without showing that; False where it is not listed."""
-        position = next((i for i, row in enumerate(self._rows) if row.entry is entry), None)
+        position = self._place_of(entry)
         if position is not None:
             self.go_to(position, center=True, announce=False)
         return position is not None
 
-    def _is_combination(self, index: int) -> bool:
-        return self._rows[index].kind is RowKind.COMBINATION
+    def _place_of(self, entry: LayerFacts) -> int | None:
+        return next((place for place, row in enumerate(self.rows) if row.entry is entry), None)
 
-    @property
-    def selected(self) -> TreeRow | None:
-        """The row under the cursor."""
-        return self._rows[self.cursor] if self._rows else None
+    def _is_combination(self, index: int) -> bool:
+        return self.rows[index].kind is RowKind.COMBINATION
 
     @property
     def shown_layers(self) -> int:
         """How many layers are listed, opened or not."""
-        return sum(row.kind in {RowKind.LAYER, RowKind.NAME} for row in self._rows)
+        return sum(row.kind in {RowKind.LAYER, RowKind.NAME} for row in self.rows)
 
     @property
     def count_text(self) -> str:
         """How many layers of the engine are listed, and how many others."""
-        engine = sum(row.entry is not None and row.entry.in_engine for row in self._rows)
+        engine = sum(row.entry is not None and row.entry.in_engine for row in self.rows)
         others = self.shown_layers - engine
         return f"{engine:,}+{others:,}" if engine and others else f"{engine or others:,}"
 
-    def row_count(self) -> int:
-        """Return the number of rows, children of opened layers included: 1 when a text replaces them."""
-        return max(len(self._rows), 1)
-
-    def row(self, index: int, width: int) -> Line:
-        """Return a row, or the text that says why there are none."""
-        if not self._rows:
-            return (Piece(self._empty(), Role.DIM),)
-        row = self._rows[index]
+    def pieces_at(self, place: int, width: int) -> Line:
+        """Return a row in a width."""
+        row = self.rows[place]
         return row_pieces(row, ColumnLayout(width, self._digits, self._tie), expanded=id(row.entry) in self._open)
 
     def header(self, width: int) -> Sequence[Line]:
@@ -175,7 +163,7 @@ class LayerTree(VirtualList):
         if self._index is None:
             return ()
         return (
-            *question_lines(self._questions, self._asked, self._total, width),
+            *question_lines(self._questions, self.asked, self._total, width),
             heading(width, self._digits, self._order, self._index.time_source),
         )
 
@@ -194,7 +182,7 @@ class LayerTree(VirtualList):
             column = title_at(width, self._digits, cell)
             self._sort_by(next(order for order in ORDERS if order.column == column))
             return
-        title = question_at(self._questions, self._asked, self._total, width, (line, cell))
+        title = question_at(self._questions, self.asked, self._total, width, (line, cell))
         if title is not None:
             self.ask(title)
 
@@ -202,13 +190,9 @@ class LayerTree(VirtualList):
     def _total(self) -> int:
         return len(self._index.engine or self._index.others) if self._index else 0
 
-    def log_line(self, index: int) -> int | None:
-        """Return the line of the log that a row is about."""
-        return self._rows[index].line if self._rows else None
-
     def as_table(self) -> Table:
         """Return the layers that are listed, in their order, with the columns that ``table`` writes."""
-        layers = [row.entry for row in self._rows if row.kind is RowKind.LAYER]
+        layers = [row.entry for row in self.rows if row.kind is RowKind.LAYER]
         return Table(LAYER_COLUMNS, layers) if layers else super().as_table()
 
     def clicked(self, index: int, column: int) -> None:
@@ -231,7 +215,7 @@ class LayerTree(VirtualList):
     def action_close(self) -> None:
         """Close the layer under the cursor, or the layer that the row belongs to."""
         start = self.cursor
-        while start > 0 and self._rows[start].kind in _CHILDREN:
+        while start > 0 and self.rows[start].kind in _CHILDREN:
             start -= 1
         entry = self._entry_at(start)
         if entry is not None and id(entry) in self._open:
@@ -259,52 +243,52 @@ class LayerTree(VirtualList):
 
     def on_resize(self) -> None:
         """Sort by the engine's order where the column that sorts has no room any more."""
-        super().on_resize()
         if self._index is not None and self._order not in orders(self.scrollable_content_region.width, self._digits):
             self._sort_by(ORDERS[0])
 
     def action_question(self, by: int) -> None:
         """Ask the next question that some layer answers; behind the last one, none."""
         titles = ["", *(question.title for question in self._questions if question.kept)]
-        place = titles.index(self._asked) if self._asked in titles else 0
+        place = titles.index(self.asked) if self.asked in titles else 0
         self.ask(titles[(place + by) % len(titles)])
 
     @property
     def current_entry(self) -> LayerFacts | None:
         """The layer under the cursor, or the one that the row under the cursor belongs to."""
-        rows = reversed(self._rows[: self.cursor + 1])
+        rows = reversed(self.rows[: self.cursor + 1])
         return next((row.entry for row in rows if row.entry or row.kind not in _CHILDREN), None)
 
     def _entry_at(self, index: int) -> LayerFacts | None:
-        return self._rows[index].entry if self._rows else None
+        return self.rows[index].entry if self.rows else None
 
     def _expand(self, position: int, entry: LayerFacts) -> None:
         """Insert the children of the layer at a row."""
         if self._index is not None:
             self._open.add(id(entry))
-            self._rows[position + 1 : position + 1] = self._index.children(entry)
+            self.rows[position + 1 : position + 1] = self._index.children(entry)
             self.rows_changed()
 
     def _collapse(self, start: int, entry: LayerFacts) -> None:
         """Remove the children of a layer."""
         end = start + 1
-        while end < len(self._rows) and self._rows[end].kind in _CHILDREN:
+        while end < len(self.rows) and self.rows[end].kind in _CHILDREN:
             end += 1
         self._open.discard(id(entry))
-        del self._rows[start + 1 : end]
+        del self.rows[start + 1 : end]
         self.rows_changed()
 
     def refill(self) -> None:
         """List all layers again, closed, with the cursor on the first."""
         self._open.clear()
-        self._rows = self._listed() if self._index else []
+        self.rows = self._listed() if self._index else []
+        self._empty = self._why_empty()
         named = {RowKind.LAYER, RowKind.NAME}
-        self.cursor = next((position for position, row in enumerate(self._rows) if row.kind in named), 0)
+        self.cursor = next((position for position, row in enumerate(self.rows) if row.kind in named), 0)
         self.rows_changed()
         self.scroll_to(y=0, animate=False, immediate=True)
 
     def _listed(self) -> list[TreeRow]:
-        question = next((each for each in self._questions if each.title == self._asked), None)
+        question = next((each for each in self._questions if each.title == self.asked), None)
         order, kept = self._order, self.kept_by
         index = self._index
         if index is None:
@@ -317,11 +301,11 @@ class LayerTree(VirtualList):
             order,
         )
 
-    def _empty(self) -> str:
+    def _why_empty(self) -> str:
         if self._index is None:
-            return " the log is still being read"
+            return "the log is still being read"
         if self.kept_by.text:
-            return f" no layer is kept by {self.kept_by.text!r}: Enter looks for it among ONNX nodes, then in the log"
-        if self._asked:
-            return f" no layer: {self._asked}"
-        return " the log names no layers; a verbose one does"
+            return f"no layer is kept by {self.kept_by.text!r}: Enter looks for it among ONNX nodes, then in the log"
+        if self.asked:
+            return f"no layer: {self.asked}"
+        return "the log names no layers; a verbose one does"

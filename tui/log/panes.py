@@ -112,16 +112,8 @@ class Panes(Container):
         self._nodes_due: tuple[Build, bool] | None = None
         """The build whose nodes are looked up when their pane comes into view, and whether the cursor stays."""
         self.log_view = LogView(text, id="log")
-        lists = (
-            self.overview,
-            self.layer_tree,
-            self.findings,
-            self.messages,
-            self.nodes,
-            self.candidates,
-            self.log_view,
-        )
-        self._lists = {each.id: each for each in lists}
+        self._tabbed = (self.overview, self.layer_tree, self.findings, self.messages, self.nodes)
+        self._lists = {each.id: each for each in (*self._tabbed, self.candidates, self.log_view)}
         self.tabs = {pane: Tab(pane) for pane in TABS}
         self._switcher = ContentSwitcher(initial="overview")
         self._heading = LineBar(classes="heading")
@@ -132,11 +124,7 @@ class Panes(Container):
             with Horizontal(classes="heading"):
                 yield from self.tabs.values()
             with self._switcher:
-                yield self.overview
-                yield self.layer_tree
-                yield self.findings
-                yield self.messages
-                yield self.nodes
+                yield from self._tabbed
         with Container(id="right"):
             with Vertical(id="candidates-pane", classes="pane"):
                 yield self._heading

@@ -142,9 +142,9 @@ class LogScreen(BuildScreen):
 
     def _visit(self, go: Callable[[], None]) -> None:
         """Go somewhere, so that ``b`` leads back and ``B`` forward."""
-        self._history.leave(self._place())
+        self._history.keep(self._place())
         go()
-        self._history.arrive(self._place())
+        self._history.keep(self._place())
 
     def _place(self) -> Place:
         panes = self._panes
@@ -194,7 +194,7 @@ class LogScreen(BuildScreen):
             self._search.keep(event.text, regex=event.regex)
         else:
             self._panes.open("log")
-            self._history.leave(self._place())
+            self._history.keep(self._place())
             self._search.begin(event.text, regex=event.regex)
 
     def on_prompt_dismissed(self, event: Prompt.Dismissed) -> None:

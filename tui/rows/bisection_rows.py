@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from importlib.resources import files
+from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.session.artifacts import FIXED
@@ -34,34 +34,16 @@ _STATE_ROLES = {"certified": Role.GOOD, "named": Role.ACCENT, "collected": Role.
 _ENDED = frozenset({"certified", "named", "not-reproduced", "collected"})
 
 
-@dataclass(frozen=True, slots=True)
-class FixedFile:
+class FixedFile(NamedTuple):
     """A file of ``fixed/``: its path, what it holds, and the placeholder of the build command that it can stand for."""
 
     name: str
-    holds: str
+    holds: str = ""
     placeholder: str = ""
 
 
-_FILES = {
-    each.name: each
-    for each in (
-        FixedFile("replay.json", "the bad build's tactics, with those of the culprits from good", "{replay}"),
-        FixedFile("cache.json", "the bad build's tactics, with those of the culprits from good", "{cache}"),
-        FixedFile("items.txt", "every item but the culprits", "{items}"),
-        FixedFile("outputs.txt", "the tensors to mark", "{outputs}"),
-        FixedFile("route.txt", "the route", "{route}"),
-        FixedFile("model.onnx", "the model with its culprits in FP32", "{model}"),
-        FixedFile("culprits.json", "the good build's tactics, with those of the culprits from bad; it fails"),
-        FixedFile("culprits.txt", "the sets that are bad together"),
-        FixedFile("banned-tactics.tsv", "the tactics of the culprits"),
-        FixedFile("trt-outputs.txt", "for `polygraphy convert --trt-outputs`"),
-        FixedFile("trtexec.txt", "the options for trtexec"),
-        FixedFile("operators.onnx", "the model with its operators rewritten"),
-        FixedFile("check_on_gpu.py", "checks the repair on a GPU"),
-        FixedFile("fp32_layers.py", "sets the layers of a network to FP32"),
-    )
-}
+_LINES = (files("trtforensics.tui.rows") / "fixed_files.tsv").read_text("utf-8").splitlines()
+_FILES = {file.name: file for file in (FixedFile(*line.split("\t")) for line in _LINES[1:])}
 
 
 def state_of(view: DirectoryView) -> tuple[str, Role]:
@@ -127,8 +109,8 @@ def suspects_of(view: DirectoryView) -> tuple[str, ...]:
 
 def fixed_files(view: DirectoryView) -> list[FixedFile]:
     """Return the files of ``fixed/``, those that a build can use first."""
-    files = [_FILES.get(name, FixedFile(name, "")) for name in view.fixed]
-    return sorted(files, key=lambda file: (not file.placeholder, file.name))
+    listed = [_FILES.get(name, FixedFile(name)) for name in view.fixed]
+    return sorted(listed, key=lambda file: (not file.placeholder, file.name))
 
 
 def applying(view: DirectoryView) -> str:
@@ -236,12 +218,12 @@ def answer_rows(view: DirectoryView, now: datetime) -> list[Line]:
 
 def _repair_rows(view: DirectoryView) -> list[Line]:
     """Return the files of ``fixed/`` and the command that applies them."""
-    files = fixed_files(view)
-    if not files:
+    fixed = fixed_files(view)
+    if not fixed:
         return []
     rows: list[Line] = [(Piece(f" files in {view.path / FIXED}", Role.TITLE),)]
-    width = max(len(file.name) for file in files) + 2
-    rows += [(Piece(f"   {fit(file.name, width)}", Role.ACCENT), Piece(file.holds, Role.DIM)) for file in files]
+    width = max(len(file.name) for file in fixed) + 2
+    rows += [(Piece(f"   {fit(file.name, width)}", Role.ACCENT), Piece(file.holds, Role.DIM)) for file in fixed]
     command = applying(view)
     if command:
         rows += [(Piece(" apply it (c copies this)", Role.TITLE),), (Piece(f"   {command}", Role.STRONG),)]

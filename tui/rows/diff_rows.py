@@ -146,9 +146,9 @@ def sides_line(comparison: Comparison) -> Line:
     times = comparison.times
     pieces = [Piece(f" {comparison.unrelated}", Role.ERROR)] if comparison.unrelated else []
     for run in times.totals[:1]:
-        text = f" {TOTALS[run.key]} {_figure(run.good.value)} → {_figure(run.bad.value)}{_unit(run.key)}"
-        slower = run.bad.value - run.good.value
-        pieces.append(Piece(text, _slower(-slower if run.key.endswith("_qps") else slower)))
+        unit, sign = (" qps", -1) if run.key.endswith("_qps") else (" ms", 1)
+        text = f" {TOTALS[run.key]} {run.good.value:.4g} → {run.bad.value:.4g}{unit}"
+        pieces.append(Piece(text, _slower(sign * (run.bad.value - run.good.value))))
     if times.layers is not None:
         total = times.layers.bad_ms - times.layers.good_ms
         pieces.append(Piece(f" sum of layers {_signed(total)} ms, {times.layers.time_is}", _slower(total)))
@@ -162,14 +162,6 @@ def sides_line(comparison: Comparison) -> Line:
     if sum(counts) > 2:  # noqa: PLR2004 - one a side
         pieces.append(Piece(f" {counts[0]} good builds, {counts[1]} bad", Role.DIM))
     return tuple(joined for piece in pieces for joined in (Piece(" ·", Role.DIM), piece))[1:]
-
-
-def _figure(value: float) -> str:
-    return f"{value:.4g}"
-
-
-def _unit(key: str) -> str:
-    return " qps" if key.endswith("_qps") else " ms"
 
 
 def _telling(other: OtherCircumstance) -> tuple[bool, bool, bool]:
@@ -196,11 +188,8 @@ def header(width: int, *, scored: bool, by_delta: bool = False) -> Line:
     name, value = _widths(width, scored=scored)
     score = Piece(fit_right("score ", _SCORE) if scored else "")
     delta = Piece(fit_right("▼ Δms" if by_delta else "Δms", _DELTA))
-    return (score, Piece(fit(" type", _TYPE)), Piece(fit("layer", name)), delta, *map(Piece, _titles(value)))
-
-
-def _titles(value: int) -> tuple[str, str]:
-    return fit(" │ good", value), " │ bad"
+    sides = Piece(fit(" │ good", value)), Piece(" │ bad")
+    return (score, Piece(fit(" type", _TYPE)), Piece(fit("layer", name)), delta, *sides)
 
 
 def row_pieces(row: DiffRow, width: int, *, scored: bool) -> Line:

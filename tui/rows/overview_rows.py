@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from trtforensics.engines.numbering import NumberedFile
     from trtforensics.findings.finding import Finding
     from trtforensics.model.log import BackendPass, Build, BuildLog, CachedResult, Choice, Fact, Stage
-    from trtforensics.model.run import RunResult
     from trtforensics.render.headline import Headline
 
 LABEL_WIDTH = 24
@@ -136,7 +135,7 @@ def overview_rows(log: BuildLog, build: Build, files: Sequence[NumberedFile] = (
         ("Near ties: runner-up at most 2 % slower, closest first", _tie_rows(build)),
         ("Slowest to tune", _tuning_time_rows(build)),
         (f"Errors and warnings: {message_totals}", _message_rows(build)),
-        ("Results", map(_result_row, build.results)),
+        ("Results", (OverviewRow(result_name(each), result_text(each), each.span.line) for each in build.results)),
         ("Log", _log_rows(log)),
         *((f"All {block} options", map(_fact_row, facts)) for block, facts in build.options.items()),
     )
@@ -383,7 +382,8 @@ def _log_rows(log: BuildLog) -> Iterator[OverviewRow]:
     yield OverviewRow("file", f"{held}: [ and ] switch" if len(log.builds) > 1 else held)
     unknown = log.lines.unknown
     if not unknown:
-        ours, others = (sum(each) for each in zip(*_own_and_other_lines(log), strict=True))
+        ours = sum(build.coverage.own_lines for build in log.builds)
+        others = sum(build.coverage.other_lines for build in log.builds)
         foreign = f"; {counted(others, 'line')} of other programs" if others else ""
         yield OverviewRow("not understood", f"none of {counted(ours, 'line')} of TensorRT and its tools{foreign}")
     else:
@@ -397,16 +397,8 @@ def _log_rows(log: BuildLog) -> Iterator[OverviewRow]:
         yield OverviewRow("end of file", text, source.lines, Role.WARNING)
 
 
-def _own_and_other_lines(log: BuildLog) -> list[tuple[int, int]]:
-    return [(build.coverage.own_lines, build.coverage.other_lines) for build in log.builds] or [(0, 0)]
-
-
 def _tally(items: Iterable[str]) -> str:
     return ", ".join(f"{item} {count:,}" for item, count in Counter(items).most_common(6))
-
-
-def _result_row(result: RunResult) -> OverviewRow:
-    return OverviewRow(result_name(result), result_text(result), result.span.line)
 
 
 def _fact_row(fact: Fact) -> OverviewRow:

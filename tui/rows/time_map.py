@@ -271,8 +271,7 @@ class TimeMap:
             return [*_time_rows(row), *facts, *self._kernel_rows(row), *self._node_rows(row)]
         if row.entry is None:
             return [*facts]
-        told = details(self.facts.build, row.entry, row.entry.why() if row.entry.in_engine else ())
-        first, *rows = (OverviewRow(detail.label, detail.text, detail.line, detail.role) for detail in told)
+        first, *rows = details(self.facts.build, row.entry, row.entry.why() if row.entry.in_engine else ())
         return [first, *facts, *rows]
 
     def _kernel_rows(self, row: MapRow) -> Iterable[MapRow | OverviewRow]:

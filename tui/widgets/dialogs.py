@@ -10,7 +10,9 @@ from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from trtforensics.tui.rows.pieces import Line, Piece, Role, fit
-from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
+from trtforensics.tui.rows.presentation import Presentation
+from trtforensics.tui.widgets.row_list import RowList
+from trtforensics.tui.widgets.virtual_list import LineBar
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -31,20 +33,12 @@ def help_lines(keys: Keys) -> list[Line]:
     return lines
 
 
-class HelpText(VirtualList):
+class HelpText(RowList[Line]):
     """The help, scrollable on a small terminal."""
 
     def __init__(self, keys: Keys) -> None:
-        super().__init__()
-        self._lines = help_lines(keys)
-
-    def row_count(self) -> int:
-        """Return how many lines the help has."""
-        return len(self._lines)
-
-    def row(self, index: int, width: int) -> Line:  # noqa: ARG002 - it is cut on a narrow terminal
-        """Return a line."""
-        return self._lines[index]
+        super().__init__(Presentation(pieces=lambda line, _: line))
+        self.rows = help_lines(keys)
 
     def action_move(self, by: int) -> None:
         """Scroll, as the text has no cursor."""
@@ -53,9 +47,6 @@ class HelpText(VirtualList):
     def action_page(self, by: int) -> None:
         """Scroll by a page."""
         self.scroll_relative(y=by * self.rows_in_view(), animate=False)
-
-    def log_line(self, index: int) -> None:
-        """Return None: the help belongs to no log."""
 
 
 class HelpScreen(ModalScreen[None]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import OrderedDict
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from trtforensics.console.terminal import visible
@@ -42,7 +42,7 @@ class LogView(VirtualList):
         self._prefixes_asked = False
         self._widest = 0
         self._known = len(text)
-        self._lines: OrderedDict[int, Line] = OrderedDict()
+        self._line = lru_cache(REMEMBERED)(self._lay_out)
 
     @property
     def text(self) -> LogText | LiveText:
@@ -63,7 +63,7 @@ class LogView(VirtualList):
         """Show only some lines, by their sorted numbers; None shows all. The cursor stays as near as it can."""
         line = self.current_line
         self._only = lines
-        self._lines.clear()
+        self._line.cache_clear()
         self.rows_changed()
         self.go_to(self._place(line), center=True, announce=False)
 
@@ -86,7 +86,7 @@ class LogView(VirtualList):
         self._text = text
         self._only = None
         self._widest = 0
-        self._lines.clear()
+        self._line.cache_clear()
         self.cursor = 0
         self._known = len(text)
         self.rows_changed()
@@ -95,7 +95,6 @@ class LogView(VirtualList):
     def replace_text(self, text: LogText | LiveText) -> None:
         """Show the lines of the same file read again: the cursor stays, or follows the end if it is there."""
         self._text = text
-        self._lines.clear()
         self.grow()
 
     def show_line(self, number: int) -> None:
@@ -124,7 +123,7 @@ class LogView(VirtualList):
             re.error: It is no regular expression.
         """
         self._sought = LineMatcher(visible(needle), regex).pattern if needle else None
-        self._lines.clear()
+        self._line.cache_clear()
         self.refresh()
 
     def toggle_prefixes(self) -> None:
@@ -140,7 +139,7 @@ class LogView(VirtualList):
 
     def _show_prefixes(self, *, shown: bool) -> None:
         self._prefixes = shown
-        self._lines.clear()
+        self._line.cache_clear()
         self._widest = 0
         self.scroll_to(x=0, animate=False, immediate=True)
         self.refresh()
@@ -148,7 +147,7 @@ class LogView(VirtualList):
     def grow(self) -> None:
         """Update the number of lines; a cursor on the last line moves to the new last line, as with `tail -f`."""
         at_end = self._only is None and 1 < self.current_line == self._known
-        self._lines.pop(self._known, None)  # a line that is still being written
+        self._line.cache_clear()  # the last line may still be written
         self._known = len(self._text)
         self.rows_changed()
         if at_end:
@@ -173,11 +172,7 @@ class LogView(VirtualList):
     def row(self, index: int, width: int) -> Line:  # noqa: ARG002 - lines scroll, they are not cut
         """Return a line behind its number."""
         number = self._number(index)
-        line = self._lines.get(number)
-        if line is None:
-            line = self._remember(number)
-        digits = self.pinned_width() - 1
-        return (Piece(f"{number:>{digits}} ", Role.DIM), *line)
+        return (Piece(f"{number:>{self.pinned_width() - 1}} ", Role.DIM), *self._line(number))
 
     def action_jump_to_start(self) -> None:
         """Scroll back to the first column; from there, move to the first line."""
@@ -189,11 +184,9 @@ class LogView(VirtualList):
     def clicked(self, index: int, column: int) -> None:
         """Only move the cursor: a click in a text does not choose the line."""
 
-    def _remember(self, number: int) -> Line:
-        """Prepare a line, and keep it while it is among the lines shown last."""
-        line = self._lines[number] = log_pieces(self._text.line(number), self._sought, prefixes=self._prefixes)
-        if len(self._lines) > REMEMBERED:
-            self._lines.popitem(last=False)
+    def _lay_out(self, number: int) -> Line:
+        """Lay a line out; the lines shown last are kept."""
+        line = log_pieces(self._text.line(number), self._sought, prefixes=self._prefixes)
         width = width_of(line) + self.pinned_width() + 1
         if width > self._widest:
             self._widest = width

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import milliseconds
 from trtforensics.console.terminal import visible
 from trtforensics.model.timings import tactic_text
 from trtforensics.tables.layers import compute_text
-from trtforensics.tui.rows.layers.index import UNNAMED, formats_text, line_of, tensor_text
+from trtforensics.tui.rows.layers.index import UNNAMED, formats_text, line_of, tensor_layout, tensor_text
+from trtforensics.tui.rows.overview_rows import OverviewRow
 from trtforensics.tui.rows.pieces import Line, Piece, Role, line_digits
 from trtforensics.tui.rows.presentation import CitingLine, Presentation
 
@@ -26,85 +26,74 @@ _LEAST = 16
 _FINAL = {True: "✔ in the engine", False: "✗ lost", None: "? unknown"}
 
 
-@dataclass(frozen=True, slots=True)
-class Detail:
-    """A labelled fact about a layer, and the line of the log that states it."""
-
-    label: str
-    text: str
-    line: int | None = None
-    role: Role = Role.PLAIN
-
-
-def details(build: Build, entry: LayerFacts, why: Iterable[Reason]) -> list[Detail]:
+def details(build: Build, entry: LayerFacts, why: Iterable[Reason]) -> list[OverviewRow]:
     """Return the facts about a layer, why it is as it is first."""
     line = entry.span.line
-    rows = [Detail("layer", entry.name or UNNAMED, line, Role.STRONG)]
-    rows += [Detail("why", reason.text, reason.span.line if reason.span else None) for reason in why]
+    rows = [OverviewRow("layer", entry.name or UNNAMED, line, Role.STRONG)]
+    rows += [OverviewRow("why", reason.text, reason.span.line if reason.span else None) for reason in why]
     rows += _facts(entry, line)
     rows += _nodes(build, entry, line)
     rows += _tensors(entry, line)
     rows += _tuned(entry)
     if entry.in_engine:
-        rows += [Detail("printed", f"{name}: {value}", line) for name, value in entry.layer.fields.items()]
+        rows += [OverviewRow("printed", f"{name}: {value}", line) for name, value in entry.layer.fields.items()]
     return rows
 
 
-def _nodes(build: Build, entry: LayerFacts, line: int | None) -> Iterator[Detail]:
+def _nodes(build: Build, entry: LayerFacts, line: int | None) -> Iterator[OverviewRow]:
     """Yield the ONNX nodes; an operator that the log does not tell is the model's, which has no lines."""
     lines = {node.name: node.span.line for node in build.onnx_nodes}
     for name in entry.onnx_nodes:
         op = entry.engine.operators.get(name, "")
         operator = f"{op}{'' if name in lines else ', by the ONNX model'}" if op else ""
-        yield Detail("onnx", f"{name}  {operator}".rstrip(), lines.get(name, line))
+        yield OverviewRow("onnx", f"{name}  {operator}".rstrip(), lines.get(name, line))
 
 
-def _facts(entry: LayerFacts, line: int | None) -> Iterator[Detail]:
+def _facts(entry: LayerFacts, line: int | None) -> Iterator[OverviewRow]:
     layer = entry.layer
-    yield Detail("kind", layer.type or "?", line)
+    yield OverviewRow("kind", layer.type or "?", line)
     by = f", by its {entry.compute_precision.source}" if entry.compute_precision else ""
-    yield Detail("compute", f"{compute_text(entry)}{by}", line)
+    yield OverviewRow("compute", f"{compute_text(entry)}{by}", line)
     if entry.time_ms is not None:
         share = f", {entry.share:.1%} of the engine's time".replace("%", " %") if entry.share is not None else ""
-        yield Detail("time", f"{milliseconds(entry.time_ms)} ms {entry.time_is or ''}{share}", line_of(entry))
+        yield OverviewRow("time", f"{milliseconds(entry.time_ms)} ms {entry.time_is or ''}{share}", line_of(entry))
     else:
-        yield Detail("time", f"?  {layer.origin}".rstrip(), line)
+        yield OverviewRow("time", f"?  {layer.origin}".rstrip(), line)
     if entry.in_engine and (layer.tactic is not None or layer.tactic_name):
-        yield Detail("tactic", " ".join(filter(None, (tactic_text(layer.tactic), layer.tactic_name))), line)
+        yield OverviewRow("tactic", " ".join(filter(None, (tactic_text(layer.tactic), layer.tactic_name))), line)
     if layer.origin:
-        yield Detail("origin", layer.origin, line)
+        yield OverviewRow("origin", layer.origin, line)
     if entry.inside:
-        yield Detail("origin", f"a kernel of {entry.inside}, which was tuned as a whole", line)
+        yield OverviewRow("origin", f"a kernel of {entry.inside}, which was tuned as a whole", line)
 
 
-def _tensors(entry: LayerFacts, line: int | None) -> Iterator[Detail]:
+def _tensors(entry: LayerFacts, line: int | None) -> Iterator[OverviewRow]:
     if not entry.in_engine:
         return
     for label, tensors in (("reads", entry.layer.inputs), ("writes", entry.layer.outputs)):
         for tensor in tensors:
-            layout = "" if tensor.format.startswith(f"{tensor.dtype}[") else f"  {tensor.format}"
-            yield Detail(label, f"{tensor_text(tensor)}  {tensor.name}{layout}".rstrip(), line)
+            yield OverviewRow(label, f"{tensor_text(tensor)}  {tensor.name}  {tensor_layout(tensor)}".rstrip(), line)
 
 
-def _tuned(entry: LayerFacts) -> Iterator[Detail]:
+def _tuned(entry: LayerFacts) -> Iterator[OverviewRow]:
     for result in entry.tuned if not entry.inside else ():
         time = "no time" if result.time_ms is None else f"{milliseconds(result.time_ms)} ms"
         tactic = f"{result.runner} {tactic_text(result.tactic) or ''}"
         text = f"{_FINAL[result.final]}  {time}  {formats_text(result)}  {tactic}"
         role = {True: Role.GOOD, False: Role.DIM, None: Role.WARNING}[result.final]
-        yield Detail("tuned", f"{text} {result.kernel}".rstrip(), result.span.line, role)
+        yield OverviewRow("tuned", f"{text} {result.kernel}".rstrip(), result.span.line, role)
 
 
-def detail_lines(detail: Detail, gutter: int, width: int) -> list[Line]:
+def detail_lines(detail: OverviewRow, gutter: int, width: int) -> list[Line]:
     """Lay a fact out behind its line number and its label; nothing is cut, only wrapped."""
     room = max(width - gutter - _LABEL - 2, _LEAST)
-    wrapped = textwrap.wrap(visible(detail.text), room, break_on_hyphens=False) or [""]
+    wrapped = textwrap.wrap(visible(detail.value), room, break_on_hyphens=False) or [""]
     head = (Piece(f"{detail.line or '':>{gutter}} ", Role.DIM), Piece(f"{detail.label:<{_LABEL}}", Role.ACCENT))
     blank = Piece(" " * (gutter + 1 + _LABEL))
     return [(*head, Piece(wrapped[0], detail.role)), *((blank, Piece(text, detail.role)) for text in wrapped[1:])]
 
 
-def labelled(rows: Sequence[Detail]) -> Presentation[Detail]:
+def labelled(rows: Sequence[OverviewRow]) -> Presentation[OverviewRow]:
     """Return how the facts about a layer look in a list."""
     gutter = line_digits(row.line for row in rows)
     return Presentation(

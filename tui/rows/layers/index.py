@@ -229,6 +229,11 @@ def tensor_text(tensor: EngineTensor) -> str:
     return f"{tensor.dtype}[{dims}]{packed}"
 
 
+def tensor_layout(tensor: EngineTensor) -> str:
+    """Return the printed format of a tensor, "" where it states type, size and packing alone, as its text does."""
+    return "" if tensor.format.startswith(f"{tensor.dtype}[") else tensor.format
+
+
 def formats_text(result: Choice | CachedResult) -> str:
     """Spell a combination of formats as the log does; without formats, say that the log has none."""
     inputs, outputs = ", ".join(result.inputs), ", ".join(result.outputs)
@@ -255,8 +260,7 @@ def _engine_rows(entry: LayerFacts) -> Iterator[TreeRow]:
         yield _fact(entry, "tactic", tactic)
     for label, tensors in (("in", layer.inputs), ("out", layer.outputs)):
         for tensor in tensors:
-            note = "" if tensor.format.startswith(f"{tensor.dtype}[") else tensor.format
-            yield _fact(entry, label, f"{tensor_text(tensor)} {tensor.name}", note)
+            yield _fact(entry, label, f"{tensor_text(tensor)} {tensor.name}", tensor_layout(tensor))
     if layer.origin:
         yield _fact(entry, "origin", layer.origin)
     elif entry.inside:

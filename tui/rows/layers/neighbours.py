@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import milliseconds
-from trtforensics.tui.rows.layers.index import UNNAMED, tensor_text
+from trtforensics.tui.rows.layers.index import UNNAMED, tensor_layout, tensor_text
 from trtforensics.tui.rows.pieces import Line, Piece, Role, clip, fit, fit_right
 from trtforensics.tui.rows.presentation import Presentation
 
@@ -52,7 +52,7 @@ def neighbour_pieces(row: NeighbourRow, width: int) -> Line:
     if row.heading or row.tensor is None:
         return (Piece(f" {row.text}", Role.TITLE if row.heading else Role.DIM),)
     shown = tensor_text(row.tensor)
-    layout = "" if row.tensor.format.startswith(f"{row.tensor.dtype}[") else f" {row.tensor.format}".rstrip()
+    layout = f" {tensor_layout(row.tensor)}".rstrip()
     edge = max(min(width // 2 - 4, 48), 12)
     right = ""
     if row.layer is not None:

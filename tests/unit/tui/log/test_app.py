@@ -120,7 +120,7 @@ async def test_enter_on_a_line_of_the_log_shows_its_layer(session: Any, parsed: 
         await pilot.pause()
         tree = panes_of(app).layer_tree
         assert panes_of(app).tab == "layers"
-        assert tree._rows[tree.cursor].text == "pool1"
+        assert tree.rows[tree.cursor].text == "pool1"
 
 
 @pytest.mark.slow

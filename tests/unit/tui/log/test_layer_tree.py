@@ -45,7 +45,7 @@ async def test_the_filter_keeps_layers_by_name_or_onnx_node_and_escape_drops_it(
         tree = panes_of(app).layer_tree
         await pilot.press("f", *"reducemean")
         await pilot.pause()
-        assert [row.text for row in tree._rows] == [make.foreign_name]
+        assert [row.text for row in tree.rows] == [make.foreign_name]
         await pilot.press("enter", "escape")
         await pilot.pause()
         assert (tree.shown_layers, tree.count_text) == (6, "5+1")

@@ -117,7 +117,7 @@ async def test_questions_are_asked_in_turn_and_escape_drops_them(session: Any, p
         await parsed(pilot)
         tree = panes_of(app).layer_tree
         await pilot.press("2", "a")
-        assert (tree.asked, [row.text for row in tree._rows]) == ("near ties", ["pool1"])
+        assert (tree.asked, [row.text for row in tree.rows]) == ("near ties", ["pool1"])
         await pilot.press("A")
         assert tree.asked == ""
         await pilot.press("a", "escape")

@@ -61,7 +61,7 @@ async def test_the_candidates_of_the_engines_choice_are_marked_and_its_line_is_s
         assert build is not None
         await pilot.press("2")
         seen = 0
-        for position, row in enumerate(list(tree._rows)):
+        for position, row in enumerate(list(tree.rows)):
             layer = row.entry.layer if row.entry else None
             if layer is None or layer.choice is None:
                 continue
@@ -109,9 +109,7 @@ async def test_a_reformat_layer_says_why_it_points_to_no_choice(parsed: Any, scr
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
         tree = app.first._panes.layer_tree
-        row = next(
-            i for i, r in enumerate(tree._rows) if r.entry and r.entry.layer and r.entry.layer.type == "Reformat"
-        )
+        row = next(i for i, r in enumerate(tree.rows) if r.entry and r.entry.layer and r.entry.layer.type == "Reformat")
         await pilot.press("2", *["down"] * row, "right")
         await pilot.pause()
         shown = screen_text(app)
@@ -126,7 +124,7 @@ async def test_all_kernels_of_one_foreign_node_stand_below_it(parsed: Any, scree
         await parsed(pilot)
         await pilot.press("2")
         await pilot.pause()
-        rows = app.first._panes.layer_tree._rows
+        rows = app.first._panes.layer_tree.rows
         assert [row.kind for row in rows] == [*[RowKind.LAYER] * 35, RowKind.SECTION]
         assert rows[0].text == "{ForeignNode[head.weight.../Identity]}"
         assert "TensorRT printed no times for it" in screen_text(app)

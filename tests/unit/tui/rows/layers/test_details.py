@@ -17,8 +17,8 @@ def test_the_tactics_that_were_timed_are_told_of_the_layer_that_was_tuned(log: B
     tuned = LayerIndex(build).engine[0]
     rows = [row for row in details(build, tuned, ()) if row.label == "tuned"]
     assert [row.line for row in rows] == [result.span.line for result in tuned.tuned]
-    assert [row.text[:2] for row in rows] == ["✗ ", "✔ "]
-    assert "lost  0.1870 ms" in rows[0].text
+    assert [row.value[:2] for row in rows] == ["✗ ", "✔ "]
+    assert "lost  0.1870 ms" in rows[0].value
 
     whole = replace(build.choices[2], layer=make.foreign_name)
     kernel = replace(build.engine_layers[0], name="__myl_0", choice=0, cached=None, time_ms=None, time_is=None)
