@@ -97,21 +97,15 @@ class BisectionScreen(FilesScreen):
 
     def panes(self) -> Iterable[Widget]:
         """Lay the screen out: probes and answer, a probe's details and its log."""
-        with Horizontal(id="panes"):
-            with Vertical(id="left"):
-                with Vertical(classes="pane"):
-                    yield LineBar((Piece(" 1 ", Role.DIM), Piece("Probes", Role.STRONG)), classes="heading")
-                    yield self._probes
-                with Vertical(classes="pane"):
-                    yield LineBar((Piece(" 2 ", Role.DIM), Piece("Answer", Role.STRONG)), classes="heading")
-                    yield self._answer
-            with Vertical(id="right"):
-                with Vertical(classes="pane", id="details-pane"):
-                    yield LineBar((Piece(" 3 ", Role.DIM), Piece("Probe", Role.STRONG)), classes="heading")
-                    yield self._details
-                with Vertical(classes="pane", id="log-pane"):
-                    yield self._log_heading
-                    yield self._log_view
+        yield Horizontal(
+            Vertical(_headed(1, "Probes", self._probes), _headed(2, "Answer", self._answer), id="left"),
+            Vertical(
+                _headed(3, "Probe", self._details, "details-pane"),
+                Vertical(self._log_heading, self._log_view, classes="pane", id="log-pane"),
+                id="right",
+            ),
+            id="panes",
+        )
 
     def on_mount(self) -> None:
         """Read the directory periodically."""
@@ -296,6 +290,12 @@ class BisectionScreen(FilesScreen):
         if text is self._text:
             self._log_view.show_text(text)
             self._log_view.replace_text(text)  # it may have begun anew
+
+
+def _headed(key: int, title: str, shown: Widget, name: str | None = None) -> Vertical:
+    """Return a pane with its heading: the key that leads there, and its title."""
+    heading = LineBar((Piece(f" {key} ", Role.DIM), Piece(title, Role.STRONG)), classes="heading")
+    return Vertical(heading, shown, classes="pane", id=name)
 
 
 def _grown(text: LiveText) -> LiveText | None:

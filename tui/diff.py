@@ -70,15 +70,10 @@ class DiffScreen(FilesScreen):
     def panes(self) -> Iterable[Widget]:
         """Lay the screen out: rows, the lines of the row, both files side by side."""
         yield self._sides
-        with Vertical(id="rows-pane", classes="pane"):
-            yield self._types
-            yield self.differences
-        with Vertical(id="places-pane", classes="pane"):
-            yield LineBar((Piece(" where", Role.DIM),), classes="heading")
-            yield self.places
-        with Horizontal(id="texts"):
-            yield self.good
-            yield self.bad
+        yield Vertical(self._types, self.differences, id="rows-pane", classes="pane")
+        where = LineBar((Piece(" where", Role.DIM),), classes="heading")
+        yield Vertical(where, self.places, id="places-pane", classes="pane")
+        yield Horizontal(self.good, self.bad, id="texts")
 
     def on_mount(self) -> None:
         """Show the names of the sides, and start to compare once they are on the screen."""

@@ -88,11 +88,8 @@ class LayersScreen(FilesScreen):
 
     def panes(self) -> Iterable[Widget]:
         """Lay the screen out: rows at the left, the text at the right."""
-        with Horizontal(id="source"):
-            with Vertical(id="rows-pane", classes="pane"):
-                yield self._kind
-                yield self.layer_rows
-            yield self.text
+        rows = Vertical(self._kind, self.layer_rows, id="rows-pane", classes="pane")
+        yield Horizontal(rows, self.text, id="source")
 
     def on_mount(self) -> None:
         """Read the source once the screen is drawn."""

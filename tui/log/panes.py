@@ -125,13 +125,12 @@ class Panes(Container):
                 yield from self.tabs.values()
             with self._switcher:
                 yield from self._tabbed
-        with Container(id="right"):
-            with Vertical(id="candidates-pane", classes="pane"):
-                yield self._heading
-                yield self.candidates
-            with Vertical(id="log-pane", classes="pane"):
-                yield LineBar((Piece(" 4 ", Role.DIM), Piece("Raw log")), classes="heading")
-                yield self.log_view
+        log_heading = LineBar((Piece(" 4 ", Role.DIM), Piece("Raw log")), classes="heading")
+        yield Container(
+            Vertical(self._heading, self.candidates, id="candidates-pane", classes="pane"),
+            Vertical(log_heading, self.log_view, id="log-pane", classes="pane"),
+            id="right",
+        )
 
     def on_mount(self) -> None:
         """Start at the overview."""

@@ -140,6 +140,9 @@ def probe_row(view: DirectoryView, probe: Probe, *, marked: bool = False) -> Lin
     be compared with it.
     """
     word, role = verdict_of(view, probe)
+    last = probe.last
+    unjudged = view.mode == REDUCE and last is not None and last.verdict is Verdict.UNRESOLVED
+    why = last.reason if unjudged and last is not None else probe.purpose
     taken = _seconds(probe)
     seconds = f"{taken:6.1f} s" if taken is not None else " " * 8
     return (
@@ -148,7 +151,7 @@ def probe_row(view: DirectoryView, probe: Probe, *, marked: bool = False) -> Lin
         Piece(fit(word, 12), role),
         *_sizes(view, probe),
         Piece(f" {seconds} ", Role.DIM),
-        Piece(_why(view, probe)),
+        Piece(why),
     )
 
 
@@ -172,12 +175,6 @@ def _sizes(view: DirectoryView, probe: Probe) -> Line:
 
 def _share(part: int, total: int) -> str:
     return bar(part / total, BAR) if total else " " * BAR
-
-
-def _why(view: DirectoryView, probe: Probe) -> str:
-    last = probe.last
-    is_told = view.mode == REDUCE and last is not None and last.verdict is Verdict.UNRESOLVED
-    return last.reason if is_told and last is not None else probe.purpose
 
 
 def verdict_of(view: DirectoryView, probe: Probe) -> tuple[str, Role]:
