@@ -18,8 +18,7 @@ from trtforensics.model.data_types import FULL
 from trtforensics.model.run import Ending
 from trtforensics.parsers.notation.precision import computes
 from trtforensics.render.results import result_name, result_text
-from trtforensics.tui.rows.layers.index import UNNAMED
-from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, fit, fit_right, size
+from trtforensics.tui.rows.pieces import UNNAMED, Line, Piece, Role, bar, fit, fit_right, size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

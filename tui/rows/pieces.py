@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 EIGHTHS = " ▏▎▍▌▋▊▉"
 KIBI = 1024
+UNNAMED = "(the log gives no name)"
 
 _FEWEST_DIGITS = 3
 _INDENT = " " * 3

@@ -12,9 +12,8 @@ from trtforensics.render.headline import TYPES, UNKNOWN_TYPE, computed_type, fig
 from trtforensics.render.time_rows import no_times
 from trtforensics.tui.rows.finding_rows import ROLES
 from trtforensics.tui.rows.layers.details import details
-from trtforensics.tui.rows.layers.index import UNNAMED
 from trtforensics.tui.rows.overview_rows import OverviewRow
-from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, clip, fit, fit_right, stacked_bar
+from trtforensics.tui.rows.pieces import UNNAMED, Line, Piece, Role, bar, clip, fit, fit_right, stacked_bar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

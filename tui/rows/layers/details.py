@@ -9,9 +9,9 @@ from trtforensics.console.counting import milliseconds
 from trtforensics.console.terminal import visible
 from trtforensics.model.timings import tactic_text
 from trtforensics.tables.layers import compute_text
-from trtforensics.tui.rows.layers.index import UNNAMED, formats_text, line_of, tensor_layout, tensor_text
+from trtforensics.tui.rows.layers.index import formats_text, line_of, tensor_layout, tensor_text
 from trtforensics.tui.rows.overview_rows import OverviewRow
-from trtforensics.tui.rows.pieces import Line, Piece, Role, line_digits
+from trtforensics.tui.rows.pieces import UNNAMED, Line, Piece, Role, line_digits
 from trtforensics.tui.rows.presentation import CitingLine, Presentation
 
 if TYPE_CHECKING:

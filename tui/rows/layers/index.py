@@ -18,6 +18,7 @@ from trtforensics.model.timings import NEAR_TIE_RATIO, tactic_text
 from trtforensics.tables.layers import UNKNOWN, compute_text
 from trtforensics.tui.rows.layers.columns import ORDERS
 from trtforensics.tui.rows.layers.questions import questions
+from trtforensics.tui.rows.pieces import UNNAMED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -32,7 +33,6 @@ _NOWHERE = SourceSpan("", 0, 0)
 
 Subject = Choice | CachedResult | MyelinOperation
 """Whatever the candidates pane can show the candidates of."""
-UNNAMED = "(the log gives no name)"
 
 
 class RowKind(Enum):

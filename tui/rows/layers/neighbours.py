@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import milliseconds
-from trtforensics.tui.rows.layers.index import UNNAMED, tensor_layout, tensor_text
-from trtforensics.tui.rows.pieces import Line, Piece, Role, clip, fit, fit_right
+from trtforensics.tui.rows.layers.index import tensor_layout, tensor_text
+from trtforensics.tui.rows.pieces import UNNAMED, Line, Piece, Role, clip, fit, fit_right
 from trtforensics.tui.rows.presentation import Presentation
 
 if TYPE_CHECKING:
