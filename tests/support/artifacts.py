@@ -16,8 +16,6 @@ from trtforensics.bisection.session.journal import Journal
 from trtforensics.bisection.session.lock import NAME
 from trtforensics.bisection.session.view import view_directory
 from trtforensics.parsers.text.source import MAX_BYTES
-from trtforensics.tui.live_text import LiveText
-from trtforensics.tui.sessions import DiffSession, LogSession, open_log
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,6 +29,7 @@ class Directory:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.max_bytes = MAX_BYTES
         items: list[dict[str, object]] = [
             {"item": f"layer{n}", "good": {"tactic": "0x1"}, "bad": {"tactic": "0x2"}} for n in range(8)
         ]
@@ -76,18 +75,6 @@ class Directory:
         seen = view_directory(self.path)
         self._began = self._began or seen.probes[0].began
         return seen
-
-    def log(self, path: Path) -> LiveText:
-        """Return a log."""
-        return LiveText(path)
-
-    def build_log(self, path: Path) -> LogSession:
-        """Open a build log."""
-        return open_log(str(path), MAX_BYTES)
-
-    def comparison(self, good: Path, bad: Path) -> DiffSession:
-        """Return the comparison of two build logs."""
-        return DiffSession(str(good), str(bad), kind=None, max_bytes=MAX_BYTES)
 
     def now(self) -> datetime:
         """Return a moment 25 s after the first probe began."""
