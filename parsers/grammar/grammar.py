@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import itertools
 import re
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -32,6 +31,7 @@ from trtforensics.parsers.grammar.line_kinds import (
     LineKind,
 )
 from trtforensics.parsers.grammar.patterns import beginnings_of
+from trtforensics.parsers.grammar.rules import CompiledRule, RuleTerminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -57,27 +57,6 @@ _RULE = r"^([a-z][a-z0-9_]*)\s*:"
 _DIRECTIVE = r"^//:(?P<words>.*)\n(?:(?P<rule>[a-z][a-z0-9_]*)\s*:)?"
 """A comment such as ``//: bulk keep layer tactic``, and the rule in the next line that it is about."""
 _BULK, _KEEP, _NOTE, _LINES, _DECIDED = "bulk", "keep", "note", "lines", "decided "
-
-
-@dataclass(frozen=True, slots=True)
-class RuleTerminal:
-    """A terminal in an alternative: a literal text, or a regex that may fill a field."""
-
-    literal: str
-    regex: str
-    field: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class CompiledRule:
-    """A rule: the kind of line that it reads, and the sequences of terminals that the kind's regex stands for."""
-
-    kind: LineKind
-    alternatives: tuple[tuple[RuleTerminal, ...], ...]
-    is_bulk: bool
-    """Whether lines of this kind fill logs."""
-    decided_by: str
-    """A regex of what behind a prefix shows that no further byte of the line can change how the prefix is read."""
 
 
 class _Directive(NamedTuple):

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from trtforensics.parsers.grammar.grammar import CompiledRule, RuleTerminal
     from trtforensics.parsers.grammar.line_kinds import LineKind
+    from trtforensics.parsers.grammar.rules import CompiledRule, RuleTerminal
 
 
 class Content(Enum):

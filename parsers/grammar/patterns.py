@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trtforensics.parsers.grammar.grammar import CompiledRule, RuleTerminal
+    from trtforensics.parsers.grammar.rules import CompiledRule, RuleTerminal
 
 
 LOOK_AROUND = re.compile(r"\(\?<?[=!](?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\))*\)")
