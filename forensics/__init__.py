@@ -32,10 +32,13 @@ if TYPE_CHECKING:
     from trtforensics.errors import ForensicsError as ForensicsError
     from trtforensics.findings.finding import Finding as Finding
     from trtforensics.findings.finding import Report as Report
+    from trtforensics.trt.engine_files import write_layers as write_layers
+    from trtforensics.trt.engine_files import write_profile as write_profile
 
 
 _ELSEWHERE = {
     **dict.fromkeys(("bisect_precision", "bisect", "BisectionAnswer"), "bisection.functions"),
+    **dict.fromkeys(("write_layers", "write_profile"), "trt.engine_files"),
     **dict.fromkeys(("Report", "Finding"), "findings.finding"),
     **dict.fromkeys(("Difference", "Comparison"), "comparison.differences"),
     "ForensicsError": "errors",
@@ -65,6 +68,8 @@ __all__ = [
     "load",
     "plot",
     "report",
+    "write_layers",
+    "write_profile",
 ]
 
 

@@ -36,6 +36,7 @@ COMMANDS = {
     "reduce": "find the smallest model that still fails in the same way, fit to send to NVIDIA",
     "repair": "rewrite what TensorRT stumbles over in an ONNX model, equal to the original",
     "collect": "build and check again and again, and sort the builds into good and bad",
+    "record": "print or run the commands that write the log, layers, profile and times of a model",
     "graph": "draw the engine, or write the graph of layers, fusions and tensors",
     "plot": "draw times, memory and tuning as HTML, SVG or PNG, of one engine or of two",
     "table": "write layers, choices, candidates, findings and more as CSV, Markdown, JSON or Parquet",

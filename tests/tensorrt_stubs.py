@@ -25,6 +25,7 @@ NONE_IF_REFUSED = {
     "Builder.build_serialized_network": "the network cannot be built",
     "IBuilderConfig.create_timing_cache": "bytes that TensorRT does not take; trtexec's source asks for null",
     "IBuilderConfig.get_timing_cache": "docstring: or `None` if no timing cache is set",
+    "Runtime.deserialize_cuda_engine": "a plan of another version, GPU or file",
     "ILayer.get_input": "docstring: or None if the index is out of range; an optional input too",
     "ILayer.get_output": "docstring: or None if the index is out of range",
 }

@@ -36,30 +36,22 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Print the explanation of codes, the rules that speak of some words, or the list."""
-    from trtforensics.findings.explaining import (
-        explain,
-        explain_json,
-        explain_meanings,
-        list_codes,
-        list_hits,
-        meanings,
-        search,
-    )
+    from trtforensics.findings import explaining
     from trtforensics.findings.registry import rule_of, rules
 
+    phrase, json = " ".join(args.words), args.json
     if not args.words:
-        streams.print_result(explain_json(rules()) if args.json else list_codes(rules()))
+        text = explaining.explain_json(rules()) if json else explaining.list_codes(rules())
     elif all(map(_CODE.fullmatch, args.words)):
         chosen = [rule_of(code) for code in args.words]
-        streams.print_result(explain_json(chosen) if args.json else "\n".join(map(explain, chosen)))
+        text = explaining.explain_json(chosen) if json else "\n".join(map(explaining.explain, chosen))
     else:
-        phrase = " ".join(args.words)
-        found, hits = meanings(phrase), search(rules(), phrase)
-        if found:
-            told = explain_json((hit.rule for hit in hits), found) if args.json else explain_meanings(found, hits)
-            streams.print_result(told)
-            return ExitCode.OK
-        if not hits:
+        found, hits = explaining.meanings(phrase), explaining.search(rules(), phrase)
+        if not found and not hits:
             raise UsageError(phrase, "no rule speaks of it", "Try other words; `trtforensics explain` lists all codes")
-        streams.print_result(explain_json(hit.rule for hit in hits) if args.json else list_hits(hits))
+        if json:
+            text = explaining.explain_json((hit.rule for hit in hits), found)
+        else:
+            text = explaining.explain_meanings(found, hits) if found else explaining.list_hits(hits)
+    streams.print_result(text)
     return ExitCode.OK

@@ -34,7 +34,7 @@ _VERSION = slice(24, 28)
 """Where a plan states the version of TensorRT that built it: major, minor, patch, build."""
 
 
-_AN_ONNX_MODEL = "an ONNX model"
+AN_ONNX_MODEL = "an ONNX model"
 _EXPECTED = {
     NotABuildLogError: frozenset({Kind.BUILD_LOG}),
     NotAReplayError: frozenset(Kind),
@@ -54,7 +54,7 @@ def named(failure: ForensicsError) -> ForensicsError:
     form = None
     with suppress(OSError, SourceError):
         form = _form_of(path, expected)
-    if form is None or (isinstance(failure, NotAnOnnxModelError) and form["name"] == _AN_ONNX_MODEL):
+    if form is None or (isinstance(failure, NotAnOnnxModelError) and form["name"] == AN_ONNX_MODEL):
         return failure
     if isinstance(failure, NotAnOnnxModelError):  # what to do with the file is not what the user wants to do
         return type(failure)(path, f"is {form['name']}, not an ONNX model", failure.next_step)
@@ -64,19 +64,26 @@ def named(failure: ForensicsError) -> ForensicsError:
 def _form_of(path: str, expected: frozenset[Kind]) -> Mapping[str, str] | None:
     with Path(path).open("rb") as file:
         opening = file.read(_OPENING)
-    forms = list(rows("forms", "trtforensics.sources"))
-    for form in forms:
-        if form["opening"] and re.match(form["opening"].encode(), opening):
-            return {**form, "name": form["name"].format(builder=_builder(opening))}
+    form = form_by_opening(opening)
+    if form is not None:
+        return form
     kind: str = kind_of(path)
     if expected == {Kind.BUILD_LOG} == {kind} and JSON_OPENING.match(opening):
         kind = "notebook" if NOTEBOOK.match(opening) else "json"
     elif kind in expected:
         return None
-    return next((form for form in forms if form["kind"] == kind), None)
+    return next((form for form in rows("forms", "trtforensics.sources") if form["kind"] == kind), None)
 
 
-def _builder(opening: bytes) -> str:
-    version = opening[_VERSION][:3]
-    name = "TensorRT-RTX" if opening.startswith(b"v") else "TensorRT"
-    return f"{name} {'.'.join(map(str, version))}" if any(version) else f"an unknown version of {name}"
+def form_by_opening(opening: bytes) -> Mapping[str, str] | None:
+    """Return the row of ``forms.tsv`` of a file that opens so; None where no opening fits.
+
+    An engine's name tells what built it; its ``release`` is TensorRT's, empty where none is there, or TensorRT-RTX's.
+    """
+    for form in rows("forms", "trtforensics.sources"):
+        if form["opening"] and re.match(form["opening"].encode(), opening):
+            numbers, is_rtx = opening[_VERSION][:3], opening.startswith(b"v")
+            version, name = ".".join(map(str, numbers)) if any(numbers) else "", "TensorRT" + "-RTX" * is_rtx
+            builder = f"{name} {version}" if version else f"an unknown version of {name}"
+            return {**form, "name": form["name"].format(builder=builder), "release": "" if is_rtx else version}
+    return None

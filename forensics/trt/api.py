@@ -29,10 +29,13 @@ class TensorRT(Protocol):
     IAlgorithmSelector: type[tensorrt.IAlgorithmSelector]
     ILogger: type[tensorrt.ILogger]
     INetworkDefinition: type[tensorrt.INetworkDefinition]
+    IProfiler: type[tensorrt.IProfiler]
+    LayerInformationFormat: type[tensorrt.LayerInformationFormat]
     Logger: type[tensorrt.Logger]
     NetworkDefinitionCreationFlag: type[tensorrt.NetworkDefinitionCreationFlag]
     OnnxParser: type[tensorrt.OnnxParser]
     ProfilingVerbosity: type[tensorrt.ProfilingVerbosity]
+    Runtime: type[tensorrt.Runtime]
     TimingCacheKey: type[tensorrt.TimingCacheKey]
     TimingCacheValue: type[tensorrt.TimingCacheValue]
     float32: tensorrt.DataType

@@ -80,10 +80,10 @@ def tensorrt_versions(log: Log) -> list[str | None]:
     versions: dict[int, str] = {}
     for build, version in log.placed("tensorrt_version", "version"):
         if len(version) <= LONGEST_WHOLE:
-            versions.setdefault(build, version if "." in version else _decoded(int(version)))  # 8.0 prints 8003
+            versions.setdefault(build, version if "." in version else decoded_version(int(version)))  # 8.0 prints 8003
     for build, printed in log.placed("banner", "version"):
         if printed is not None and is_whole(printed):
-            versions.setdefault(build, _decoded(int(printed)))
+            versions.setdefault(build, decoded_version(int(printed)))
     for kind, pattern in (("library", _LIBRARY_VERSION), ("poly_module", _MODULE_VERSION)):
         for build, text in log.placed(kind, "text"):
             named = re.search(pattern, text or "") if build not in versions else None
@@ -92,7 +92,7 @@ def tensorrt_versions(log: Log) -> list[str | None]:
     return [versions.get(build) for build in range(log.size)]
 
 
-def _decoded(number: int) -> str:
+def decoded_version(number: int) -> str:
     """Decode a banner's number: 101601 is 10.16.1, 8601 is 8.6.1, 8412 is 8.4.12 (samples/common, all releases)."""
     if number >= _FROM_10:
         return f"{number // 10_000}.{number // 100 % 100}.{number % 100}"

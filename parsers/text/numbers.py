@@ -110,7 +110,7 @@ def _without_point(words: Words, carried: Words | np.uint64) -> tuple[Words, npt
     marks = words ^ _DOTS
     points = (marks - _ONES) & ~marks & _TOPS
     in_front = ((points & (~points + np.uint64(1))) >> np.uint64(7)) - np.uint64(1)
-    places = np.int64(7) - (np.bitwise_count(in_front) >> 3).astype(np.int64)
+    places = np.int64(7) - (((in_front & _ONES) * _ONES) >> np.uint64(56)).view(np.int64)  # its bytes, counted
     moved = (words & ~((in_front << _EIGHT) | np.uint64(0xFF))) | ((words & in_front) << _EIGHT) | carried
     return np.where(places < 0, words, moved), places
 

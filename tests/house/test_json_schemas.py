@@ -38,6 +38,7 @@ REPLAY = str(ROOT / "testdata" / "replays" / "edited.json")
 MODEL = str(ROOT / "testdata" / "models" / "convnet.onnx")
 COMMANDS = {
     "doctor": ["doctor", "--json"],
+    "record": ["record", MODEL, "--release", "10.3", "--json"],
     "parse": ["parse", "--json", LOG],
     "report": ["report", "--json", LOG, TUNED],
     "diff": ["diff", "--json", LOG, TUNED],

@@ -45,6 +45,7 @@ COMMANDS = {
     "report": ("report", "a.log", "--onnx", "m.onnx", "--replay", "good.json", "--format", "html", "-o", "out"),
     "report with settings": ("report", "a.log"),
     "graph": ("graph", "a.log", "-o", "out.json"),
+    "record": ("record", "m.onnx", "--release", "10.3"),
     "diff": ("diff", "a.log", "b.log"),
     "diff of folders": ("diff", "sides/good", "sides/bad"),
     "diff of a bisection": ("diff", "old", "good.json"),

@@ -259,6 +259,8 @@ def outputs_of(path: Path, samples: list[dict[str, np.ndarray[Any, Any]]]) -> li
     logger = trt.Logger(trt.Logger.WARNING)
     cuda = Cuda(ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"))
     engine = trt.Runtime(logger).deserialize_cuda_engine(build(logger, path, samples))
+    if engine is None:
+        raise CannotRunError("TensorRT refuses the engine that it has built")
     return run(engine, cuda, samples)
 
 

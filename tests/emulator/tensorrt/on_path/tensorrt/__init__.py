@@ -34,7 +34,7 @@ from ._enums import (
 )
 from ._logging import ILogger, Logger
 from ._network import Dims, ILayer, INetworkDefinition, ITensor, OnnxParser, ParserError
-from ._runtime import EngineInspector, ICudaEngine, Runtime
+from ._runtime import EngineInspector, ICudaEngine, IExecutionContext, IProfiler, Runtime
 from ._scenario import VERSION
 from ._selector import IAlgorithm, IAlgorithmContext, IAlgorithmIOInfo, IAlgorithmSelector, IAlgorithmVariant
 
@@ -57,11 +57,13 @@ __all__ = [
     "IAlgorithmVariant",
     "IBuilderConfig",
     "ICudaEngine",
+    "IExecutionContext",
     "IHostMemory",
     "ILayer",
     "ILogger",
     "INetworkDefinition",
     "IOptimizationProfile",
+    "IProfiler",
     "ITensor",
     "ITimingCache",
     "LayerInformationFormat",

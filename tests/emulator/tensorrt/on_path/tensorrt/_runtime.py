@@ -43,6 +43,29 @@ class EngineInspector:
         return {"Name": layer["name"], "LayerType": layer["runner"], **kernel, **tactic}
 
 
+class IProfiler:
+    """What a context reports the time of each layer to, in ms."""
+
+    def report_layer_time(self, layer_name: str, ms: float) -> None:
+        """Take the time of one layer."""
+        raise NotImplementedError
+
+
+class IExecutionContext:
+    """Runs an engine: here it only reports times, which are made up."""
+
+    def __init__(self, engine: ICudaEngine) -> None:
+        self.engine = engine
+        self.profiler: IProfiler | None = None
+
+    def execute_async_v3(self, stream_handle: int) -> bool:  # noqa: ARG002 - there is no stream
+        """Run once."""
+        if self.profiler is not None:
+            for layer in self.engine.layers:
+                self.profiler.report_layer_time(layer["name"], len(layer["name"]) / 1000)
+        return True
+
+
 class ICudaEngine:
     """An engine that was built or loaded."""
 
@@ -59,6 +82,15 @@ class ICudaEngine:
     def name(self) -> str:
         """The network's name."""
         return str(self._document["net"])
+
+    @property
+    def layers(self) -> list[dict[str, Any]]:
+        """The records of the layers; only the emulator has them."""
+        return list(self._document["layers"])
+
+    def create_execution_context(self) -> IExecutionContext:
+        """Return what runs the engine."""
+        return IExecutionContext(self)
 
     def create_engine_inspector(self) -> EngineInspector:
         """Return what describes the layers."""
