@@ -92,6 +92,11 @@ def restrictions_of(operator: str, version: Sequence[int]) -> tuple[Restriction,
     return tuple(row for row in restrictions() if row.operator == operator and row.holds(version))
 
 
+def is_operator(name: str) -> bool:
+    """Whether a name is that of an ONNX operator, by ``operators.tsv``."""
+    return any(support.operator == name for support in operators())
+
+
 def first_release_of(operator: str) -> Release | None:
     """Return the first release that imports an operator; None: none does, nothing is known, or it always was there."""
     first = next((row.first for row in operators() if row.operator == operator and row.imported), OLDEST)

@@ -249,6 +249,16 @@ def _polygraphy(said: _Said) -> str:
     return f"[E] {said.message}" if said.condition in _LOGGED - {"critical"} else f"[!] {said.message}"
 
 
+def _tensorrt_llm(said: _Said) -> str:
+    spoken = said.asserted if said.condition and not said.message else said.message
+    thrown = f"Assertion failed: {spoken.removeprefix('Assertion failed: ')}" if said.condition else spoken
+    return f"[TensorRT-LLM][ERROR] {thrown} (/src/tensorrt_llm/cpp/tensorrt_llm/runtime/widget.cpp:419)"
+
+
+def _tensorrt_llm_python(said: _Said) -> str:
+    return f"[TRT-LLM] [E] {said.message}" if said.condition in _LOGGED else f"{said.condition}: {said.message}"
+
+
 def _torch_python(said: _Said) -> str:
     logged = said.condition in _LOGGED
     return f"ERROR:torch_tensorrt.dynamo:{said.message}" if logged else f"{said.condition}: {said.message}"
@@ -271,6 +281,12 @@ _SAMPLE = {"RETURN_AND_LOG_ERROR": _Call(None, 1), "SMP_RETVAL_IF_FALSE": _BOTH,
 _TORCH = {
     **dict.fromkeys(("TORCHTRT_CHECK", "TRTORCH_CHECK", "TORCHTRT_ASSERT", "TRTORCH_ASSERT"), _BOTH),
     **dict.fromkeys(("TORCHTRT_THROW_ERROR", "TRTORCH_THROW_ERROR", "LOG_ERROR"), _MESSAGE),
+}
+_LLM = {
+    **dict.fromkeys(("TLLM_CHECK", "TLLM_CHECK_WITH_INFO", "TLLM_CHECK_DEBUG_WITH_INFO", "CHECK_WITH_INFO"), _BOTH),
+    **dict.fromkeys(("TLLM_THROW", "TLLM_LOG_ERROR"), _MESSAGE),
+    "TRITONSERVER_ErrorNew": _Call(None, 1),
+    **_THROWS,
 }
 _TRITON = {
     "TRITONSERVER_ErrorNew": _Call(None, 1),
@@ -300,6 +316,8 @@ PROGRAMS = (
     _Program("samples", r"^TensorRT/[^/]+/samples/", _SAMPLE, lambda said: f"[E] {said.message}", stream=True),
     _Program("Torch-TensorRT", r"^torch-tensorrt/[^/]+/py/", {}, _torch_python),
     _Program("Torch-TensorRT", r"^torch-tensorrt/", _TORCH, _torch),
+    _Program("TensorRT-LLM", r"^tensorrt-llm/.*\.py$", {}, _tensorrt_llm_python),
+    _Program("TensorRT-LLM", r"^tensorrt-llm/", _LLM, _tensorrt_llm),
     _Program("Triton", r"^triton/", _TRITON, _triton),
 )
 _FAILS = re.compile(

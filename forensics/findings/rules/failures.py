@@ -112,8 +112,11 @@ def myelin(case: Case) -> Iterator[Observation]:
     """Report every form of the message, unless another rule knows why (TF310, TF343, TF345)."""
     notes = [note for note in case.notes(*_MYELIN) if not _OF_OTHER_RULES.search(note.text("text"))]
     text = next((note.text("text") for note in notes if note.text("text")), "")
+    unhandled = next((note.text("name") for note in notes if note.text("name")), "")
     title = "Myelin failed inside" + (f": {quoted(text, 120)}" if text else "")
-    yield from observe(notes, title, steps=(reduce(case),), same_as=text)
+    title = f"A {unhandled} of a Bool tensor is needed, and Myelin cannot take it" if unhandled else title
+    cause, fix = myelin.variants["bool"] if unhandled else ("", "")
+    yield from observe(notes, title, steps=(reduce(case),), same_as=text, cause=cause, fix=fix)
 
 
 @explained("TF309")

@@ -70,25 +70,32 @@ def weights(case: Case) -> Iterator[Observation]:
     notes = case.notes("weights_affected", "weights_issue", "weights_layer")
     if not notes:
         return
-    layers = _named_weights(case)
     overflow = [note for note in notes if "overflow" in note.text("text")]
-    size = "large" if overflow else "small"
+    layers = _named_weights(case, overflow)
+    size, worst = "large" if overflow else "small", {note.span.line for note in overflow}
     unused = runs_in(case, "Half") is False
     yield Observation(
-        f"{_how_many(notes, layers)} too {size} for FP16"
+        f"{_how_many(overflow or notes, layers)} too {size} for FP16"
         + (f": {listed(layers)}" if layers else "")
         + ("; no layer of the engine is of FP16" if unused else ""),
-        sorted((note.span for note in (*notes, *case.notes("weights_names"))), key=lambda span: span.line),
+        sorted(
+            (note.span for note in (*notes, *case.notes("weights_names"))),
+            key=lambda span: (span.line not in worst, span.line),
+        ),
         layers=layers,
         severity=Severity.NOTE if unused else Severity.ERROR if overflow else Severity.WARNING,
         same_as="overflowed" if overflow else "became subnormal or too small",
     )
 
 
-def _named_weights(case: Case) -> list[str]:
-    """Return the weights that the lines name, each once: some have two of the issues."""
-    lists = [name for note in case.notes("weights_names") for name in note.text("text").split(", ")]
-    return list(dict.fromkeys([*(note.text("layer") for note in case.notes("weights_layer")), *lists]))
+def _named_weights(case: Case, issues: Sequence[Note]) -> list[str]:
+    """Return the weights that the lines name, each once: of issues those named above or below, where there are any."""
+    lines = [note.span.line for note in issues]
+    lists = [note for note in case.notes("weights_names") if not lines or note.span.line - 1 in lines]
+    named = [name for note in lists for name in note.text("text").split(", ")]
+    headed = case.notes("weights_layer")
+    above = [[note for note in headed if note.span.line < line][-1:] for line in lines] if lines else [headed]
+    return list(dict.fromkeys([*(note.text("layer") for notes in above for note in notes), *named]))
 
 
 def _how_many(notes: Sequence[Note], layers: Sequence[str]) -> str:

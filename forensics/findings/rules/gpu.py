@@ -53,9 +53,20 @@ def unknown_gpu(case: Case) -> Iterator[Observation]:
 def _direction(case: Case, capabilities: Sequence[tuple[int, int]]) -> str:
     """Say which releases support the GPU, where that is known and the log's release is not among them."""
     version = None if case.version is None or case.version.rtx else case.version
-    platform: Platform = "JetPack" if is_jetson(case) else "x86-64"
-    architecture = releases_for(capabilities[0], platform) if capabilities else None
-    if version is None or architecture is None or architecture.supported_by(version.numbers) is not False:
+    platforms: tuple[Platform, ...] = ("JetPack",) if is_jetson(case) else ("x86-64", "JetPack")  # or a Jetson's alone
+    known = [releases_for(sm, platform) for sm in capabilities[:1] for platform in platforms]
+    architecture = next(filter(None, known), None)
+    if architecture is None:
+        return ""
+    if version is None:
+        ends = (("from TensorRT {} on", architecture.first), ("up to {}", architecture.last))
+        when = ", ".join(text.format(".".join(map(str, end))) for text, end in ends if end)
+        whose = (
+            " by JetPack's packages, not by those for servers or of PyPI" if architecture.platform == "JetPack" else ""
+        )
+        sm = ".".join(map(str, architecture.sm))
+        return f"{architecture.name} GPUs of compute capability {sm} are supported {when}{whose}." if when else ""
+    if architecture.supported_by(version.numbers) is not False:
         return ""
     old = architecture.first is not None and version.numbers < architecture.first
     bound = architecture.first if old else architecture.last
@@ -207,4 +218,13 @@ def unfitting(case: Case) -> str:
     used = next((note.number("count") for note in case.notes("init_cuda")), None)
     if memory is None or used is None or size is None or not isinstance(size.value, float):
         return ""
-    return f"; its {size.value:,.0f} MiB are more than was left" if size.value > memory - used else ""
+    if size.value > memory - used:
+        return f"; its {size.value:,.0f} MiB are more than was left"
+    last = next((_IN_USE.search(note.text("text")) for note in case.notes("memory_change")[-1:]), None)
+    full = last is not None and int(last.group(1)) >= _FULL * memory
+    return f"; {int(last.group(1)):,} of the GPU's {memory:,} MiB were in use" if last and full else ""
+
+
+_IN_USE = re.compile(r"now: CPU \d+, GPU (\d+) \(MiB\)")
+_FULL = 0.95
+"""Share of the GPU's memory from which what an engine still needs is not there."""

@@ -33,12 +33,12 @@ def library(case: Case) -> Iterator[Observation]:
 def libraries(case: Case) -> Iterator[Observation]:
     """Name both versions; an error where TensorRT refuses to go on."""
     errors = {message.span.line for message in case.build.messages if message.severity == "E"}
-    for note in case.notes("libraries_differ"):
-        first, second = note.text("first"), note.text("second")
+    differing = grouped(case.notes("libraries_differ"), lambda note: (note.text("first"), note.text("second")))
+    for (first, second), notes in differing.items():
         yield from observe(
-            [note],
+            notes,
             f"TensorRT was built with {first}, and the process loaded {second}",
-            severity=Severity.ERROR if note.span.line in errors else None,
+            severity=Severity.ERROR if any(note.span.line in errors for note in notes) else None,
             same_as=f"libraries {first} {second}",
         )
     notes = case.notes("nvrtc_differs", "nvrtc_architecture")

@@ -43,6 +43,10 @@ def idle_flags(case: Case) -> Iterator[Observation]:
             steps=(step,),
             same_as="idle flags",
         )
+    if "--calib" in given and span is not None and {*given}.isdisjoint({"--int8", "--best", "--loadEngine"}):
+        cause, fix = idle_flags.variants["calib"]
+        step = Step("Build in INT8 with it", trtexec(case, "--int8"))
+        yield Observation("--calib does nothing without --int8", (span,), steps=(step,), cause=cause, fix=fix)
 
 
 @explained("TF444")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted, listed
-from trtforensics.engines.requests import allows, command_span
+from trtforensics.engines.requests import allows, command_span, precision_fact
 from trtforensics.findings.finding import Confidence, Observation, Severity, Step
 from trtforensics.findings.layers import is_quantised
 from trtforensics.findings.observations import observe
@@ -99,6 +99,10 @@ def differs(case: Case) -> Iterator[Observation]:
     polygraphy_log = case.build.tool is Tool.POLYGRAPHY
     float_run = polygraphy_run(case, *([] if polygraphy_log else ["--onnxrt"]), *CLOSE, reduced=False)
     before = Step("Compare the model before its quantisation: Q/DQ nodes fix types that no flag makes FP32")
+    precision = precision_fact(case.build)
+    in_float = precision is not None and precision.value.strip() == "FP32" and not quantised
+    wrong = differs.variants["float"] if in_float else ("", "")
+    first = Step("Find the first tensor that differs", polygraphy_run(case, *_MARK_ALL) if polygraphy_log else "")
     names = {note.text("tensor") for note in notes} - {""}
     yield from observe(
         notes,
@@ -106,7 +110,9 @@ def differs(case: Case) -> Iterator[Observation]:
         f"{_how_far(case, outputs)}{_how_large(outputs, narrow)}{_recovered(case, outputs)}",
         names="tensor",
         severity=Severity.WARNING if narrow and len(fine) == len(notes) else None,
-        steps=(before if quantised else Step("Is FP32 right?", float_run),),
+        steps=(before if quantised else first if in_float else Step("Is FP32 right?", float_run),),
+        cause=wrong[0],
+        fix=wrong[1],
     )
 
 
@@ -124,6 +130,7 @@ def not_finite(case: Case) -> Iterator[Observation]:
         yield from observe([note], title, settle=settle, same_as=title)
 
 
+_MARK_ALL = ("--onnx-outputs", "mark", "all", "--trt-outputs", "mark", "all")
 _SEVERAL = 2
 _GROSS = 0.05
 """The part of the values' range from which an error is none of rounding."""

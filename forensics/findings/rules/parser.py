@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.console.counting import listed
+from trtforensics.console.counting import grouped, listed
 from trtforensics.findings.finding import Observation, Severity, Step
 from trtforensics.findings.observations import CLASSES, NEAR, explained_by_class, near, observe
 from trtforensics.findings.rule_tables import explained
 from trtforensics.findings.steps.commands import autocast, polygraphy, sanitize
-from trtforensics.knowledge.operators import first_release_of
+from trtforensics.knowledge.operators import first_release_of, is_operator
+from trtforensics.model.log import Tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,6 +78,14 @@ def no_importer(case: Case) -> Iterator[Observation]:
                 steps=(Step("See the node and its neighbours", cut),),
                 same_as=failure.op,
             )
+    placed = {span.line for failure in _failures(case) for span in failure.spans}
+    for note in case.notes("plugin_unknown"):
+        name = note.text("name")
+        if note.span.line not in placed and is_operator(name):
+            cause, fix = _why_no_importer(case, name)
+            served = no_importer.variants["served"][1] if case.build.tool is Tool.ONNXRUNTIME else ""
+            title = f"TensorRT has no importer and no plugin for the operator {name}"
+            yield from observe([note], title, cause=cause, fix=served or fix, same_as=name)
 
 
 def _why_no_importer(case: Case, op: str) -> tuple[str, str]:
@@ -162,8 +171,8 @@ def reshape(case: Case) -> Iterator[Observation]:
     for note in case.notes("reshape_volume"):
         title = f"Reshape {{names}} would change the volume from {note.text('first')} to {note.text('second')}"
         yield from observe([note], title, names="layer", steps=steps)
-    for note in case.notes("reshape_changes"):
-        yield from observe([note], f"A reshape changes the volume{note.text('text')}", steps=steps)
+    for text, notes in grouped(case.notes("reshape_changes"), lambda note: note.text("text")).items():
+        yield from observe(notes, f"A reshape changes the volume{text}", steps=steps)
     for note in case.notes("reshape_fails"):
         title = f"Reshape {{names}} does not fit its input {note.text('tensor')}"
         yield from observe([note], title, names="layer", steps=steps)

@@ -10,6 +10,7 @@ from trtforensics.findings.finding import Observation, Step
 from trtforensics.findings.observations import followed_by, near, observe
 from trtforensics.findings.rule_tables import explained
 from trtforensics.findings.steps.commands import engine_path, trtexec
+from trtforensics.knowledge.operators import is_operator
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,6 +59,7 @@ def unregistered(case: Case) -> Iterator[Observation]:
     parsing = case.notes("parse_failed", "importer_plugin")  # the parser's lines (TF101, TF150)
     kinds = ("plugin_unknown", "creator_missing", "plugin_unloaded")
     notes = [note for note in case.notes(*kinds) if not near(note.span.line, parsing)]
+    notes = [note for note in notes if not is_operator(note.text("name"))]  # a model is parsed (TF101)
     created = {note.text("name") for note in case.notes("plugin_created")}
     unknown = dict.fromkeys(note.text("name") for note in notes if note.kind == "plugin_unknown")
     names = [name for name in unknown if name not in created]

@@ -28,9 +28,14 @@ def local(case: Case) -> Iterator[Observation]:
     """Report a local or disabled cache; not for TensorRT-RTX, which has no timing cache."""
     notes = [n for n in case.notes("cache_scope", "cache_disabled", "poly_selector") if n.text("scope") != "Global"]
     if case.version is None or not case.version.rtx:
-        yield from observe(
-            notes, "Timings of this build are not kept for the next one", steps=timings_kept(case), same_as="local"
-        )
+        selected = case.notes("poly_selector")
+        title = "Timings of this build are not kept for the next one"
+        if selected:
+            cause, fix = local.variants["selector"]
+            title += ": an algorithm selector switches the timing cache off"
+            yield from observe(notes, title, cause=cause, fix=fix, same_as="local")
+        else:
+            yield from observe(notes, title, steps=timings_kept(case), same_as="local")
 
 
 @explained("TF503")

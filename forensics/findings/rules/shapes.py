@@ -69,6 +69,10 @@ def guessed_shape(case: Case) -> Iterator[Observation]:
     because = [note.span for note in case.notes("input_unknown")]
     title = "Polygraphy guessed the shape of {names}"
     yield from observe(case.notes("poly_shape_guessed"), title, names="tensor", because=because, same_as="guessed")
+    cause, fix = guessed_shape.variants["unfit"]
+    for note in case.notes("poly_shape_unfit"):
+        title = f"{note.text('tensor')} does not run at the shape given, {note.text('shape')}: the model fixes another"
+        yield from observe([note], title, cause=cause, fix=fix, same_as=title)
 
 
 def _optimum(shapes: str) -> str:

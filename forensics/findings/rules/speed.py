@@ -85,6 +85,7 @@ def reformats(case: Case) -> Iterator[Observation]:
     if not changing and (len(copies) <= _MANY * len(layers) or len(layers) < _SMALL):
         return
     cost = cost_of(case, copies)
+    cause, fix = ("", "") if changing else reformats.variants["layout"]
     yield Observation(
         f"{counted(len(copies), 'reformat')} among {counted(len(layers), 'engine layer')}, {len(changing)} of which "
         f"change{'s' if len(changing) == 1 else ''} the type",
@@ -92,6 +93,8 @@ def reformats(case: Case) -> Iterator[Observation]:
         severity=severity_of(cost) if len(layers) >= _SMALL else Severity.NOTE,
         layers=[layer.name for layer in copies],
         steps=profile(case, "See what each costs"),
+        cause=cause,
+        fix=fix,
         same_as="reformats",
         cost=cost,
     )

@@ -352,6 +352,15 @@ EXCERPTS = {
         "E Cudnn Error in execute: 8",
     ),
     "TF425": ("| model format 'custom' not supported by jetson-inference", "| model format 'custom'"),
+    "TF456": (
+        "E execute: Parameter check failed, condition: batchSize > 0 && batchSize <= mEngine.getMaxBatchSize()",
+        "E execute: Parameter check failed, condition: batchSize > 0",
+    ),
+    "TF457": (
+        "| Warning: Encountered known unsupported method torch.Tensor.new_zeros",
+        "| Warning: Encountered known method torch.Tensor.new_zeros",
+    ),
+    "TF458": ("E FAILED_ALLOCATION: basic_string::_S_construct null not valid", "E FAILED_ALLOCATION: basic_string"),
     "TF454": ("E Model missing or format not recognized", "E Model format recognized"),
     "TF455": (
         "E BuilderFlag::kDIRECT_IO specified but no conformant implementation exists",

@@ -20,6 +20,83 @@ SLOW = "support requested on hardware without native {} support, performance wil
     ("line", "code", "title"),
     [
         (
+            (
+                "E Error Code 3: API Usage Error (Parameter check failed, condition: satisfyProfile. Set dimension "
+                "[1,3,9] for tensor x does not satisfy any optimization profiles. Valid range for "
+                "profile 0: [1,3,2]..[1,3,8].)"
+            ),
+            "TF642",
+            "Input x got the shape [1,3,9], and the engine's profile takes [1,3,2]..[1,3,8]",
+        ),
+        (
+            (
+                "E Parameter check failed at: engine.cpp::bind::1, condition: profileMaxDims.d[i] >= dimensions.d[i]. "
+                "Supplied binding dimension [10,3] for bindings[0] exceed min ~ max range at index 0, maximum "
+                "dimension in profile is 4, minimum dimension in profile is 1, but supplied dimension is 10."
+            ),
+            "TF642",
+            "Input 0 got the shape [10,3]: 10 where the engine's profile takes 1 to 4",
+        ),
+        (
+            (
+                "W - 178 weights are affected by this issue: Detected subnormal FP16 values.\n"
+                "W - 1 weights are affected by this issue: Detected finite FP32 values which would overflow in FP16"
+            ),
+            "TF208",
+            "1 weight tensor holds values too large for FP16",
+        ),
+        (
+            (
+                "| 2021-05-25 09:13:26 [E:onnxruntime:Default, tensorrt_execution_provider.h:51 log] "
+                "[2021-05-25 09:13:26   ERROR] INVALID_ARGUMENT: getPluginCreator could not find plugin "
+                "OneHot version 1"
+            ),
+            "TF101",
+            "TensorRT has no importer and no plugin for the operator OneHot",
+        ),
+        (
+            (
+                "| [W] Input tensor: x [shape=['A', 3]] | Cannot use provided custom shape: (4, 5) to override tensor "
+                "shape. Will use default shape instead."
+            ),
+            "TF403",
+            "x does not run at the shape given, (4, 5): the model fixes another",
+        ),
+        (
+            "W TensorRT was linked against cuDNN 8.6.0 but loaded cuDNN 8.4.1\n" * 2,
+            "TF416",
+            "TensorRT was built with cuDNN 8.6.0, and the process loaded cuDNN 8.4.1",
+        ),
+        (
+            (
+                "E 2: [m.cpp::op::425] Error Code 2: Internal Error ([HostToDeviceCopy] requires bool I/O but node "
+                "can not be handled by Myelin. Operation is not supported.)"
+            ),
+            "TF308",
+            "A HostToDeviceCopy of a Bool tensor is needed, and Myelin cannot take it",
+        ),
+        (
+            (
+                "W Timing cache disabled. Turning it on will improve builder speed.\n"
+                "W Disabling tactic timing cache because algorithm selector is enabled."
+            ),
+            "TF502",
+            "Timings of this build are not kept for the next one: an algorithm selector switches the timing cache off",
+        ),
+        (
+            '| [8] Assertion failed: scales.is_weights() && "Resize scales must be an initializer!"',
+            "TF140",
+            "Input Resize scales of a node has to be constant, and is computed in the graph",
+        ),
+        (
+            (
+                "| [TensorRT] ERROR: Internal error: plugin node (Unnamed Layer* 6) [PluginV2DynamicExt]requires 13 "
+                "bytes of scratch space, but only 5 is available. Try increasing the workspace size"
+            ),
+            "TF327",
+            "(Unnamed Layer* 6) [PluginV2DynamicExt] wants 13 bytes of scratch memory, and 5 are there",
+        ),
+        (
             "E fc: last dimension of input0 = 85 and last dimension of input1 = 64 but must match.",
             "TF103",
             "The inner dimensions of a matrix product are 85 and 64",
@@ -112,3 +189,61 @@ def test_a_tensorrt_that_does_not_know_the_gpu_does_not_know_that_it_is_slow(tmp
 def test_only_a_library_of_ops_is_a_library_of_plugins(library: str, codes: list[str], tmp_path: Path) -> None:
     report = report_on(marked(f"&& 8.6.1 --fp16\n| Could not load library {library}").text, tmp_path)
     assert [found.code for found in report.findings if found.code in {"TF410", "TF685"}] == codes
+
+
+@pytest.mark.parametrize(
+    ("lines", "code", "says", "silent"),
+    [
+        (
+            "E 1: [caskUtils.cpp::trtSmToCask::147] Error Code 1: Internal Error (Unsupported SM: 0x809)",
+            "TF311",
+            "Ada GPUs of compute capability 8.9 are supported from TensorRT 8.5 on.",
+            "",
+        ),
+        (
+            "E Error Code 9: API Usage Error (Target GPU SM 87 is not supported by this TensorRT release.)",
+            "TF311",
+            "from TensorRT 8.4 on, up to 10.7 by JetPack's packages",
+            "",
+        ),
+        (
+            "E 3: getPluginCreator could not find plugin OneHot version 1",
+            "TF101",
+            "imported from TensorRT 8.5 on",
+            "TF609",
+        ),
+        (
+            (
+                "E leaky_1: ActivationLayer (with ActivationType = LEAKY_RELU) not supported for DLA.\n"
+                "W Default DLA is enabled but layer leaky_1 is not supported on DLA, falling back to GPU."
+            ),
+            "TF412",
+            "falls back to the GPU",
+            "TF913",
+        ),
+    ],
+)
+def test_it_says_what_the_tables_know_and_no_general_rule_stands_beside_it(
+    lines: str, code: str, says: str, silent: str, tmp_path: Path
+) -> None:
+    report = report_on(marked(lines + "\n").text, tmp_path)
+    assert all(says in finding.cause for finding in of_code(report, code))
+    assert of_code(report, code)
+    assert not of_code(report, silent)
+
+
+def test_impossible_shapes_of_a_profile_are_the_root_of_the_shapes_that_do_not_fit(tmp_path: Path) -> None:
+    line = (
+        "E Error Code 4: Internal Error (kOPT values for profile 0 violate shape constraints: broadcast with "
+        "incompatible dimensions. Add_1: dimensions not compatible for elementwise)"
+    )
+    findings = report_on(marked(line + "\n").text, tmp_path).findings
+    assert next(finding.code for finding in findings if finding.consequence_of is None) == "TF422"
+    assert [finding.consequence_of for finding in findings if finding.code == "TF141"] == [0]
+
+
+def test_a_calibration_table_without_int8_does_nothing(tmp_path: Path) -> None:
+    log = "&&&& RUNNING TensorRT.trtexec [TensorRT v8401] # trtexec --onnx=a.onnx --calib=a.cache"
+    titles = ["--calib does nothing without --int8"]
+    assert [finding.title for finding in of_code(report_on(f"{log}\n", tmp_path), "TF418")] == titles
+    assert of_code(report_on(f"{log} --int8\n", tmp_path), "TF418") == []

@@ -39,6 +39,7 @@ EXAMPLES = {
     "parallel_layers": b'The engine uses 1 auxiliary streams, so the "Total" latency may not be accurate',
     "dla_empty": b"setDefaultDeviceType was called but no layer in the network can run on DLA.",
     "dla_fallback": b"Default DLA is enabled but layer c1 is not supported on DLA, falling back to GPU.",
+    "dla_layer_refused": b"leaky_1: ActivationLayer (with ActivationType = LEAKY_RELU) not supported for DLA.",
     "dla_memory": b"DLA Memory Consumption Summary:",
     "dla_memory_total": b"\tTotal memory required by accepted candidates : Managed SRAM = 0 MiB,\tLocal DRAM = 0 MiB",
     "dla_precision": b"DLA only supports FP16 and Int8 precision type. Switching c1 device type to GPU.",
@@ -83,6 +84,10 @@ EXAMPLES = {
     "poly_nonfinite": b"        NaN Detected | One or more non-finite values were encountered in this output",
     "poly_validating": b"    trt-runner-N0-07/07/26-02:09:57  | Validating output: y (check_inf=True, check_nan=True)",
     "poly_runner": b"    trt-runner-N0-07/07/26-02:09:57  | Activating and starting inference",
+    "poly_shape_unfit": (
+        b"Input tensor: x [shape=['A', 3]] | Cannot use provided custom shape: (4, 5) to override tensor shape. "
+        b"Will use default shape instead."
+    ),
     "poly_unpinned": b"Layer: conv + relu was not found in the tactic replay. Falling back to default tactics.",
     "poly_not_offered": (b"Layer: a | b | Tactic in replay was not provided by TensorRT as a choice for this layer."),
     "poly_not_taken": (
