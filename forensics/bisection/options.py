@@ -178,8 +178,11 @@ OF_THE_JUDGE = ("metric", "tolerance", "held_out", "mask_nonfinite")
 class PrecisionOptions:
     """What a precision search emulates, how it judges outputs, and how it builds."""
 
-    precision: Literal["fp16", "bf16"] = option(
-        "--precision", default="fp16", choices=("fp16", "bf16"), help="the type of all other nodes (default: fp16)"
+    precision: Literal["fp16", "bf16", "int8", "fp8"] = option(
+        "--precision",
+        default="fp16",
+        choices=("fp16", "bf16", "int8", "fp8"),
+        help="the type of all other nodes (default: fp16); int8 and fp8: what if products were quantized",
     )
     accumulate: Literal["fp32", "fp16"] = option(
         "--accumulate",

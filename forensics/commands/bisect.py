@@ -325,7 +325,9 @@ def _bisect(args: Namespace, lever: Lever, options: RunOptions) -> int:
 
 def _precision(args: Namespace) -> int:
     from trtforensics.bisection.precision.nodes import PrecisionLever
-    from trtforensics.bisection.precision.running import PrecisionRequest, PrecisionRun
+    from trtforensics.bisection.precision.quantized import TYPES
+    from trtforensics.bisection.precision.running import PrecisionRequest, PrecisionRun, forecast_of
+    from trtforensics.bisection.precision.what_if import QuantizationRun
     from trtforensics.bisection.session.answer import to_json
 
     request = PrecisionRequest(
@@ -334,17 +336,20 @@ def _precision(args: Namespace) -> int:
         read_options(args, SampleOptions).samples_of,
         read_options(args, BuildOptions),
     )
-    directory = Path(args.artifacts_dir)
-    prepared = PrecisionRun(request, run_options(args, PrecisionLever.judged), directory)
+    directory, options = Path(args.artifacts_dir), run_options(args, PrecisionLever.judged)
     if args.dry_run:
-        cost = prepared.forecast()
+        cost = forecast_of(request, options)
         streams.print_result(to_json(cost) if args.json else cost.text())
         return ExitCode.OK
+    run: type[PrecisionRun | QuantizationRun] = (
+        QuantizationRun if request.precision.precision in TYPES else PrecisionRun
+    )
+    prepared = run(request, options, directory)
     with ProgressLine(quiet=args.quiet) as progress:
         answer, fixed = prepared.run(progress.show)
     text = answer.text(directory, fixed, wants_builds=prepared.wants_builds)
     streams.print_result(to_json(answer.document()) if args.json else text)
-    return ExitCode.OK if answer.search.certified else ExitCode.NO
+    return ExitCode.OK if answer.certified else ExitCode.NO
 
 
 def _log(args: Namespace) -> int:

@@ -185,7 +185,7 @@ def measured(zoo: ZooModel, folder: Path) -> list[ModelResult]:
     else:
         onnx.save(zoo.build(), path)
     storage = STORAGES[zoo.precision]
-    prepared = raised_for(prepare(str(path)), storage)
+    prepared = raised_for(prepare(str(path)), zoo.precision)
     oracle = Oracle(Caster(prepared, storage), zoo.samples)
     outputs = [output.name for output in prepared.proto.graph.output]
     judge = judge_for(oracle, rules_for(floating_outputs(prepared.proto, outputs), [], []))

@@ -16,7 +16,7 @@ from trtforensics.bisection.options import BuildOptions, PrecisionOptions, Sampl
 from trtforensics.bisection.precision.answer.calibration import held_against, read_cache
 from trtforensics.bisection.precision.answer.concluding import Conclusion
 from trtforensics.bisection.precision.casting.caster import Caster
-from trtforensics.bisection.precision.casting.storage import STORAGES
+from trtforensics.bisection.precision.casting.storage import FP16, STORAGES
 from trtforensics.bisection.precision.emulation.accumulation import FIRST_OPERATOR_SET
 from trtforensics.bisection.precision.emulation.converted import ConvertedModel, judged, raised_for, require_equal
 from trtforensics.bisection.precision.emulation.judging import rules_for
@@ -24,6 +24,7 @@ from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError, 
 from trtforensics.bisection.precision.emulation.ranges import mask_notes, tensor_ranges
 from trtforensics.bisection.precision.items import atoms_of, items_of
 from trtforensics.bisection.precision.nodes import PrecisionLever, Target
+from trtforensics.bisection.precision.quantized import MOST_GROUPS, TYPES, products_of
 from trtforensics.bisection.precision.repair.certificate import Certificate, progress_text
 from trtforensics.bisection.precision.repair.curve import rounding_curve
 from trtforensics.bisection.precision.repair.holding import Beside, parted
@@ -48,7 +49,9 @@ if TYPE_CHECKING:
     import onnx
 
     from trtforensics.bisection.precision.answer.precision_answer import PrecisionAnswer
+    from trtforensics.bisection.precision.emulation.judging import OutputRule
     from trtforensics.bisection.runner.options import RunOptions
+    from trtforensics.onnx_models.reading import PreparedModel
     from trtforensics.onnx_models.samples import Sample
 
 BUILDS = ("certificate", "every", "none")
@@ -87,6 +90,8 @@ class PrecisionForecast:
     def text(self) -> str:
         """Return the forecast as text."""
         builder = f"with {self.builder}" if self.builder else "(no TensorRT is installed: none will run)"
+        if self.mode == "quantization":
+            return f"{self.nodes} products; {self.probes} probes on the CPU, one real build {builder}.\n"
         return (
             f"{self.nodes} nodes in {len(self.items)} items (tensors, and readers of clamped constants).\n"
             f"One set of two nodes: up to {self.probes} probes on the CPU, {_BUILDS[self.builds]} {builder}.\n"
@@ -113,14 +118,7 @@ class PrecisionRun:
             SourceError: the model or its samples cannot be read, or the model has no node that could change its type.
             UsageError: the options make no sense together or for this model.
         """
-        self._directory = directory
-        self._builds = options.build or BUILDS[0]
-        if self._builds not in BUILDS:
-            next_step = f"Give one of {', '.join(BUILDS)}; a command of yours can build in `--check`, from {{model}}"
-            raise UsageError("--build", f"{self._builds!r} does not say which probes to build", next_step)
-        if options.confidence is not None:
-            what = "has no use here: emulation gives the same numbers each time"
-            raise UsageError("--confidence", what, "Leave it out")
+        self._directory, self._builds = directory, builds_of(options)
         self.lever = lever_of(request, directory.absolute())
         cache = request.precision.calibration
         self._calibration = None if cache is None else held_against(read_cache(cache), self.lever.oracle)
@@ -133,15 +131,6 @@ class PrecisionRun:
         self.lever.notes += mask_notes(ranges.masked, ranges.empty_rows, self.lever.narrow)
         self._masked = ranges.masked
         self._items = items_of(self.lever.caster, ranges.by_tensor)
-
-    def forecast(self) -> PrecisionForecast:
-        """Return what the search would cost."""
-        builder = self.lever.target.module if self.lever.target else None
-        names = tuple(item.name for item in self._items)
-        probes = ceil(log2(max(1, len(names)))) + _BEYOND_HALVING
-        return PrecisionForecast(
-            1, "precision-forecast", "precision", len(self.lever.nodes), names, probes, self._builds, builder
-        )
 
     def run(self, show: Callable[[str], None]) -> tuple[PrecisionAnswer, Sequence[str]]:
         """Search, build what proves the answer, write the repairs; return it and a line about each file of ``fixed/``.
@@ -192,8 +181,38 @@ class PrecisionRun:
         return self._builds != "none"
 
 
-def lever_of(request: PrecisionRequest, directory: Path) -> PrecisionLever:
-    """Return the lever over a model's nodes; what it writes stands below the directory.
+def builds_of(options: RunOptions) -> str:
+    """Return which probes are built.
+
+    Raises:
+        UsageError: it is none of :data:`BUILDS`, or outcomes are said to be noisy.
+    """
+    builds = options.build or BUILDS[0]
+    if builds not in BUILDS:
+        next_step = f"Give one of {', '.join(BUILDS)}; a command of yours can build in `--check`, from {{model}}"
+        raise UsageError("--build", f"{builds!r} does not say which probes to build", next_step)
+    if options.confidence is not None:
+        raise UsageError("--confidence", "has no use here: emulation gives the same numbers each time", "Leave it out")
+    return builds
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is searched: the model as it was read, its caster, rules, samples, those held out, and the builder.
+
+    Nothing has run.
+    """
+
+    original: PreparedModel
+    caster: Caster
+    rules: Mapping[str, OutputRule]
+    sampled: SampleSet
+    held: tuple[Sample, ...]
+    target: Target | None
+
+
+def subject_of(request: PrecisionRequest) -> Subject:
+    """Read a model and its samples.
 
     Raises:
         SourceError: the model or its samples cannot be read, or it has no node that could change its type.
@@ -201,24 +220,52 @@ def lever_of(request: PrecisionRequest, directory: Path) -> PrecisionLever:
     """
     options = request.precision
     searched = options.against or request.model
-    original, storage = typed_by_running(prepare(searched), options.custom_ops), STORAGES[options.precision]
-    caster = Caster(raised_for(original, storage), storage)
+    original = typed_by_running(prepare(searched), options.custom_ops)
+    caster = Caster(raised_for(original, options.precision), STORAGES.get(options.precision, FP16))
     if not caster.candidates:
         raise SourceError(searched, *no_candidates(caster))
     proto = caster.prepared.proto
     outputs = [output.name for output in proto.graph.output]
     rules = rules_for(floating_outputs(proto, outputs), options.metric, options.tolerance)
     sampled = request.samples_of(proto)
-    parts = parted(sampled.samples, options.held_out)
-    sampled, held = replace(sampled, samples=parts[0]), parts[1]
+    part, held = parted(sampled.samples, options.held_out)
+    target = _target(request, caster, part)
+    return Subject(original, caster, rules, replace(sampled, samples=part), held, target)
+
+
+def forecast_of(request: PrecisionRequest, options: RunOptions) -> PrecisionForecast:
+    """Return what a search or a curve would cost, without a run of the model.
+
+    Raises:
+        SourceError, UsageError: as :func:`subject_of`.
+    """
+    builds, subject, kind = builds_of(options), subject_of(request), TYPES.get(request.precision.precision)
+    module = subject.target.module if subject.target else None
+    if kind is not None:
+        names = tuple(products_of(subject.caster.survey))
+        probes = 2 * min(MOST_GROUPS, len(names)) + 1 + 2 * len(kind.methods)
+        return PrecisionForecast(1, "precision-forecast", "quantization", len(names), names, probes, builds, module)
+    names, nodes = tuple(item.name for item in items_of(subject.caster, {})), len(atoms_of(subject.caster))
+    probes = ceil(log2(max(1, len(names)))) + _BEYOND_HALVING
+    return PrecisionForecast(1, "precision-forecast", "precision", nodes, names, probes, builds, module)
+
+
+def lever_of(request: PrecisionRequest, directory: Path) -> PrecisionLever:
+    """Run a model in FP32, and return the lever over its nodes; what it writes stands below the directory.
+
+    Raises:
+        SourceError, UsageError: as :func:`subject_of`, or ONNX Runtime does not run it.
+    """
+    options, subject = request.precision, subject_of(request)
+    caster, sampled, narrow = subject.caster, subject.sampled, options.precision in STORAGES
     oracle = _oracle(request, caster, sampled)
-    if caster.prepared is not original:
-        require_equal(oracle, original)
-    target = _target(request, caster, sampled.samples)
-    lever = PrecisionLever(caster, oracle, rules, target, directory / "models")
-    lever.samples_are = f"{len(sampled.samples)} {'random ' if sampled.drawn else ''}samples{few_candidates(caster)}"
-    lever.held = oracle.on(held) if held else None
-    lever.notes += [*model_notes(caster), *sampled.notes]
+    if caster.prepared is not subject.original:
+        require_equal(oracle, subject.original, options.precision)
+    lever = PrecisionLever(caster, oracle, subject.rules, subject.target, directory / "models")
+    few = few_candidates(caster) if narrow else ""
+    lever.samples_are = f"{len(sampled.samples)} {'random ' if sampled.drawn else ''}samples{few}"
+    lever.held = oracle.on(subject.held) if subject.held else None
+    lever.notes += [*(model_notes(caster) if narrow else ()), *sampled.notes]
     lever.converted = _converted(request, lever) if options.against else None
     return lever
 

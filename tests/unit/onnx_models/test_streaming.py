@@ -131,10 +131,10 @@ def test_no_conversion_where_weights_are_streamed(limit: int, tmp_path: Path, mo
     monkeypatch.setattr("trtforensics.onnx_models.streaming.LEAST", 200)
     prepared = prepare(str(tmp_path / "m.onnx"))
     if not prepared.streamed:
-        assert raised_for(prepared, BF16) is not prepared
+        assert raised_for(prepared, "bf16") is not prepared
         return
     with pytest.raises(SourceError, match="does not convert models of more than 2 GB"):
-        raised_for(prepared, BF16)
+        raised_for(prepared, "bf16")
 
 
 def test_streamed_constants_become_inputs_with_their_sizes(both: tuple[Caster, Caster]) -> None:

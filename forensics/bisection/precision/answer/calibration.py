@@ -112,17 +112,10 @@ def held_against(cache: CalibrationCache, oracle: Oracle) -> CalibrationReport:
         RunError: ONNX Runtime does not return a tensor of the model.
     """
     known = _seen_tensors(oracle)
-    ranges = []
     given = [name for name in known if name in cache.scales]
-    inputs = [value.name for value in oracle.caster.prepared.proto.graph.input]
-    values = {name: [np.asarray(sample[name]) for sample in oracle.samples] for name in given if name in inputs}
-    for runs in oracle.tensors([name for name in given if name not in inputs]):
-        values |= {name: [run[name] for run in runs] for name in runs[0]}
-        while values:
-            name, arrays = values.popitem()
-            scale = cache.scales[name]
-            ranges.append(CachedRange(name, scale, _use(arrays, scale)))
-    ranges += [CachedRange(name, cache.scales[name], _use(each, cache.scales[name])) for name, each in values.items()]
+    ranges = [
+        CachedRange(name, scale := cache.scales[name], _use(arrays, scale)) for name, arrays in oracle.values_of(given)
+    ]
     ranges.sort(key=lambda each: (not each.use.reason, np.inf if each.use.snr_db is None else each.use.snr_db))
     unknown = tuple(name for name in cache.scales if name not in known)
     missing = tuple(name for name in known if name not in cache.scales) if ranges else ()

@@ -142,7 +142,23 @@ def build_operator_fix(proposal: OperatorProposal, lever: PrecisionLever, work: 
     caster, keep = proposal.caster, proposal.caster.kept(proposal.nodes)
     work.mkdir(exist_ok=True)
     write_operator_fix(proposal, work)
-    job = lever.plain_job(work / NAME, work)
+    problem = built(lever, work / NAME, work, timeout)
+    if problem:
+        return problem
+    try:
+        build = load_build_log([str(work / LOG)]).builds[-1]
+    except SourceError as error:
+        return f"the build's log cannot be read: {error.what}"
+    return next(iter(differences(caster, keep, build)), "")
+
+
+def built(lever: PrecisionLever, model: Path, work: Path, timeout: float | None) -> str:
+    """Build a strongly typed model in a folder; return "" or why it was not built.
+
+    Raises:
+        OSError: the folder cannot be written to.
+    """
+    job = lever.plain_job(model, work)
     if job is None or lever.build is None:
         return "nothing that builds strongly typed networks is installed"
     write_text(work / JOB, json.dumps(asdict(job), indent=1))
@@ -152,10 +168,5 @@ def build_operator_fix(proposal: OperatorProposal, lever: PrecisionLever, work: 
         ProbeSpec(str(work), cwd, lever.build, None, values, timeout=timeout), lambda: Urgency.GO_ON
     ).build
     (work / "engine").unlink(missing_ok=True)
-    if ended is None or ended.status != 0:
-        return f"the build failed: {describe(ended) if ended else 'it did not run'}; see {LOG}"
-    try:
-        build = load_build_log([str(work / LOG)]).builds[-1]
-    except SourceError as error:
-        return f"the build's log cannot be read: {error.what}"
-    return next(iter(differences(caster, keep, build)), "")
+    failed = ended is None or ended.status != 0
+    return f"the build failed: {describe(ended) if ended else 'it did not run'}; see {LOG}" if failed else ""

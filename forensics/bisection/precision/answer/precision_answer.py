@@ -109,6 +109,11 @@ class PrecisionAnswer:
         return self.search.status
 
     @property
+    def certified(self) -> bool:
+        """Whether the search ended with a certificate."""
+        return self.search.certified
+
+    @property
     def why(self) -> str:
         """Why it is not certified, or ""."""
         return self.search.why
@@ -133,7 +138,7 @@ def _text(answer: PrecisionAnswer, directory: Path, fixed: Sequence[str], *, wan
     lines += [_certificate(answer) if certified else f"{opening}, on {answer.samples_are}: {answer.why}."]
     lines += _operators(answer)
     lines += _sets(answer)
-    lines += _curve(answer)
+    lines += curve_lines(answer.curve, answer.samples_are) if answer.curve else []
     lines += _losses(answer)
     lines += _kernels(answer)
     lines += [line for part in (answer.calibration, answer.quantization) if part for line in part.lines()]
@@ -158,7 +163,8 @@ def _first(lines: Sequence[str], most: int, kind: str = "more") -> list[str]:
     return [*lines[:most], *([f"  and {len(lines) - most} {kind} in result.json"] if len(lines) > most else [])]
 
 
-def _scores(scores: Mapping[str, float | None], absent: str = "not finite") -> str:
+def scores_text(scores: Mapping[str, float | None], absent: str = "not finite") -> str:
+    """Return the score of each output."""
     return ", ".join(f"{name} {absent if score is None else format(score, '.3g')}" for name, score in scores.items())
 
 
@@ -182,7 +188,7 @@ def _converted(answer: PrecisionAnswer) -> list[str]:
     if converted is None:
         return []
     finite = {name: score for name, score in converted.scores.items() if score is not None}
-    passes = f"passes against the original ({_scores(finite)})"
+    passes = f"passes against the original ({scores_text(finite)})"
     verdict = passes if converted.passes else f"fails against it: {converted.why}"
     return [f"{converted.model}, as it was converted, {verdict}.", "The search is in the original:"]
 
@@ -205,7 +211,7 @@ def _operators(answer: PrecisionAnswer) -> list[str]:
     counts = Counter(chain.operator for chain in fix.chains)
     spelled = " and ".join(f"{count} x {operator} ({_SINCE[operator]})" for operator, count in sorted(counts.items()))
     needs, minimal, safe = (len(each.nodes) for each in (fix, answer.minimal, answer.safe))
-    scores = _scores({name: score for name, score in fix.scores.items() if score is not None})
+    scores = scores_text({name: score for name, score in fix.scores.items() if score is not None})
     apart = f"differs from the original by {fix.difference:.1g} of the largest magnitude"
     lines = [
         f"Try {fix.model} first: normalisations written as ReduceMean, Pow, Sqrt, Div become operators.",
@@ -256,18 +262,15 @@ def _besides(answer: PrecisionAnswer) -> list[str]:
     return [title, *_first(reasons, _SHOWN, "more reasons")]
 
 
-def _curve(answer: PrecisionAnswer) -> list[str]:
+def curve_lines(curve: RoundingCurve, samples_are: str) -> list[str]:
     """Return the error at each point of the curve, and the group of nodes that becomes FP32 there."""
-    curve = answer.curve
-    if curve is None:
-        return []
     probes = len(curve.groups) + len(curve.points)
-    lines = [f"Error on {answer.samples_are} against the share of the work that stays FP32 ({probes} probes):"]
+    lines = [f"Error on {samples_are} against the share of the work that stays FP32 ({probes} probes):"]
     for point in curve.points:
         group = curve.groups[point.groups - 1].nodes if point.groups else ()
         added = f", with {_listed(group, 2)}" if group else ""
         marks = (" passes" if point.passes else "") + (" (the knee)" if point.groups == curve.knee else "")
-        lines.append(f"  {point.share:6.1%}  {_scores(point.scores)}{marks}{added}")
+        lines.append(f"  {point.share:6.1%}  {scores_text(point.scores)}{marks}{added}")
     chosen = curve.points[curve.chosen]
     which = "the first that passes" if chosen.passes else "which does not pass"
     lines.append(
@@ -331,7 +334,7 @@ def _place(loss: TensorLoss) -> str:
 
 
 def _repair(kind: str, repair: RepairSummary, answer: PrecisionAnswer, place: str = "") -> str:
-    error = f", error {_scores(repair.scores)}" if repair.scores else ""
+    error = f", error {scores_text(repair.scores)}" if repair.scores else ""
     verdict = "" if repair.verdict == "good" else f", {repair.verdict}"
     kept = f"{len(repair.nodes)} of {answer.search.items} nodes in FP32"
     return f"The {kind} repair: {kept}{error}{verdict}{place}."
@@ -424,7 +427,7 @@ def _beside(answer: PrecisionAnswer) -> list[str]:
     held = counted(holding.held_out, "held-out sample")
     for where, seen in (("the other order of sums", holding.other_order), (held, holding.on_held_out)):
         if seen is not None:
-            verdict = f"passes ({_scores(seen.scores)})" if seen.passes else f"fails: {seen.why}"
+            verdict = f"passes ({scores_text(seen.scores)})" if seen.passes else f"fails: {seen.why}"
             lines.append(f"On {where}, which the search did not see, the answer {verdict}.")
     if holding.lost:
         lines.append(f"Lost inside fixed/ on held-out samples: {_listed(holding.lost)}.")

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float32]
 
-FIRST_WITH_BF16 = 13
-"""The ONNX operator set from which on operators compute in BF16."""
-
 _FP32 = np.finfo(np.float32)
 
 _PART = 1 << 22

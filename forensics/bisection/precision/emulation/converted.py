@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import onnx
 from onnx import TensorProto, helper, version_converter
 
-from trtforensics.bisection.precision.casting.storage import BF16, FIRST_WITH_BF16, Storage
 from trtforensics.bisection.precision.emulation.judging import METRICS, OutputJudge
 from trtforensics.bisection.precision.emulation.twin import emulate
 from trtforensics.errors import SourceError, UsageError
@@ -25,7 +24,8 @@ if TYPE_CHECKING:
 EQUAL = 1e-4
 """By so much of the largest magnitude two forms of a model may differ in FP32: another order of the same sums."""
 
-_NEXT = "Export it with operator set 13 or later, or ask for `--precision fp16`"
+FIRST_WITH: Mapping[str, int] = {"bf16": 13, "int8": 13, "fp8": 19}
+"""The ONNX operator set from which on operators compute in a type, or quantize to it with a scale for each channel."""
 _WIDTHS = frozenset({TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.BFLOAT16})
 """The types of an interface that may differ between both models."""
 _OWN = "__own_type"
@@ -45,33 +45,32 @@ def difference(oracle: Oracle, other: onnx.ModelProto) -> float | None:
     return max(known) if len(known) == len(worst) else None
 
 
-def raised_for(prepared: PreparedModel, storage: Storage) -> PreparedModel:
-    """Return the model in an operator set that knows the type: the model itself if its own does.
+def raised_for(prepared: PreparedModel, kind: str) -> PreparedModel:
+    """Return the model in an operator set that knows a type of ``--precision``: the model itself if its own does.
 
     Raises:
         SourceError: onnx.version_converter cannot convert it.
     """
-    version = operator_set(prepared.proto)
-    if storage is not BF16 or version >= FIRST_WITH_BF16:
+    version, first = operator_set(prepared.proto), FIRST_WITH.get(kind, 0)
+    if version >= first:
         return prepared
     if prepared.streamed:
-        what = f"{_lacking(version)}; onnx.version_converter does not convert models of more than 2 GB"
-        raise SourceError(prepared.path, what, _NEXT)
+        what = f"{_lacking(prepared, kind)}; onnx.version_converter does not convert models of more than 2 GB"
+        raise SourceError(prepared.path, what, _next_step(kind))
     try:
-        proto = version_converter.convert_version(prepared.proto, FIRST_WITH_BF16)
+        proto = version_converter.convert_version(prepared.proto, first)
         note = (
-            f"operator set {version} has no BF16: all results are of the model that onnx.version_converter makes of it "
-            f"in operator set {FIRST_WITH_BF16}, which computes the same in ONNX Runtime on these samples"
+            f"operator set {version} has no {kind.upper()}: all results are of the model that onnx.version_converter "
+            f"makes of it in operator set {first}, which computes the same in ONNX Runtime on these samples"
         )
         return rewritten(prepared, proto, note)
     except (RuntimeError, SourceError, ValueError) as error:
         reason = error.what if isinstance(error, SourceError) else " ".join(str(error).split())[:200].rstrip(".")
-        raise SourceError(
-            prepared.path, f"{_lacking(version)}; onnx.version_converter does not convert it: {reason}", _NEXT
-        ) from error
+        what = f"{_lacking(prepared, kind)}; onnx.version_converter does not convert it: {reason}"
+        raise SourceError(prepared.path, what, _next_step(kind)) from error
 
 
-def require_equal(oracle: Oracle, original: PreparedModel) -> None:
+def require_equal(oracle: Oracle, original: PreparedModel, kind: str) -> None:
     """Require that a converted model computes what the original does, on the samples of the converted one's oracle.
 
     Raises:
@@ -81,12 +80,17 @@ def require_equal(oracle: Oracle, original: PreparedModel) -> None:
     apart = difference(oracle, original.proto)
     if apart is None or apart > EQUAL:
         by = "in what is finite" if apart is None else f"by {apart:.1g} of the largest magnitude"
-        what = f"{_lacking(operator_set(original.proto))}; what onnx.version_converter makes of it differs {by} in FP32"
-        raise SourceError(original.path, what, _NEXT)
+        what = f"{_lacking(original, kind)}; what onnx.version_converter makes of it differs {by} in FP32"
+        raise SourceError(original.path, what, _next_step(kind))
 
 
-def _lacking(version: int) -> str:
-    return f"uses operator set {version}, in which no operator computes in BF16 (from {FIRST_WITH_BF16} on)"
+def _lacking(prepared: PreparedModel, kind: str) -> str:
+    version = operator_set(prepared.proto)
+    return f"uses operator set {version}, in which no operator knows {kind.upper()} (from {FIRST_WITH[kind]} on)"
+
+
+def _next_step(kind: str) -> str:
+    return f"Export it with operator set {FIRST_WITH[kind]} or later, or ask for `--precision fp16`"
 
 
 @dataclass(frozen=True, slots=True)

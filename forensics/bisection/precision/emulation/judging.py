@@ -189,11 +189,13 @@ FLOOR_FACTOR = 4.0
 _UNITS = 2.0
 """A default tolerance is never tighter than this many units of rounding, which a network of one node needs."""
 
+_IN_8_BITS = {"max-rel": 0.2, "rel-l2": 0.1, "max-abs": 0.2, "cosine": 0.995, "psnr": 20.0, "mismatch": 1e-2}
 _CAPS: Mapping[str, Mapping[str, float]] = {
     "fp16": {"max-rel": 1e-2, "rel-l2": 1e-2, "max-abs": 1e-2, "cosine": 0.9999, "psnr": 40.0, "mismatch": 1e-3},
+    **dict.fromkeys(("int8", "fp8"), _IN_8_BITS),
     "bf16": {"max-rel": 5e-2, "rel-l2": 5e-2, "max-abs": 5e-2, "cosine": 0.999, "psnr": 26.0, "mismatch": 1e-2},
 }
-"""Of each metric; that of ``max-abs`` is a share of the output's largest magnitude."""
+"""Of each metric; that of ``max-abs`` is a share of the output's largest magnitude. 8 bits: 20 dB above the noise."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,7 +115,7 @@ class Oracle:
         """The scores of rounding alone, measured on first access."""
         if self._floor is None:
             rounding = emulate(without_range_limits(self.caster, self.accumulator))
-            self._floor = self._scores(self.outputs_of(rounding))
+            self._floor = self.compared(self.outputs_of(rounding))
         return self._floor
 
     def on(self, samples: Sequence[Sample]) -> Oracle:
@@ -137,7 +137,7 @@ class Oracle:
 
     def score(self, twin: onnx.ModelProto) -> Scores:
         """Run a twin."""
-        return self._scores(self._each(self._session(twin), {}))
+        return self.compared(self._each(self._session(twin), {}))
 
     def score_mixture(self, keep: Collection[str]) -> Scores:
         """Score the twin of the typed model in which some nodes stay FP32; several threads may."""
@@ -146,7 +146,7 @@ class Oracle:
         with self._opening:
             if self._mixture is None:
                 self._mixture = self._session(mixture_of(self.caster, self.accumulator))
-        return self._scores(self._each(self._mixture, {SWITCHES: switches(self.caster, keep)}))
+        return self.compared(self._each(self._mixture, {SWITCHES: switches(self.caster, keep)}))
 
     def twin_of(self, typed: onnx.ModelProto, wide_sums: Collection[str] = ()) -> onnx.ModelProto:
         """Return the twin of a typed model of the caster; the nodes ``wide_sums`` sum in FP32 in any case."""
@@ -162,6 +162,13 @@ class Oracle:
             part = copied(self.caster.prepared.proto)
             set_outputs(part, names[start : start + TENSORS_A_RUN])
             yield self.outputs_of(emulate(part))
+
+    def values_of(self, names: Collection[str]) -> Iterator[tuple[str, list[npt.NDArray[Any]]]]:
+        """Yield FP32 tensors of the main graph, inputs included, with their values on every sample."""
+        inputs = {value.name for value in self.caster.prepared.proto.graph.input}
+        yield from ((name, [np.asarray(each[name]) for each in self.samples]) for name in names if name in inputs)
+        for runs in self.tensors([name for name in names if name not in inputs]):
+            yield from ((name, [run[name] for run in runs]) for name in runs[0])
 
     def runner(self, model: onnx.ModelProto) -> Callable[[Sample], list[Outputs]]:
         """Return what runs an FP32 model on every sample, with more inputs that all samples share.
@@ -196,7 +203,8 @@ class Oracle:
                 raise SourceError(path, what, "Give the library that has it by --custom-ops LIBRARY") from error
             raise RunError(path, f"ONNX Runtime cannot run it: {first_line(error)}", "") from error
 
-    def _scores(self, runs: Iterable[Outputs]) -> Scores:
+    def compared(self, runs: Iterable[Outputs]) -> Scores:
+        """Compare a run on each sample with the reference."""
         names = list(self.reference[0])
         scores: dict[str, list[Mapping[str, float] | None]] = {name: [] for name in names}
         for wanted, outputs in zip(self.reference, runs, strict=True):

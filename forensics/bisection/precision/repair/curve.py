@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from trtforensics.onnx_models.shapes import sizes_by_tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import onnx
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from trtforensics.bisection.precision.repair.smallest import Nodes
     from trtforensics.onnx_models.shapes import Sizes
 
-_GROUPS = 12
+GROUPS = 12
 """Two probes for each, and one for none."""
 _FLAT = 0.1
 """A knee lies below the straight line from the first to the last point by more than this share."""
@@ -69,19 +69,30 @@ class RoundingCurve:
         return frozenset(node for group in self.groups[: self.chosen] for node in group.nodes)
 
 
-def rounding_curve(oracle: Oracle, judge: OutputJudge, atoms: Mapping[str, Nodes], base: Nodes) -> RoundingCurve:
+def rounding_curve(  # noqa: PLR0913 - the last two are options
+    oracle: Oracle,
+    judge: OutputJudge,
+    atoms: Mapping[str, Nodes],
+    base: Nodes,
+    *,
+    score: Callable[[Nodes], Scores] | None = None,
+    most: int = GROUPS,
+) -> RoundingCurve:
     """Return the curve over the nodes that are not in ``base``; ``atoms`` gives each node those that change with it.
+
+    ``score`` scores what keeps some nodes in FP32, by default the mixture of both types. ``most`` groups are made.
 
     Raises:
         RunError: ONNX Runtime cannot run a mixture.
     """
     caster = oracle.caster
+    score = score or (lambda kept: oracle.score_mixture(caster.kept(kept)))
     sizes, nodes = sizes_by_tensor(caster.prepared.proto), frozenset(atoms)
     work = {name: _work(caster.survey.nodes[name], sizes) for name in atoms}
     total = sum(work.values()) or 1.0
     groups = []
-    for members in _groups(list(dict.fromkeys(atom for atom in atoms.values() if not atom <= base)), work):
-        scores = oracle.score_mixture(caster.kept(nodes - members))
+    for members in _groups(list(dict.fromkeys(atom for atom in atoms.values() if not atom <= base)), work, most):
+        scores = score(nodes - members)
         share = sum(work[name] for name in members) / total
         group = CurveGroup(tuple(name for name in atoms if name in members), share, judge.judge(scores).worst)
         groups.append((excess(judge, scores) / max(share, 1.0 / total), group))
@@ -89,7 +100,7 @@ def rounding_curve(oracle: Oracle, judge: OutputJudge, atoms: Mapping[str, Nodes
     kept, points, errors = base, [], []
     share = sum(work[name] for name in base) / total
     for count in range(len(ordered) + 1):
-        scores = oracle.score_mixture(caster.kept(kept))
+        scores = score(kept)
         judgement = judge.judge(scores)
         points.append(CurvePoint(count, share, judgement.worst, judgement.passed))
         errors.append(excess(judge, scores))
@@ -112,14 +123,14 @@ def excess(judge: OutputJudge, scores: Scores) -> float:
     return worst
 
 
-def _groups(atoms: Sequence[Nodes], work: Mapping[str, float]) -> list[Nodes]:
+def _groups(atoms: Sequence[Nodes], work: Mapping[str, float], most: int) -> list[Nodes]:
     """Cut atoms into groups of about equal work, each of one at least."""
     left = sum(work[name] for atom in atoms for name in atom)
     groups: list[Nodes] = []
     held, weight = frozenset[str](), 0.0
     for place, atom in enumerate(atoms):
         held, weight = held | atom, weight + sum(work[name] for name in atom)
-        free = _GROUPS - len(groups)
+        free = most - len(groups)
         if len(atoms) - place <= free or (free > 1 and weight >= left / free):
             groups.append(held)
             held, weight, left = frozenset(), 0.0, left - weight
