@@ -73,6 +73,9 @@ COMMANDS = {
         "--json",
     ],
     "precision-forecast": ["bisect", "precision", MODEL, "--artifacts-dir", "{out}", "--dry-run", "--json"],
+    "quantization": [
+        *("bisect", "precision", MODEL, "--artifacts-dir", "{out}", "--precision", "int8", "--build", "none", "--json"),
+    ],
     "repair": ["repair", "--json", MODEL, "--fold", "--casts", "-o", "{out}"],
 }
 ELSEWHERE = {"engine", "event", "graph", "pin-verification", "result", "table", "times", "timing-cache", "trend"}

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import onnx
 import pytest
 
+from tests.support.repository import ROOT
 from tests.support.zoo import models
 from tests.support.zoo.net import Net
 from trtforensics.bisection.precision.casting.caster import Caster
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-ZOO = {model.name: model for model in models() if not model.large and not model.external}
+MODELS = {model.name: model.build for model in models() if not model.large and not model.external}
+MODELS |= {path.name: partial(onnx.load, path) for path in sorted((ROOT / "testdata" / "models").glob("*.onnx"))}
 
 
 def without_names(model: onnx.ModelProto) -> None:
@@ -50,11 +53,11 @@ def layers_of(model: onnx.ModelProto) -> set[str] | None:
 
 @pytest.mark.slow
 @pytest.mark.rtx
-@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("name", MODELS)
 def test_nodes_are_called_as_the_parser_calls_their_layers(name: str, tmp_path: Path) -> None:
     pytest.importorskip("tensorrt_rtx", reason="tensorrt_rtx is not installed")
     for change in (without_names, all_alike, like_its_output):
-        model = ZOO[name].build()
+        model = MODELS[name]()
         change(model)
         onnx.save(model, tmp_path / "model.onnx")
         prepared = prepare(str(tmp_path / "model.onnx"))

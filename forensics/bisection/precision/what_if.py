@@ -18,12 +18,12 @@ from trtforensics.bisection.precision.quantized import MOST_GROUPS, TYPES, Pairs
 from trtforensics.bisection.precision.repair.curve import excess, rounding_curve
 from trtforensics.bisection.precision.running import builds_of, lever_of
 from trtforensics.bisection.session.answer import document_of, write_result
-from trtforensics.bisection.session.artifacts import FIXED
-from trtforensics.bisection.session.job import NAME as JOB
+from trtforensics.bisection.session.artifacts import FIXED, RESULT
+from trtforensics.bisection.session.lock import NAME as LOCK
 from trtforensics.bisection.session.lock import locked
 from trtforensics.console.counting import counted, listed
 from trtforensics.console.output import explained
-from trtforensics.console.own_files import is_there, owned
+from trtforensics.console.own_files import owned
 from trtforensics.console.terminal import visible
 from trtforensics.errors import SourceError, UsageError
 from trtforensics.onnx_models.reading import rewritten
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from trtforensics.bisection.runner.options import RunOptions
 
 _SHOWN = 8
+_BUILD = "build"
+_OURS = frozenset({LOCK, RESULT, FIXED, _BUILD})
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +183,8 @@ class QuantizationRun:
         with explained(str(directory)):
             directory.mkdir(parents=True, exist_ok=True)
         owned(directory)
-        if is_there(directory / JOB):
-            raise UsageError(str(directory), "holds another bisection", "Name another --artifacts-dir")
+        if any(path.name not in _OURS for path in directory.iterdir()):
+            raise UsageError(str(directory), "holds other files", "Name an empty or a new directory")
         with locked(directory):
             return self._run(show)
 
@@ -237,7 +239,7 @@ class QuantizationRun:
             save(caster, caster.prepared.proto, folder / "model.onnx")
             problem = None
             if self.wants_builds:
-                work = self._directory / "build"
+                work = self._directory / _BUILD
                 work.mkdir(exist_ok=True)
                 problem = built(self.lever, (folder / "model.onnx").absolute(), work.absolute(), self._options.timeout)
         return problem, ("model.onnx: the model with Q and DQ, for a strongly typed build",)

@@ -11,7 +11,7 @@ import pytest
 from tests.support.zoo.net import Net
 from tests.support.zoo.norms import layer_norm
 from trtforensics.bisection.precision.casting.caster import Caster
-from trtforensics.bisection.precision.casting.storage import BF16, FP16
+from trtforensics.bisection.precision.casting.storage import BF16
 from trtforensics.bisection.precision.emulation.converted import raised_for, require_equal
 from trtforensics.bisection.precision.emulation.oracle import Oracle
 from trtforensics.errors import SourceError
