@@ -28,6 +28,7 @@ USAGE = "<!-- generated: usage -->"
 """Where a page of a command wants its usage and its options."""
 
 COMMAND_PAGES = "reference/commands"
+CODE_PAGES = "reference/findings"
 FAMILIES = {
     "TF1": "parser and model",
     "TF2": "precision and accuracy",
@@ -45,6 +46,8 @@ _CODE = re.compile(r"(?::\w+:)?`{1,2}~?([^`]+)`{1,2}")
 
 _OPTION = re.compile(r"(?<![\w-])--[A-Za-z][\w-]*(?:=[\w:/.,*+-]*[\w*])?")
 _SPAN = re.compile(r"(`[^`\n]+`)")
+_MAY_BE_ABSENT = re.compile(r"\([^()]*\)\?")
+"""A part of a message that it may lack."""
 _QUOTED_TYPE = re.compile(r"(: |-> )'([^']*)'")
 
 
@@ -52,6 +55,9 @@ def add_generated(pages: Path) -> None:
     """Write the generated pages and parts of pages below a folder that holds the others."""
     _write_commands(pages / COMMAND_PAGES)
     _write(pages / "reference/findings.md", findings_page())
+    for rule in rules():
+        _write(pages / CODE_PAGES / f"{rule.code.lower()}.md", code_page(rule))
+    _write(pages / "reference/find-data.js", f"const CODES = {json.dumps([_searched(rule) for rule in rules()])};\n")
     _write(pages / "reference/python.md", api_page())
     _write(pages / "reference/json.md", json_page())
 
@@ -156,33 +162,60 @@ def _fenced(text: str) -> str:
 
 
 def findings_page() -> str:
-    """Return the page of all finding codes, by family."""
+    """Return the page that lists all finding codes by family, each with a link to its page."""
     every = sorted(rules(), key=lambda rule: rule.code)
     page = [
         "# Finding codes\n",
-        f"{len(every)} rules. `trtforensics explain CODE` prints one of these in the terminal.\n",
+        f"{len(every)} rules, each with a page that quotes the messages which it reads.",
+        "[Find a message](find.md) looks for a line of a log in all of them; `trtforensics explain CODE` prints one.\n",
     ]
     for family, members in groupby(every, key=lambda rule: rule.code[:3]):
         page.append(f"## {family}xx: {FAMILIES.get(family, 'of other packages')}\n")
-        page += [_explained(rule) for rule in members]
+        page += [f"- [{rule.code}](findings/{rule.code.lower()}.md): {_prose(rule.title)}" for rule in members]
+        page.append("")
     return "\n".join(page)
 
 
-def _explained(rule: Rule) -> str:
+def code_page(rule: Rule) -> str:
+    """Return the page of a code: its messages as titles, cause, how to confirm, fixes, sources."""
     explanation = rule.explanation
-    lines = [f"### {rule.code}: {_prose(rule.title)} {{ #{rule.code.lower()} }}\n"]
+    messages = _messages(rule)
+    described = json.dumps(" · ".join((rule.title, *messages[:3])))
+    lines = [f"---\ndescription: {described}\n---\n", f"# {rule.code}: {_prose(rule.title)}\n"]
     needs = f" · needs {', '.join(sorted(rule.needs))}" if rule.needs else ""
-    lines += [f"*{rule.severity.word}{needs}*\n", f"**Cause.** {_prose(explanation.cause)}\n"]
-    lines += [f"**How to confirm.** {_prose(explanation.confirm)}\n"]
+    lines += [f"*{rule.severity.word}{needs}* · [all codes](../findings.md) · [find a message](../find.md)\n"]
+    lines += ["## Cause\n", f"{_prose(explanation.cause)}\n"]
+    lines += ["## How to confirm\n", f"{_prose(explanation.confirm)}\n"]
     if explanation.fixes:
-        lines.append("**Fix.**\n")
-        for fix in explanation.fixes:
-            when = f"{fix.versions}: " if fix.versions else ""
-            lines.append(f"- {_prose(when + fix.text)}")
-        lines.append("")
+        lines += ["## Fix\n", *(f"- {_prose(fix.of_versions)}" for fix in explanation.fixes), ""]
+    if messages:
+        lines += ["## Messages\n", "`<field>` stands for a name or a number, `…` for any text.\n"]
+        lines += [f"### {_code(message)}\n" for message in messages]
     if explanation.sources:
-        lines.append(f"**Sources.** {_prose('; '.join(explanation.sources))}\n")
+        lines += ["## Sources\n", f"{_prose('; '.join(explanation.sources))}\n"]
     return "\n".join(lines)
+
+
+def _code(text: str) -> str:
+    """Return a text as a span of code; two backquotes allow one in it."""
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
+
+
+def _searched(rule: Rule) -> list[Any]:
+    """Return the texts of a rule by which ``find.js`` finds it: code, title, then messages, then sentences."""
+    texts = re.split(r"(?<=[.;:]) ", rule.explanation.cause) + [fix.text for fix in rule.explanation.fixes]
+    return [rule.code, rule.title, _messages(rule), texts]
+
+
+def _messages(rule: Rule) -> list[str]:
+    """Return the messages that a rule reads, without what they may lack."""
+    shown = []
+    for message in rule.messages:
+        text, count = message, 1
+        while count:
+            text, count = _MAY_BE_ABSENT.subn("", text)
+        shown.append(text.strip() or message)
+    return list(dict.fromkeys(shown))
 
 
 def _prose(text: str) -> str:

@@ -122,7 +122,7 @@ def build_parser(command: str | None = None, *, alone: bool = False) -> argparse
     parser = _Parser(
         prog="trtforensics",
         description="Tactic and build-log forensics for NVIDIA TensorRT.",
-        epilog="example: trtforensics tui build.log",
+        epilog="example: `trtforensics build.log` is short for `trtforensics report build.log`",
         allow_abbrev=False,
     )
     parser.add_argument("-V", "--version", action="version", version=f"trtforensics {__version__}")

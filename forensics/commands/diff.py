@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trtforensics.console.arguments import add_output_option
+from trtforensics.console.arguments import add_output_option, wants_json
 from trtforensics.console.diagnostics import ExitCode
 from trtforensics.console.streams import deliver
 from trtforensics.console.terminal import wants_colour
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = """examples:
   trtforensics diff good.log bad.log
-  trtforensics diff good/ bad/ --json -o diff.json        # directories of replays, logs, engine JSON, timing caches
+  trtforensics diff good/ bad/ -o diff.json        # directories of replays, logs, engine JSON, timing caches
   trtforensics diff polygraphy_artifacts                  # its good/ against its bad/
   trtforensics diff fast.json slow.json --good fast.profile.json --bad slow.profile.json      # why is it slower?
   trtforensics diff good.json bad.json --exit-code || echo they differ"""
@@ -47,7 +47,7 @@ def run(args: Namespace) -> int:
     from trtforensics.console.progress import ProgressLine
     from trtforensics.sources.build_log import keep_sources
 
-    bad_path = _bad_path(args.good, args.bad)
+    as_json, bad_path = wants_json(args), _bad_path(args.good, args.bad)
     keep_sources([args.good, bad_path, *args.good_files, *args.bad_files], args.output)
     kind = Kind(args.kind) if args.kind else None
     with ProgressLine(quiet=args.quiet) as progress:
@@ -61,7 +61,7 @@ def run(args: Namespace) -> int:
             for path, name, files in ((args.good, "good", args.good_files), (bad_path, "bad", args.bad_files))
         )
     comparison = compare(good, bad)
-    if args.json:
+    if as_json:
         from trtforensics.comparison.document import to_json
 
         text = to_json(comparison)

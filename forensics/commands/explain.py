@@ -30,8 +30,16 @@ def add_arguments(parser: ArgumentParser) -> None:
         "a code such as TF201; a layer type, an error code, a kernel's name; or words to look for in all explanations; "
         "without any, all codes are listed"
     )
-    parser.add_argument("words", nargs="*", metavar="CODE|WORD", help=what)
+    words = parser.add_argument("words", nargs="*", metavar="CODE|WORD", help=what)
+    setattr(words, "completer", _codes)  # noqa: B010 - argcomplete looks there, and argparse does not declare it
     parser.add_argument("--json", action="store_true", help="print a JSON document instead of text")
+
+
+def _codes(**_: object) -> list[str]:
+    """Return the codes, for a shell that completes one."""
+    from trtforensics.findings.registry import rules
+
+    return [rule.code for rule in rules()]
 
 
 def run(args: Namespace) -> int:

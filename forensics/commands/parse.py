@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from trtforensics.console.arguments import add_output_option
+from trtforensics.console.arguments import add_output_option, wants_json
 from trtforensics.console.streams import deliver
 from trtforensics.console.terminal import wants_colour
 from trtforensics.errors import UsageError
@@ -42,6 +42,7 @@ def run(args: Namespace) -> int:
     from trtforensics.sources.build_log import keep_sources
 
     keep_sources(args.sources, args.output)
+    args.json = wants_json(args)
     readers = {
         Kind.REPLAY: _replay,
         Kind.LAYER_INFO: _engine,

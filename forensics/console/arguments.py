@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 
+from trtforensics.errors import UsageError
+
+_OTHER_FORMS = {".html", ".svg", ".png", ".pdf", ".csv", ".xml", ".sarif", ".parquet"}
 _BYTES = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -24,6 +28,18 @@ def add_output_option(parser: argparse.ArgumentParser, metavar: str = "FILE", mo
     """Declare the option that names a file for a result that goes to stdout otherwise."""
     what = f"write there instead of to stdout, whole or not at all{more}"
     parser.add_argument("-o", "--output", metavar=metavar, help=what)
+
+
+def wants_json(args: argparse.Namespace) -> bool:
+    """Whether a command that writes text or JSON is to write JSON: it is asked to, or its file's name ends so.
+
+    Raises:
+        UsageError: the name ends as a form does that the command does not write.
+    """
+    ending = os.path.splitext(args.output or "")[1]  # noqa: PTH122 - these commands need no pathlib
+    if ending in _OTHER_FORMS:
+        raise UsageError(args.output, f"{args.command} writes text or JSON, not {ending}", "Let the name end otherwise")
+    return bool(args.json) or ending == ".json"
 
 
 def add_build_option(parser: argparse.ArgumentParser) -> None:

@@ -24,6 +24,8 @@ _TITLE, _MESSAGE, _CAUSE, _FIX, _CONFIRM = 6.0, 5.0, 3.0, 2.0, 1.0
 _CODES = 5
 """Codes that are named behind the meaning of a name."""
 _OF_NAME = "its name, which NVIDIA does not document"
+_OF_ARCHITECTURE = re.compile(r"(?:sm\d{2,3}|maxwell|volta|turing|ampere|ada|hopper|blackwell)_\w")
+"""How a kernel's name begins that names an architecture."""
 _PHRASE = 4.0
 """How many times as much a text counts that holds all words in a row."""
 
@@ -83,11 +85,12 @@ def meanings(name: str) -> list[Meaning]:
 def _kernel(name: str) -> Iterator[Meaning]:
     """Read a kernel's name aloud: the facts that it states, then what its words mean."""
     facts = read_kernel(name)
-    if facts.family is None:
+    if facts.family is None and not _OF_ARCHITECTURE.match(name):
         return
     conventional = ", ".join(sorted(facts.by_convention))
     implied = f" (by convention: {conventional})" if conventional else ""
-    yield Meaning(name, f"kernel of {facts.family}", f"{facts.text or 'its name tells no more'}{implied}", _OF_NAME)
+    told = facts.text or "its name tells no more" if facts.family else "names of this form are not read whole here"
+    yield Meaning(name, f"kernel of {facts.family}" if facts.family else "kernel", f"{told}{implied}", _OF_NAME)
     for word in dict.fromkeys(re.split(r"[^a-z0-9]+", name.casefold())):
         for term in terms_of(word):
             if term.kind == "kernel word":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from trtforensics.comparison.times import compare_times
@@ -9,6 +10,7 @@ from trtforensics.comparison.view_building import of_log
 from trtforensics.errors import UsageError
 from trtforensics.plots.comparison_figures import side_by_side, waterfall
 from trtforensics.plots.engine_figures import blocks, layers, margins, memory, roofline, tuning, types
+from trtforensics.render.names import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from trtforensics.model.log import BuildLog
     from trtforensics.plots.figure import Figure
 
+_LABEL = 30
+"""Characters of an engine's name beside its bar."""
 NEEDS = {
     "layers": "times of layers: a profile, or a verbose log",
     "types": "times of layers: a profile, or a verbose log",
@@ -56,4 +60,8 @@ def figures_of_two(first: BuildLog, second: BuildLog) -> list[Figure]:
     """Return the figures of two engines; none where their layers have no times of one source."""
     views = [view for log in (first, second) if (view := of_log(log)) is not None]
     times = compare_times(views[:1], views[1:]).layers if len(views) > 1 else None
-    return [] if times is None else [waterfall(times), side_by_side(times)]
+    if times is None:
+        return []
+    left, right = (shortened(PurePath(log.source.path).name, _LABEL) for log in (first, second))
+    names = (left, right) if left != right else (f"first {left}", f"second {right}")
+    return [waterfall(times, *names), side_by_side(times, *names)]

@@ -19,18 +19,18 @@ _SAID = 100
 """Characters of a name in a sentence."""
 
 
-def side_by_side(times: LayerTimes) -> Figure:
-    """Return the time of each type in both engines."""
+def side_by_side(times: LayerTimes, first: str, second: str) -> Figure:
+    """Return the time of each type in both engines, which have these names."""
     canvas = Canvas()
-    canvas.legend([("first", _GOOD), ("second", _BAD)])
+    canvas.legend([(first, _GOOD), (second, _BAD)])
     shown = [kind for kind in times.types if kind.good_ms or kind.bad_ms]
     rows = [
         BarRow(
             kind.type or "type unknown",
             f"{kind.good_ms:.4g} -> {kind.bad_ms:.4g} ms",
             (
-                (BarPart(kind.good_ms, _GOOD, f"first {kind.good_ms:.4g} ms"),),
-                (BarPart(kind.bad_ms, _BAD, f"second {kind.bad_ms:.4g} ms"),),
+                (BarPart(kind.good_ms, _GOOD, f"{first} {kind.good_ms:.4g} ms"),),
+                (BarPart(kind.bad_ms, _BAD, f"{second} {kind.bad_ms:.4g} ms"),),
             ),
         )
         for kind in shown
@@ -42,25 +42,25 @@ def side_by_side(times: LayerTimes) -> Figure:
     return canvas.figure("compare", "Two engines by type", alt, header, data)
 
 
-def waterfall(times: LayerTimes) -> Figure:
-    """Return the way from the first engine's time to the second's, the largest steps one by one."""
+def waterfall(times: LayerTimes, first: str, second: str) -> Figure:
+    """Return the way from the first engine's time to the second's, the largest steps one by one; both have names."""
     canvas = Canvas()
     canvas.legend([("slower", _SLOWER), ("faster", _FASTER), ("sum of layers", _WHOLE)])
     steps = [row for row in times.rows if row.delta_ms]
     shown, rest = steps[:_STEPS], steps[_STEPS:]
     base = _base(times.good_ms, [row.delta_ms for row in shown])
     at = times.good_ms
-    rows = [BarRow("first engine", f"{at:.4g} ms", ((BarPart(at, _WHOLE),),))]
+    rows = [BarRow(first, f"{at:.4g} ms", ((BarPart(at, _WHOLE),),))]
     for row in shown:
         rows.append(_step(_name(row), row.delta_ms, at))
         at += row.delta_ms
     if rest:
         change = sum(row.delta_ms for row in rest)
         rows.append(_step(f"{len(rest)} smaller differences", change, at))
-    rows.append(BarRow("second engine", f"{times.bad_ms:.4g} ms", ((BarPart(times.bad_ms, _WHOLE),),)))
+    rows.append(BarRow(second, f"{times.bad_ms:.4g} ms", ((BarPart(times.bad_ms, _WHOLE),),)))
     draw_bars(canvas, rows, base)
-    first = f" The largest step: {shortened(_name(shown[0]), _SAID)}, {shown[0].delta_ms:+.4g} ms." if shown else ""
-    alt = f"From {times.good_ms:.4g} ms to {times.bad_ms:.4g} ms by layers, {times.time_is}.{first}"
+    largest = f" The largest step: {shortened(_name(shown[0]), _SAID)}, {shown[0].delta_ms:+.4g} ms." if shown else ""
+    alt = f"From {times.good_ms:.4g} ms to {times.bad_ms:.4g} ms by layers, {times.time_is}.{largest}"
     header = ("layer", "matched_by", "first_ms", "second_ms", "delta_ms", "noise_ms")
     data = tuple((_name(o), o.how, o.good.ms, o.bad.ms, o.delta_ms, o.noise_ms) for o in times.rows)
     note = f"The scale begins at {base:.4g} ms." if base else ""

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import argparse
+import json
 import re
+import shutil
+import subprocess
 from typing import TYPE_CHECKING
 
 import onnx
 import pytest
 
 from docs.build import DOCS, stage
-from docs.generated import api_page, command_pages, findings_page, usage, usages
+from docs.generated import CODE_PAGES, api_page, command_pages, findings_page, usage, usages
 from testdata.make_chain import TARGET, chain
 from trtforensics.cli import COMMANDS
 from trtforensics.findings.registry import rules
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+PASTED = {
+    "[E] Error[10]: Could not find any implementation for node {ForeignNode[/norm/ReduceMean.../Add]}.": "TF301",
+    "[V] [TRT] Skipping tactic 0x0000000000000005 due to insufficient memory on requested size of 483183": "TF303",
+    "The engine plan file is generated on an incompatible device, expecting compute 8.6 got compute 7.5": "TF602",
+}
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +57,8 @@ def test_code_in_help_stays_code_and_all_else_is_shown_as_it_stands() -> None:
 def test_every_page_is_in_the_menu(staged: Path) -> None:
     named = set(re.findall(r'"([\w/-]+\.md)"', (staged / "zensical.toml").read_text(encoding="utf-8")))
     pages = staged / "pages"
-    assert named == {path.relative_to(pages).as_posix() for path in pages.rglob("*.md")}
+    written = {path.relative_to(pages).as_posix() for path in pages.rglob("*.md")}
+    assert named == {page for page in written if not page.startswith(f"{CODE_PAGES}/")}, "findings.md lists the codes"
     assert set(command_pages(pages)) <= named
 
 
@@ -59,11 +69,31 @@ def test_lists_in_lists_are_indented_by_four(staged: Path) -> None:
         assert not re.findall(r"^ {1,3}[-*] .*", prose, re.MULTILINE), page
 
 
-def test_every_finding_code_is_explained() -> None:
-    page = findings_page()
-    assert all(f"### {rule.code}: " in page for rule in rules())
-    assert "of other packages" not in page
-    assert not re.search(r"[^`\w-]--[A-Za-z]", re.sub(r"`[^`\n]*`", "", page)), "an option is shown as code"
+def test_every_finding_code_has_a_page_with_its_messages_as_titles(staged: Path) -> None:
+    listed = findings_page()
+    assert "of other packages" not in listed
+    for rule in rules():
+        name = f"{rule.code.lower()}.md"
+        page = (staged / "pages" / CODE_PAGES / name).read_text(encoding="utf-8")
+        assert f"[{rule.code}](findings/{name}): " in listed
+        assert f"\n# {rule.code}: " in page
+        assert bool(rule.messages) == ("\n### `" in page), rule.code
+        plain = re.sub(r"(`+).*?\1|^description: .*", "", page, flags=re.MULTILINE)
+        assert not re.search(r"[^\w-]--[A-Za-z]", plain), f"{rule.code}: an option is shown as code"
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js, which runs the page's script")
+def test_a_pasted_line_finds_its_code(staged: Path) -> None:
+    folder = staged / "pages" / "reference"
+    script = (folder / "find-data.js").read_text(encoding="utf-8") + (
+        f"const {{ index, find }} = require({str(folder / 'find.js')!r});\n"
+        f"const all = index(CODES);\nconst hits = (line) => find(all, line, 3).map((hit) => hit.code);\n"
+        f"console.log(JSON.stringify({json.dumps(list(PASTED))}.map(hits)));"
+    )
+    line = [str(shutil.which("node")), "-"]
+    done = subprocess.run(line, input=script, capture_output=True, text=True, check=True)
+    for code, hits in zip(PASTED.values(), json.loads(done.stdout), strict=True):
+        assert code in hits
 
 
 def test_the_python_api_is_documented() -> None:

@@ -54,6 +54,12 @@ def test_a_kernel_is_read_aloud() -> None:
     assert (whole.kind, whole.text.split(";")[0]) == ("kernel of xmma", "multiplies Half, sums in Float, writes Half")
     assert {"fprop", "implicit", "nhwc", "tensor16x8x16"} <= {part.name for part in parts}
     assert meanings("my_own_kernel_fprop") == []
+
+
+def test_of_a_kernel_of_no_known_family_the_known_words_are_told() -> None:
+    whole, word = meanings("ampere_first_layer_filter3x3_imma_fwd")
+    assert (whole.kind, whole.text) == ("kernel", "names of this form are not read whole here")
+    assert (word.name, word.text) == ("imma", "tensor cores; numbers are the shape of the instruction")
     assert meanings("Reformatter") == []
 
 
