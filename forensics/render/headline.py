@@ -312,6 +312,8 @@ def _numbers(builds: Sequence[Build], *, samples: bool = False) -> Iterator[str]
     if "throughput_qps" in single:
         rate = figure(single["throughput_qps"])
         yield f"{rate} samples/s" if samples else f"{rate} qps"
+    if "throughput_tps" in single:
+        yield f"{figure(single['throughput_tps'])} tokens/s"
 
 
 def figure(value: float) -> str:

@@ -17,6 +17,7 @@ _NAMES = {
     "gpu_compute_ms": "GPU compute time",
     "d2h_ms": "D2H latency",
     "throughput_qps": "throughput",
+    "throughput_tps": "token throughput",
     "host_walltime_s": "host walltime",
     "gpu_compute_total_s": "total GPU compute time",
     "generation_s": "engine generated in",
@@ -32,7 +33,7 @@ _NAMES = {
     "first_dimension": "first dimension of the inputs",
     "gpu_compute_cv_percent": "spread of the GPU compute time",
 }
-_UNITS = {"ms": "ms", "qps": "qps", "s": "s", "bytes": "MiB", "mib": "MiB", "percent": "%", "dimension": ""}
+_UNITS = {"ms": "ms", "qps": "qps", "tps": "tokens/s", "s": "s", "bytes": "MiB", "mib": "MiB", "percent": "%"}
 _MEBIBYTE = 1 << 20
 
 
@@ -44,7 +45,7 @@ def result_name(result: RunResult) -> str:
 def result_text(result: RunResult) -> str:
     """Return a result's value with its unit."""
     key = result.key.rpartition("_")[2]
-    unit = _UNITS[key]
+    unit = _UNITS.get(key, "")
     if isinstance(result.value, float | int):
         return f"{result.value / _MEBIBYTE if key == 'bytes' else result.value:g} {unit}".rstrip()
     return _spread(result.value, unit)

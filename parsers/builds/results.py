@@ -126,13 +126,14 @@ def _batch(view: LinesView) -> Iterator[_Found]:
         yield sizes[0][0], "first_dimension", float(sizes[0][1])
 
 
+_RATES = {"mlperf_rate": "throughput_qps", "llm_requests": "throughput_qps", "llm_tokens": "throughput_tps"}
 _MLPERF = re.compile(r"([0-9]+(?:\.[0-9]+)?)(?:th)? percentile")
 
 
 def _of_mlperf(view: LinesView) -> Iterator[_Found]:
-    """Read MLPerf's summaries: latencies in ns, a line each, and samples a second."""
-    for line, rate in view.each("mlperf_rate", "number"):
-        yield line, "throughput_qps", rate
+    """Read summaries of MLPerf and TensorRT-LLM: latencies in ns, a line each; samples, requests, tokens a second."""
+    for kind, key in _RATES.items():
+        yield from ((line, key, rate) for line, rate in view.each(kind, "number"))
     summaries = [*view.lines("mlperf_summary"), view.last_line + 1]
     groups: dict[int, dict[str, float]] = {}
     for line, name, number in view.each("mlperf_latency", "name", "number"):

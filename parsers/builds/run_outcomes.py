@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     from trtforensics.model.run import Phase
     from trtforensics.parsers.builds.views import LinesView, Spans
 
-ENDS = ("crashed", "terminated", "host_killed", "killed_job", "interrupted", "ended_badly")
+_CRASHES = ("crashed", "terminated", "asserted", "myelin_assertion")
+ENDS = (*_CRASHES, "host_killed", "killed_job", "interrupted", "ended_badly")
 """What says that a process ended early."""
 _TIME = re.compile(r"\[?(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[ T])?[0-9]{2}:[0-9]{2}:[0-9]{2}")
 _EARLY_ENDS = (
     (("interrupted",), Ending.INTERRUPTED, "somebody interrupted it"),
     (("host_killed", "killed_job", "ended_badly"), Ending.KILLED, "the system ended it"),
-    (("crashed", "terminated"), Ending.CRASHED, "the process crashed"),
+    (_CRASHES, Ending.CRASHED, "the process crashed"),
 )
 _RAISED = ("raised_error", "raised_exception", "raised_ort")
 _OWN = ("own_result", "own_result_upper", "own_tests", "own_gtest", "own_pytest")
@@ -42,7 +43,9 @@ _CODES = dict.fromkeys((-1073741819, 3221225477, -1073740791, 3221226505), Endin
 """Windows' access violation and overrun of a buffer; what ``timeout`` returns for what it ended."""
 ENGINE_MADE = ("engine_generated", "engine_generated_old", "engine_built", "poly_built")
 _OWN_ENDS = ("own_end", "own_end_done", "own_end_complete")
-_LOADED = ("engine_size", "deserialization", "engine_loaded", "engine_deserialized")
+OF_BENCHMARKS = ("llm_requests", "llm_tokens")
+"""The figures that benchmarks of TensorRT-LLM print last."""
+_LOADED = ("jetson_loaded", "engine_size", "deserialization", "engine_loaded", "engine_deserialized")
 _ANNOUNCED = ("banner", "poly_run")
 """Programs that announce themselves print a verdict at their end."""
 _FAILURES = (
@@ -185,7 +188,7 @@ class RunEvidence:
         """Return the program's own words that it is done; none of them counts beside an error or an exception."""
         if self._went_wrong():
             return None
-        for line in reversed(self._view.lines("own_goal")):
+        for line in reversed(self._view.lines("own_goal", *OF_BENCHMARKS)):
             if not self._works_after(line, besides=PhaseName.INFER):
                 return _Ended(Ending.PASSED, line, "it says that it is done")
             break

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from trtforensics.model.run import Phase, PhaseName, Program, Run
 from trtforensics.parsers.builds.comparisons import comparisons
 from trtforensics.parsers.builds.run_edges import program_of, typed_commands
-from trtforensics.parsers.builds.run_outcomes import ENDS, ENGINE_MADE, RunEvidence
+from trtforensics.parsers.builds.run_outcomes import ENDS, ENGINE_MADE, OF_BENCHMARKS, RunEvidence
 from trtforensics.parsers.builds.views import LinesView
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from trtforensics.parsers.builds.run_edges import RunEdges
     from trtforensics.parsers.builds.views import Log
 
-_OF_MLPERF = ("mlperf_test", "mlperf_latency", "mlperf_rate")
+_OF_BENCHMARKS = ("mlperf_test", "mlperf_latency", "mlperf_rate", *OF_BENCHMARKS)
 _TUNING = ("costs_begin", "format_combination", "timing_runner", "tactic_timed", "chose", "cached_result")
 _PHASES = (
     (PhaseName.IMPORT, ("parse_begin", "parse_end", "onnx_header", "own_importing"), (("parse_end", "seconds"),)),
@@ -35,12 +35,12 @@ _PHASES = (
     ),
     (
         PhaseName.LOAD,
-        ("engine_size", "deserialization", "engine_loaded", "engine_deserialized", "context_created"),
+        ("engine_size", "deserialization", "engine_loaded", "engine_deserialized", "context_created", "jetson_loaded"),
         (("engine_loaded", "seconds"), ("engine_deserialized", "seconds")),
     ),
     (
         PhaseName.INFER,
-        ("starting_inference", "warmup", "metric_latency", "metric_total", "own_inferring", *_OF_MLPERF),
+        ("starting_inference", "warmup", "metric_latency", "metric_total", "own_inferring", *_OF_BENCHMARKS),
         (),
     ),
     (PhaseName.COMPARE, ("poly_comparison", "poly_compared", "poly_checked", "poly_summary", "poly_validating"), ()),
@@ -67,7 +67,7 @@ _MARKS = (
     (Program.DEEPSTREAM, ("of_deepstream",)),
     (Program.TENSORRT_LLM, ("of_tensorrt_llm",)),
     (Program.TORCH_TENSORRT, ("of_torch_tensorrt",)),
-    (Program.JETSON_INFERENCE, ("of_jetson",)),
+    (Program.JETSON_INFERENCE, ("of_jetson", "jetson_precisions", "jetson_cache", "jetson_model", "jetson_loaded")),
     (Program.ROS, ("of_ros",)),
     (Program.POLYGRAPHY, ("poly_verdict", "poly_comparison", "poly_compared", "poly_checked", "poly_module")),
     (Program.TRTEXEC, ("section", "metric_latency", "engine_built", "starting_inference", "summary_old")),

@@ -94,10 +94,15 @@ class Proposal:
             "repeats a secret": masked(self.command) != self.command or "[secret]" in self.command,
             "advises what the log shows done": sorted(self.command.split()) == sorted(own.split()),
             "builds where loading answers": self._builds_though_loading_answers(given),
+            "lowers the workspace": 0 < workspace_of(self.command) < _given_workspace(self.build),
+            "measures with the profiler on": self.finding.code == "TF606" and self._profiles(),
             "belongs to another build": any("is not in the log" in problem for problem in problems),
             "has an option that does not exist": any("no option of" in problem for problem in problems),
         }
         yield from (kind for kind, done in kinds.items() if done)
+
+    def _profiles(self) -> bool:
+        return bool(re.search(r"--(?:dump|export)Profile", self.command)) and "--separateProfileRun" not in self.command
 
     def _builds_though_loaded(self, given: set[str]) -> bool:
         """Whether advice to build is given for a run that loads an engine, and does not say that it is of the build."""
@@ -226,6 +231,13 @@ def workspace_of(command: str) -> int:
     """Return the MiB of workspace that a trtexec command asks for; 0 for none."""
     found = re.search(r"--(?:memPoolSize=(?:\S*,)?workspace:|workspace=)(\d+)(?=[ ,]|$)", command)
     return int(found.group(1)) if found else 0
+
+
+def _given_workspace(build: Build) -> float:
+    """Return the MiB of workspace that the log's trtexec prints as its limit; 0 where it prints none."""
+    given = [build.option("build", name) or "" for name in ("Workspace", "Memory Pools")]
+    sizes = re.search(r"(?:^|workspace: )([0-9.e+-]+) MiB", " ".join(given).strip())
+    return float(sizes[1]) if sizes else 0
 
 
 def proposals(finding: Finding, log: BuildLog) -> Iterator[Proposal]:

@@ -12,7 +12,7 @@ from trtforensics.findings.rules.gpu import unfitting
 from trtforensics.findings.steps.commands import detailed_flags, logged, options, polygraphy_run, trtexec
 from trtforensics.findings.steps.loading import loads_engine
 from trtforensics.model.log import Outcome, Tool
-from trtforensics.model.run import PhaseName
+from trtforensics.model.run import Ending, PhaseName
 from trtforensics.model.span import SourceSpan
 from trtforensics.parsers.text.wrapping import PASTED
 
@@ -32,8 +32,9 @@ def _last(case: Case) -> SourceSpan | None:
 @explained("TF701")
 def truncated(case: Case) -> Iterator[Observation]:
     """Report a truncated log at its last known line, as a note where the log was pasted: few pastes are whole."""
-    last = _last(case)
-    if case.build.outcome is Outcome.TRUNCATED and last is not None:
+    last, run = _last(case), case.log.run_of(case.build)
+    told = run is not None and run.outcome.ending is Ending.CRASHED  # the line is another finding's
+    if case.build.outcome is Outcome.TRUNCATED and last is not None and not told:
         stage = case.build.stages[-1].name if case.build.stages else ""
         pasted = not PASTED.isdisjoint(case.log.source.wrapped_in)
         yield Observation(

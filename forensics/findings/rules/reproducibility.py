@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 def local(case: Case) -> Iterator[Observation]:
     """Report a local or disabled cache; not for TensorRT-RTX, which has no timing cache."""
     notes = [n for n in case.notes("cache_scope", "cache_disabled", "poly_selector") if n.text("scope") != "Global"]
+    notes += case.notes("cache_invalid") if _gives_no_cache(case) else []
     if case.version is None or not case.version.rtx:
         selected = case.notes("poly_selector")
         title = "Timings of this build are not kept for the next one"
@@ -38,13 +39,19 @@ def local(case: Case) -> Iterator[Observation]:
             yield from observe(notes, title, steps=timings_kept(case), same_as="local")
 
 
+def _gives_no_cache(case: Case) -> bool:
+    """Whether trtexec's options name no cache: TensorRT 8.0 then calls the empty one that it is given invalid."""
+    mode, file = (case.build.option("build", f"timingCache{name}") for name in ("Mode", "File"))
+    return (mode or "").strip() == "local" and not (file or "").strip()
+
+
 @explained("TF503")
 def invalid(case: Case) -> Iterator[Observation]:
     """Report every form of the message."""
     name = f"timing-{'.'.join(map(str, case.version.numbers))}.cache" if case.version else "timing-new.cache"
     step = Step("Make a cache of its own for this machine", trtexec(case, f"--timingCacheFile={name}"))
     headers = followed_by(case.notes("plan_magic", "plan_version"), case.notes("cache_unused"))
-    notes = [*headers, *case.notes("cache_invalid", "cache_unused")]
+    notes = [*headers, *case.notes(*(() if _gives_no_cache(case) else ("cache_invalid",)), "cache_unused")]
     made = case.notes("cache_serializing", "cache_serialized") if notes else []
     yield from observe([*notes, *made], "The timing cache was refused", steps=(step,))
 

@@ -58,7 +58,8 @@ def held_up(case: Case) -> Iterator[Observation]:
         if idle and gpu_ms:
             numbers += f"; it computes {busy:.0%} of the time, a query comes every {figure(gpu_ms / busy)} ms"
         cited = (build.result(key) for key in (*named, *(TOTALS if idle else ())))
-        command = "" if flag.partition("=")[0] in given_flags(case) else trtexec(case, flag)
+        profiled = () if "--separateProfileRun" in given_flags(case) else PROFILING
+        command = "" if flag.partition("=")[0] in given_flags(case) else trtexec(case, flag, without=profiled)
         yield Observation(
             f"{title}: {numbers}" if len(named) > 1 else title,
             [*(note.span for note in warned), *(result.span for result in cited if result is not None)],

@@ -49,17 +49,34 @@ def wanted_workspace(case: Case) -> int:
     return max(asked, default=0)
 
 
-def workspace(case: Case) -> Step:
-    """Return the step that builds with as much workspace as the build asks for, rounded up to a power of two of MiB.
+def _limit(case: Case) -> int:
+    """Return the MiB of workspace that trtexec prints as the limit, or that Polygraphy was given; 0: not known."""
+    printed = (case.build.option("build", name) or "" for name in ("Memory Pools", "Workspace"))
+    sizes = [float(size[1]) for text in printed if (size := _PRINTED.match(text.strip()))]
+    told = _TOLD.search(case.build.command or "") if case.build.tool is Tool.POLYGRAPHY else None
+    sizes += [float(told[1]) * 1024 ** (" KMG".index(told[2] or " ") - 2)] if told else []
+    return round(max(sizes, default=0))
 
-    It is the same step for every finding of a build. There is no command where the GPU has not as much memory.
+
+_PRINTED = re.compile(r"(?:workspace: )?([0-9]+(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?) MiB")
+_TOLD = re.compile(r"--(?:workspace[ =]|pool-limit[ =](?:\S+ )*?workspace:)([0-9]+(?:\.[0-9]+)?(?:e[0-9]+)?)([KMG]?)\b")
+
+
+def workspace(case: Case) -> Step:
+    """Return the step that builds with as much workspace as the build asks for, and with twice its limit at least.
+
+    That is rounded up to a power of two of MiB. It is the same step for every finding of a build. There is no command
+    where the GPU has not as much memory.
     """
-    wanted, memory = wanted_workspace(case), memory_mib(case)
-    mebibytes = max(_LEAST, 1 << (-(-wanted // MEBIBYTE) - 1).bit_length() if wanted else 0)
+    wanted, memory, limit = wanted_workspace(case), memory_mib(case), _limit(case)
+    needed = max(-(-wanted // MEBIBYTE), 2 * limit)
+    mebibytes = max(_LEAST, 1 << (needed - 1).bit_length() if needed else 0)
     if wanted and memory is not None and wanted > memory * MEBIBYTE:
         return Step(f"The log asks for {wanted:,} bytes of workspace, more than the {memory:,} MiB of this GPU")
     if memory is not None:
         mebibytes = min(mebibytes, memory)
+    if mebibytes <= limit:
+        return Step(f"The workspace limit, {limit:,} MiB, is all that this GPU has")
     named = f" (the log names {wanted:,} bytes)" if wanted else ""
     what = f"Build with a workspace of {mebibytes} MiB or more{named}"
     old = case.ran(before="8.4")

@@ -264,6 +264,22 @@ EXCERPTS = {
         "| [TensorRT-LLM] Assertion failed: mpiSize > 0 (runtime)",
     ),
     "TF689": ("| Error: operator (): expects 8 input planes", "| operator (): takes 8 input planes"),
+    "TF226": (
+        "| [TRT]    requested fasted precision for device GPU without providing valid calibrator, disabling INT8",
+        "| [TRT]    native precisions detected for GPU:  FP32, FP16",
+    ),
+    "TF227": ("| W segment.cc:954] Total nonconverted OPs: 4", "| W segment.cc:954] Total nonconverted OPs: 0"),
+    "TF228": (
+        "| W TF-TRT Warning: Engine creation for TRTEngineOp_0_0 failed. The native segment will be used instead.",
+        "| W trt_engine_op.cc:9] Engine creation for TRTEngineOp_0_0",
+    ),
+    "TF229": (
+        (
+            "| WARNING: [Torch-TensorRT] - For input x, found user specified input dtype as Half, "
+            "however when inspecting the graph, the input type expected was inferred to be Float"
+        ),
+        "| WARNING: [Torch-TensorRT] - For input x.1, found user specified input dtype as Float",
+    ),
     "TF690": ("| TF-TRT Warning: Could not find TensorRT", "| TF-TRT found TensorRT"),
     "TF691": (
         "| [E:onnxruntime:] Non-zero status code returned while running Reshape node. Name:'r' Status Message: odd",

@@ -31,6 +31,12 @@ V Tactic: 0x0000000000000001 skipped. Scratch requested: {asked}, available: 102
         ("&& 10.16.1 --fp16", 1_115_648, "--memPoolSize=workspace:1024"),
         ("&& 10.16.1 --memPoolSize=workspace:1,tacticSharedMem:2", 1_115_648, "workspace:1024,tacticSharedMem:2"),
         ("&& 8.0.3 --workspace=1", 5_000_000_000, "--workspace=8192"),
+        ("&& 8.0.3\ni === Build Options ===\ni Workspace: 2048 MiB", 1_115_648, "--workspace=4096"),
+        (
+            "&& 10.16.1\ni === Build Options ===\ni Memory Pools: workspace: 1500 MiB, dlaSRAM: default",
+            9,
+            "workspace:4096",
+        ),
     ],
 )
 def test_the_workspace_is_what_the_log_asks_for(
@@ -84,4 +90,4 @@ def test_clocks_are_locked_where_the_gpu_can(
 def test_polygraphys_workspace_is_set_by_the_option_that_its_command_has(case_of: Callable[[str], Case]) -> None:
     run = "| [I] RUNNING | Command: /usr/bin/polygraphy run m.onnx --trt"
     assert workspace(case_of(f"{run}\nV Parsing")).command.endswith("--trt --pool-limit workspace:1024M")
-    assert workspace(case_of(f"{run} --workspace 1e9\nV Parsing")).command.endswith("--trt --workspace 1024M")
+    assert workspace(case_of(f"{run} --workspace 1e9\nV Parsing")).command.endswith("--trt --workspace 2048M")

@@ -63,6 +63,9 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
             "Convert finished successfully.",
             "Build engine successfully!",
             "Build finished",
+            "Done Converting to TF-TRT INT8",
+            "Total time of building all 1 engines: 00:05:00",
+            "INFO:tensorflow:Assets written to: saved/assets",
             "Engine is saved at x",
             "serialize cuda engine to file: /m/a.engine successfully",
             "completed building CUDA engine",
@@ -118,6 +121,18 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
     "mlperf_test": (["main.cc:9] Starting running actual test.", "Finished running actual test."], ["Starting test"]),
     "mlperf_latency": (["99.90 percentile latency (ns)   : 181", "Mean latency (ns) : 5"], ["target_latency (ns): 0"]),
     "mlperf_rate": (["Samples per second: 12.5", "Completed samples per second    : 9"], ["Samples: 3"]),
+    "llm_requests": (["Request Throughput (req/sec):   147.55", "Request Throughput (req/sec): 1"], ["Throughput: 3"]),
+    "llm_tokens": (
+        ["Token Throughput (tokens/sec):  8", "Total Token Throughput (tokens/sec): 1"],
+        ["tokens: 3"],
+    ),
+    "tftrt_version": (
+        [
+            "utils.cc:102] Loaded TensorRT version: 8.2.3",
+            "INFO:tensorflow:Loaded TensorRT version: (8, 2, 3)",
+        ],
+        ["Linked TensorRT version: 8.2.3"],
+    ),
     "of_mlperf": (["Running harness for bert benchmark", "./build/bin/harness_bert --x"], ["a harness"]),
     "of_triton": (["exec tritonserver", "I01 model_lifecycle.cc:46] loading"], ["triton kernel"]),
     "of_deepstream": (["NvDsInferContext[UID 1]", "deepstream-app -c a.txt"], ["a deep stream"]),
@@ -129,7 +144,17 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
     "of_ros": (["[component_container-1] x", "[INFO] [launch]: All log files"], ["ros"]),
     "of_python": (["Traceback (most recent call last):", '  File "a.py", line 3, in <module>'], ['File "a.onnx"']),
     "of_cpp": (["terminate called after x", "sample.cpp:12) failed"], ["sample.cpp"]),
-    "crashed": (["Segmentation fault (core dumped)", "Aborted (core dumped)"], ["Aborted the search"]),
+    "asserted": (
+        [
+            "b: a.cpp:12: f(): Assertion `x > 0' failed.",
+            'python: a.h:3: T A<B>::c(): Assertion `0 && "d"\' failed.',
+        ],
+        ["a.cu:9: block: [0,0,0], thread: [1,0,0] Assertion `i < n` failed.", "Assertion failed: x"],
+    ),
+    "crashed": (
+        ["Segmentation fault (core dumped)", "Aborted (core dumped)", "Thread 1 received signal SIGABRT, Aborted."],
+        ["Aborted the search"],
+    ),
     "terminated": (["terminate called without an active exception"], ["terminate"]),
     "host_killed": (["Killed", "Out of memory: Killed process 3"], ["I Killed it"]),
 }

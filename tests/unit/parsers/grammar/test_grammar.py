@@ -55,6 +55,12 @@ EXAMPLES = {
     "input_types": b"IElementWiseLayer with inputs a and b: first input has type Half but second input has type Int32",
     "int64_clamped": b"onnx2trt_utils.cpp:395: One or more weights outside the range of INT32 was clamped",
     "jetson_cache": b"attempting to open cache file networks/n.caffemodel.3.tensorcache",
+    "torch_input_type": b"For input x, found user specified input dtype as Float16, however when inspecting the graph, "
+    b"the input type expected was inferred to be Float",
+    "jetson_loaded": b"device DLA_0, loaded networks/n.onnx",
+    "jetson_loading": b"loading network plan from engine cache... n.onnx.1.1.8001.GPU.FP16.engine",
+    "jetson_model": b"selecting fastest native precision for GPU:  FP16",
+    "jetson_uncalibrated": b"requested fasted precision for device GPU without providing valid calibrator",
     "jetson_precisions": b"native precisions detected for DLA_0: FP32, FP16, INT8",
     "kernel_blob": b"[mlir_fusion_codegen.cpp::codegen] blob.name_: gemm_0xce_sm2_acc_float",
     "llm_fmha": b"Context FMHA Enabled",
