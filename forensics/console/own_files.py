@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import stat
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import OutputError, SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
+_BLOCK = 1 << 20
 LARGEST = 128 << 20
 """Bytes; a longer file is none of ours."""
 
@@ -110,6 +112,16 @@ def flush_tree(path: Path) -> None:
     elif path.is_file():
         with _opened(path) as descriptor:
             os.fsync(descriptor)
+
+
+def file_digest(path: Path | str) -> tuple[int, str]:
+    """Return the bytes of a file, which may be of some GiB, and their SHA-256; raise OSError."""
+    digest, size = hashlib.sha256(), 0
+    with Path(path).open("rb") as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+            size += len(block)
+    return size, digest.hexdigest()
 
 
 def is_there(path: Path) -> bool:

@@ -16,12 +16,12 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from datetime import datetime, timezone
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trtforensics.comparison.loading import files_in
 from trtforensics.console.diagnostics import error
+from trtforensics.console.own_files import file_digest
 from trtforensics.datasets.judged_sources import TABLES, judged_source
 from trtforensics.datasets.store import LABEL_COLUMNS, SOURCE_COLUMNS, Dataset, is_dataset, word_of
 from trtforensics.errors import ForensicsError, SourceError, UsageError
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 _SETTLED_NS = 2_000_000_000
 """A file that was changed so shortly before it was read may have changed again within the clock's step."""
-_BLOCK = 1 << 20
 _NAME = re.compile(r"\\\{(\w+)\\\}")
 
 
@@ -171,16 +170,10 @@ def _stat(source: str) -> os.stat_result | None:
 
 
 def _digest(source: str) -> str | None:
-    digest = sha256()
     try:
-        if not Path(source).is_file():
-            return None
-        with Path(source).open("rb") as file:
-            while block := file.read(_BLOCK):
-                digest.update(block)
+        return file_digest(source)[1] if Path(source).is_file() else None
     except OSError:
         return None
-    return digest.hexdigest()
 
 
 _INGESTION: list[Ingestion] = []

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted
+from trtforensics.console.own_files import file_digest
 from trtforensics.console.terminal import visible
 from trtforensics.findings.case import Case
 from trtforensics.findings.finding import JudgedTarget, Severity
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 
 ANY = "any"
 """The name of no certain release."""
-_BLOCK = 1 << 20
 _BUILDS_ALL_THE_SAME = {"TF177"}
 """Errors that spoil what the engine computes, and do not keep it from being built."""
 _MARKS = {Severity.ERROR: "refused", Severity.WARNING: "warning", Severity.NOTE: "note"}
@@ -42,7 +40,7 @@ def check(
         SourceError: It cannot be read or is no ONNX model.
     """
     model = model or load_model(path)
-    size, sha256 = _digest(path)
+    size, sha256 = file_digest(path)
     for target in targets:
         checked = model.checked
         words = f"{counted(len(checked.nodes), 'node')}, operator set {checked.opset}, for {target.words}"
@@ -59,16 +57,6 @@ def _judged(case: Case, target: ModelTarget, report: Report) -> JudgedTarget:
     errors = [each for each in every if each.severity is Severity.ERROR and each.code not in _BUILDS_ALL_THE_SAME]
     known = {word for _, word in operators.values()}.isdisjoint({"?", "plugin"})
     return JudgedTarget(target.version or ANY, operators, False if errors else True if known else None)
-
-
-def _digest(path: str) -> tuple[int, str]:
-    """Return the bytes of a file and their digest; it may be of some GiB."""
-    digest, size = hashlib.sha256(), 0
-    with Path(path).open("rb") as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-            size += len(block)
-    return size, digest.hexdigest()
 
 
 def table_of_targets(path: str, reports: Sequence[Report]) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from trtforensics.engines.facts import EngineFacts, LayerFacts
-    from trtforensics.model.log import Build, EngineLayer, EngineTensor, Fusion, OnnxNode, ReformatLayer
+    from trtforensics.model.log import EngineLayer, EngineTensor, Fusion, OnnxNode, ReformatLayer
     from trtforensics.model.span import SourceSpan
 
 _PROFILE = re.compile(r" \[profile (\d{1,18})\]\Z")
@@ -181,7 +181,7 @@ class _Assembly:
     def add_origins(self) -> None:
         """Connect network layers and ONNX nodes with the engine layers that contain them, and name the fusions."""
         foreign = {node.name: node.onnx_nodes for node in self.build.foreign_nodes}
-        fusions = _fusions_by_member(_fusions_of_engine(self.build))
+        fusions = _fusions_by_member(f for f in self.build.fusions if self.build.may_be_in_engine(f.pass_index))
         for node, facts in self.layers.items():
             layer = facts.layer
             onnx_names = layer.onnx_nodes or foreign.get(_PROFILE.sub("", layer.name), ())
@@ -278,12 +278,6 @@ def _engine_facts(facts: LayerFacts) -> dict[str, object]:
         "final": tuned and tuned.final,
         "pass": tuned and tuned.pass_index,
     }
-
-
-def _fusions_of_engine(build: Build) -> tuple[Fusion, ...]:
-    """Return the fusions of the pass that made the engine; all fusions where the log does not show the pass."""
-    chosen = {index for index, build_pass in enumerate(build.passes) if build_pass.chosen}
-    return tuple(f for f in build.fusions if not chosen or f.pass_index is None or f.pass_index in chosen)
 
 
 def _fusions_by_member(fusions: Iterable[Fusion]) -> Mapping[str, Sequence[tuple[frozenset[str], Fusion]]]:

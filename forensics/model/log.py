@@ -445,7 +445,7 @@ class Build(Deferred):
 
     def may_be_in_engine(self, pass_index: int | None) -> bool:
         """Whether facts of a pass hold, or may hold, for the engine: the log does not say that it was discarded."""
-        return pass_index is None or self.passes[pass_index].chosen is not False
+        return pass_index is None or not self.passes or self.passes[pass_index].chosen is not False
 
     def origin_of(self, layer: EngineLayer) -> Choice | CachedResult | None:
         """Return what a layer of the engine came from; for a ForeignNode's kernel, what was tuned for the whole."""

@@ -326,16 +326,12 @@ def _tuning_rows(build: Build) -> Iterator[OverviewRow]:
 def _tie_rows(build: Build) -> Iterator[OverviewRow]:
     """Yield the choices that build noise may flip, except those that lost to another format or pass."""
     ties = [choice for choice in build.choices if choice.near_tie and choice.final is not False]
-    ties.sort(key=_margin)
+    ties.sort(key=lambda tie: tie.margin or 0.0)
     for tie in ties[:TOP]:
-        times = f"{milliseconds(tie.time_ms):>9} {(_margin(tie) - 1) * 100:+.1f} %"
+        times = f"{milliseconds(tie.time_ms):>9} {((tie.margin or 1.0) - 1) * 100:+.1f} %"
         yield OverviewRow(times, tie.layer or UNNAMED, tie.span.line, Role.WARNING)
     if len(ties) > TOP:
         yield OverviewRow("", f"and {len(ties) - TOP:,} more, marked ≈ in the layers", role=Role.DIM)
-
-
-def _margin(choice: Choice) -> float:
-    return (choice.runner_up_ms or 0.0) / (choice.time_ms or 1.0)
 
 
 def _tuning_time_rows(build: Build) -> Iterator[OverviewRow]:

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trtforensics.bisection.runner.placeholders import unknown
+from trtforensics.console.own_files import file_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -52,7 +53,6 @@ _EXTERNAL = re.compile(rb"\x0a\x08location\x12([\x01-\x7f])")
 
 _NO_PATH = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL}
 """What the system says of a word that is no path."""
-_READ_AT_ONCE = 1 << 20
 _MOST_FILES = 4096
 """Files of a folder that are looked at."""
 _MOST_BYTES = 1 << 30
@@ -121,11 +121,7 @@ def _sha256(path: Path) -> str:
 
 @lru_cache(maxsize=_MOST_FILES)
 def _hashed(key: Key) -> str:
-    digest = hashlib.sha256()
-    with Path(key[0]).open("rb") as file:
-        while chunk := file.read(_READ_AT_ONCE):
-            digest.update(chunk)
-    return digest.hexdigest()
+    return file_digest(key[0])[1]
 
 
 def _external_files(model: Path) -> list[Path]:

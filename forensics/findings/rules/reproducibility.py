@@ -98,7 +98,7 @@ def near_ties(case: Case) -> Iterator[Observation]:
     used = [result for result in build.tuned_results if result.final]
     layers = [layer for layer in build.engine_layers if layer.choice in tied]
     cost = cost_of(case, layers) if all(choice.final for choice in near) else None
-    near.sort(key=lambda c: (c.runner_up_ms or 0) / (c.time_ms or 1))
+    near.sort(key=lambda choice: choice.margin or 0.0)
     whose = f"of {counted(len(used), 'choice')} of the engine" if cost else "among the choices that may be the engine's"
     yield Observation(
         f"Near ties (runner-up within {NEAR_TIE_RATIO - 1:.0%}): {len(near)} {whose}",

@@ -54,7 +54,7 @@ def _limit(case: Case) -> int:
     printed = (case.build.option("build", name) or "" for name in ("Memory Pools", "Workspace"))
     sizes = [float(size[1]) for text in printed if (size := _PRINTED.match(text.strip()))]
     told = _TOLD.search(case.build.command or "") if case.build.tool is Tool.POLYGRAPHY else None
-    sizes += [float(told[1]) * 1024 ** (" KMG".index(told[2] or " ") - 2)] if told else []
+    sizes += [float(told[1]) * 1024.0 ** (" KMG".index(told[2] or " ") - 2)] if told else []
     return round(max(sizes, default=0))
 
 
@@ -82,8 +82,8 @@ def workspace(case: Case) -> Step:
     old = case.ran(before="8.4")
     if case.build.tool is Tool.POLYGRAPHY:
         older = "--workspace" in re.split(r"[\s=]", case.build.command or "")
-        limit = ("--workspace", f"{mebibytes}M") if older else ("--pool-limit", f"workspace:{mebibytes}M")
-        return Step(what, polygraphy_run(case, *limit))
+        pool = ("--workspace", f"{mebibytes}M") if older else ("--pool-limit", f"workspace:{mebibytes}M")
+        return Step(what, polygraphy_run(case, *pool))
     if case.build.tool is Tool.TRTEXEC and options(case):
         flag = f"--workspace={mebibytes}" if old else f"--memPoolSize={_pools(case, mebibytes)}"
         return Step(what, trtexec(case, flag, without=("--workspace", "--memPoolSize")))

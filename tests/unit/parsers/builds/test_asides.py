@@ -10,7 +10,12 @@ from trtforensics.parsers.text.line_index import LineIndex
 
 WORDINGS: dict[str, tuple[list[str], list[str]]] = {
     "prompt": (
-        ["me@box:~/a$ trtexec --onnx=a", "(env) [10:05:00] root@c1:/w# ls", "[me@box a]$ l"],
+        [
+            "me@box:~/a$ trtexec --onnx=a",
+            "    (a) me@box:~/b (copy)$ python c.py",
+            "(env) [10:05:00] root@c1:/w# ls",
+            "[me@box a]$ l",
+        ],
         ["to me@box.org"],
     ),
     "cell": (["In [3]: !trtexec --onnx=a", "In [12]:"], ["Cell In [3]: x"]),
