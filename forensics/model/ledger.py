@@ -7,9 +7,10 @@ with all its kernels, or a tuned block that joins no layer. Each layer that runs
 time or without. Shares are of the total, and only of units whose time has the ledger's basis.
 
 The average of a profile's row is no steady time where a few calls far slower than the others are in it, such as the
-first one. Its median is, where the profile has medians. Where it has none, the run tells how long such calls took: a
-profile that counts the calls of the warm-up too adds up to more than the run's GPU time, or the run's slowest call is
-far from its median. If one row alone can hold that much, it does not count in the row's time.
+first one. Medians are, where the profile has them: then every row counts with its own, so that shares are of one kind.
+Where it has none, the run tells how long such calls took: a profile that counts the calls of the warm-up too adds up to
+more than the run's GPU time, or the run's slowest call is far from its median. If one row alone can hold that much, it
+does not count in the row's time.
 """
 
 from __future__ import annotations
@@ -226,9 +227,8 @@ def _kind(name: str) -> UnitKind:
 def _steady_times(build: Build) -> Sequence[float]:
     """Return the time of each row of the profile without calls that are far slower than the others."""
     rows, slow_ms = build.profile, _slow_calls(build)
-    times = [
-        row.median_ms if row.median_ms and row.average_ms >= _FAR * row.median_ms else row.average_ms for row in rows
-    ]
+    is_far = any(row.median_ms and row.average_ms >= _FAR * row.median_ms for row in rows)
+    times = [row.median_ms if is_far and row.median_ms else row.average_ms for row in rows]
     able = [place for place, row in enumerate(rows) if row.total_ms * _FAR >= slow_ms]
     if slow_ms and len(able) == 1 and rows[able[0]].median_ms is None:
         row = rows[able[0]]

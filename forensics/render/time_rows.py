@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from trtforensics.model.run import RunResult
     from trtforensics.model.span import SourceSpan
 
+_LONGER = 1.5
+"""From how many times the GPU time on a profile's sum is said to be longer."""
 _SHOWN = 3
 _KINDS = 4
 _NAME = 36
@@ -114,7 +116,10 @@ def _layers(log: BuildLog, build: Build, ledger: TimeLedger) -> Iterator[TimeRow
     note = ledger.note if build.engine_layers else counted(len(units), "row") + " of the profile"
     left = f", {ledger.unknown_layers} have no time" if ledger.unknown_layers else ""
     how = "measured" if ledger.time_is is TimeSource.MEASURED else "as tuned, layer by layer"
-    is_most = is_mostly_timed(ledger)
+    how += " without slow calls" if any(unit.average_ms is not None for unit in units) else ""
+    is_most, gpu_ms = is_mostly_timed(ledger), mean_of(build.result("gpu_compute_ms"))
+    if gpu_ms and ledger.time_is is TimeSource.MEASURED and ledger.total_ms >= _LONGER * gpu_ms:
+        how += f", {ledger.total_ms / gpu_ms:.1f} times the run's GPU time, as the profiler waits behind each layer"
     parts = f": {shares(grouped(units), _KINDS)}" if is_most else "; too few for shares"
     yield TimeRow("time", f"{figure(ledger.total_ms)} ms {how} ({note}{left}){parts}", ())
     if not is_most:

@@ -83,6 +83,11 @@ def test_an_average_far_above_the_median_is_no_steady_time() -> None:
     assert [(unit.time_ms, unit.average_ms) for unit in ledger.units] == [(0.3, 0.9), (0.1, None)]
 
 
+def test_beside_an_average_far_above_its_median_every_row_counts_with_its_median() -> None:
+    rows = LayerTime("b", 9.0, 0.9, 0.3, 75.0, span(7)), LayerTime("c", 1.0, 0.1, 0.09, 8.0, span(8))
+    assert [unit.time_ms for unit in ledger_of(profiled(rows)).units] == [0.3, 0.09]
+
+
 ROWS = ("conv", 80.0), ("rest", 19.0), ("small", 1.0)
 """Ten calls, of which the first took 79 ms longer: the run's calls take 2.1 ms."""
 

@@ -201,6 +201,19 @@ def test_a_profile_is_summed_up_by_kinds_and_types_of_one_basis(load: Load) -> N
     assert first_line(headlines(log)) == "PASSED · trtexec 8.6.1 · 75 % computes INT8"
 
 
+def test_a_profile_that_took_longer_than_the_run_says_so(load: Load) -> None:
+    text = """&& 8.6.1 --dumpProfile --separateProfileRun --useCudaGraph
+        i GPU Compute Time: min = 0.1 ms, max = 0.1 ms, mean = 0.1 ms, median = 0.1 ms, percentile(99%) = 0.1 ms
+        i === Profile (100 iterations ) ===
+        i   Layer   Time (ms)   Avg. Time (ms)   Median Time (ms)   Time %
+        i       c       75.00           0.7500             0.2500     75.0
+        i   Total       75.00           0.7500             0.2500    100.0
+        &&."""
+    log = load(marked(text).text)
+    rows = {row.label: row.cited for row in time_rows(log, log.builds[0])}
+    assert rows["time"].startswith("0.25 ms measured without slow calls, 2.5 times the run's GPU time, as the profiler")
+
+
 def test_what_was_allowed_is_told_from_what_is_computed(load: Load) -> None:
     text = """&& 8.6.1 --fp16 --dumpProfile
         i === Build Options ===
