@@ -72,8 +72,8 @@ def describe_exit(status: int) -> str:
     if status < 0:
         return f"died by {_signal_name(-status)}"
     if status in NOT_RUN:
-        why = "not found" if status == max(NOT_RUN) else "cannot be executed"
-        return f"exit status {status} (the command is {why})"
+        why = "is not found" if status == max(NOT_RUN) else "cannot be executed"
+        return f"exit status {status} (the command {why})"
     if status > _SHELL_SIGNAL:
         return f"exit status {status} ({_signal_name(status - _SHELL_SIGNAL)})"
     return f"exit status {status}"

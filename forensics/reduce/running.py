@@ -99,8 +99,7 @@ class ReductionAnswer:
     def text(self, directory: Path, fixed: Sequence[str]) -> str:
         """Return the answer as text: what is left, how it fails, what else was seen, the files."""
         search, reduction = self.search, self.reduction
-        end = "" if search.why.endswith("?") else "."
-        lines = [_certificate(reduction) if search.certified else f"{_SENTENCES[search.status]}: {search.why}{end}"]
+        lines = [_certificate(reduction) if search.certified else f"{_SENTENCES[search.status]}: {search.why}."]
         if reduction.failure is not None:
             failure = reduction.failure
             what = f"{failure.code} {failure.title}".strip() or failure.form or "no message"
@@ -113,7 +112,7 @@ class ReductionAnswer:
             lines.append(f"ONNX Runtime does not run the whole model ({reduction.recorded.why}).")
         reused = f", {search.reused} of them by an earlier run" if search.reused else ""
         lines.append(f"{counted(search.builds, 'probe')}{reused}.")
-        lines += search.verdicts.lines
+        lines += [*search.not_judged(besides=OTHERWISE), *search.verdicts.lines]
         lines += [f"{directory}/fixed/{line}" for line in fixed]
         return "".join(f"{visible(line)}\n" for line in lines)
 
@@ -182,7 +181,8 @@ def _control(reduction: Reduction) -> list[str]:
     words = {"good": "passes", "bad": "fails in the same way"}
     outcomes = sorted({words.get(verdict, "could not be judged") for verdict in control.verdicts})
     what = f"The control, {control.model}, {' and '.join(outcomes)}: {', '.join(control.folders)}."
-    missed = f"The check passed {counted(reduction.missed, 'time')} on models that fail; passes were looked at again."
+    missed = f"The check passed {counted(reduction.missed, 'time')} on models that fail: passes were looked at again. "
+    missed += "More than one miss in five is beyond what a certificate stands for."
     return [*([what] if outcomes else []), *([missed] if reduction.missed else [])]
 
 

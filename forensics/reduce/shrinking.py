@@ -31,7 +31,11 @@ if TYPE_CHECKING:
 ALONE = "the answer"
 BUT_ONE = "the answer without one node"
 CONTROL = "the control"
-FAILS_ALWAYS = "this check fails on everything that was tried: is the command right?"
+FAILS_ALWAYS = (
+    "this check fails on everything that was tried: is the command right? "
+    "If it fails on any Identity, name a model that passes by --control"
+)
+_NOT_JUDGED = f"the original cannot be judged; {AGAIN}, or give a check that crashes or hangs as --build"
 _WHOLE = "the original"
 _REWRITTEN = "the original, rewritten"
 _NAMED = "nodes that the failure names"
@@ -158,7 +162,7 @@ class ReductionSearch(SubsetSearch):
         if verdict is Verdict.GOOD:
             return self._ended(Status.NOT_REPRODUCED, "the original does not fail")
         if verdict is Verdict.UNRESOLVED:
-            return self._ended(Status.INCONCLUSIVE, f"the original cannot be judged; {AGAIN}")
+            return self._ended(Status.INCONCLUSIVE, _NOT_JUDGED)
         lost = yield from self._rewritten()
         if lost is not None:
             return lost

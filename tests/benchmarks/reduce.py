@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import os
 import subprocess
 import sys
 import tempfile
@@ -43,6 +44,8 @@ MOST_LINEAR = 104
 
 _POLYGRAPHY = "import sys; from polygraphy.tools import main; sys.exit(main())"
 """Polygraphy's command in our interpreter."""
+_WITH_TESTS = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+"""The environment in which Polygraphy's check, in another folder, finds this package."""
 
 logging.getLogger("picire").setLevel(logging.ERROR)
 
@@ -99,7 +102,9 @@ def polygraphy(mode: str) -> Callable[[PlantedCase, Path, Path], Reduced]:
         ]
         begin = time.monotonic()
         try:
-            subprocess.run([*line, *check], cwd=folder, capture_output=True, check=False, timeout=PATIENCE_S)
+            subprocess.run(
+                [*line, *check], cwd=folder, env=_WITH_TESTS, capture_output=True, check=False, timeout=PATIENCE_S
+            )
         except subprocess.TimeoutExpired:
             return Reduced(0, _lines(count), PATIENCE_S, same=False)
         seconds = time.monotonic() - begin

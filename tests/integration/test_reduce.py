@@ -100,7 +100,8 @@ def test_a_check_that_fails_on_everything_certifies_nothing(run: Run, tmp_path: 
     done = run("reduce", planted(tmp_path), "--check", broken, "--artifacts-dir", out)
     assert done.returncode == 1
     assert done.stdout.startswith(
-        "Inconclusive: this check fails on everything that was tried: is the command right?\n"
+        "Inconclusive: this check fails on everything that was tried: is the command right? "
+        "If it fails on any Identity, name a model that passes by --control.\n"
     )
     assert "The control, an Identity of x, fails in the same way: probes/0003-" in done.stdout
     result = json.loads((out / "result.json").read_text())

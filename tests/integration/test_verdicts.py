@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="pr
 
 NORM_CHAIN = ROOT / "testdata" / "models" / "norm-chain.onnx"
 CHECK = "sh check.sh golden.txt samples $LIMIT"
-SCRIPT = 'echo >> ran\ntest "$(cat golden.txt samples/0 | tr -d "\\n")$LIMIT" = 002\n'
+SCRIPT = '. ./lib.sh\necho >> ran\ntest "$(cat golden.txt samples/0 | tr -d "\\n")$LIMIT" = 002\n'
 """Says that all is well, until something is another."""
 
 
@@ -39,6 +39,7 @@ class Place:
         self.folder = folder
         self.environment = {**os.environ, "LIMIT": "2"}
         self.write("check.sh", SCRIPT)
+        self.write("lib.sh", ":\n")
         self.write("golden.txt", "0\n")
         self.write("samples/0", "0\n")
 
@@ -129,6 +130,7 @@ def test_what_changed_is_judged_again_and_nothing_else(place: Place, mode: Calla
     place.run(*words)
     changes: Mapping[str, Callable[[], object]] = {
         "check.sh": lambda: place.write("check.sh", f"{SCRIPT}\n"),
+        "lib.sh (read by check.sh)": lambda: place.write("lib.sh", "true\n"),
         "golden.txt": lambda: place.write("golden.txt", "1\n"),
         "samples": lambda: place.write("samples/1", "0\n"),
         "$LIMIT": lambda: place.environment.update(LIMIT="3"),
@@ -143,6 +145,14 @@ def test_what_changed_is_judged_again_and_nothing_else(place: Place, mode: Calla
         assert [each["why"] for each in found["verdicts"]["again"]] == [f"{name} of the check changed"]
         place.run(*words)
         assert place.ran() - before == len(found["probes"]), name
+
+
+def test_an_edit_while_probes_run_takes_the_certificate(place: Place) -> None:
+    place.write("check.sh", 'echo >> ran\n[ $(wc -l < ran) = 5 ] && echo >> golden.txt\n! grep -qx b "$1"\n')
+    words = [*items(place), "--check", "sh check.sh {items} golden.txt"]
+    found = place.run(*words)
+    assert (found["status"], found["why"]) == ("named", "golden.txt changed while probes ran; run it again")
+    assert place.run(*words)["status"] == "certified"
 
 
 @pytest.mark.parametrize("mode", MODES)

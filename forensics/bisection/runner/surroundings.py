@@ -1,7 +1,7 @@
 """What a command line means where it runs: its folder, and the content of the files and variables that it names.
 
-With another content of a script, a model or a golden file the same line is another command. What files read in turn is
-not looked at, but for the external data of ONNX models.
+With another content of a script, a model or a golden file the same line is another command. So it is with what short
+text files, such as scripts, name in turn, and with the external data of ONNX models.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ import shlex
 import shutil
 import stat
 import time
+from collections import deque
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from trtforensics.bisection.runner.placeholders import unknown
@@ -50,6 +51,13 @@ _OF_A_RUN = re.compile(r"TRTFORENSICS_\w*|CUDA_VISIBLE_DEVICES|SLURM_\w*|(?:OLD)
 """Variables that differ from run to run, or stand for paths alone."""
 _EXTERNAL = re.compile(rb"\x0a\x08location\x12([\x01-\x7f])")
 """Where an ONNX model says which file holds a tensor: the length of the name that follows."""
+
+_IN_TURN = " (read by "
+"""Stands behind the name of a file that another one names."""
+_NAME = re.compile(r"[\w./~@+-]*\w")
+_LONGEST_TEXT = 1 << 16
+"""Bytes of a file that may be a script."""
+_MOST_IN_TURN = 256
 
 _NO_PATH = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL}
 """What the system says of a word that is no path."""
@@ -85,8 +93,14 @@ def surroundings_of(command: str, artifacts: Path) -> Surroundings:
 
 
 def differing(before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
-    """Return the names whose content differs, or that one side lacks."""
-    return [name for name in {**before, **now} if before.get(name) != now.get(name)]
+    """Return the names whose content differs, or that one side lacks; scripts write some of what they name, as new."""
+    names = (name for name in {**before, **now} if before.get(name) != now.get(name))
+    return [name for name in names if name in before or not is_read_in_turn(name)]
+
+
+def is_read_in_turn(name: str) -> bool:
+    """Whether a name is of a file that no command names, but a file that it names."""
+    return _IN_TURN in name
 
 
 def stamp_of(paths: Iterable[Path]) -> list[tuple[int, int]]:
@@ -201,7 +215,34 @@ def _paths(command: str, artifacts: Path) -> dict[str, list[Path]]:
                 bases += places
             else:
                 named |= {place: paths for place in places if (paths := _existing(place, artifacts))}
-    return {place: paths for place, paths in named.items() if place not in written}
+    paths = {place: paths for place, paths in named.items() if place not in written}
+    return {**paths, **_in_turn([file for files in paths.values() for file in files], artifacts)}
+
+
+def _in_turn(paths: Sequence[Path], artifacts: Path) -> dict[str, list[Path]]:
+    """Return the files that short texts among some files name, and those that these name, modules of Python too."""
+    known, named = {path.resolve() for path in paths}, dict[str, list[Path]]()
+    queue = deque(paths)
+    while queue and len(named) < _MOST_IN_TURN:
+        script = queue.popleft()
+        for path in _named_in(script):
+            if _kind(path) == "file" and path.resolve() not in known and _existing(str(path), artifacts):
+                known.add(path.resolve())
+                queue.append(path)
+                named[f"{path}{_IN_TURN}{script})"] = [path]
+    return named
+
+
+def _named_in(script: Path) -> Iterator[Path]:
+    """Yield paths that a short text may mean: from here or from its own folder, whatever variable stands before."""
+    try:
+        text = script.read_text() if _kind(script) == "file" and script.stat().st_size <= _LONGEST_TEXT else ""
+    except (OSError, UnicodeDecodeError):
+        return
+    for name in dict.fromkeys(_NAME.findall(re.sub(r"\A#!.*", "", text))) if "\0" not in text else ():
+        module = name.replace(".", "/")
+        for end in (os.path.expanduser(name), PurePath(name).name, f"{module}.py", f"{module}/__init__.py"):  # noqa: PTH111 - may stay
+            yield from (Path(end), script.parent / end)
 
 
 def _existing(place: str, artifacts: Path) -> list[Path]:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 SCHEMA = 1
 
 _SHOWN = 20
+_REASONS = 3
 _REMEDY = "Certified: with these from good the build is good, and without any one of them it is bad."
 _SINGLE_REMEDY = "Certified: with this one from good the build is good, and without it the build is bad."
 _SENTENCES = {
@@ -122,6 +123,12 @@ class SearchAnswer:
         """Whether the sets were seen to fail alone, and everything else to pass."""
         return self.status == "certified"
 
+    def not_judged(self, besides: str = "\n") -> list[str]:
+        """Say why probes could not be judged, the most frequent reasons first, but for those that begin so."""
+        reasons = (probe.reason for probe in self.probes if probe.verdict == Verdict.UNRESOLVED)
+        counts = Counter(reason for reason in reasons if not reason.startswith(besides)).most_common(_REASONS)
+        return [f"{counted(count, 'probe')} could not be judged: {reason}." for reason, count in counts]
+
     def document(self) -> Document:
         """Return ``result.json``."""
         document: Document = document_of(self)
@@ -138,7 +145,7 @@ class SearchAnswer:
         reused = f", {self.reused} of them by an earlier run" if self.reused else ""
         bound = f"information theory asks for {self.lower_bound} plus endpoints and certificate"
         lines.append(f"{counted(self.builds, 'build')}{reused}, over {counted(self.items, 'item')}; {bound}.")
-        lines += self.verdicts.lines
+        lines += [*self.not_judged(), *self.verdicts.lines]
         lines += [f"{directory}/fixed/{line}" for line in fixed]
         return "".join(f"{visible(line)}\n" for line in lines)
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from trtforensics.bisection.runner.surroundings import surroundings_of
+from trtforensics.bisection.search import Status
 from trtforensics.bisection.session.answer import SearchAnswer, answer_of, write_result
 from trtforensics.bisection.session.artifacts import FIXED
 from trtforensics.bisection.session.job import Job, tool_versions
 from trtforensics.bisection.session.session import open_session
-from trtforensics.console.counting import duration
+from trtforensics.console.counting import duration, listed
 from trtforensics.console.output import explained
 
 if TYPE_CHECKING:
@@ -42,6 +44,9 @@ def bisect(
 
         def write() -> SearchAnswer:
             answer = answer_of(lever, search, session.answers)
+            if answer.certified and (edited := session.edited()):
+                why = f"{listed(edited)} changed while probes ran; run it again"
+                answer = replace(answer, status=Status.NAMED.value, why=why)
             write_result(directory, answer.document())
             return answer
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from trtforensics.bisection.runner.probe import judge_build
-from trtforensics.bisection.runner.surroundings import differing
+from trtforensics.bisection.runner.surroundings import differing, is_read_in_turn
 from trtforensics.bisection.search import Verdict
 from trtforensics.console.counting import listed
 
@@ -47,6 +47,11 @@ class Judge:
     parts: Mapping[str, object] = field(default_factory=dict)
     paths: Mapping[str, Sequence[Path]] = field(default_factory=dict)
 
+    @property
+    def inputs(self) -> Mapping[str, object]:
+        """The content of what the check names."""
+        return _inputs(self.parts)
+
     def changes(self, before: Mapping[str, object], written: Collection[str]) -> list[str]:
         """Say in what the parts of an earlier judge differ, but for inputs that the probes write themselves."""
         now = self.parts
@@ -54,10 +59,13 @@ class Judge:
             if before.get("check") is None:
                 return ["a check was added"]
             return ["the check is another command" if now.get("check") is not None else "there is no check now"]
-        sides = [inputs if isinstance(inputs := parts.get("inputs"), dict) else {} for parts in (before, now)]
-        names = [name for name in differing(*sides) if name not in written]
+        names = [name for name in differing(_inputs(before), self.inputs) if name not in written]
         words = [f"{listed(names)} of the check changed"] if names else []
         return words + [text for part, text in _CHANGES.items() if before.get(part) != now.get(part)]
+
+
+def _inputs(parts: Mapping[str, object]) -> dict[str, object]:
+    return inputs if isinstance(inputs := parts.get("inputs"), dict) else {}
 
 
 _CHANGES = {
@@ -154,7 +162,7 @@ class History:
     def __init__(self, items: int) -> None:
         self.probes: dict[int, Probe] = {}
         self.runs = 0
-        self._judges: dict[str, Mapping[str, object]] = {}
+        self.judges: dict[str, Mapping[str, object]] = {}
         self._changed: dict[str, list[bool]] = {}
         self._edited: frozenset[str] = frozenset()
         self._items = items
@@ -173,7 +181,7 @@ class History:
             self.runs += 1
             self._edited = frozenset()
             if isinstance(parts := event.get("parts"), dict):
-                self._judges[str(event["judge"])] = parts
+                self.judges[str(event["judge"])] = parts
             for probe in self.probes.values():
                 probe.running = False
         elif kind == "start":
@@ -217,8 +225,15 @@ class History:
 
     @property
     def written(self) -> frozenset[str]:
-        """What commands name and write: each of several probes that ran such a command changed it."""
-        return frozenset(name for name, changes in self._changed.items() if len(changes) > 1 and all(changes))
+        """What commands name and write: each of several probes that ran such a command changed it.
+
+        What only a script names it may write now and then: each probe, or any two, changed it.
+        """
+        return frozenset(
+            name
+            for name, changes in self._changed.items()
+            if (len(changes) > 1 and all(changes)) or (is_read_in_turn(name) and (all(changes) or sum(changes) > 1))
+        )
 
     def changes(self, done: Finished, judge: Judge) -> list[str]:
         """Say in what a judgement's judge differs from another; nothing: it stands."""
@@ -226,7 +241,7 @@ class History:
             return [f"{listed(edited)} changed while probes ran"]
         if done.judge == judge.name:
             return []
-        parts = self._judges.get(done.judge)
+        parts = self.judges.get(done.judge)
         return (
             ["they are of an earlier version of trtforensics"] if parts is None else judge.changes(parts, self.written)
         )

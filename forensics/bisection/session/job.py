@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from trtforensics.bisection.runner.options import RunOptions
+    from trtforensics.bisection.session.history import History
 
     Document = dict[str, object]
 
@@ -240,6 +241,15 @@ def judge_of(settings: str, options: RunOptions, directory: Path) -> Judge:
     parts = {**basis, "settings": settings}
     by_build = check is None and not settings
     return Judge(digest(parts)[:_SHORT], by_build, digest(basis)[:_SHORT], parts, where.paths)
+
+
+def basis_of(judge: Judge, history: History) -> str:
+    """Return the basis of the first judge of a directory that was the same, but for settings and what probes write."""
+    settings = judge.parts["settings"]
+    for parts in history.judges.values():
+        if not judge.changes({**parts, "settings": settings}, history.written):
+            return digest({name: part for name, part in parts.items() if name != "settings"})[:_SHORT]
+    return judge.basis
 
 
 def digest(data: object) -> str:

@@ -15,11 +15,11 @@ from trtforensics.bisection.runner.disk_space import free_bytes, said_bytes
 from trtforensics.bisection.runner.leftovers import end_orphans
 from trtforensics.bisection.runner.probe import ENGINE, ProbeOutcome, ProbeSpec, describe
 from trtforensics.bisection.runner.stopping import stoppable
-from trtforensics.bisection.runner.surroundings import stamp_of
+from trtforensics.bisection.runner.surroundings import differing, stamp_of
 from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.session.artifacts import Artifacts, EngineShelf
 from trtforensics.bisection.session.history import Made, indexes_text
-from trtforensics.bisection.session.job import check_directory, judge_of, write_job
+from trtforensics.bisection.session.job import basis_of, check_directory, judge_of, write_job
 from trtforensics.bisection.session.journal import Journal
 from trtforensics.bisection.session.lock import locked
 from trtforensics.console import streams
@@ -139,6 +139,13 @@ class Session:
         """Return what the plan computes; a signal that ends the run ends that at once, by KeyboardInterrupt."""
         with nullcontext() if self._stopper is None else self._stopper.computing():
             return compute()
+
+    def edited(self) -> list[str]:
+        """Return what commands name and something else changed in this run: its verdicts are not all of one content."""
+        before, now = self.judge.inputs, judge_of(self.lever.settings, self.options, self.artifacts.directory).inputs
+        names = {name for name in differing(before, now) if name in before}
+        names.update(name for answer in self.answers for name in answer.finished.edited)
+        return sorted(names - self.journal.history.written)
 
     def _is_done(self) -> bool:
         return self.computed(lambda: self.plan.done)
@@ -414,7 +421,7 @@ def open_session(
                     revoke_ticket(artifacts.folder(probe.folder))
             artifacts.settle(journal.history.probes.values(), lever.file)
         judge = judge_of(lever.settings, options, directory)
-        lever.basis = judge.basis
+        lever.basis = basis_of(judge, journal.history)
         forgotten = _named(journal, options.forget)
         executor = make_executor(options)
         stack.callback(executor.close)

@@ -65,8 +65,8 @@ def test_other_failures_are_counted() -> None:
 def test_the_control_is_shown_with_what_was_seen_of_it() -> None:
     assert "The control, an Identity of x, passes: probes/2, probes/5.\n" in answer(1)
     failed = ControlSeen("c.onnx", ("bad",), ("probes/2",))
-    text = answer(0, control=failed, status="inconclusive", why="is the command right?")
-    assert text.startswith("Inconclusive: is the command right?\n")
+    text = answer(0, control=failed, status="inconclusive", why="it fails always")
+    assert text.startswith("Inconclusive: it fails always.\n")
     assert "The control, c.onnx, fails in the same way: probes/2.\n" in text
     assert "left:" not in text
     unjudged = ControlSeen("c.onnx", ("unresolved",), ("probes/2",))
@@ -77,4 +77,4 @@ def test_the_control_is_shown_with_what_was_seen_of_it() -> None:
 
 def test_missed_failures_are_counted() -> None:
     assert "The check passed twice" not in answer(1)
-    assert "The check passed 2 times on models that fail; passes were looked at again.\n" in answer(1, missed=2)
+    assert "The check passed 2 times on models that fail: passes were looked at again. More" in answer(1, missed=2)

@@ -224,7 +224,7 @@ def test_a_check_that_fails_on_the_control_too_ends_the_search_at_once(nodes: in
     assert [(len(ask.active), ask.build) for ask in asked] == [(nodes, 0), (0, 0), (0, 1)]
     result = search.result()
     assert (result.status, result.culprits, search.smallest) == (Status.INCONCLUSIVE, (), frozenset())
-    assert result.why == "this check fails on everything that was tried: is the command right?"
+    assert result.why.startswith("this check fails on everything that was tried: is the command right? If it fails on ")
 
 
 def test_a_single_node_is_certified_by_a_control_that_passed_twice() -> None:

@@ -109,6 +109,36 @@ def test_another_content_is_another_command(command: str, change: Callable[[], o
     assert differing(before.inputs, surroundings_of(command, OUT).inputs)
 
 
+@pytest.mark.parametrize(
+    ("text", "files"),
+    [
+        (". ./lib.sh", {"lib.sh"}),
+        ('. "$(dirname "$0")/lib.sh"', {"proj/lib.sh"}),
+        ("#!/bin/sh\nsh $HERE/lib.sh < ../c", {"proj/lib.sh", "proj/../c"}),
+        ("import helper\nfrom pkg.deep import it", {"proj/helper.py", "proj/pkg/deep.py", "proj/golden.npz"}),
+        ("print('nothing here', 'out/probes')", set()),
+    ],
+)
+def test_scripts_are_read_for_what_they_name(text: str, files: set[str]) -> None:
+    others = {"lib.sh": "", "helper.py": "open('golden.npz')", "golden.npz": "\0", "pkg/deep.py": ""}
+    for name, other in others.items():
+        Path("proj", name).parent.mkdir(exist_ok=True)
+        Path("proj", name).write_text(other)
+    if text.startswith(". ./"):
+        Path("lib.sh").write_text("")
+        Path("proj/lib.sh").unlink()
+    Path("proj/check.py").write_text(text)
+    before = surroundings_of("python3 proj/check.py", OUT)
+    assert {str(before.paths[name][0]) for name in before.inputs} == {"proj/check.py", *files}
+    for file in sorted(files):
+        Path(file).write_text("another")
+        assert differing(before.inputs, surroundings_of("python3 proj/check.py", OUT).inputs)
+    Path("proj/check.py").write_text(f"{text}\nnew.log")
+    named = surroundings_of("python3 proj/check.py", OUT)
+    Path("new.log").write_text("as the check writes it")
+    assert not differing(named.inputs, surroundings_of("python3 proj/check.py", OUT).inputs)
+
+
 def test_what_cannot_be_read_equals_nothing_that_can(monkeypatch: pytest.MonkeyPatch) -> None:
     readable = surroundings_of("./run c data", OUT)
 
