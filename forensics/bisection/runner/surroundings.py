@@ -215,8 +215,8 @@ def _paths(command: str, artifacts: Path) -> dict[str, list[Path]]:
                 bases += places
             else:
                 named |= {place: paths for place in places if (paths := _existing(place, artifacts))}
-    paths = {place: paths for place, paths in named.items() if place not in written}
-    return {**paths, **_in_turn([file for files in paths.values() for file in files], artifacts)}
+    read = {place: paths for place, paths in named.items() if place not in written}
+    return {**read, **_in_turn([path for paths in read.values() for path in paths], artifacts)}
 
 
 def _in_turn(paths: Sequence[Path], artifacts: Path) -> dict[str, list[Path]]:

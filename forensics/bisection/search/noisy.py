@@ -24,6 +24,7 @@ from trtforensics.bisection.search.rates import (
     likelihood,
     most_builds,
     normalised,
+    require_apart,
     require_fit,
     require_one_rate,
 )
@@ -235,6 +236,7 @@ class NoisyFinder(Finder):
     def _require_one_rate(self) -> None:
         known = self._of_known_state(besides=lambda _: False)
         require_one_rate(known, normalised(_log_noise(known))[1])
+        require_apart(known)
 
     def _of_known_state(self, besides: Callable[[int], bool]) -> list[tuple[int, bool, bool]]:
         """Return the builds of subsets of known state: subset, whether a culprit is active, whether it was bad.

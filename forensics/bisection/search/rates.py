@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trtforensics.bisection.search.finder import MisfitError
+from trtforensics.bisection.search.finder import MisfitError, TooNoisyError
 from trtforensics.bisection.search.ledger import bits
 
 if TYPE_CHECKING:
@@ -69,6 +69,8 @@ def most_builds(atoms: int, doubt: float) -> int:
 
 
 _FACTOR = 1000
+_FEW = 8
+"""Builds of each state from which on their rates say something."""
 _LOOSE = 1.0
 """How many builds the common rate weighs against a subset's own, in the alternative to one rate."""
 
@@ -111,6 +113,20 @@ def require_one_rate(known: Sequence[tuple[int, bool, bool]], evidence: float) -
         logs -= _log_beta(rate * _LOOSE, (1 - rate) * _LOOSE)
     if normalised(logs)[1] > evidence + log(_FACTOR):
         raise MisfitError
+
+
+def require_apart(known: Sequence[tuple[int, bool, bool]]) -> None:
+    """Require that known builds look as the grid says: bad less than half as often without a culprit as with one.
+
+    Each rate counts as if it had been seen once more, half good and half bad: a few clean outcomes are apart.
+
+    Raises:
+        TooNoisyError: They are closer together, where a decision means little.
+    """
+    sides = {state: [bad for _, active, bad in known if active is state] for state in (True, False)}
+    shown, false = ((sum(side) + 0.5) / (len(side) + 1) for side in sides.values())
+    if all(len(side) >= _FEW for side in sides.values()) and false >= shown / 2:
+        raise TooNoisyError(len(known))
 
 
 def _log_beta(first: Array, second: Array) -> Array:

@@ -9,8 +9,8 @@ import pytest
 
 from tests.support.searches import answered, items
 from trtforensics.bisection.search import Ask, Search, Status, Verdict, noisy
-from trtforensics.bisection.search.finder import MisfitError
-from trtforensics.bisection.search.rates import any_rate, most_builds, require_fit, require_one_rate
+from trtforensics.bisection.search.finder import MisfitError, TooNoisyError
+from trtforensics.bisection.search.rates import any_rate, most_builds, require_apart, require_fit, require_one_rate
 
 
 def test_outcomes_of_any_rate_are_as_likely_as_the_beta_distribution_says() -> None:
@@ -123,3 +123,19 @@ def test_a_search_that_noise_keeps_from_deciding_ends_and_says_so(monkeypatch: p
         assert f"{len(builds)} builds decided too little: the failure shows too seldom" in found.why
         assert len(builds) % 12 == 0
         assert 5 in found.suspects
+
+
+@pytest.mark.parametrize(
+    ("shown", "false", "apart"),
+    [((8, 8), (0, 8), True), ((5, 10), (1, 10), True), ((5, 10), (3, 10), False), ((1, 7), (7, 7), True)],
+)
+def test_builds_that_are_bad_nearly_as_often_without_a_culprit_decide_nothing(
+    shown: tuple[int, int], false: tuple[int, int], *, apart: bool
+) -> None:
+    known = [(1, True, number < shown[0]) for number in range(shown[1])]
+    known += [(2, False, number < false[0]) for number in range(false[1])]
+    if apart:
+        require_apart(known)
+        return
+    with pytest.raises(TooNoisyError, match="20 builds decided too little: .* too often without its cause"):
+        require_apart(known)
