@@ -137,5 +137,5 @@ def test_builds_that_are_bad_nearly_as_often_without_a_culprit_decide_nothing(
     if apart:
         require_apart(known)
         return
-    with pytest.raises(TooNoisyError, match="20 builds decided too little: .* too often without its cause"):
+    with pytest.raises(TooNoisyError, match="20 builds decided too little"):
         require_apart(known)
