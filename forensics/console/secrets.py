@@ -40,7 +40,9 @@ def _form(pattern: str, hints: str, marks: str = "") -> _Form:
 
 
 _END = r"""\s"'&;,)\]}"""
-_VALUE = rf"""(?!\[secret\])(?:"[^"\n]{{0,500}}"|'[^'\n]{{0,500}}'|[^{_END}]+)"""
+_QUOTE = """["']?"""
+_VALUE = rf"""(?!\[secret\])(?:(?<=")[^"\n]{{1,500}}(?=")|(?<=')[^'\n]{{1,500}}(?=')|[^{_END}]+)"""
+"""A secret, without the quotes around it: what was JSON stays JSON."""
 _LONG = rf"""["']?(?=[^{_END}]{{0,99}}?\d)(?=[^{_END}]{{0,99}}?[A-Zac-wyz])[\w.~+/=-]{{16,99}}(?=\Z|[{_END}])["']?"""
 """The value of a name that says little: sixteen characters, digits and letters other than those of a shape or size."""
 _ASSIGNED = r"""["']?[ \t]{0,8}[=:][ \t]{0,8}"""
@@ -65,7 +67,7 @@ _FORMS = (
     _form(r"(?i)(\bcookie:[ \t]{0,8}|\bset-cookie:[ \t]{0,8})\S[^\n\"']*", "cookie:"),
     _form(
         r"(?i)((?:pass(?:word|wd|phrase)|pwd|secret|api[_-]?key|(?:access|private|account|shared|secret)[_-]?key"
-        rf"|client[_-]?secret){_ASSIGNED}){_VALUE}",
+        rf"|client[_-]?secret){_ASSIGNED}{_QUOTE}){_VALUE}",
         "pass pwd secret key",
         "=:",
     ),
@@ -74,7 +76,7 @@ _FORMS = (
         "token credential auth key",
         "=:",
     ),
-    _form(rf"((?:TOKEN|CREDENTIALS?)=){_VALUE}", "token= credential= credentials="),
+    _form(rf"((?:TOKEN|CREDENTIALS?)={_QUOTE}){_VALUE}", "token= credential= credentials="),
     _form(
         r"((?<!\S)--?(?:[a-z]{1,20}[_-]){0,3}(?:password|passwd|token|secret|api-key|api_key)[ =])(?!-)\S{6,}",
         "password passwd token secret api",

@@ -41,6 +41,7 @@ _PLACES = re.compile(
       | (?:token|account){_BETWEEN}(?=[a-z_-]{{0,9}}\d{{6}})({_VALUE})
       | (?:{_NAMED}){_BETWEEN}(?=[^\W\d])({_VALUE})
       | (?:user|login|for|-l)[ ]{{1,4}}(?=[a-z._-]{{1,40}}\d)([\w.-]+)
+      | hostname[ ]to[ ]<([^<>\s]+)
       | (?:home|users)(?:/|\\{{1,2}})([^\s/\\"'<>:,;|()\[\]{{}}]+)
     )
     | (?<![\w/])~(?=[^\W\d])([\w.-]+)(?=[/:\s])

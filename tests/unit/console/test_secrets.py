@@ -46,7 +46,8 @@ def test_what_is_remembered_is_forgotten_where_secrets_begin_or_cease_to_be_show
     [
         ("https://bob:pw@h/x", "https://[secret]@h/x"),
         ("HF_TOKEN=abcdefgh next", "HF_TOKEN=[secret] next"),
-        ("password='a b' next", "password=[secret] next"),
+        ("password='a b' next", "password='[secret]' next"),
+        ('{"password": "x y"}', '{"password": "[secret]"}'),
         ("Authorization: Bearer abc", "Authorization: Bearer [secret]"),
         ("a?token=1&b=2", "a?token=[secret]&b=2"),
     ],
