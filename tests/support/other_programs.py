@@ -137,6 +137,7 @@ def kernel(s: Secrets) -> str:
     return f"""\
 [    0.000000] Linux version 5.15.0-91-generic (buildd@{s.host}) (gcc (Ubuntu 11.4.0) 11.4.0) #101-Ubuntu SMP
 [    1.234567] e1000e 0000:00:1f.6 eth0: (PCI Express:2.5GT/s:Width x1) {s.mac}
+[    2.345670] systemd[1]: Set hostname to <{s.host}>.
 [    2.345678] usb 1-1: SerialNumber: {s.serial}
 [  100.000001] NVRM: loading NVIDIA UNIX x86_64 Kernel Module  535.104.05
 [  101.000001] NVRM: GPU at PCI:0000:3b:00: GPU-{s.uuid}
