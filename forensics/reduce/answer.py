@@ -54,7 +54,9 @@ def write_answer(lever: ReductionLever, active: frozenset[int], answer: SearchAn
     what = f"the smallest model that fails, {count} {'node' if count == 1 else 'nodes'}, {size:,} bytes"
     lines = [f"{MODEL}: {what}; {_validity(references_as_inputs(derived.model))}"]
     lines += [f"{data.name}: its large weights, which must lie beside it"] if data else []
-    lines.append("inputs.npz, inputs.json: a sample, for NumPy and for `polygraphy run --load-inputs`")
+    finite = all(np.isfinite(value).all() for value in inputs.values() if value.dtype.kind == "f")
+    cut = "" if finite else "; it holds values that are not finite: what made them was cut off"
+    lines.append(f"inputs.npz, inputs.json: a sample, for NumPy and for `polygraphy run --load-inputs`{cut}")
     golden = run_model(derived.model, inputs, derived.streamed)
     if isinstance(golden, str):
         lines.append(f"outputs.npz is not written: ONNX Runtime does not run the model ({golden})")

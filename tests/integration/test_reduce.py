@@ -110,6 +110,16 @@ def test_a_check_that_fails_on_everything_certifies_nothing(run: Run, tmp_path: 
     assert not (out / "fixed").exists()
 
 
+def test_an_answer_that_reads_infinity_says_that_its_maker_was_cut_off(run: Run, tmp_path: Path) -> None:
+    def infinite(graph: failing.Growing, current: str) -> str:
+        return graph.add("Mul", graph.add("Log", graph.add("Sub", current, current)), current)
+
+    model = saved(tmp_path, failing.model_with(infinite, 6))
+    alone = check(tmp_path, "import sys; sys.exit(b'\x22\x03Mul' in open(sys.argv[1], 'rb').read())")
+    done = run("reduce", model, "--keep-values", "--check", alone, "--artifacts-dir", tmp_path / "out")
+    assert "it holds values that are not finite: what made them was cut off\n" in done.stdout
+
+
 @pytest.mark.slow
 def test_a_single_node_is_certified_where_the_control_passes(run: Run, tmp_path: Path) -> None:
     alone = "import sys; sys.exit(b'\x22\x03Det' in open(sys.argv[1], 'rb').read())"
