@@ -5,10 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
+from trtforensics.console.counting import counted
+from trtforensics.render.names import shortened
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _Number = TypeVar("_Number", int, float)
+_LONGEST = 120
+"""Characters of a name in a ``repr``."""
 
 
 class _Summable(Protocol):
@@ -35,6 +40,10 @@ class LayerGroup(Generic[LayerT]):
 
     name: str
     layers: tuple[LayerT, ...]
+
+    def __repr__(self) -> str:
+        time = "no times" if self.time_ms is None else f"{self.time_ms:.4g} ms"
+        return f"<{shortened(self.name, _LONGEST) or 'all'}: {counted(len(self.layers), 'layer')}, {time}>"
 
     @property
     def time_ms(self) -> float | None:

@@ -52,7 +52,8 @@ def shown() -> list[object]:
     of_build = [getattr(build, name) for name in dir(build) if not name.startswith("_")]
     of_layer = [getattr(layer, name) for name in dir(layer) if not name.startswith("_")]
     found = [report, report.findings, report.findings[0], difference, difference.differences, difference.differences[0]]
-    return [log, log.builds, log.raw, log.joined, *found, *figures, build, layer, *of_build, *of_layer]
+    engine = [build.engine.whole, *build.engine.by_kind()]
+    return [log, log.builds, log.raw, log.joined, *found, *figures, build, layer, *of_build, *of_layer, *engine]
 
 
 def test_every_object_is_a_line_in_a_console() -> None:
