@@ -16,6 +16,7 @@ from trtforensics.bisection.precision.casting.caster import Caster, save
 from trtforensics.bisection.precision.emulation.judging import OutputJudge, tolerance_of
 from trtforensics.bisection.precision.quantized import MOST_GROUPS, TYPES, Pairs, products_of, ranges_of, scorer
 from trtforensics.bisection.precision.repair.curve import excess, rounding_curve
+from trtforensics.bisection.precision.repair.holding import HeldBeside
 from trtforensics.bisection.precision.running import builds_of, lever_of
 from trtforensics.bisection.session.answer import document_of, write_result
 from trtforensics.bisection.session.artifacts import FIXED, RESULT
@@ -54,16 +55,6 @@ class RangeTrial:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldOut:
-    """How the proposal does on samples from which no range was taken."""
-
-    samples: int
-    passes: bool
-    scores: Mapping[str, float | None]
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
 class WhatIf:
     """What the products of a model cost in 8 bits. ``left_out`` are those that the proposal keeps in FP32.
 
@@ -78,7 +69,7 @@ class WhatIf:
     best: int
     curve: RoundingCurve
     left_out: tuple[str, ...]
-    held_out: HeldOut | None
+    held_out: HeldBeside | None
     judged: Mapping[str, Mapping[str, float]]
     built: bool | None
     why_not_built: str
@@ -114,7 +105,7 @@ class WhatIf:
         if self.held_out is not None:
             held = self.held_out
             verdict = f"passes ({scores_text(held.scores)})" if held.passes else f"fails: {held.why}"
-            lines.append(f"On {counted(held.samples, 'held-out sample')}, of which no range was taken, it {verdict}.")
+            lines.append(f"On the held-out samples, of which no range was taken, it {verdict}.")
         lines += [f"Note: {note}." for note in self.notes]
         if self.built is not None:
             lines.append("TensorRT builds it." if self.built else f"It was not built: {self.why_not_built}.")
@@ -244,9 +235,9 @@ class QuantizationRun:
                 problem = built(self.lever, (folder / "model.onnx").absolute(), work.absolute(), self._options.timeout)
         return problem, ("model.onnx: the model with Q and DQ, for a strongly typed build",)
 
-    def _held(self, model: onnx.ModelProto) -> HeldOut | None:
+    def _held(self, model: onnx.ModelProto) -> HeldBeside | None:
         held = self.lever.held
         if held is None:
             return None
         judgement = self._judge.judge(scorer(held, model)(()))
-        return HeldOut(len(held.samples), judgement.passed, judgement.worst, judgement.why)
+        return HeldBeside(judgement.passed, judgement.worst, judgement.why)

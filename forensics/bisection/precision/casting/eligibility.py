@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import onnx
 from onnx import TensorProto
 
-from trtforensics.onnx_models.graphs import Survey, holds_graphs
+from trtforensics.onnx_models.graphs import Survey, holds_graphs, is_random
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,9 +33,9 @@ _TYPED_BY_ATTRIBUTE = frozenset(
 
 _MOVES = frozenset(
     {
-        *("Abs", "Compress", "DepthToSpace", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity"),
-        *("MaxPool", "Neg", "Relu", "Reshape", "ReverseSequence", "Slice", "SpaceToDepth", "Split", "Squeeze", "Tile"),
-        *("Transpose", "Trilu", "Unsqueeze"),
+        *("Abs", "Compress", "DepthToSpace", "Dropout", "Expand", "Flatten", "Gather", "GatherElements", "GatherND"),
+        *("Identity", "MaxPool", "Neg", "Relu", "Reshape", "ReverseSequence", "Slice", "SpaceToDepth", "Split"),
+        *("Squeeze", "Tile", "Transpose", "Trilu", "Unsqueeze"),
     }
 )
 """Each output value is an input value or its magnitude, so that 16 bits lose no more than the producer has lost."""
@@ -84,8 +84,9 @@ def candidates(model: onnx.ModelProto, survey: Survey, storage: Storage) -> dict
         inputs, outputs = (_slots(node, schema, survey, storage, side) for side in ("inputs", "outputs"))
         if inputs is None or outputs is None or not inputs:
             continue
-        # a node that moves a constant rounds it, so it counts as arithmetic
-        moves = node.op_type in _MOVES and inputs == (0,) and outputs and node.input[0] not in survey.constants
+        # a node that moves a constant rounds it, so it counts as arithmetic; a Dropout that draws does too
+        moves = node.op_type in _MOVES and not is_random(node)
+        moves = moves and inputs == (0,) and bool(outputs) and node.input[0] not in survey.constants
         moved = node.input[0] if moves else None
         eligible[name] = CandidateNode(name, node.op_type, scopes[name], inputs, outputs, moved)
     return eligible

@@ -180,3 +180,12 @@ def test_the_twin_computes_in_fp32_and_stores_in_16_bits() -> None:
     narrow = narrow_tensors(twin)
     assert narrow
     assert not {name for n in twin.graph.node if n.op_type != "Cast" for name in (*n.input, *n.output)} & narrow
+
+
+@pytest.mark.parametrize(("opset", "inputs", "moves"), [(11, "x2", "x2"), (13, "x2", "x2"), (13, "x2 ratio on", None)])
+def test_a_dropout_that_draws_nothing_moves_its_data(opset: int, inputs: str, moves: str | None) -> None:
+    nodes = [node("Exp", "x", "x2"), node("Dropout", inputs, "y"), node("Exp", "y", "z")]
+    constants = {"ratio": 0.5, "on": np.ones((), np.bool_)} if "on" in inputs else None
+    made = caster(nodes, constants, opset=opset)
+    assert made.candidates["/y"].moves == moves
+    assert ("/y" in atoms_of(made)) is (moves is None)
