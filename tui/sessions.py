@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from trtforensics.model.log import Build, BuildLog
     from trtforensics.model.span import SourceSpan
     from trtforensics.onnx_models.checked import CheckedModel
-    from trtforensics.onnx_models.outline import OnnxModel
     from trtforensics.parsers.text.source import Source
     from trtforensics.parsers.text.text import LogText
     from trtforensics.sources.kinds import Kind
@@ -43,7 +42,7 @@ class LogSession:
 
         self.name = source.path
         self.text = LogText()
-        self.model: OnnxModel | None = None
+        self.model: CheckedModel | None = None
         """The ONNX model that the engine was built from, once it is read; None where none was given."""
         self.files: Sequence[NumberedFile] = ()
         """The files that were joined to the log; none before it is parsed."""
@@ -291,7 +290,7 @@ class CheckSession:
         newest_first = reversed(releases_that_differ(_OLDEST_TARGET))
         self.targets = (ANY, *(".".join(map(str, release)) for release in newest_first), RTX)
         """Releases to judge for, by the words of ``check --target``; the first is none in particular."""
-        self._model: OnnxModel | None = None
+        self._model: CheckedModel | None = None
 
     def judge(self, target: str) -> tuple[CheckedModel, Report]:
         """Judge the model for a target; the file is read at the first call.
@@ -301,12 +300,12 @@ class CheckSession:
         """
         from trtforensics.findings.checking import check
         from trtforensics.findings.suppression import Suppression, settings_for
-        from trtforensics.onnx_models.outline import load_model
+        from trtforensics.onnx_models.checked import read_checked
 
-        self._model = self._model or load_model(self.name)
+        self._model = self._model or read_checked(self.name)
         suppression = Suppression.of((), settings_for(Path.cwd()))
         (report,) = check(self.name, [self._target(target)], suppression, self._model)
-        return self._model.checked, report
+        return self._model, report
 
     def words(self, target: str) -> str:
         """Return a target in words."""

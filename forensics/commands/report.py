@@ -167,7 +167,7 @@ def _inputs(args: Namespace, stack: ExitStack) -> Inputs:
     from trtforensics.engines.joining import join_files, load_joined, say_unjoined
     from trtforensics.findings.finding import Unreadable
     from trtforensics.findings.judging import Inputs
-    from trtforensics.onnx_models.outline import load_model
+    from trtforensics.onnx_models.checked import read_checked
     from trtforensics.parsers.files.layer_json import read_layer_json
     from trtforensics.parsers.text.document import read_document
     from trtforensics.sources.quoting import ReadLog, read_log
@@ -198,7 +198,7 @@ def _inputs(args: Namespace, stack: ExitStack) -> Inputs:
     info = joined.layer_files[-1] if joined is not None and joined.layer_files else None
     return Inputs(
         logs,
-        model=load_model(args.onnx) if args.onnx else joined.model if joined is not None else None,
+        model=read_checked(args.onnx) if args.onnx else joined.model if joined is not None else None,
         replay=ReplayFile(args.replay, max_bytes=limit) if args.replay else None,
         engine_info=read_layer_json(read_document(args.layer_info, max_bytes=limit)) if args.layer_info else info,
         unreadable=[Unreadable(error.where, error.what) for error in refused],

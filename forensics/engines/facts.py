@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from trtforensics.model.log import Build, EngineTensor
     from trtforensics.model.profile import LayerTime, TimeSource
     from trtforensics.model.span import SourceSpan
-    from trtforensics.onnx_models.outline import OnnxModel
+    from trtforensics.onnx_models.checked import CheckedModel
 
 UNKNOWN = "unknown"
 """Layers of unknown compute type."""
@@ -357,7 +357,7 @@ class EngineFacts:
 
     build: Build
     source: str = ""
-    model: OnnxModel | None = field(default=None, repr=False)
+    model: CheckedModel | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         return f"<engine of build {self.build.index + 1}: {len(self.layers):,} layers>"

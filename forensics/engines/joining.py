@@ -21,7 +21,6 @@ from trtforensics.model.layer_types import NO_KERNEL
 from trtforensics.model.log import Build, BuildLog, Coverage, EngineLayer
 from trtforensics.model.profile import TimeSource
 from trtforensics.model.span import LineCounts
-from trtforensics.onnx_models.outline import load_model
 from trtforensics.parsers.builds.engine import name_kernels
 from trtforensics.parsers.builds.origins import Tuning, resolve
 from trtforensics.parsers.builds.results import with_times
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     from trtforensics.model.engine import Engine, EngineInfo, ProfileInfo
     from trtforensics.model.profile import InferenceTimes
     from trtforensics.model.span import SourceInfo
-    from trtforensics.onnx_models.outline import OnnxModel
+    from trtforensics.onnx_models.checked import CheckedModel
 
 
 _SHOWN = 3
@@ -77,7 +76,7 @@ class JoinedSources:
     layer_files: tuple[EngineInfo, ...] = ()
     profile_files: tuple[ProfileInfo, ...] = ()
     times_files: tuple[InferenceTimes, ...] = ()
-    model: OnnxModel | None = None
+    model: CheckedModel | None = None
     unjoined: tuple[Unjoined, ...] = ()
 
     def __repr__(self) -> str:
@@ -191,8 +190,11 @@ def _joined(
         joining.add_layers(info, has_log=log is not None)
     for run in runs:
         joining.add_profile(run)
-    onnx = load_model(models[0]) if models else None
-    if onnx is not None:
+    onnx = None
+    if models:
+        from trtforensics.onnx_models.checked import read_checked  # noqa: PLC0415 - imports onnx, which is slow
+
+        onnx = read_checked(models[0])
         joining.look_at_model(onnx)
     return JoinedSources(joining.log, log is not None, infos, runs, times, onnx, tuple(joining.unjoined))
 
@@ -294,7 +296,7 @@ class _Joining:
         if without and run.layers:
             self.unjoined.append(Unjoined(path, f"lacks {_listed(without, 'layer')} of the engine"))
 
-    def look_at_model(self, model: OnnxModel) -> None:
+    def look_at_model(self, model: CheckedModel) -> None:
         """Say which ONNX nodes that the engine names the model does not have; names of old layers are nodes' names."""
         for build in self.log.builds:
             named = {node for layer in build.engine_layers for node in layer.onnx_nodes}

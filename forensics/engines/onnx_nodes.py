@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from trtforensics.model.log import Build, EngineLayer, Fusion
     from trtforensics.model.notes import Removal
     from trtforensics.model.span import SourceSpan
-    from trtforensics.onnx_models.outline import OnnxModel
+    from trtforensics.onnx_models.checked import CheckedModel
 
 
 def layer_names(build: Build) -> Mapping[str, OnnxNode]:
@@ -30,9 +30,9 @@ def layer_names(build: Build) -> Mapping[str, OnnxNode]:
     return {layer: node for node in build.onnx_nodes for layer in node.layers}
 
 
-def node_operators(build: Build, model: OnnxModel | None) -> dict[str, str]:
+def node_operators(build: Build, model: CheckedModel | None) -> dict[str, str]:
     """Return the operator of each ONNX node that the log or the model names; what the log says goes first."""
-    of_model = {node.name: node.op for node in model.nodes} if model else {}
+    of_model = {name: node.op for name, node in model.by_name.items()} if model else {}
     return of_model | {node.name: node.op for node in build.onnx_nodes}
 
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from trtforensics.model.notes import Note
     from trtforensics.model.replay import Problem
     from trtforensics.onnx_models.checked import CheckedModel
-    from trtforensics.onnx_models.outline import OnnxModel
     from trtforensics.sources.replay import ReplayFile
 
 
@@ -61,7 +60,7 @@ class Case:
 
     build: Build
     log: BuildLog
-    model: OnnxModel | None = None
+    model: CheckedModel | None = None
     replay: ReplayFile | None = None
     engine_info: EngineInfo | None = None
     baseline: LoggedBuild | None = None
@@ -79,14 +78,9 @@ class Case:
         return inputs[need] is not None
 
     @property
-    def the_model(self) -> OnnxModel:
+    def checked(self) -> CheckedModel:
         """The ONNX model; only for rules that declare that they need it."""
         return _declared(self.model, Need.ONNX)
-
-    @property
-    def checked(self) -> CheckedModel:
-        """The ONNX model with the sizes and constants of all its graphs; for rules that declare that they need it."""
-        return self.the_model.checked
 
     @property
     def the_replay(self) -> ReplayFile:

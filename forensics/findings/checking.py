@@ -14,7 +14,7 @@ from trtforensics.findings.judging import judge_model
 from trtforensics.findings.models.operators import standing
 from trtforensics.findings.models.seen import by_operator
 from trtforensics.findings.target import as_log
-from trtforensics.onnx_models.outline import load_model
+from trtforensics.onnx_models.checked import read_checked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from trtforensics.findings.finding import Report
     from trtforensics.findings.suppression import Suppression
     from trtforensics.findings.target import ModelTarget
-    from trtforensics.onnx_models.outline import OnnxModel
+    from trtforensics.onnx_models.checked import CheckedModel
 
 ANY = "any"
 """The name of no certain release."""
@@ -32,19 +32,18 @@ _MARKS = {Severity.ERROR: "refused", Severity.WARNING: "warning", Severity.NOTE:
 
 
 def check(
-    path: str, targets: Sequence[ModelTarget], suppression: Suppression, model: OnnxModel | None = None
+    path: str, targets: Sequence[ModelTarget], suppression: Suppression, model: CheckedModel | None = None
 ) -> Iterator[Report]:
     """Judge a model for each target; the file is read once, or has been read as ``model``.
 
     Raises:
         SourceError: It cannot be read or is no ONNX model.
     """
-    model = model or load_model(path)
+    model = model or read_checked(path)
     size, sha256 = file_digest(path)
     for target in targets:
-        checked = model.checked
-        words = f"{counted(len(checked.nodes), 'node')}, operator set {checked.opset}, for {target.words}"
-        log = as_log(checked, size, sha256, target)
+        words = f"{counted(len(model.nodes), 'node')}, operator set {model.opset}, for {target.words}"
+        log = as_log(model, size, sha256, target)
         report = judge_model(log, model, words, suppression)
         judged = _judged(Case(log.builds[0], log, model), target, report)
         yield replace(report, sources=(replace(report.sources[0], target=judged),))

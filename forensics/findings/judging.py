@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from trtforensics.model.engine import EngineInfo
     from trtforensics.model.log import Build, BuildLog
     from trtforensics.model.span import SourceSpan
-    from trtforensics.onnx_models.outline import OnnxModel
+    from trtforensics.onnx_models.checked import CheckedModel
     from trtforensics.render.headline import Headline
     from trtforensics.sources.quoting import QuotedLog
     from trtforensics.sources.replay import ReplayFile
@@ -57,7 +57,7 @@ class Inputs:
     """What the user gave: logs, the other files about their builds, and the sources that gave no log."""
 
     logs: Sequence[QuotedLog]
-    model: OnnxModel | None = None
+    model: CheckedModel | None = None
     replay: ReplayFile | None = None
     engine_info: EngineInfo | None = None
     unreadable: Sequence[Unreadable] = ()
@@ -96,7 +96,7 @@ def judge(inputs: Inputs, suppression: Suppression) -> Report:
     return _reported(observed, inputs, judged, suppression)
 
 
-def judge_model(log: BuildLog, model: OnnxModel, words: str, suppression: Suppression) -> Report:
+def judge_model(log: BuildLog, model: CheckedModel, words: str, suppression: Suppression) -> Report:
     """Run the rules that need a model alone on one, before any build.
 
     ``log`` stands for what it is to be built for (``target.as_log``), ``words`` say that.
@@ -204,7 +204,7 @@ def _quotes(observed: Sequence[_RuleObservation], inputs: Inputs) -> dict[Source
     for path, spans in wanted.items():
         lines = {span.line_in_file for span in spans}
         if inputs.model is not None and path == inputs.model.path:
-            quoted = inputs.model.checked.quote(lines)
+            quoted = inputs.model.quote(lines)
         else:
             quoted = by_path[path].quote(lines) if path in by_path else quote_file(path, lines)
         texts |= {span: quoted.get(span.line_in_file, "") for span in spans}

@@ -18,19 +18,31 @@ Rule = Literal[
     "below",  # its number is below the value
     "build-time",  # computable while building: a constant, or what follows from constants and static shapes
     "constant",  # an initializer or the output of a constant
+    "keeps-shape",  # tensors that a loop carries keep their shape
+    "last-2",  # cubic interpolation scales at most so many last dimensions
+    "last-3",  # linear interpolation does
+    "mask-or-causal",  # not both
+    "no-input",  # it is no input of the model
     "equal",  # it is the value
     "ignored",  # it has no effect
     "in",  # it is one of the values
     "not-constant",
     "not-type",  # its elements have none of these types
+    "one-shape",  # the sizes of inputs are equal
+    "padded",  # the padding that output_shape asks for is not negative
+    "plain-equation",  # no ellipsis, no letter twice in a term
     "positive",
     "rank",  # its rank is the value, or in the range LOW-HIGH
     "real",  # no complex numbers
+    "rounds-down",  # with tf_half_pixel_for_nn, halves are rounded down
     "same-directions",  # both directions of a recurrent layer have the same
+    "squeezable",  # it has axes, or the input no dynamic dimension
     "static",  # no dynamic dimension
     "symmetric",  # begin and end are equal
     "text",  # the value says it in words
     "type",  # its elements have one of these types
+    "unbatched",  # no vector before a batch of matrices
+    "whole",  # integers where fmod is not set
     "zero",
 ]
 
@@ -68,7 +80,7 @@ class Support(_Period):
 class Restriction(_Period):
     """What some attributes, inputs or outputs of an operator have to be, lest the parser refuse the node.
 
-    ``names`` are ONNX's. ``value`` are words, but one sentence where ``must`` is ``text``.
+    ``names`` are ONNX's. ``value`` are words; one sentence where ``must`` is ``text``, or a matter of the whole node.
     """
 
     of: Literal["attribute", "input", "output"]
@@ -142,12 +154,16 @@ def dla_operators() -> tuple[DlaOperator, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ImportedType:
-    """An element type of ONNX, as its ``DataType`` names it, and the type that the parser makes of it."""
+    """An element type of ONNX, as its ``DataType`` names it, and the type that the parser makes of it.
+
+    ``gpu`` is the first compute capability that has it; None where every GPU has, or it is not known.
+    """
 
     element: str
     becomes: str
     first: Release
     last: Release | None
+    gpu: Release | None
     source: str
 
 
@@ -158,10 +174,15 @@ def taken_as(element: str, version: Sequence[int]) -> str:
     return next((row.becomes for row in of_type if row.first <= wanted <= (row.last or wanted)), "")
 
 
+def first_gpu_of(element: str) -> Release | None:
+    """Return the first compute capability that has an element type; None where all have, or it is not known."""
+    return next((row.gpu for row in element_types() if row.element == element), None)
+
+
 @cache
 def element_types() -> tuple[ImportedType, ...]:
     """Return all rows of ``types.tsv``."""
-    return records("types", ImportedType, first=release, last=known)
+    return records("types", ImportedType, first=release, last=known, gpu=known)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ Weights stay in their file until somebody asks for their values, and nothing her
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -18,6 +17,7 @@ import onnx
 import onnx.inliner
 from onnx import external_data_helper, helper, numpy_helper
 
+from trtforensics.onnx_models.fitting import ShapeFault, inferred
 from trtforensics.onnx_models.graphs import STANDARD, bodies, graphs, initializers, load, operator_set
 from trtforensics.onnx_models.reading import constant_of, unique_body_tensors
 from trtforensics.onnx_models.shapes import element_types, fits, sizes_by_tensor, sizes_of, spelled
@@ -32,14 +32,12 @@ if TYPE_CHECKING:
 
     Values = npt.NDArray[Any]
 
-_INFERRED = 1 << 12
-"""Bytes of a constant that inference of shapes may want to read; larger ones are no shapes."""
 _BLOCK = 1 << 22
 """Elements of a constant in a file of its own that are read in one go."""
 _SMALL = 1 << 20
 """Elements of a constant whose values are read whole."""
-_QUOTED = 300
-_OF_SHAPES = re.compile(r"ShapeInferenceError.*(?:ncompatible|ismatch|dimension|[Ss]hape of|rank)")
+_SPELLED = 900
+_WINDOWS = {"Conv", "MaxPool", "AveragePool", "LpPool"}
 _MOST = 1 << 10
 """Inputs of a variadic slot that are looked at."""
 
@@ -116,14 +114,6 @@ class CheckedInput:
         return fits(shape, self.sizes)
 
 
-@dataclass(frozen=True, slots=True)
-class ShapeFault:
-    """What inference of shapes refuses: its message, and the name of the node where it has one."""
-
-    node: str
-    message: str
-
-
 @dataclass(frozen=True)
 class CheckedModel:
     """A model whose local functions are inlined and whose bodies' tensors have names of their own."""
@@ -141,6 +131,11 @@ class CheckedModel:
         return tuple(
             CheckedNode(number, node, holder) for number, (node, holder) in enumerate(_held(self.proto.graph, ""), 1)
         )
+
+    @cached_property
+    def by_name(self) -> Mapping[str, CheckedNode]:
+        """The nodes by their names in the file; of two with one name, the first."""
+        return {str(node.proto.name): node for node in reversed(self.nodes)}
 
     @cached_property
     def makers(self) -> Mapping[str, CheckedNode]:
@@ -173,13 +168,14 @@ class CheckedModel:
 
     @cached_property
     def _inferred(self) -> onnx.ModelProto:
-        return _inferred(self.proto, {}, strict=False)[0]
+        return inferred(self.proto, {}, strict=False)[0]
 
     @cached_property
     def fault(self) -> ShapeFault | None:
         """What inference refuses at the sizes that the inputs state."""
-        model, fault = _inferred(self.proto, {}, strict=True)
-        return fault or _impossible_reshape(self, sizes_by_tensor(model))
+        model, fault = inferred(self.proto, {}, strict=True)
+        sizes = sizes_by_tensor(model)
+        return fault or _impossible_node(self, sizes)
 
     @cached_property
     def elements(self) -> Mapping[str, str]:
@@ -194,9 +190,9 @@ class CheckedModel:
 
     def sizes_at(self, shapes: Mapping[str, Sequence[int]]) -> tuple[Mapping[str, Sizes], ShapeFault | None]:
         """Return the sizes of tensors where inputs have these shapes, and what inference refuses then."""
-        model, fault = _inferred(self.proto, shapes, strict=True)
+        model, fault = inferred(self.proto, shapes, strict=True)
         sizes = sizes_by_tensor(model)
-        return sizes, fault or _impossible_reshape(self, sizes)
+        return sizes, fault or _impossible_node(self, sizes)
 
     @cached_property
     def _constants(self) -> Mapping[str, onnx.TensorProto]:
@@ -309,6 +305,18 @@ class CheckedModel:
         numbered = {id(node.proto): node for node in self.nodes}
         return [(numbered.get(id(node)), name) for node, name in _undefined(self.proto.graph, frozenset())]
 
+    def reaches(self, start: CheckedNode, end: CheckedNode) -> bool:
+        """Whether a node depends on another one, or is the same, as far as tensors of their names tell."""
+        wanted, seen = [end], {id(end)}
+        while wanted:
+            node = wanted.pop()
+            if node is start:
+                return True
+            before = [maker for name in node.proto.input if (maker := self.makers.get(name)) and id(maker) not in seen]
+            seen |= {id(maker) for maker in before}
+            wanted += before
+        return False
+
     def quote(self, lines: Collection[int]) -> Mapping[int, str]:
         """Return nodes by their numbers as a line each, as logs return their lines; 0 is the model's head."""
         numbered = {node.number: node for node in self.nodes}
@@ -363,37 +371,9 @@ def _held(graph: onnx.GraphProto, holder: str) -> Iterator[tuple[onnx.NodeProto,
             yield from _held(body, node.name or node.op_type)
 
 
-def _inferred(
-    model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]], *, strict: bool
-) -> tuple[onnx.ModelProto, ShapeFault | None]:
-    """Infer types and sizes of a copy without weights; return it as it was where inference refuses, with the reason."""
-    light = _without_weights(model)
-    for value in light.graph.input:
-        if value.name in shapes:
-            element = value.type.tensor_type.elem_type
-            value.CopyFrom(helper.make_tensor_value_info(value.name, element, list(shapes[value.name])))
-    if strict:  # what is stated may be of other shapes, or wrong, and TensorRT does not look at it
-        del light.graph.value_info[:]
-        for output in light.graph.output:
-            output.type.tensor_type.ClearField("shape")
-    refused = None
-    for data_prop in (True, False):  # what only the propagation of values refuses, it cannot broadcast
-        try:
-            return onnx.shape_inference.infer_shapes(light, strict_mode=strict, data_prop=data_prop), None
-        except onnx.shape_inference.InferenceError as error:
-            refused = _fault(str(error)) if strict else None
-        except (RuntimeError, ValueError, TypeError):  # what it fails on is no fault of shapes
-            refused = None
-    return light, refused
-
-
-def _fault(message: str) -> ShapeFault | None:
-    """Return what a message says of shapes; None where it is about anything else."""
-    text = " ".join(message.split())
-    if _OF_SHAPES.search(text) is None:
-        return None
-    _, named, rest = text.partition("node name: ")
-    return ShapeFault(rest.partition(")")[0] if named else "", text[:_QUOTED])
+def _impossible_node(model: CheckedModel, sizes: Mapping[str, Sizes]) -> ShapeFault | None:
+    """Return the first Reshape, or else window, that does not fit its input, which inference lets pass."""
+    return _impossible_reshape(model, sizes) or _impossible_window(model, sizes)
 
 
 def _impossible_reshape(model: CheckedModel, sizes: Mapping[str, Sizes]) -> ShapeFault | None:
@@ -410,22 +390,20 @@ def _impossible_reshape(model: CheckedModel, sizes: Mapping[str, Sizes]) -> Shap
     return None
 
 
-def _without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Return a copy whose constants that are too large for shapes are inputs."""
-    graph = onnx.GraphProto(name=model.graph.name)
-    graph.node.extend(model.graph.node)
-    graph.input.extend(model.graph.input)
-    graph.output.extend(model.graph.output)
-    graph.value_info.extend(model.graph.value_info)
-    listed = {value.name for value in model.graph.input}
-    for tensor in model.graph.initializer:
-        if tensor.ByteSize() <= _INFERRED and not external_data_helper.uses_external_data(tensor):
-            graph.initializer.append(tensor)
-        elif tensor.name not in listed:
-            graph.input.append(helper.make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims)))
-    light = onnx.ModelProto(ir_version=model.ir_version, graph=graph)
-    light.opset_import.extend(model.opset_import)
-    return light
+def _impossible_window(model: CheckedModel, sizes: Mapping[str, Sizes]) -> ShapeFault | None:
+    """Return the first convolution or pooling whose window is larger than its padded input."""
+    for node in model.nodes:
+        before = sizes.get(node.proto.input[0]) if node.op in _WINDOWS and not node.attribute("ceil_mode") else None
+        weights = sizes.get(node.proto.input[1]) if before is not None and node.op == "Conv" else None
+        window = node.attribute("kernel_shape") or (weights or ())[2:]
+        if not before or len(before) != len(window) + 2 or str(node.attribute("auto_pad")).startswith("SAME"):
+            continue
+        pads, gaps = node.attribute("pads") or [0] * 2 * len(window), node.attribute("dilations") or [1] * len(window)
+        for size, begin, end, width, gap in zip(before[2:], pads, pads[len(window) :], window, gaps, strict=False):
+            span = (width or 0) * gap - gap + 1
+            if size is not None and size + begin + end < span:
+                return ShapeFault(node.proto.name, f"Error] a window of {span} on {size} elements")
+    return None
 
 
 def _count(tensor: onnx.TensorProto) -> int:
@@ -455,7 +433,7 @@ def _spelled(node: CheckedNode) -> str:
     inputs = ", ".join(name or "-" for name in node.proto.input)
     domain = "" if node.is_standard else f"{node.proto.domain}."
     inside = f" in {node.holder}" if node.holder else ""
-    return f"{node.label} [{domain}{node.op}]{inside}: {inputs} -> {', '.join(node.proto.output)}"[: _QUOTED * 3]
+    return f"{node.label} [{domain}{node.op}]{inside}: {inputs} -> {', '.join(node.proto.output)}"[:_SPELLED]
 
 
 def _undefined(

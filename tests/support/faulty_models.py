@@ -165,6 +165,62 @@ def _restrictions() -> Iterator[Row]:
         (model(node("ReduceSum", "x axes", "y"), axes=np.array([1]))),
     )
 
+    yield from _whole_nodes()
+
+
+def _whole_nodes() -> Iterator[Row]:
+    """Yield uses that more than one part of a node decides."""
+    code, old = "TF171", ("--target", "8.6")
+    square: Values = {"x": (FLOAT, (8, 8))}
+    yield (
+        "Einsum's diagonal",
+        code,
+        *(model(node("Einsum", "x", "y", equation=f"{word}->{word[-1]}"), inputs=square) for word in ("ii", "ji")),
+        *old,
+    )
+    cubic = [model(node("Resize", "x - s", "y", mode="cubic"), s=np.array([1, n, 2, 2], np.float32)) for n in (2, 1)]
+    yield "cubic in three dimensions", code, *cubic
+    halves = [
+        _resize("nearest", coordinate_transformation_mode="tf_half_pixel_for_nn", nearest_mode=word)
+        for word in ("ceil", "round_prefer_floor")
+    ]
+    yield "rounding of half pixels", code, *halves
+    yield "a loop's tensor that grows", code, _looped("Concat"), _looped("Abs")
+    moving: Values = {"x": (FLOAT, ("n", 1, 8))}
+    squeezed = model(node("Squeeze", "x", "y"), inputs=moving), model(node("Squeeze", "x a", "y"), a=np.array([0]))
+    yield "Squeeze without axes", code, *squeezed, *old
+    deep = [
+        model(node("Reshape", "x s", "r"), node("Neg", "r", "y"), inputs=square, s=np.array([1] * (n - 1) + [64]))
+        for n in (9, 8)
+    ]
+    yield "nine dimensions", code, *deep
+    wide = [model(node("ConvTranspose", "x w", "y", strides=[2, 2], output_shape=[n, n]), w=_KERNEL) for n in (20, 16)]
+    yield "padding below zero", code, *wide
+    parts = [model(node("Mod", "x m", "y", fmod=n), inputs=square, m=np.ones(8, np.float32)) for n in (0, 1)]
+    yield "remainder of floats", code, *parts
+    vector = [
+        model(node("MatMul", "x w", "y"), inputs={"x": (FLOAT, shape)}, w=np.ones((2, 8, 4), np.float32))
+        for shape in ((8,), (1, 8))
+    ]
+    yield "a vector and a batch", code, *vector
+    bias: dict[str, Any] = {"b": np.ones(4, np.int32), "c": np.ones(4, np.float32), "s": np.float32(0.1), "w": _KERNEL}
+    quantised = model(node("DequantizeLinear", "b s", "d"), node("Conv", "x w d", "y"), **bias)
+    yield "bias of INT32", code, quantised, model(node("Conv", "x w c", "y"), **bias), *old
+    rows: dict[str, Any] = {"i": np.zeros((1, 8), np.int64), "u": np.ones((1, 8), np.float32)}
+    added, put = (
+        model(node("ScatterElements", "x i u", "y", reduction=word), inputs=square, **rows) for word in ("add", "none")
+    )
+    yield "a reduction that is ignored", "TF173", added, put, *old
+
+
+def _looped(op: str) -> onnx.ModelProto:
+    info = helper.make_tensor_value_info
+    inputs = [info("i", INT64, []), info("c", TensorProto.BOOL, []), info("v", FLOAT, None)]
+    outputs = [info("c2", TensorProto.BOOL, []), info("v2", FLOAT, None)]
+    step = node(op, "v v", "v2", axis=0) if op == "Concat" else node(op, "v", "v2")
+    body = helper.make_graph([node("Identity", "c", "c2"), step], "body", inputs, outputs)
+    return model(node("Loop", "m k x", "y", body=body), m=np.int64(3), k=np.bool_(1))
+
 
 def _masked(value: float) -> onnx.ModelProto:
     return model(node("Add", "x m", "y"), m=np.array([0, value], np.float32).repeat(4))
@@ -201,6 +257,9 @@ def _types() -> Iterator[Row]:
     plain = model(node("Neg", "x", "y"))
     yield "DOUBLE input", "TF199", model(node("Neg", "x", "y"), inputs=wide), plain
     yield "mask beyond FP16", "TF176", _masked(-1e9), _masked(-1e4), *_FP16
+    yield "epsilon that is 0 in FP16", "TF176", _masked(1e-12), _masked(1e-5), *_FP16
+    turing = ("--target", "10.3", "--gpu", "7.5")
+    yield "BF16 on Turing", "TF174", model(node("Neg", "x", "y"), inputs=brain), plain, *turing
     yield "NaN in a weight", "TF177", _masked(float("nan")), _masked(1.0)
 
 
@@ -216,6 +275,10 @@ def _shapes() -> Iterator[Row]:
     good = ("--minShapes=x:1x8", "--optShapes=x:2x8", "--maxShapes=x:4x8")
     yield "Reshape at max", "TF179", _reshaped([2, 8]), _reshaped([-1, 8]), *good
     yield "broadcast", "TF179", _added(3), _added(1), "--shapes=x:4x8"
+    sizes = ("--minShapes=x:1x4x2x2", "--optShapes=x:1x4x8x8", "--maxShapes=x:1x4x8x8")
+    images: Values = {"x": (FLOAT, (-1, 4, -1, "w_"))}
+    windows = [model(node("Conv", "x w", "y", pads=[n] * 4), inputs=images, w=_KERNEL) for n in (0, 1)]
+    yield "window larger than the image at min", "TF179", *windows, *sizes
     product = [
         model(node("MatMul", "x w", "y"), inputs={"x": (FLOAT, (2, 8))}, w=np.ones((n, 4), np.float32)) for n in (7, 8)
     ]
@@ -232,6 +295,7 @@ def _structure() -> Iterator[Row]:
     plain = model(node("Neg", "x", "y"))
     yield "unknown tensor", "TF184", model(node("Add", "x lost", "y")), plain
     yield "circle", "TF184", model(node("Add", "x b", "a"), node("Neg", "a", "b"), node("Abs", "a", "y")), plain
+    yield "nodes out of order", "TF184", model(node("Abs", "a", "y"), node("Neg", "x", "a")), plain
     yield "made twice", "TF184", model(node("Neg", "x", "y"), node("Abs", "x", "y", "again")), plain
     yield "no output", "TF184", model(node("Neg", "x", "y"), outputs={}), plain
     twice = [model(node("Neg", "x", "t", "a"), node("Abs", "t", "y", name)) for name in ("a", "b")]

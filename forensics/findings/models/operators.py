@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 _AS_RTX = (11, 3)
 """TensorRT-RTX 1.7 takes what restrictions that end with 11.1 refuse, and refuses what the others do."""
 
-_NOT_IN_RTX = frozenset({"NonZero"})
+_NOT_IN_RTX = frozenset({"DeformConv", "NonZero"})
 """What TensorRT imports, and TensorRT-RTX 1.7.1 takes for a plugin that it does not find."""
+_MOST_DIMENSIONS = 8
+"""Dims::MAX_DIMS in NvInferRuntimeBase.h of all releases."""
 
 
 def release_of(case: Case) -> tuple[int, ...]:
@@ -102,6 +104,8 @@ def _refusals(case: Case, node: CheckedNode) -> Iterator[str]:
     for row in restrictions_of(node.op, _for_uses(case)) if support is None or support.imported else ():
         yield refusal(case.checked, node, row)
     yield _mixed(case.checked, node, release_of(case))
+    most = max((case.checked.rank(name) or 0 for name in (*node.proto.input, *node.proto.output)), default=0)
+    yield f"a tensor of {most} dimensions, {_MOST_DIMENSIONS} are the most" if most > _MOST_DIMENSIONS else ""
 
 
 def _mixed(model: CheckedModel, node: CheckedNode, version: tuple[int, ...]) -> str:
@@ -125,6 +129,13 @@ def plugin_wanted(case: Case) -> Iterator[Observation]:
         )
 
 
+def _lost(case: Case, node: CheckedNode) -> str:
+    """Return which attribute the parser does not read though the results depend on it, in words."""
+    rows = restrictions_of(node.op, _for_uses(case))
+    names = (name for row in rows if row.must == "ignored" for name in row.names if name != "seed")
+    return next((f"{name} is ignored" for name in names if node.attribute(name) not in {None, "none"}), "")
+
+
 _BROADCASTING = 7
 """The operator set from which on arithmetic broadcasts as numpy does."""
 _ARITHMETIC = {"Add", "Sub", "Mul", "Div", "Equal", "Greater", "Less", "Max", "Min", "Gemm"}
@@ -134,9 +145,11 @@ _ELEMENTWISE = {*_ARITHMETIC, "Pow", "And", "Or", "Xor"}
 
 @explained("TF173")
 def newer_operator_set(case: Case) -> Iterator[Observation]:
-    """Name operators that broadcast as before operator set 7, and those that changed after the last set known."""
+    """Name operators that broadcast as before set 7, that changed after the last set known, or lose an attribute."""
     if case.version is None:
         return
+    lost = ((node, _lost(case, node)) for node in case.checked.nodes)
+    yield from by_reason(case, lost, settle="Whether two updates go to one place")
     if case.checked.opset < _BROADCASTING and case.ran("7"):
         old = [node for node in case.checked.nodes if node.is_standard and node.op in _ELEMENTWISE]
         if old:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 def refusal(model: CheckedModel, node: CheckedNode, row: Restriction) -> str:
     """Return what is wrong with a node by one restriction; empty where it keeps it, or that cannot be told."""
+    if row.must in _NODES:
+        return row.value if _NODES[row.must](model, node) else ""
     if row.of == "attribute":
         return next(filter(None, (_attribute(node, name, row) for name in row.names)), "")
     tensors = model.slots(node, row.names, of=row.of)
@@ -137,6 +140,7 @@ _TENSORS: Mapping[str, Judge] = {
     "build-time": _constant,
     "constant": _constant,
     "equal": _of_values(_equal),
+    "no-input": lambda model, tensor, row: row.value if tensor in [value.name for value in model.inputs] else "",
     "not-constant": _not_constant,
     "not-type": _not_type,
     "positive": _of_values(_positive),
@@ -146,3 +150,79 @@ _TENSORS: Mapping[str, Judge] = {
     "zero": _of_values(_zero),
 }
 """What breaks the restriction, in words."""
+
+
+def _setting(node: CheckedNode, name: str) -> Any:  # noqa: ANN401 - of any of ONNX's types
+    given = node.attribute(name)
+    return node.default(name) if given is None else given
+
+
+def _is_not_plain(_: CheckedModel, node: CheckedNode) -> bool:
+    terms = str(node.attribute("equation")).replace(" ", "").split("->")[0].split(",")
+    return any("." in term or len({*term}) < len(term) for term in terms)
+
+
+def _scales_more(mode: str, most: int, model: CheckedModel, node: CheckedNode) -> bool:
+    """Whether an interpolation by known scales changes others than the last dimensions."""
+    scales = next((model.values(name) for name in model.slots(node, ("scales",))), None)
+    if scales is None or _setting(node, "mode") != mode:
+        return False
+    axes = node.attribute("axes") or range(scales.size)
+    rank = model.rank(node.proto.input[0]) or scales.size
+    return any(scale != 1 and axis % rank < rank - most for axis, scale in zip(axes, scales, strict=False))
+
+
+def _rounds_otherwise(_: CheckedModel, node: CheckedNode) -> bool:
+    halves = _setting(node, "coordinate_transformation_mode") == "tf_half_pixel_for_nn"
+    return halves and bool(_setting(node, "nearest_mode") != "round_prefer_floor")
+
+
+def _grows(_: CheckedModel, node: CheckedNode) -> bool:
+    """Whether a loop's body joins a carried tensor with another."""
+    body = node.attribute("body")
+    makers = {name: maker for maker in body.node for name in maker.output}
+    joins = (makers.get(after.name) for after in body.output[1:])
+    return any(
+        maker is not None and maker.op_type == "Concat" and before.name in maker.input
+        for before, maker in zip(body.input[2:], joins, strict=False)
+    )
+
+
+def _cannot_squeeze(model: CheckedModel, node: CheckedNode) -> bool:
+    has_axes = node.attribute("axes") or model.slots(node, ("axes",))
+    return not has_axes and None in model.sizes.get(node.proto.input[0], ())
+
+
+def _pads_outwards(model: CheckedModel, node: CheckedNode) -> bool:
+    """Whether ``output_shape`` is more than half an element on each side beyond what strides and kernel give."""
+    shape, kernel = node.attribute("output_shape"), model.sizes.get(node.proto.input[1], ())[2:]
+    before = model.sizes.get(node.proto.input[0], ())[2:]
+    if not shape or None in {*before, *kernel} or len(before) != len(kernel):
+        return False
+    ones = [1] * len(kernel)
+    strides, dilations = node.attribute("strides") or ones, node.attribute("dilations") or ones
+    extra = node.attribute("output_padding") or [0] * len(kernel)
+    ends = zip(before, kernel, strides, dilations, extra, shape[-len(kernel) :], strict=True)
+    return any(
+        (size - 1) * step + (width - 1) * gap + 1 + more - end < -1 for size, width, step, gap, more, end in ends
+    )
+
+
+def _ranks(model: CheckedModel, node: CheckedNode) -> list[int]:
+    return [model.rank(name) or 0 for name in node.proto.input]
+
+
+_NODES: Mapping[str, Callable[[CheckedModel, CheckedNode], bool]] = {
+    "keeps-shape": _grows,
+    "last-2": partial(_scales_more, "cubic", 2),
+    "last-3": partial(_scales_more, "linear", 3),
+    "mask-or-causal": lambda model, node: bool(node.attribute("is_causal") and model.slots(node, ("attn_mask",))),
+    "one-shape": lambda model, node: len({model.sizes.get(name) for name in node.proto.input[1:3]} - {None}) > 1,
+    "padded": _pads_outwards,
+    "plain-equation": _is_not_plain,
+    "rounds-down": _rounds_otherwise,
+    "squeezable": _cannot_squeeze,
+    "unbatched": lambda model, node: [1, 2] < _ranks(model, node) < [2],
+    "whole": lambda model, node: not node.attribute("fmod") and "F" in _type_of(model, node.proto.input[0]),
+}
+"""Whether a node breaks a restriction that takes more than one of its parts."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import listed
-from trtforensics.findings.finding import Observation
+from trtforensics.findings.finding import Observation, Severity
 from trtforensics.findings.models.seen import head, of_nodes, places
 from trtforensics.findings.rule_tables import explained
 from trtforensics.findings.target import BOUNDS, profile_of
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from trtforensics.findings.case import Case
-    from trtforensics.onnx_models.checked import ShapeFault
+    from trtforensics.onnx_models.checked import CheckedNode
+    from trtforensics.onnx_models.fitting import ShapeFault
 
 
 @explained("TF179")
@@ -97,6 +98,21 @@ def data_dependent(case: Case) -> Iterator[Observation]:
     nodes = [node for node in case.checked.nodes if node.op in {"NonZero", "NonMaxSuppression", "Compress", "Unique"}]
     if nodes:
         yield of_nodes(case, nodes, "The size of an output depends on data: {nodes}", same_as="data")
+    ended = [node for node in case.checked.nodes if node.op == "Loop" and _gives_rows_until(node)]
+    if ended:
+        title = "{nodes} may end before the trip count, which its collected outputs are as long as"
+        yield of_nodes(case, ended, title, severity=Severity.WARNING, same_as="collected")
     loops = [node for node in case.checked.nodes if node.op in {"Loop", "Scan", "If"}]
     if loops:
         yield of_nodes(case, loops, "Nothing is fused across loops and branches: {nodes}", same_as="loops")
+
+
+def _gives_rows_until(node: CheckedNode) -> bool:
+    """Whether a loop collects a value of each iteration, and computes in them whether there is a next one."""
+    body = node.attribute("body")
+    collects = len(body.output) > len(body.input) - 1
+    makers = {name: maker for maker in body.node for name in maker.output}
+    ends = body.output[0].name
+    while (maker := makers.get(ends)) is not None and maker.op_type == "Identity":
+        ends = maker.input[0]
+    return collects and maker is not None and maker.op_type != "Constant"

@@ -14,7 +14,7 @@ from trtforensics.findings.models.seen import head, of_nodes
 from trtforensics.findings.rule_tables import explained
 from trtforensics.findings.steps.commands import trtforensics
 from trtforensics.findings.steps.machine import compute_capability
-from trtforensics.knowledge.operators import taken_as
+from trtforensics.knowledge.operators import first_gpu_of, taken_as
 from trtforensics.knowledge.platforms import releases_for
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from trtforensics.findings.case import Case
 
 _HALF = 65504.0
+_ZERO_IN_HALF = 2.0**-25
+"""The largest magnitude that FP16 rounds to 0."""
 _INT32 = np.iinfo(np.int32)
 
 
@@ -34,7 +36,7 @@ _OF_IMAGES = {"Cast", "QuantizeLinear", "Equal", "If", "Loop", "Scan"}
 @explained("TF174")
 def refused_type(case: Case) -> Iterator[Observation]:
     """Name types with the inputs, outputs, constants and Casts that have them."""
-    model, version = case.checked, release_of(case)
+    model, version, capability = case.checked, release_of(case), compute_capability(case)
     users: dict[str, list[str]] = {}
     for value in (*model.inputs, *model.outputs):
         users.setdefault(value.element, []).append(value.name)
@@ -49,10 +51,15 @@ def refused_type(case: Case) -> Iterator[Observation]:
     if images:
         yield of_nodes(case, images, "UINT8 is for inputs, outputs and Casts alone: {nodes}", same_as="images")
     for element, names in users.items():
-        if element != "UNDEFINED" and not taken_as(element, version):
-            nodes = [node for node in casts if node.label in names]
-            release = "TensorRT" if case.version is None else str(case.version)
-            yield of_nodes(case, nodes, f"{release} takes no {element}: {listed(names)}", same_as=element)
+        first = first_gpu_of(element)
+        who = "TensorRT" if case.version is None else str(case.version)
+        if taken_as(element, version) and first is not None and capability is not None and capability < first:
+            sm, since = (".".join(map(str, each)) for each in (capability, first))
+            who = f"A GPU of compute capability {sm} (not yet {since})"
+        elif element == "UNDEFINED" or taken_as(element, version):
+            continue
+        nodes = [node for node in casts if node.label in names]
+        yield of_nodes(case, nodes, f"{who} takes no {element}: {listed(names)}", same_as=element)
 
 
 @explained("TF175")
@@ -95,22 +102,24 @@ def narrowed(case: Case) -> Iterator[Observation]:
 
 @explained("TF176")
 def beyond_half(case: Case) -> Iterator[Observation]:
-    """Name constants with finite values beyond FP16, where FP16 may be used."""
+    """Name constants with finite values beyond FP16, and those that it makes 0, where FP16 may be used."""
     if not allows(case.build, "FP16") or strongly_typed(case.build):
         return
     model = case.checked
     for name, (element, _) in model.weights.items():
         most = max((_largest(block) for block in model.blocks(name)), default=0.0) if element == "FLOAT" else 0.0
         readers = model.readers.get(name, ())
-        if most > _HALF and readers:
-            step = Step("See what becomes infinite", trtforensics("bisect", "precision", model.path, "--dry-run"))
-            yield of_nodes(
-                case,
-                readers,
-                f"{name} holds values up to {most:.3g}, beyond FP16's 65504: {{nodes}}",
-                settle="Whether its layers run in FP16 in the engine",
-                steps=(step,),
-            )
+        if not readers or most == 0:
+            continue
+        if most <= _ZERO_IN_HALF:
+            what = f"{name} holds values of at most {most:.3g}, which are 0 in FP16: {{nodes}}"
+        elif most > _HALF:
+            what = f"{name} holds values up to {most:.3g}, beyond FP16's 65504: {{nodes}}"
+        else:
+            continue
+        step = Step("See what FP16 does to results", trtforensics("bisect", "precision", model.path, "--dry-run"))
+        settle = "Whether its layers run in FP16 in the engine"
+        yield of_nodes(case, readers, what, settle=settle, steps=(step,))
 
 
 def _largest(values: npt.NDArray[np.float32]) -> float:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from trtforensics.findings.arithmetic import SumTactic, TunedSum
     from trtforensics.findings.case import Case
     from trtforensics.model.log import EngineLayer
-    from trtforensics.onnx_models.outline import ModelNode, OnnxModel
+    from trtforensics.onnx_models.checked import CheckedModel, CheckedNode
 
 MARGIN = 0.05
 """How much slower the best tactic with FP32 sums is at most where FP16 sums are said to gain little."""
@@ -96,7 +96,7 @@ def _depth(layer: EngineLayer | None) -> int | None:
     return int(weights[1]) // int(maps[0]) if weights and maps and int(maps[0]) else None
 
 
-def _depth_in_model(model: OnnxModel | None, product: TunedSum) -> int | None:
+def _depth_in_model(model: CheckedModel | None, product: TunedSum) -> int | None:
     if model is None:
         return None
     nodes = (model.by_name.get(name) for name in (*members(product.name), *product.nodes))
@@ -104,15 +104,15 @@ def _depth_in_model(model: OnnxModel | None, product: TunedSum) -> int | None:
     return next((depth for depth in depths if depth is not None), None)
 
 
-def _depth_of_node(model: OnnxModel, node: ModelNode) -> int | None:
+def _depth_of_node(model: CheckedModel, node: CheckedNode) -> int | None:
     """Return the length of a node's sums; None where no weight tells."""
-    weights = next((dims for name in node.inputs[1:2] if (dims := model.weight_dims.get(name))), None)
+    weights = next((model.weights[name][1] for name in node.proto.input[1:2] if name in model.weights), None)
     if weights is None or len(weights) < 2:  # noqa: PLR2004 - rows and columns
         return None
     if node.op == "Conv":
         return math.prod(weights[1:])
     if node.op == "Gemm":
-        return weights[1] if node.attributes.get("transB") else weights[0]
+        return weights[1] if node.attribute("transB") else weights[0]
     return weights[-2] if node.op == "MatMul" else None
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from trtforensics.model.log import Build, EngineTensor
     from trtforensics.model.profile import TimeSource
-    from trtforensics.onnx_models.outline import OnnxModel
+    from trtforensics.onnx_models.checked import CheckedModel
     from trtforensics.tui.rows.layers.columns import Order
     from trtforensics.tui.rows.layers.questions import Question
 
@@ -66,7 +66,7 @@ class TreeRow:
 class LayerIndex:
     """The layers of one build: engine layers, layers that were tuned but are not in the engine, and mere names."""
 
-    def __init__(self, build: Build, model: OnnxModel | None = None) -> None:
+    def __init__(self, build: Build, model: CheckedModel | None = None) -> None:
         """Look a build's layers up; ``model`` tells the operators of ONNX nodes that the log does not."""
         self.build = build
         self.facts = EngineFacts(build, model=model)

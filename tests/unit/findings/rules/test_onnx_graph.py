@@ -11,7 +11,7 @@ from onnx import TensorProto, helper, numpy_helper, save
 from tests.support.marked_logs import marked
 from trtforensics.findings.judging import Inputs, judge
 from trtforensics.findings.suppression import Suppression
-from trtforensics.onnx_models.outline import load_model
+from trtforensics.onnx_models.checked import read_checked
 from trtforensics.sources.quoting import read_log
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def findings(model: onnx.ModelProto, folder: Path, op: str = "Reshape", precisio
     )
     save(model, str(folder / "m.onnx"))
     log = read_log(str(folder / "build.log"), max_bytes=1 << 30, on_progress=lambda _: None)
-    return list(judge(Inputs([log], model=load_model(str(folder / "m.onnx"))), Suppression()).findings)
+    return list(judge(Inputs([log], model=read_checked(str(folder / "m.onnx"))), Suppression()).findings)
 
 
 @pytest.mark.parametrize("code", ["TF110", "TF111", "TF112", "TF113", "TF114"])

@@ -1,4 +1,4 @@
-"""The ONNX model beside a log is read, or refused."""
+"""A model is read, or refused."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from trtforensics.errors import SourceError
-from trtforensics.onnx_models.outline import load_model
+from trtforensics.onnx_models.checked import read_checked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,4 +21,4 @@ def test_a_bad_model_is_one_clear_sentence(content: bytes | None, what: str, tmp
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(SourceError, match=what):
-        load_model(str(path))
+        read_checked(str(path))
