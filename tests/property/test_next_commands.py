@@ -85,7 +85,8 @@ def _workspaces(found: list[Proposal]) -> dict[int, set[int]]:
 @pytest.mark.slow
 @pytest.mark.corpus
 def test_on_the_corpus(corpus: Path) -> None:
-    others = corpus.parent / "cases", corpus.parent / "rounds" / "0" / "logs", corpus.parent / "rounds" / "0" / "cases"
+    rounds = corpus.parent / "rounds"
+    others = corpus.parent / "cases", rounds / "0" / "cases", *(rounds / number / "logs" for number in "012")
     made = 0
     for path in sorted([*(corpus / "buildlog").iterdir(), *(path for folder in others for path in folder.iterdir())]):
         if path.suffix != ".json":
