@@ -10,11 +10,13 @@ from textual.screen import ModalScreen
 from textual.worker import get_current_worker
 
 from trtforensics.comparison.differences import DifferenceType
+from trtforensics.comparison.times import LayerDelta
 from trtforensics.console.counting import counted
 from trtforensics.errors import ForensicsError
 from trtforensics.tui.files import FilesScreen
 from trtforensics.tui.issue import IssueSection, quoted_issue
-from trtforensics.tui.rows.diff_rows import PLACES, by_delta, differences, layers_of, places, rows_of, sides_line
+from trtforensics.tui.rows.diff_map import map_rows, time_map
+from trtforensics.tui.rows.diff_rows import PLACES, about, differences, layers_of, places, rows_of, sides_line
 from trtforensics.tui.rows.layers.candidates import CandidateTable, layer_table, unknown_table
 from trtforensics.tui.rows.layers.index import LayerIndex
 from trtforensics.tui.rows.pieces import Piece, Role, clip
@@ -36,6 +38,9 @@ if TYPE_CHECKING:
     from trtforensics.comparison.views import LayerView
     from trtforensics.tui.sessions import DiffSession
 
+TALL = 30
+"""Height of the screen in cells from which the lines of a row have room below the map."""
+
 _SIDES = {"good": Role.GOOD, "bad": Role.ERROR}
 
 
@@ -47,9 +52,9 @@ class DiffScreen(FilesScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         *FIRST_KEYS,
         Binding("f", "ask_filter", "Filter"),
-        Binding("escape", "leave", "Drop filter", show=False),
+        Binding("escape", "leave", "Drop filter, back to the map", show=False),
         Binding("0", "only('')", "All", show=False),
-        Binding("s", "sort", "Sort by Δ"),
+        Binding("s", "sort", "Time/causes"),
         *(Binding(str(type_.rank + 1), f"only('{type_}')", type_.capitalize(), show=False) for type_ in DifferenceType),
     ]
 
@@ -61,7 +66,10 @@ class DiffScreen(FilesScreen):
         self._reading = "opening"
         self._comparison: Comparison | None = None
         self._only: DifferenceType | None = None
-        self._by_delta = False
+        self._as_map = True
+        """Whether the map of time is in view; where the sides have no times in common there is none."""
+        self._about: LayerDelta | None = None
+        """The row of the map whose differences alone are in view."""
         self._sides, self._types = LineBar(id="sides"), LineBar(classes="heading")
         self.places = RowList(PLACES, id="places")
         self.good = TextPane(session.text, "good", Role.GOOD, id="good")
@@ -88,6 +96,11 @@ class DiffScreen(FilesScreen):
         title = (Piece(" trtforensics ", Role.TITLE), Piece(" diff ", Role.DIM), Piece(clip(self._session.name, room)))
         self.title_bar.show(*title)
 
+    def on_resize(self) -> None:
+        """Fit the title to the width; give the map the whole of a low screen."""
+        super().on_resize()
+        self.set_class(self.size.height < TALL, "low")
+
     def _compare(self) -> Comparison | None:
         """Compare, in a thread."""
         worker = get_current_worker()
@@ -108,15 +121,23 @@ class DiffScreen(FilesScreen):
         comparison = self._comparison
         if comparison is None:
             return
-        rows = rows_of(comparison, self._only, self.kept)
-        if self._by_delta:
-            rows = by_delta(rows)
-        empty = "nothing of that sort differs" if comparison.differences else comparison.without_rows()
-        scored = len(comparison.good.builds) + len(comparison.bad.builds) > 2  # noqa: PLR2004 - more than a build a side
-        self.differences.show(rows, empty, presentation=differences(scored=scored, by_delta=self._by_delta))
+        times = comparison.times.layers if self._as_map else None
+        self.set_class(times is not None, "map")
+        if times is not None:
+            self.differences.show(map_rows(times, self.kept), presentation=time_map(comparison, times))
+        else:
+            rows = rows_of(comparison, self._only, self.kept)
+            rows = rows if self._about is None else about(rows, self._about)
+            empty = "nothing of that sort differs" if comparison.differences else comparison.without_rows()
+            empty = "nothing but its time differs" if self._about is not None else empty
+            scored = len(comparison.good.builds) + len(comparison.bad.builds) > 2  # noqa: PLR2004 - more than a build a side
+            self.differences.show(rows, empty, presentation=differences(scored=scored))
         self._sides.show(*sides_line(comparison))
         summary = comparison.summary()
-        pieces = [Piece(" 0 all ", Role.STRONG if self._only is None else Role.DIM)]
+        pieces = [Piece(" s time ", Role.STRONG if times is not None else Role.DIM)] if self._is_timed else []
+        pieces += [Piece(" 0 all ", Role.STRONG if times is None and self._only is None else Role.DIM)]
+        if self._about is not None:
+            pieces = [Piece(f" time › {clip(self._about.name, 40)} ", Role.STRONG), *pieces]  # noqa: RUF001 - an arrowhead
         for type_ in DifferenceType:
             role = Role.STRONG if type_ is self._only else Role.DIM
             pieces += [Piece(f" {type_.rank + 1} {type_}", role), Piece(f" {summary[type_]} ", Role.ACCENT)]
@@ -138,15 +159,34 @@ class DiffScreen(FilesScreen):
         ]
         return " · ".join(parts)
 
+    @property
+    def _is_timed(self) -> bool:
+        return self._comparison is not None and self._comparison.times.layers is not None
+
     def action_only(self, type_: str) -> None:
         """Show the differences of one type, or all."""
-        self._only = DifferenceType(type_) if type_ else None
+        self._show_differences(DifferenceType(type_) if type_ else None)
+
+    def _show_differences(self, only: DifferenceType | None = None, of: LayerDelta | None = None) -> None:
+        self._as_map, self._only, self._about = False, only, of
         self.fill()
 
     def action_sort(self) -> None:
-        """Put the rows with the largest difference of time first, or causes first again; the cursor goes to the top."""
-        self._by_delta = not self._by_delta
+        """Show the map of time, or all differences with causes first; the cursor goes to the top."""
+        if not self._is_timed:
+            self.say("the sides have no times in common")
+            return
+        self._as_map, self._only, self._about = not self._as_map, None, None
         self.fill()
+
+    def action_leave(self) -> None:
+        """Drop the filter; without one, go back to the map; from it, to the source below."""
+        if self.drop_filter():
+            return
+        if self._is_timed and not self._as_map:
+            self.action_sort()
+        else:
+            self.go_back()
 
     def cited(self) -> tuple[str, int, str] | None:
         """Return the line in view of the focused file, else that of the place under the cursor."""
@@ -169,7 +209,7 @@ class DiffScreen(FilesScreen):
         layer = IssueSection("Layer", [row.layer])
         values = [f"{('bad', 'good')[bool(place.good)]}: {place.text}" for place in places(row) if place.span]
         cited = [line for pane in (self.good, self.bad) if (line := pane.cited()) is not None]
-        kind = getattr(row.subject, "type", "pair")
+        kind = getattr(row.subject, "type", "pair" if row.times is None else "time")
         return quoted_issue(f"{kind} differs", [sides, layer, IssueSection("Values", values)], cited)
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
@@ -182,7 +222,11 @@ class DiffScreen(FilesScreen):
     def on_virtual_list_chosen(self, event: VirtualList.Chosen) -> None:
         """Open both candidate tables of a row; of a row without layers, go to its lines. Go from a line to its file."""
         if event.source is self.differences:
-            layers = layers_of(self.differences.selected)
+            row = self.differences.selected
+            if row is not None and isinstance(row.subject, LayerDelta):
+                self._show_differences(of=row.subject)
+                return
+            layers = layers_of(row)
             if any(layers.values()):
                 self.app.push_screen(CandidatesScreen(layers, self._candidates))
             else:

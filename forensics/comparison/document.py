@@ -187,6 +187,7 @@ def _layers(layers: LayerTimes) -> JsonObject:
             for delta in layers.types
         ],
         "rows": [_row(row) for row in layers.rows],
+        "left_out": [_row(row) for row in layers.left_out],
     }
 
 

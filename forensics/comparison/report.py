@@ -288,6 +288,7 @@ def _layers(layers: LayerTimes, limit: int | None) -> Iterator[str]:
         if untimed:
             have = "has no such time and is" if untimed == 1 else "have no such time and are"
             yield f"    {counted(untimed, 'layer')} of {side} {have} left out"
+    yield from (f"    {sentence}" for sentence in left_out(layers))
     types = [delta for delta in layers.types if max(delta.good_ms, delta.bad_ms) >= _SMALLEST]
     yield ""
     yield f"  {'Δms':>9} {'good ms':>9} {'bad ms':>9}  by type"
@@ -301,6 +302,17 @@ def _layers(layers: LayerTimes, limit: int | None) -> Iterator[str]:
     for row in shown:
         yield from _row(row)
     yield from _rest(layers.rows, shown, len(rows) - len(shown))
+
+
+def left_out(layers: LayerTimes) -> Iterator[str]:
+    """Say for each side which of its time is left out, as the other side has these layers without a time."""
+    for side, other, total in (("good", "bad", layers.good_ms), ("bad", "good", layers.bad_ms)):
+        rows = [row for row in layers.left_out if getattr(row, side).layers]
+        ms = sum(getattr(row, side).ms for row in rows)
+        if rows:
+            verb = "is" if len(rows) == 1 else "are"
+            share = f"{ms:.4g} ms, {ms / (total + ms):.0%} of its time"
+            yield f"{counted(len(rows), 'timed layer')} of {side} ({share}) {verb} left out: {other} tells no time of it"
 
 
 def _files(layers: LayerTimes) -> str:

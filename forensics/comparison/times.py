@@ -194,7 +194,8 @@ class TypeDelta:
 class LayerTimes:
     """Layers by Δms, the largest difference first, and types likewise. The rows of either add up to the totals.
 
-    ``untimed`` counts the layers of both sides that have no time of this source.
+    ``untimed`` counts the layers of both sides that have no time of this source. ``left_out`` are the layers that are
+    timed on one side, while the other has them without a time; they count in no sum.
     """
 
     time_is: TimeSource
@@ -203,6 +204,7 @@ class LayerTimes:
     good_ms: float
     bad_ms: float
     untimed: tuple[int, int]
+    left_out: tuple[LayerDelta, ...] = ()
 
 
 def layer_times(good: Sequence[BuildView], bad: Sequence[BuildView], spread: float | None) -> LayerTimes | None:
@@ -231,11 +233,11 @@ def _timed(build: BuildView, source: TimeSource) -> Layers:
     return tuple(layer for layer, ms in timed if ms is not None and (ms or layer.runner not in NO_KERNEL))
 
 
-def _untimed(build: BuildView, source: TimeSource) -> int:
-    """Return how many layers run a kernel and have no time, by themselves or with the ForeignNode that they are in."""
+def _untimed(build: BuildView, source: TimeSource) -> list[LayerView]:
+    """Return the layers that run a kernel and have no time, by themselves or with the ForeignNode that they are in."""
     wholes = {layer.name for layer in build.unlisted if layer_ms(layer, source) is not None}
     running = (layer for layer in build.layers or () if layer.runner not in NO_KERNEL and layer.inside not in wholes)
-    return sum(layer_ms(layer, source) is None for layer in running)
+    return [layer for layer in running if layer_ms(layer, source) is None]
 
 
 def _compared(
@@ -245,12 +247,24 @@ def _compared(
     spread: float | None,
 ) -> LayerTimes:
     goods = len(sides[0])
-    groups = _by_shape([*_groups(align_builds(timed))], timed)
-    rows = [_row(group, timed, goods, source, spread) for group in groups]
-    rows.sort(key=lambda row: -abs(row.delta_ms))
-    good_untimed, bad_untimed = (sum(_untimed(build, source) for build in side) for side in sides)
-    good_ms, bad_ms = (sum(getattr(row, side).ms for row in rows) for side in ("good", "bad"))
-    return LayerTimes(source, tuple(rows), _types(timed, goods, source), good_ms, bad_ms, (good_untimed, bad_untimed))
+    untimed = tuple([layer for build in side for layer in _untimed(build, source)] for side in sides)
+    untold = tuple({name for layer in side for name in (layer.name, layer.inside, *layer.parts)} - {""} for side in untimed)
+    rows: dict[bool, list[LayerDelta]] = {False: [], True: []}
+    left: set[int] = set()
+    for group in _by_shape([*_groups(align_builds(timed))], timed):
+        row = _row(group, timed, goods, source, spread)
+        others = untold[1] if not row.bad.layers else untold[0] if not row.good.layers else set()
+        is_left = not others.isdisjoint({*row.good.layers, *row.bad.layers, *row.parts})
+        rows[is_left].append(row)
+        left |= {id(layer) for layers in group.layers.values() for layer in layers if is_left}
+    for each in rows.values():
+        each.sort(key=lambda row: -abs(row.delta_ms))
+    counted = {n: tuple(layer for layer in layers if id(layer) not in left) for n, layers in timed.items()}
+    good_ms, bad_ms = (sum(getattr(row, side).ms for row in rows[False]) for side in ("good", "bad"))
+    counts = len(untimed[0]), len(untimed[1])
+    return LayerTimes(
+        source, tuple(rows[False]), _types(counted, goods, source), good_ms, bad_ms, counts, tuple(rows[True])
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from trtforensics.comparison.differences import Difference, DifferenceType, PairHalf, SideValue, SuspiciousPair
 from trtforensics.comparison.runs import TOTALS
+from trtforensics.comparison.times import LayerDelta
 from trtforensics.console.counting import milliseconds
 from trtforensics.tables.columns import Sort, TableColumn
 from trtforensics.tui.rows.pieces import Line, Piece, Role, fit, fit_right
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from trtforensics.comparison.differences import Comparison
-    from trtforensics.comparison.times import LayerDelta, LayerTimes, OtherCircumstance
+    from trtforensics.comparison.times import LayerTimes, OtherCircumstance
     from trtforensics.comparison.views import LayerView
     from trtforensics.model.profile import TimeSource
     from trtforensics.model.span import SourceSpan
@@ -41,12 +42,14 @@ _COMMON = "…"
 
 @dataclass(frozen=True, slots=True)
 class DiffRow:
-    """A difference or a suspicious pair; a row of ``depth`` 1 is an effect of the last row of depth 0 above it.
+    """A difference, a suspicious pair, or layers by their Δms.
+
+    A row of ``depth`` 1 is an effect of the last row of depth 0 above it.
 
     ``times`` are those of all layers that it is about, on both sides; None where the sides have no times in common.
     """
 
-    subject: Difference | SuspiciousPair
+    subject: Difference | SuspiciousPair | LayerDelta
     depth: int = 0
     times: LayerDelta | None = None
     time_is: TimeSource | None = None
@@ -56,6 +59,8 @@ class DiffRow:
         """The layer, or both layers of a pair."""
         if isinstance(self.subject, Difference):
             return self.subject.layer
+        if isinstance(self.subject, LayerDelta):
+            return self.subject.name
         return " & ".join(half.layer for half in self.subject.halves)
 
     @property
@@ -126,10 +131,17 @@ def _layers(value: SideValue) -> tuple[str, ...]:
     return value.layers or ((value.layer.name,) if value.layer is not None else ())
 
 
-def by_delta(rows: Sequence[DiffRow]) -> list[DiffRow]:
-    """Return the rows with the largest difference of time first, unknown ones last; none is an effect of another."""
-    flat = [replace(row, depth=0) for row in rows]
-    return sorted(flat, key=lambda row: (row.delta_ms is None, -abs(row.delta_ms or 0)))
+def about(rows: Sequence[DiffRow], times: LayerDelta) -> list[DiffRow]:
+    """Return the differences of the layers of a row of times, by their names or their ONNX nodes."""
+    names = {*times.good.layers, *times.bad.layers}
+
+    def concerns(subject: object) -> bool:
+        if not isinstance(subject, Difference):
+            return False
+        values = (*subject.good, *subject.bad)
+        return bool(times.parts & subject.parts or names.intersection(name for each in values for name in _layers(each)))
+
+    return [row for row in rows if concerns(row.subject)]
 
 
 def layers_of(row: DiffRow | None) -> dict[str, LayerView | None]:
@@ -148,10 +160,10 @@ def sides_line(comparison: Comparison) -> Line:
     for run in times.totals[:1]:
         unit, sign = (" qps", -1) if run.key.endswith("_qps") else (" ms", 1)
         text = f" {TOTALS[run.key]} {run.good.value:.4g} → {run.bad.value:.4g}{unit}"
-        pieces.append(Piece(text, _slower(sign * (run.bad.value - run.good.value))))
+        pieces.append(Piece(text, change_role(sign * (run.bad.value - run.good.value))))
     if times.layers is not None:
         total = times.layers.bad_ms - times.layers.good_ms
-        pieces.append(Piece(f" sum of layers {_signed(total)} ms, {times.layers.time_is}", _slower(total)))
+        pieces.append(Piece(f" sum of layers {signed_ms(total)} ms, {times.layers.time_is}", change_role(total)))
     versions = {build.tensorrt_version for side in (comparison.good, comparison.bad) for build in side.builds}
     if len(versions) == 1:
         pieces.append(Piece(f" TensorRT {versions.pop() or _UNKNOWN} on both sides", Role.DIM))
@@ -173,21 +185,21 @@ def _first(values: Sequence[SideValue]) -> str | None:
     return values[0].text if values else None
 
 
-_COLUMNS = (
-    TableColumn("type", lambda row: str(getattr(row.subject, "type", "pair"))),
+COLUMNS = (
+    TableColumn("type", lambda row: str(getattr(row.subject, "type", None) or ("pair" if row.times is None else "time"))),
     TableColumn("layer", lambda row: row.layer),
     TableColumn("good", lambda row: _first(getattr(row.subject, "good", ()))),
     TableColumn("bad", lambda row: _first(getattr(row.subject, "bad", ()))),
     TableColumn("delta_ms", lambda row: row.delta_ms, Sort.NUMBER),
-    TableColumn("suspicion", lambda row: row.subject.suspicion, Sort.NUMBER),
+    TableColumn("suspicion", lambda row: getattr(row.subject, "suspicion", None), Sort.NUMBER),
 )
 
 
-def header(width: int, *, scored: bool, by_delta: bool = False) -> Line:
-    """Return the names of the columns; the sort order's has a mark."""
+def header(width: int, *, scored: bool) -> Line:
+    """Return the names of the columns."""
     name, value = _widths(width, scored=scored)
     score = Piece(fit_right("score ", _SCORE) if scored else "")
-    delta = Piece(fit_right("▼ Δms" if by_delta else "Δms", _DELTA))
+    delta = Piece(fit_right("Δms", _DELTA))
     sides = Piece(fit(" │ good", value)), Piece(" │ bad")
     return (score, Piece(fit(" type", _TYPE)), Piece(fit("layer", name)), delta, *sides)
 
@@ -196,6 +208,8 @@ def row_pieces(row: DiffRow, width: int, *, scored: bool) -> Line:
     """Lay a row out in columns: good beside bad."""
     name, value = _widths(width, scored=scored)
     subject = row.subject
+    if isinstance(subject, LayerDelta):
+        return (Piece(f" {row.layer}"),)
     score = Piece(f"{subject.suspicion:5.2f} " if scored else "", Role.DIM)
     if isinstance(subject, SuspiciousPair):
         counts = subject.counts
@@ -220,14 +234,16 @@ def row_pieces(row: DiffRow, width: int, *, scored: bool) -> Line:
 def _delta(delta: float | None) -> Piece:
     if delta is None:
         return Piece(fit_right("?", _DELTA), Role.DIM)
-    return Piece(fit_right(_signed(delta), _DELTA), _slower(delta))
+    return Piece(fit_right(signed_ms(delta), _DELTA), change_role(delta))
 
 
-def _signed(delta: float) -> str:
+def signed_ms(delta: float) -> str:
+    """Spell a difference in ms with its sign."""
     return f"{'+' if delta > 0 else '-' if delta < 0 else ' '}{milliseconds(abs(delta))}"
 
 
-def _slower(delta: float) -> Role:
+def change_role(delta: float) -> Role:
+    """Return the colour of a difference of time: red for slower, green for faster."""
     return Role.ERROR if delta > 0 else Role.GOOD if delta < 0 else Role.DIM
 
 
@@ -270,6 +286,8 @@ def places(row: DiffRow) -> list[DiffPlace]:
     subject = row.subject
     if isinstance(subject, SuspiciousPair):
         return [DiffPlace(_half(half), half.span, good=False) for half in subject.halves]
+    if isinstance(subject, LayerDelta):
+        return [*_timed_places(row), *(DiffPlace(change, None) for change in subject.changes)]
     lines = [
         DiffPlace(entry.text or "unknown", span, good)
         for entries, good in ((subject.good, True), (subject.bad, False))
@@ -305,12 +323,12 @@ def place_pieces(place: DiffPlace) -> Line:
     return (side, where, Piece(place.text))
 
 
-def differences(*, scored: bool, by_delta: bool = False) -> Presentation[DiffRow]:
-    """Return how rows look in a list: with their suspicion (``scored``), and sorted by time (``by_delta``)."""
+def differences(*, scored: bool) -> Presentation[DiffRow]:
+    """Return how rows look in a list, with their suspicion where they are ``scored``."""
     return Presentation(
         pieces=partial(row_pieces, scored=scored),
-        heading=lambda _, width: (header(width, scored=scored, by_delta=by_delta),),
-        columns=_COLUMNS,
+        heading=lambda _, width: (header(width, scored=scored),),
+        columns=COLUMNS,
     )
 
 

@@ -147,6 +147,17 @@ def test_a_layer_that_runs_no_kernel_is_no_row() -> None:
     assert found.untimed == (0, 0)
 
 
+def test_time_that_one_side_alone_tells_is_left_out_of_every_sum() -> None:
+    whole = "{ForeignNode[a...b]}"
+    good = [timed("conv", 1.0), timed(whole, 9.0)]
+    found = compared(good, [timed("conv", 1.5), layer("__myl_Add", runner="kgen", inside=whole)])
+    assert [(row.name, row.delta_ms) for row in found.rows] == [("conv", 0.5)]
+    assert ([row.name for row in found.left_out], found.good_ms, found.untimed) == ([whole], 1.0, (0, 1))
+    assert sum(each.good_ms for each in found.types) == found.good_ms
+    found = compared(good, [timed("conv", 1.5)])
+    assert [row.name for row in found.rows] == [whole, "conv"]
+
+
 def test_a_row_says_what_else_differs_and_cites_the_profile() -> None:
     half, full = (LayerTensors(1, (t, t), texts=(t, t)) for t in ("Half", "Float"))
     place = SourceSpan("p.json", 7, 0)

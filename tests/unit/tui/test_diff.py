@@ -203,7 +203,7 @@ async def test_measured_times_are_those_of_all_layers_of_a_row(
 ) -> None:
     async with timed_app.run_test(size=(160, 50)) as pilot:
         await until(pilot, lambda: timed_app.first.differences.selected is not None)
-        await pilot.press("s")
+        await pilot.press("0")
         shown = screen_text(timed_app)
         assert "latency 1 → 2 ms" in shown
         assert "sum of layers +0.8750 ms, measured" in shown
@@ -215,21 +215,27 @@ async def test_measured_times_are_those_of_all_layers_of_a_row(
         assert "bad/profile.json:5  1.250 ms measured in 2 layers" in shown
 
 
-@pytest.mark.slow
-async def test_s_puts_the_largest_difference_of_time_first(
-    diff_app: AppOn[DiffScreen], screen_text: ScreenText, until: Until
+async def test_the_first_screen_is_the_map_of_time_and_its_bars_open_their_differences(
+    timed_app: AppOn[DiffScreen], screen_text: ScreenText, until: Until
 ) -> None:
-    async with diff_app.run_test(size=SIZE) as pilot:
-        await opened(pilot, until, 6, 5)
-        await pilot.press("down", "s")
-        assert "▼ Δms" in screen_text(diff_app)
-        assert diff_app.first.differences.cursor == 0
-        deltas = [row.delta_ms for row in diff_app.first.differences.rows]
-        known = [abs(delta) for delta in deltas if delta is not None]
-        assert known == sorted(known, reverse=True)
-        assert deltas[: len(known)] == [delta for delta in deltas if delta is not None]
-        await pilot.press("s")
-        assert "▼ Δms" not in screen_text(diff_app)
+    async with timed_app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: timed_app.first.differences.selected is not None)
+        assert [(row.layer, row.delta_ms) for row in timed_app.first.differences.rows] == [
+            ("conv1 + relu1", 0.75),
+            ("more", 0.125),
+            ("pool", 0.0),
+        ]
+        shown = screen_text(timed_app)
+        assert " ▲ ████████████████████   +0.7500   0.5000    1.250 conv1 + relu1" in shown
+        assert " + " in next(line for line in shown.split("\n") if " more " in line and "███" in line)
+        assert "▲ 1 slower +0.7500 ms + 1 added +0.1250 ms" in shown
+        await pilot.press("enter")
+        assert [str(row.subject.type) for row in timed_app.first.differences.rows] == ["fusion"]
+        assert "time › conv1 + relu1" in screen_text(timed_app)
+        await pilot.press("escape")
+        assert timed_app.first.differences.row_count() == 3
+        await pilot.press("s", "s", "f", *"more", "enter")
+        assert [row.layer for row in timed_app.first.differences.rows] == ["more"]
 
 
 @pytest.mark.slow
