@@ -209,8 +209,7 @@ class DiffScreen(FilesScreen):
         layer = IssueSection("Layer", [row.layer])
         values = [f"{('bad', 'good')[bool(place.good)]}: {place.text}" for place in places(row) if place.span]
         cited = [line for pane in (self.good, self.bad) if (line := pane.cited()) is not None]
-        kind = getattr(row.subject, "type", "pair" if row.times is None else "time")
-        return quoted_issue(f"{kind} differs", [sides, layer, IssueSection("Values", values)], cited)
+        return quoted_issue(f"{row.sort} differs", [sides, layer, IssueSection("Values", values)], cited)
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
         """Once the cursor rests, let the lines follow the rows, and the files follow the lines."""

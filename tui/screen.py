@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
+from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.widgets import Footer
 
@@ -77,7 +78,7 @@ class SourceScreen(Screen[ForensicsError]):
         """Lay the screen out: one row above the panes and two below."""
         yield self.title_bar
         yield from self.panes()
-        yield self.prompt
+        yield Horizontal(self.prompt.label, self.prompt, id="asking")
         yield self.status_bar
         yield Footer()
 

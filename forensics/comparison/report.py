@@ -312,7 +312,8 @@ def left_out(layers: LayerTimes) -> Iterator[str]:
         if rows:
             verb = "is" if len(rows) == 1 else "are"
             share = f"{ms:.4g} ms, {ms / (total + ms):.0%} of its time"
-            yield f"{counted(len(rows), 'timed layer')} of {side} ({share}) {verb} left out: {other} tells no time of it"
+            timed = f"{counted(len(rows), 'timed layer')} of {side} ({share})"
+            yield f"{timed} {verb} left out: {other} tells no time of it"
 
 
 def _files(layers: LayerTimes) -> str:

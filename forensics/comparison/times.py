@@ -248,7 +248,7 @@ def _compared(
 ) -> LayerTimes:
     goods = len(sides[0])
     untimed = tuple([layer for build in side for layer in _untimed(build, source)] for side in sides)
-    untold = tuple({name for layer in side for name in (layer.name, layer.inside, *layer.parts)} - {""} for side in untimed)
+    untold = [{name for layer in side for name in (layer.name, layer.inside, *layer.parts)} - {""} for side in untimed]
     rows: dict[bool, list[LayerDelta]] = {False: [], True: []}
     left: set[int] = set()
     for group in _by_shape([*_groups(align_builds(timed))], timed):

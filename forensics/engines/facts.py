@@ -269,8 +269,8 @@ class LayerFacts:
         return self._sum([tensor.stored_bytes for tensor in (*self.inputs, *self.outputs)])
 
     def _sum(self, sizes: Sequence[int | None]) -> int | None:
-        """Add sizes of tensors; None for a layer that is known by name only."""
-        return known_sum(sizes) if self.layer.type else None
+        """Add sizes of tensors; None for a layer that the dump does not list, or lists by its name only."""
+        return known_sum(sizes) if self.layer.type and self._unlisted is None else None
 
     @property
     def moved_bytes(self) -> int | None:
@@ -323,6 +323,12 @@ class LayerFacts:
     def reformats_after(self) -> int:
         """How many reformat layers read its outputs."""
         return _reformats(self.engine.neighbours.consumers(self.layer))
+
+    def around(self, *, before: bool) -> tuple[LayerFacts, ...]:
+        """Return the layers before it or behind it: the reformats at it, and the layers at their other ends."""
+        steps = chain.from_iterable(self.engine.neighbours.edges(self.layer, before=before))
+        layers = (self.engine.of_layer(step.layer) for step in steps if step.layer is not None)
+        return tuple(layer for layer in layers if layer is not None)
 
     @property
     def reformats(self) -> int:
@@ -467,7 +473,11 @@ class EngineFacts:
 
     def of_layer(self, layer: EngineLayer) -> LayerFacts | None:
         """Return the facts of a layer of the engine."""
-        return next((facts for facts in self.layers if facts.layer is layer), None)
+        return self._by_layer.get(id(layer))
+
+    @cached_property
+    def _by_layer(self) -> dict[int, LayerFacts]:
+        return {id(facts.layer): facts for facts in self.layers}
 
     def by_kind(self) -> tuple[LayerGroup[LayerFacts], ...]:
         """The accounts, grouped by kind, slowest first."""

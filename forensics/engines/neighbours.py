@@ -6,6 +6,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from trtforensics.model.layer_types import REFORMATS
+
 if TYPE_CHECKING:
     from trtforensics.model.log import Build, EngineLayer, EngineTensor
 
@@ -16,6 +18,12 @@ class Neighbour:
 
     tensor: EngineTensor
     layer: EngineLayer | None
+
+
+Edge = tuple[Neighbour, ...]
+"""A tensor, or tensors with the reformats between them, from a layer to the next that is no reformat."""
+_MOST_REFORMATS = 4
+"""Reformats on an edge; further ones are layers of their own."""
 
 
 class Neighbours:
@@ -37,6 +45,16 @@ class Neighbours:
     def consumers(self, layer: EngineLayer) -> tuple[Neighbour, ...]:
         """Return what a layer writes, each tensor with the layers that read it."""
         return _joined(layer, layer.outputs, self._readers)
+
+    def edges(self, layer: EngineLayer, *, before: bool, way: Edge = ()) -> tuple[Edge, ...]:
+        """Return the edges of a layer, those that it reads (``before``) or writes, each from its near end on."""
+        edges: list[Edge] = []
+        for step in self.producers(layer) if before else self.consumers(layer):
+            if step.layer is not None and step.layer.type in REFORMATS and len(way) < _MOST_REFORMATS:
+                edges += self.edges(step.layer, before=before, way=(*way, step))
+            else:
+                edges.append((*way, step))
+        return tuple(edges)
 
 
 def _joined(

@@ -97,14 +97,20 @@ def parse_filter(text: str, fields: Sequence[TableColumn]) -> RowFilterExpressio
     return RowFilterExpression(text, tuple(reading.test(term) for term in trees(tree, *_TERMS)))
 
 
-def completions(text: str, column: int, fields: Iterable[TableColumn]) -> tuple[str, ...]:
-    """Return what the word before a column (from 1) may become: names with their operator, or values of a field."""
+def completions(text: str, column: int, fields: Iterable[TableColumn], rows: Iterable[object] = ()) -> tuple[str, ...]:
+    """Return what the word before a column (from 1) may become: names with their operator, or values of a field.
+
+    The values of a text are those in ``rows`` that are one word, behind the usual ones.
+    """
     begun = re.search(r"[^\s|]*$", text[: column - 1])
     word = begun[0].removeprefix("-") if begun else ""
     name, operator, value = re.fullmatch(r"([\w.]*)([:=<>!]*)(.*)", word, re.DOTALL).groups()  # type: ignore[union-attr]  # it matches any text
     if operator:
         known = next((field for field in fields if name in (field.name, *field.aliases)), None)
-        given = known.suggested if known else ()
+        given = dict.fromkeys(known.suggested if known else ())
+        if known is not None and known.is_text:
+            values = (text for row in rows for text in _texts(known.asked(row)))
+            given |= dict.fromkeys(text for text in values if re.fullmatch(r"[\w.+/]+", text))
         return tuple(
             f"{name}{operator}{suggestion}"
             for suggestion in given

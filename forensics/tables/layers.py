@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import milliseconds
@@ -111,7 +113,7 @@ _SHARE = Cell("%", 5, 5, 2, _share_text, right=True)
 _LAG = Cell("margin", 8, 6, 5, lambda layer: _percent(layer.margin), right=True)
 _OTHER = Cell("other type", 13, 7, 7, _other_text)
 
-LAYER_COLUMNS: tuple[TableColumn, ...] = (
+_OWN_COLUMNS: tuple[TableColumn, ...] = (
     TableColumn("layer", lambda layer: layer.name, aliases=("name",)),
     TableColumn("type", lambda layer: layer.kind or None, types=True, searched=_types),
     TableColumn("compute_precision", _computes, types=True, aliases=("precision", "compute"), cell=_COMPUTE),
@@ -175,6 +177,42 @@ LAYER_COLUMNS: tuple[TableColumn, ...] = (
         cell=_OTHER,
     ),
     TableColumn("foreign_node", lambda layer: layer.foreign_node or None, aliases=("foreign",), extra=True),
+)
+
+
+def _around(column: TableColumn, layer: LayerFacts, *, before: bool) -> tuple[str, ...]:
+    """Return the values that a column has of the layers before a layer or behind it, each once."""
+    texts: dict[str, None] = {}
+    for other in layer.around(before=before):
+        value = column.get(other)
+        texts |= dict.fromkeys((value,) if isinstance(value, str) else value if isinstance(value, tuple) else ())
+    return tuple(texts)
+
+
+def _of_neighbours(column: TableColumn, side: str) -> TableColumn:
+    get = partial(_around, column, before=side == "before")
+    aliases = tuple(f"{side}.{alias}" for alias in column.aliases)
+    return replace(
+        column,
+        name=f"{side}.{column.name}",
+        get=get,
+        sort=_T,
+        aliases=aliases,
+        plain=False,
+        searched=None,
+        extra=True,
+        cell=None,
+    )
+
+
+LAYER_COLUMNS = (
+    *_OWN_COLUMNS,
+    *(
+        _of_neighbours(column, side)
+        for side in ("before", "after")
+        for column in _OWN_COLUMNS
+        if column.name in {"layer", "type", "compute_precision", "input_types", "output_types"}
+    ),
 )
 """The first seventeen are those that scripts rely on; further ones may be added behind.
 

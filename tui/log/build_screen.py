@@ -347,6 +347,9 @@ class BuildScreen(SourceScreen):
     def _show_status(self) -> None:
         """Show the progress while parsing, later the position in the log; then the filter and the note, if any."""
         log_view = self._panes.log_view
+        if self.prompt.display and self._note:  # what is wrong with the text stands below it, uncut
+            self.status_bar.show(Piece(f" {self._note}", Role.ERROR))
+            return
         if not self.reading:
             place = f" line {log_view.current_line:,} of {log_view.row_count():,}"
             pieces = [Piece(place, Role.DIM)]

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
+from rich.text import Text
 from textual.binding import Binding
 from textual.screen import ModalScreen, ScreenResultType
+from textual.widgets import SelectionList
 
 from trtforensics.engines.neighbours import Neighbours
+from trtforensics.tables.columns import TableColumn
+from trtforensics.tables.layers import LAYER_COLUMNS
+from trtforensics.tui.rows.layers.columns import CHOICES, value_text
 from trtforensics.tui.rows.layers.details import details, labelled
 from trtforensics.tui.rows.layers.neighbours import NeighbourRow, neighbour_rows, neighbours_of
 from trtforensics.tui.rows.overview_rows import OverviewRow
+from trtforensics.tui.rows.pieces import Line, Piece, Role, fit
+from trtforensics.tui.rows.presentation import Presentation
 from trtforensics.tui.widgets.row_list import RowList, WrappedList
 
 if TYPE_CHECKING:
@@ -22,6 +30,7 @@ if TYPE_CHECKING:
     from trtforensics.engines.facts import LayerFacts
     from trtforensics.engines.why import Reason
     from trtforensics.model.log import Build, EngineLayer
+    from trtforensics.tables.columns import Cell
     from trtforensics.tui.widgets.virtual_list import VirtualList
 
 List = TypeVar("List", bound="VirtualList")
@@ -76,7 +85,10 @@ class NeighbourScreen(Dialog[RowList[NeighbourRow], "EngineLayer | None"]):
     """The producers and the consumers of one layer at a time. It ends with the layer that was walked to."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("backspace,b", "turn_back", "Back", show=False),
+        Binding("backspace,b,left,h", "turn_back", "Back", show=False, priority=True),
+        Binding("right,l", "walk", "Walk", show=False, priority=True),
+        Binding("plus", "reach(1)", "More hops", show=False),
+        Binding("minus", "reach(-1)", "Fewer hops", show=False),
         Binding("escape,q,x", "leave", "Close", show=False),
     ]
 
@@ -84,23 +96,35 @@ class NeighbourScreen(Dialog[RowList[NeighbourRow], "EngineLayer | None"]):
         self.walked = [layer]
         """The layers walked through; the last is in view."""
         rows = RowList(neighbours_of(self.walked), id="neighbour-list")
-        super().__init__(rows, "Neighbours", "Enter walks, Backspace goes back, Esc stays there")
+        super().__init__(rows, "Neighbours", "→ walks, ← goes back, + - hops, Esc stays there")
         self._neighbours = Neighbours(build)
+        self._hops = 2
 
     def on_mount(self) -> None:
         """Show the neighbours of the first layer."""
         self._show()
 
     def _show(self) -> None:
-        rows = neighbour_rows(self.walked[-1], self._neighbours)
-        self.list.show(rows, home=next((row for row in rows if row.layer is not None), None))
+        rows = neighbour_rows(self.walked[-1], self._neighbours, self._hops)
+        home = next(row for row in rows if not row.edge)
+        self.list.show(rows, home=home)
+        self.list.go_to(rows.index(home), center=True, announce=False)
 
     def choose(self, place: int) -> None:
         """Walk to the layer of the row."""
         layer = self.list.row_at(place).layer
-        if layer is not None:
+        if layer is not None and layer is not self.walked[-1]:
             self.walked.append(layer)
             self._show()
+
+    def action_walk(self) -> None:
+        """Walk to the layer under the cursor."""
+        self.choose(self.list.cursor)
+
+    def action_reach(self, by: int) -> None:
+        """Draw more hops each way, or fewer."""
+        self._hops = min(max(self._hops + by, 1), 3)
+        self._show()
 
     def action_turn_back(self) -> None:
         """Go back by one layer; from the first, close."""
@@ -113,3 +137,67 @@ class NeighbourScreen(Dialog[RowList[NeighbourRow], "EngineLayer | None"]):
     def action_leave(self) -> None:
         """Close, and select the layer in view."""
         self.dismiss(self.walked[-1] if len(self.walked) > 1 else None)
+
+
+class PairScreen(Dialog[RowList[TableColumn], None]):
+    """Two layers column by column, what differs first."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", "Close", show=False)]
+
+    def __init__(self, first: LayerFacts, second: LayerFacts) -> None:
+        def texts(column: TableColumn) -> tuple[str, str]:
+            return value_text(column, first), value_text(column, second)
+
+        def pieces(column: TableColumn, width: int) -> Line:
+            sides, room = texts(column), max((width - 22) // 2, 8)
+            role = Role.DIM if sides[0] == sides[1] else Role.STRONG
+            return (
+                Piece(fit(f" {column.name}", 20), Role.DIM),
+                *(Piece(f" {fit(s, room)}", role) for s in sides),
+            )
+
+        columns = [column for column in LAYER_COLUMNS if any(texts(column))]
+        self._columns = sorted(columns, key=lambda column: len(set(texts(column))) == 1)
+        super().__init__(RowList(Presentation(pieces=pieces), id="pair-list"), "Two layers", "Esc closes")
+
+    def on_mount(self) -> None:
+        """Fill the list."""
+        self.list.show(self._columns)
+
+    def choose(self, place: int) -> None:
+        """Stay: a column leads nowhere."""
+
+
+class ColumnScreen(ModalScreen["tuple[Cell, ...] | None"]):
+    """The columns of the layers: chosen by Space, widened and narrowed by + and -. It ends with the chosen cells."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,comma", "close", "Close", show=False),
+        Binding("plus", "widen(4)", "Wider", show=False),
+        Binding("minus", "widen(-4)", "Narrower", show=False),
+    ]
+
+    def __init__(self, shown: Sequence[Cell]) -> None:
+        super().__init__()
+        self._cells = CHOICES | {cell.title: cell for cell in shown}
+        chosen = {cell.title for cell in shown}
+        self._list = SelectionList(*((Text(title), title, title in chosen) for title in self._cells), id="columns")
+        self._list.border_title = "Columns of the layers"
+        self._list.border_subtitle = "Space shows or hides, + - width, Esc closes"
+
+    def compose(self) -> ComposeResult:
+        """Show the list."""
+        yield self._list
+
+    def action_widen(self, by: int) -> None:
+        """Widen the column under the cursor, or narrow it, and show it."""
+        title = self._list.get_option_at_index(self._list.highlighted or 0).value
+        cell = self._cells[title]
+        self._cells[title] = replace(cell, width=max(cell.width + by, 4))
+        self._list.select(title)
+        self.notify(f"{title}: {self._cells[title].width} cells", markup=False)
+
+    def action_close(self) -> None:
+        """Close with the columns that are chosen, those of the catalogue in its order."""
+        chosen = [cell for title, cell in self._cells.items() if title in self._list.selected]
+        self.dismiss(tuple(sorted(chosen, key=lambda cell: cell.place)))

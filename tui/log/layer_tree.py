@@ -9,7 +9,8 @@ from textual.binding import Binding
 from trtforensics.model.timings import NEAR_TIE_RATIO
 from trtforensics.tables.layers import LAYER_COLUMNS
 from trtforensics.tables.table import Table
-from trtforensics.tui.rows.layers.columns import ORDERS, ColumnLayout, heading, orders, title_at
+from trtforensics.tui.log.dialogs import ColumnScreen, PairScreen
+from trtforensics.tui.rows.layers.columns import ENGINE_ORDER, SHOWN, ColumnLayout
 from trtforensics.tui.rows.layers.index import LayerIndex, RowKind, TreeRow
 from trtforensics.tui.rows.layers.questions import question_at, question_lines, why_lines
 from trtforensics.tui.rows.layers.rows import row_pieces
@@ -24,11 +25,14 @@ if TYPE_CHECKING:
 
     from trtforensics.engines.facts import LayerFacts
     from trtforensics.model.log import CachedResult, Choice
+    from trtforensics.tables.columns import Cell
     from trtforensics.tui.rows.layers.columns import Order
     from trtforensics.tui.rows.layers.questions import Question
     from trtforensics.tui.rows.pieces import Line
 
 ARROW_WIDTH = 3
+GROUPS = ("", "type", "block", "compute_precision", "runner")
+"""The columns that ``%`` groups the layers by."""
 
 _CHILDREN = {RowKind.DETAIL, RowKind.COMBINATION, RowKind.INNER}
 """The rows below an opened layer."""
@@ -45,6 +49,11 @@ class LayerTree(RowList[TreeRow]):
         Binding("left,h", "close", "Close", show=False),
         Binding("space", "fold", "Open/close"),
         Binding("s", "sort", "Sort"),
+        Binding("S", "reverse", "Sort backwards", show=False),
+        Binding("percent_sign", "group", "Group", key_display="%", show=False),
+        Binding("comma", "columns", "Columns", key_display=",", show=False),
+        Binding("m", "mark", "Mark to compare", show=False),
+        Binding("M", "compare", "Compare with the marked", show=False),
         Binding("a", "question(1)", "Ask"),
         Binding("A", "question(-1)", "Ask back", show=False),
     ]
@@ -54,7 +63,11 @@ class LayerTree(RowList[TreeRow]):
         self._index: LayerIndex | None = None
         self.rows: list[TreeRow] = []
         self._open: set[int] = set()
-        self._order = ORDERS[0]
+        self._order = ENGINE_ORDER
+        self._cells = SHOWN
+        self._group = ""
+        """The name of the column that groups the layers, empty for none."""
+        self._marked: LayerFacts | None = None
         self._questions: tuple[Question, ...] = ()
         self.asked = ""
         """The title of the question that is asked, empty for none."""
@@ -156,7 +169,11 @@ class LayerTree(RowList[TreeRow]):
     def pieces_at(self, place: int, width: int) -> Line:
         """Return a row in a width."""
         row = self.rows[place]
-        return row_pieces(row, ColumnLayout(width, self._digits, self._tie), expanded=id(row.entry) in self._open)
+        return row_pieces(row, self._layout(width), expanded=id(row.entry) in self._open)
+
+    def _layout(self, width: int | None = None) -> ColumnLayout:
+        room = self.scrollable_content_region.width if width is None else width
+        return ColumnLayout(room, self._digits, self._tie, self._cells)
 
     def header(self, width: int) -> Sequence[Line]:
         """Return the questions and the titles of the columns."""
@@ -164,7 +181,7 @@ class LayerTree(RowList[TreeRow]):
             return ()
         return (
             *question_lines(self._questions, self.asked, self._total, width),
-            heading(width, self._digits, self._order, self._index.time_source),
+            self._layout(width).heading(self._order, self._index.time_source),
         )
 
     def footer(self, width: int) -> Sequence[Line]:
@@ -179,8 +196,8 @@ class LayerTree(RowList[TreeRow]):
         """Ask the question that was clicked; a click on a column's title sorts by it."""
         width = self.scrollable_content_region.width
         if line == len(self.header(width)) - 1:
-            column = title_at(width, self._digits, cell)
-            self._sort_by(next(order for order in ORDERS if order.column == column))
+            order = self._layout(width).order_at(cell)
+            self._sort_by(self._order.reversed if self._order.column == order.column else order)
             return
         title = question_at(self._questions, self.asked, self._total, width, (line, cell))
         if title is not None:
@@ -232,9 +249,13 @@ class LayerTree(RowList[TreeRow]):
 
     def action_sort(self) -> None:
         """Sort by the next column and go to the top."""
-        shown = orders(self.scrollable_content_region.width, self._digits)
-        place = shown.index(self._order) + 1 if self._order in shown else 0
-        self._sort_by(shown[place % len(shown)])
+        shown = self._layout().orders
+        place = next((place for place, order in enumerate(shown) if order.column == self._order.column), -1)
+        self._sort_by(shown[(place + 1) % len(shown)])
+
+    def action_reverse(self) -> None:
+        """Sort the other way round."""
+        self._sort_by(self._order.reversed)
 
     def _sort_by(self, order: Order) -> None:
         self._order = order
@@ -243,8 +264,38 @@ class LayerTree(RowList[TreeRow]):
 
     def on_resize(self) -> None:
         """Sort by the engine's order where the column that sorts has no room any more."""
-        if self._index is not None and self._order not in orders(self.scrollable_content_region.width, self._digits):
-            self._sort_by(ORDERS[0])
+        if self._index is not None and self._order.column not in {order.column for order in self._layout().orders}:
+            self._sort_by(ENGINE_ORDER)
+
+    def action_group(self) -> None:
+        """Group the layers by the next of type, block, compute type and runner; behind the last one, not."""
+        self._group = GROUPS[(GROUPS.index(self._group) + 1) % len(GROUPS)]
+        self.refill()
+        self.go_to(self.cursor)
+
+    def action_columns(self) -> None:
+        """Ask which columns to show, and how wide."""
+
+        def choose(cells: tuple[Cell, ...] | None) -> None:
+            self._cells = self._cells if cells is None else cells
+            self.on_resize()
+            self.rows_changed()
+
+        self.app.push_screen(ColumnScreen(self._cells), choose)
+
+    def action_mark(self) -> None:
+        """Mark the layer under the cursor, to compare another one with it."""
+        self._marked = self.current_entry
+        name = self._marked.name if self._marked else "nothing"
+        self.notify(f"marked {name}; M on another layer compares", markup=False)
+
+    def action_compare(self) -> None:
+        """Compare the layer under the cursor with the one that was marked."""
+        entry = self.current_entry
+        if self._marked is None or entry is None or entry is self._marked:
+            self.notify("mark a layer with m, then press M on another one", markup=False)
+        else:
+            self.app.push_screen(PairScreen(self._marked, entry))
 
     def action_question(self, by: int) -> None:
         """Ask the next question that some layer answers; behind the last one, none."""
@@ -294,12 +345,15 @@ class LayerTree(RowList[TreeRow]):
         if index is None:
             return []
         if question is None and not kept.text:
-            return index.rows(order=order)
-        return index.rows(
-            lambda entry: (question is None or question.keeps(entry)) and kept.keeps(entry),
-            (lambda name: kept.keeps(index.bare(name))) if question is None else None,
-            order,
-        )
+            rows = index.rows(order=order)
+        else:
+            rows = index.rows(
+                lambda entry: (question is None or question.keeps(entry)) and kept.keeps(entry),
+                (lambda name: kept.keeps(index.bare(name))) if question is None else None,
+                order,
+            )
+        column = next((column for column in LAYER_COLUMNS if column.name == self._group), None)
+        return rows if column is None else index.grouped(rows, column)
 
     def _why_empty(self) -> str:
         if self._index is None:

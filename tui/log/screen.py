@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from trtforensics.tui.rows.first_rows import Row
 
 
+SUGGESTING = 1_000
+"""Rows whose values the prompt suggests; a key must not wait for more."""
+
 _MOST_DIGITS = 18
 """Digits of the longest line number that the prompt accepts."""
 
@@ -187,6 +190,8 @@ class LogScreen(BuildScreen):
             self._keep(event.text)
             if event.done:
                 self._filtered.focus()
+        elif not event.done:
+            self._search.begin(event.text, regex=event.regex)  # which says why it is no regular expression
         elif event.purpose is Purpose.LINE:
             self._visit(partial(self._go_to_line, event.text))
         elif event.purpose is Purpose.ONLY:
@@ -309,7 +314,10 @@ class LogScreen(BuildScreen):
             self._panes.open("layers")
             focused = self._panes.layer_tree
         self._filtered = focused if isinstance(focused, VirtualList) else self._panes.list_of(self._panes.tab)
-        self.prompt.ask(Purpose.FILTER, self._filtered.kept_by.text, self._filtered.fields)
+        filtered = self._filtered
+        layers = self._index.engine if self._index and filtered is self._panes.layer_tree else ()
+        rows = layers or getattr(filtered, "every", ())
+        self.prompt.ask(Purpose.FILTER, filtered.kept_by.text, filtered.fields, rows[:SUGGESTING])
 
     def action_ask_line(self) -> None:
         """Ask for a line number."""

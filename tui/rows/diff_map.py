@@ -52,11 +52,12 @@ def time_map(comparison: Comparison, times: LayerTimes) -> Presentation[DiffRow]
 
     def heading(_: Sequence[DiffRow], width: int) -> list[Line]:
         cells, name = _widths(width)
-        titles = f"   {fit('Δ', cells)}{fit_right('▼ Δms', _DELTA)}{fit_right('good ms', _MS)}{fit_right('bad ms', _MS)} "
+        sides = f"{fit_right('good ms', _MS)}{fit_right('bad ms', _MS)}"
+        titles = f"   {fit('Δ', cells)}{fit_right('▼ Δms', _DELTA)}{sides} "
         changed = "what else changed" if width >= WIDE else ""
-        sides = broken(sides_line(comparison), width)
-        about = sides[:_MOST_HEADER]
-        if len(sides) > _MOST_HEADER:
+        otherwise = broken(sides_line(comparison), width)
+        about = otherwise[:_MOST_HEADER]
+        if len(otherwise) > _MOST_HEADER:
             about[-1] = (*about[-1], Piece(" …", Role.DIM))
         told = (*_counts(times), *_left_out(times))
         return [*about, *broken(told, width), (Piece(f"{titles}{fit('layer', name)} {changed}"),)]

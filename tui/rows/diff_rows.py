@@ -64,6 +64,11 @@ class DiffRow:
         return " & ".join(half.layer for half in self.subject.halves)
 
     @property
+    def sort(self) -> str:
+        """What differs: a type of difference, ``pair`` or ``time``."""
+        return str(getattr(self.subject, "type", "time" if isinstance(self.subject, LayerDelta) else "pair"))
+
+    @property
     def delta_ms(self) -> float | None:
         """How much longer the bad side's layers take, in ms: measured, else tuned; None where a side does not say.
 
@@ -139,7 +144,7 @@ def about(rows: Sequence[DiffRow], times: LayerDelta) -> list[DiffRow]:
         if not isinstance(subject, Difference):
             return False
         values = (*subject.good, *subject.bad)
-        return bool(times.parts & subject.parts or names.intersection(name for each in values for name in _layers(each)))
+        return bool(times.parts & subject.parts) or any(names.intersection(_layers(value)) for value in values)
 
     return [row for row in rows if concerns(row.subject)]
 
@@ -186,7 +191,7 @@ def _first(values: Sequence[SideValue]) -> str | None:
 
 
 COLUMNS = (
-    TableColumn("type", lambda row: str(getattr(row.subject, "type", None) or ("pair" if row.times is None else "time"))),
+    TableColumn("type", lambda row: row.sort),
     TableColumn("layer", lambda row: row.layer),
     TableColumn("good", lambda row: _first(getattr(row.subject, "good", ()))),
     TableColumn("bad", lambda row: _first(getattr(row.subject, "bad", ()))),

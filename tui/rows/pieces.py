@@ -45,6 +45,14 @@ class Role(StrEnum):
     QUARTER = "quarter"
 
 
+TYPE_ROLES = {
+    "FP32": Role.FULL,
+    **dict.fromkeys(("FP16", "BF16"), Role.HALF),
+    **dict.fromkeys(("INT8", "FP8", "INT4", "FP4"), Role.QUARTER),
+}
+"""The colours of compute types; the row names the type too, as colours may not be seen."""
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """A run of text in one role."""

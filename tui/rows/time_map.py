@@ -13,7 +13,7 @@ from trtforensics.render.time_rows import no_times
 from trtforensics.tui.rows.finding_rows import ROLES
 from trtforensics.tui.rows.layers.details import details
 from trtforensics.tui.rows.overview_rows import OverviewRow
-from trtforensics.tui.rows.pieces import UNNAMED, Line, Piece, Role, bar, clip, fit, fit_right, stacked_bar
+from trtforensics.tui.rows.pieces import TYPE_ROLES, UNNAMED, Line, Piece, Role, bar, clip, fit, fit_right, stacked_bar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -29,12 +29,6 @@ _STATE = 9
 _TYPE = 5
 _CODE = 6
 _SUMMED = 4
-_TYPE_ROLES = {
-    "FP32": Role.FULL,
-    **dict.fromkeys(("FP16", "BF16"), Role.HALF),
-    **dict.fromkeys(("INT8", "FP8", "INT4", "FP4"), Role.QUARTER),
-}
-"""The colours of compute types; the row names the type too, as colours may not be seen."""
 _NO_ROW = "no row of the profile"
 
 
@@ -71,7 +65,7 @@ class MapRow:
     def lines(self, _gutter: int, width: int) -> list[Line]:
         """Lay the row out: bar, share, ms, how that is known, type, name, worst finding, and why, where it has room."""
         cells = 20 if width >= WIDE else 10
-        roles = [(_TYPE_ROLES.get(kind, Role.BAR), share / self.scale) for kind, share in self.parts]
+        roles = [(TYPE_ROLES.get(kind, Role.BAR), share / self.scale) for kind, share in self.parts]
         percent = f"{self.share:.1%}" if self.parts else ""
         head = (
             Piece(" ▸ ", Role.DIM),
@@ -91,7 +85,7 @@ class MapRow:
             (
                 *head,
                 Piece(fit(self.state, _STATE), role),
-                Piece(f"{fit(kinds[0].replace(UNKNOWN_TYPE, '?'), _TYPE - 1)} ", _TYPE_ROLES.get(kinds[0], Role.DIM)),
+                Piece(f"{fit(kinds[0].replace(UNKNOWN_TYPE, '?'), _TYPE - 1)} ", TYPE_ROLES.get(kinds[0], Role.DIM)),
                 Piece(fit(self.label, name)),
                 Piece(" " + fit(code, _CODE), ROLES[self.finding.severity] if self.finding else Role.DIM),
                 Piece(fit(f" {self.reason}", room - name) if room > name else "", Role.DIM),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, ClassVar
@@ -11,7 +12,9 @@ from textual.message import Message
 from textual.suggester import Suggester
 from textual.widgets import Input
 
-from trtforensics.tables.filtering import completions
+from trtforensics.tables.filtering import FilterError, completions, parse_filter
+from trtforensics.tui.rows.pieces import Piece, Role
+from trtforensics.tui.widgets.virtual_list import LineBar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,25 +45,28 @@ class Purpose(Enum):
 
     SEARCH = "search the raw log"
     ONLY = "show only the lines of the log that hold"
-    LINE = "go to line"
+    LINE = "its number"
     FILTER = "keep rows: a text, type:half, time>0.05, margin<2%, -without"
 
 
+_LABELS = {Purpose.SEARCH: "search", Purpose.ONLY: "only", Purpose.LINE: "line", Purpose.FILTER: "filter"}
 _OF_LINES = frozenset({Purpose.SEARCH, Purpose.ONLY})
 
 
 class FieldSuggester(Suggester):
-    """Completes the names of the fields that a filter can ask for; the right arrow takes what it suggests."""
+    """Completes fields of a filter, and their values in the rows; Tab and the right arrow take what it suggests."""
 
-    def __init__(self, fields: Sequence[TableColumn]) -> None:
+    def __init__(self, fields: Sequence[TableColumn], rows: Sequence[object]) -> None:
         super().__init__(case_sensitive=True)
         self._fields = fields
+        self._rows = rows
 
     async def get_suggestion(self, value: str) -> str | None:
         """Return the text with its last word completed."""
         word = value.rpartition(" ")[2].removeprefix("-")
-        names = completions(value, len(value) + 1, self._fields) if word else ()
-        first = next((name for name in names if name.startswith(word) and name != word), None)
+        names = completions(value, len(value) + 1, self._fields, self._rows) if word else ()
+        typed = word.casefold()
+        first = next((name for name in names if name.casefold().startswith(typed) and len(name) > len(word)), None)
         return None if first is None else value + first[len(word) :]
 
 
@@ -69,6 +75,7 @@ class Prompt(Input):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Cancel", show=False),
+        Binding("tab", "cursor_right", "Complete", show=False),
         Binding("ctrl+r", "regex", "Regular expression", show=False),
     ]
 
@@ -94,30 +101,47 @@ class Prompt(Input):
         super().__init__(id="prompt", compact=True, select_on_focus=True)
         self.purpose = Purpose.SEARCH
         self.regex = False
-        self.display = False
+        self.label = LineBar(id="prompt-label")
+        """Says what the prompt is; it stands before the text."""
+        self.display = self.label.display = False
+        self._fields: Sequence[TableColumn] = ()
 
-    def ask(self, purpose: Purpose, text: str = "", fields: Sequence[TableColumn] = ()) -> None:
-        """Open for a purpose, with a text to start from. The names of ``fields`` are completed."""
-        self.purpose = purpose
-        self.suggester = FieldSuggester(fields) if fields else None
+    def ask(
+        self, purpose: Purpose, text: str = "", fields: Sequence[TableColumn] = (), rows: Sequence[object] = ()
+    ) -> None:
+        """Open for a purpose, with a text to start from. ``fields`` and their values in ``rows`` are completed."""
+        self.purpose, self._fields = purpose, fields
+        self.suggester = FieldSuggester(fields, rows) if fields else None
         self._show_purpose()
         with self.prevent(Input.Changed):
             self.value = text
-        self.display = True
+        self.display = self.label.display = True
         self.focus()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Close and post the answer."""
+        """Close and post the answer; a text that cannot be read stays, with what is wrong in the line below."""
         event.stop()
-        self.display = False
         regex = self.regex and self.purpose in _OF_LINES
-        self.post_message(self.Answered(self.purpose, event.value, done=True, regex=regex))
+        if self._is_readable(event.value, regex=regex):
+            self.display = self.label.display = False
+        self.post_message(self.Answered(self.purpose, event.value, done=not self.display, regex=regex))
+
+    def _is_readable(self, text: str, *, regex: bool) -> bool:
+        try:
+            if regex:
+                re.compile(text)
+            elif self._fields:
+                parse_filter(text, self._fields)
+        except (re.error, FilterError):
+            return False
+        return True
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Filter while typing."""
         event.stop()
-        if self.purpose is Purpose.FILTER and self.display:
-            self.post_message(self.Answered(self.purpose, event.value, done=False))
+        regex = self.regex and self.purpose in _OF_LINES
+        if self.display and (self.purpose is Purpose.FILTER or not self._is_readable(event.value, regex=regex)):
+            self.post_message(self.Answered(self.purpose, event.value, done=False, regex=regex))
 
     def action_regex(self) -> None:
         """Search for a regular expression, or for a text again."""
@@ -130,9 +154,11 @@ class Prompt(Input):
         self.placeholder = (
             f"{self.purpose.value} a regular expression" if of_lines and self.regex else self.purpose.value
         )
-        self.set_class(of_lines and self.regex, "regex")
+        label = f" {_LABELS[self.purpose]}{' regex' if of_lines and self.regex else ''}› "  # noqa: RUF001 - an arrowhead
+        self.label.styles.width = len(label)
+        self.label.show(Piece(label, Role.TITLE))
 
     def action_cancel(self) -> None:
         """Close without an answer."""
-        self.display = False
+        self.display = self.label.display = False
         self.post_message(self.Dismissed(self.purpose))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from textual.binding import Binding
 
 NAMES = {"?": "question_mark", "/": "slash", "[": "left_square_bracket", "]": "right_square_bracket"}
-NAMES |= {"<": "less_than_sign", ">": "greater_than_sign", "&": "ampersand"}
+NAMES |= {"<": "less_than_sign", ">": "greater_than_sign", "&": "ampersand", "%": "percent_sign", ",": "comma"}
 NAMES |= {"↑": "up", "↓": "down", "←": "left", "→": "right", "pgup": "pageup", "pgdn": "pagedown", "esc": "escape"}
 WORDS = {"in", "the", "log", "findings", "input", "on", "bars"}
 OF_TEXTUAL = {"ctrl+c", "ctrl+b", "ctrl+f", "G"}
@@ -33,7 +33,7 @@ def helped() -> set[str]:
     spelled = [
         key for title, keys in keys_of("log") if "marks" not in title for words, _ in keys for key in words.split()
     ]
-    tokens = {key if len(key) == 1 else key.lower().rstrip(",") for key in spelled} - WORDS
+    tokens = {key if len(key) == 1 else key.lower() for key in spelled} - WORDS
     return {NAMES.get(token, token) for token in tokens}
 
 

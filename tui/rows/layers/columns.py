@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import math
 import re
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
 
 from trtforensics.model.layer_types import REFORMATS, UNTUNED
-from trtforensics.tables.layers import LAYER_CELLS, UNKNOWN
-from trtforensics.tui.rows.pieces import Line, Piece, Role, fit, fit_right
+from trtforensics.model.timings import NEAR_TIE_RATIO
+from trtforensics.render.headline import computed_type
+from trtforensics.tables.columns import Cell, TableColumn
+from trtforensics.tables.layers import LAYER_CELLS, LAYER_COLUMNS, UNKNOWN
+from trtforensics.tui.rows.pieces import TYPE_ROLES, Line, Piece, Role, bar, clip, fit, fit_right
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from trtforensics.engines.facts import LayerFacts
     from trtforensics.model.profile import TimeSource
-    from trtforensics.tables.columns import Cell
 
 _DIMMED = REFORMATS.union(UNTUNED)
 
@@ -29,112 +30,163 @@ LEAST_NAME = 16
 _LEAST_OPERATORS = 6
 """Fewest cells in which operators stand behind a name."""
 
-DESCENDING = "▼"
-ASCENDING = "▲"
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """An order of the layers: its column's title, the mark behind that title, and the sort key."""
-
-    column: str
-    mark: str
-    key: Callable[[LayerFacts], Any]
-
-
+_MOST_CELLS = 26
+"""Most cells of a column that has no width of its own, until it is widened."""
+_ASCENDING = frozenset({"margin", "other"})
+"""The numbers of which the smallest come first: the closest ties."""
 NAME = "layer"
+_BAR = "share bar"
+_SAME_ORDER = frozenset({"%", _BAR})
+"""The columns that sort as the time does."""
 _ROLES = {"kind": Role.DIM, "compute": Role.ACCENT, "%": Role.DIM, "other type": Role.DIM}
 """The roles of cells by their titles; other cells are plain."""
 
 
-def _by_text(cell: Cell, entry: LayerFacts) -> tuple[bool, str]:
-    """Return what sorts a layer by the text of a cell; those without one come last."""
+def _share_bar(entry: LayerFacts) -> str:
+    slowest = next(iter(entry.engine.ledger.slowest), None)
+    return bar((entry.share or 0.0) / (slowest.share or 1.0), 9) if slowest is not None and slowest.share else ""
+
+
+def value_text(column: TableColumn, entry: LayerFacts) -> str:
+    """Spell a value of a column for people; "" where it is not known."""
+    value = column.get(entry)
+    if value is None or isinstance(value, str):
+        return value or ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(value) if isinstance(value, tuple) else f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
+
+
+def _cell(column: TableColumn) -> Cell:
+    width = min(max(len(column.name) + 1, 9), _MOST_CELLS)
+    return column.cell or Cell(column.name, width, 9, 9, partial(value_text, column), right=column.is_number)
+
+
+_COLUMN_OF = {_cell(column).title: column for column in LAYER_COLUMNS if column.name not in {NAME, "number"}}
+"""The columns of the catalogue by the titles of their cells."""
+SHOWN = (*LAYER_CELLS, Cell(_BAR, 9, 8, 8, _share_bar))
+"""The cells of a list whose columns nobody has chosen."""
+CHOICES = {cell.title: cell for cell in (*SHOWN, *map(_cell, _COLUMN_OF.values()))}
+"""Every cell that can be chosen, by its title."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """An order of the layers by a column, by its title; layers of which ``value`` is None come last."""
+
+    column: str
+    value: Callable[[LayerFacts], Any]
+    descending: bool = False
+
+    @property
+    def mark(self) -> str:
+        """What stands behind the title of the column."""
+        return "▼" if self.descending else "▲"
+
+    @property
+    def reversed(self) -> Order:
+        """The other direction."""
+        return replace(self, descending=not self.descending)
+
+    def sorted(self, entries: Iterable[LayerFacts]) -> list[LayerFacts]:
+        """Return layers in this order."""
+        values = [(self.value(entry), entry) for entry in entries]
+        known = [pair for pair in values if pair[0] is not None]
+        known.sort(key=lambda pair: pair[0], reverse=self.descending)
+        return [entry for _, entry in (*known, *(pair for pair in values if pair[0] is None))]
+
+
+ENGINE_ORDER = Order("#", lambda entry: entry.number)
+_BY_NAME = Order(NAME, lambda entry: entry.name.casefold())
+
+
+def _text_of(cell: Cell, entry: LayerFacts) -> str | None:
     text = cell.text(entry)
-    return text in {"", UNKNOWN}, text
+    return None if text in {"", UNKNOWN} else text
 
 
-ORDERS = (
-    Order("#", ASCENDING, lambda entry: entry.number or math.inf),
-    Order("ms", DESCENDING, lambda entry: -(entry.time_ms if entry.time_ms is not None else -math.inf)),
-    Order("margin", ASCENDING, lambda entry: math.inf if entry.margin is None else entry.margin),
-    Order("other type", ASCENDING, lambda entry: math.inf if entry.other_type is None else entry.other_type.ratio),
-    Order(NAME, ASCENDING, lambda entry: entry.name.casefold()),
-    *(
-        Order(cell.title, ASCENDING, partial(_by_text, cell))
-        for cell in LAYER_CELLS
-        if cell.title in {"kind", "in→out", "compute"}
-    ),
-)
-"""What ``s`` cycles through: the engine's order, slowest first, closest tie, fastest other type, then by texts."""
+def _order(cell: Cell) -> Order:
+    column = _COLUMN_OF[cell.title]
+    if column.is_number:
+        return Order(cell.title, column.get, descending=column.name not in _ASCENDING)
+    return Order(cell.title, partial(_text_of, cell))
 
 
-def orders(width: int, digits: int) -> tuple[Order, ...]:
-    """Return the orders whose column is in view in a width, so that the mark of the one in use is always seen."""
-    shown = {"#", NAME, *(cell.title for cell in fitting(width, digits))}
-    return tuple(order for order in ORDERS if order.column in shown)
+@dataclass(frozen=True)
+class ColumnLayout:
+    """How layers are laid out: cells in all, cells of their numbers, the columns that were chosen.
 
+    Runners-up up to the ratio ``tie`` are near ties.
+    """
 
-def title_at(width: int, digits: int, place: int) -> str:
-    """Return the title of the column at a cell of the heading; a share sorts as its time does."""
-    shown = fitting(width, digits)
-    end = 4 + digits
-    if place < end:
-        return "#"
-    end += _name_width(width, digits, shown)
-    title = NAME
-    for cell in shown if place >= end else ():
-        title, end = cell.title, end + cell.width + 1
-        if place < end:
-            break
-    return "ms" if title == "%" else title
+    width: int
+    digits: int
+    tie: float = NEAR_TIE_RATIO
+    cells: tuple[Cell, ...] = SHOWN
 
+    @cached_property
+    def shown(self) -> tuple[Cell, ...]:
+        """The columns that fit, the least important left out until the names have room."""
+        shown = list(self.cells)
+        for cell in sorted(self.cells, key=lambda cell: -cell.rank):
+            if self._name_width(shown) >= LEAST_NAME:
+                break
+            shown.remove(cell)
+        return tuple(shown)
 
-def fitting(width: int, digits: int) -> tuple[Cell, ...]:
-    """Return the columns that fit a width, the least important left out until the names have room."""
-    shown = list(LAYER_CELLS)
-    for cell in sorted(LAYER_CELLS, key=lambda cell: -cell.rank):
-        if _name_width(width, digits, shown) >= LEAST_NAME:
-            break
-        shown.remove(cell)
-    return tuple(shown)
+    def _name_width(self, shown: Iterable[Cell]) -> int:
+        return self.width - 4 - self.digits - sum(column.width + 1 for column in shown)
 
+    @property
+    def name_width(self) -> int:
+        """The cells of a name."""
+        return self._name_width(self.shown)
 
-def heading(width: int, digits: int, order: Order, source: TimeSource | None) -> Line:
-    """Return the titles of the columns; the sorted column has its mark, and ms says where times are from."""
-    shown = fitting(width, digits)
-    number = f"#{ASCENDING}" if order.column == "#" else "#"
-    name = f"{NAME}{ASCENDING}" if order.column == NAME else NAME
-    pieces = [f"   {fit_right(number, digits)} {fit(name, _name_width(width, digits, shown))}"]
-    for column in shown:
-        mark = order.mark if order.column == column.title else ""
-        title = f"{column.title} {source}" if column.title == "ms" and source else column.title
-        text = f"{title}{mark}" if cell_len(title + mark) <= column.width else f"{column.title}{mark}"
-        pieces.append(fit_right(text, column.width) if column.right else fit(text, column.width))
-    return (Piece(" ".join(pieces)),)
+    @property
+    def orders(self) -> tuple[Order, ...]:
+        """What ``s`` goes through, all in view, so that the mark of the one in use is seen: numbers, name, texts."""
+        own = [_order(cell) for cell in self.shown if cell.title not in _SAME_ORDER]
+        numbers = [order for order in own if _COLUMN_OF[order.column].is_number]
+        return (ENGINE_ORDER, *numbers, _BY_NAME, *(order for order in own if order not in numbers))
+
+    def order_at(self, place: int) -> Order:
+        """Return the order by the column at a cell of the heading; a share sorts as its time does."""
+        end = 4 + self.digits
+        title = "#" if place < end else NAME
+        end += self.name_width
+        for cell in self.shown if place >= end else ():
+            title, end = cell.title, end + cell.width + 1
+            if place < end:
+                break
+        title = "ms" if title in _SAME_ORDER else title
+        return next((order for order in self.orders if order.column == title), ENGINE_ORDER)
+
+    def heading(self, order: Order, source: TimeSource | None) -> Line:
+        """Return the titles of the columns; the sorted column has its mark, and ms says where times are from."""
+        number = f"#{order.mark}" if order.column == "#" else "#"
+        name = f"{NAME}{order.mark}" if order.column == NAME else NAME
+        pieces = [f"   {fit_right(number, self.digits)} {fit(name, self.name_width)}"]
+        for column in self.shown:
+            mark = order.mark if order.column == column.title else ""
+            title = f"{column.title} {source}" if column.title == "ms" and source else column.title
+            title = title if cell_len(title + mark) <= column.width else column.title
+            text = clip(title, column.width - len(mark)) + mark
+            pieces.append(fit_right(text, column.width) if column.right else fit(text, column.width))
+        return (Piece(" ".join(pieces)),)
 
 
 _MARKED = frozenset({"ms", "margin"})
 """The columns that mark near ties: the last of them that has room."""
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnLayout:
-    """How layers are laid out: cells in all, cells of their numbers, and up to which ratio runners-up are near ties."""
-
-    width: int
-    digits: int
-    tie: float
-
-
 def layer_pieces(name: str, entry: LayerFacts, layout: ColumnLayout, *, expanded: bool) -> Line:
     """Lay out a layer in its columns."""
-    width, digits = layout.width, layout.digits
-    shown = fitting(width, digits)
+    shown = layout.shown
     arrow = " ▾ " if expanded else " ▸ "
     mark = "│ " if entry.inside else "◈ " if entry.foreign_node else ""
     quiet = entry.in_engine and entry.layer.type in _DIMMED
-    number = fit_right(str(entry.number or ""), digits)
-    room = _name_width(width, digits, shown) - len(mark)
+    number = fit_right(str(entry.number or ""), layout.digits)
+    room = layout.name_width - len(mark)
     marked = next((column for column in reversed(shown) if column.title in _MARKED), None)
     operators = _untold(name, entry)
     named = cell_len(name) + 2 if operators and cell_len(name) + 2 + _LEAST_OPERATORS <= room else max(room, 1)
@@ -151,6 +203,8 @@ def layer_pieces(name: str, entry: LayerFacts, layout: ColumnLayout, *, expanded
         role = Role.WARNING if text == UNKNOWN else Role.DIM if quiet else _ROLES.get(column.title, Role.PLAIN)
         if column is marked and entry.margin is not None and entry.margin <= layout.tie:
             text, role = f"≈{text}", Role.WARNING
+        if column.title == _BAR and entry.unit is not None:
+            role = TYPE_ROLES.get(computed_type(entry.engine.build, entry.unit), Role.BAR)
         pieces.append(Piece(" " + (fit_right(text, column.width) if column.right else fit(text, column.width)), role))
     return tuple(pieces)
 
@@ -160,7 +214,3 @@ def _untold(name: str, entry: LayerFacts) -> str:
     spelling = name.casefold()
     operators = dict.fromkeys(entry.operators)
     return ", ".join(name for name in operators if not re.search(rf"(?<![a-z]){re.escape(name.casefold())}", spelling))
-
-
-def _name_width(width: int, digits: int, shown: Iterable[Cell]) -> int:
-    return width - 4 - digits - sum(column.width + 1 for column in shown)

@@ -9,14 +9,14 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from trtforensics.console.counting import counted
+from trtforensics.console.counting import counted, milliseconds
 from trtforensics.engines.facts import EngineFacts, LayerFacts
 from trtforensics.model.layer_types import is_foreign_node
 from trtforensics.model.log import CachedResult, Choice, EngineLayer, MyelinOperation
 from trtforensics.model.span import SourceSpan
 from trtforensics.model.timings import NEAR_TIE_RATIO, tactic_text
 from trtforensics.tables.layers import UNKNOWN, compute_text
-from trtforensics.tui.rows.layers.columns import ORDERS
+from trtforensics.tui.rows.layers.columns import ENGINE_ORDER, value_text
 from trtforensics.tui.rows.layers.questions import questions
 from trtforensics.tui.rows.pieces import UNNAMED
 
@@ -26,9 +26,12 @@ if TYPE_CHECKING:
     from trtforensics.model.log import Build, EngineTensor
     from trtforensics.model.profile import TimeSource
     from trtforensics.onnx_models.checked import CheckedModel
+    from trtforensics.tables.columns import TableColumn
     from trtforensics.tui.rows.layers.columns import Order
     from trtforensics.tui.rows.layers.questions import Question
 
+_DEPTH = 4
+"""Parts of a path that name a group of layers: ``/model/backbone/res_layers.0``."""
 _NOWHERE = SourceSpan("", 0, 0)
 
 Subject = Choice | CachedResult | MyelinOperation
@@ -93,31 +96,48 @@ class LayerIndex:
         self,
         keeps: Callable[[LayerFacts], bool] | None = None,
         mentions: Callable[[str], bool] | None = None,
-        order: Order = ORDERS[0],
+        order: Order = ENGINE_ORDER,
     ) -> list[TreeRow]:
         """Return the top-level rows: layers that ``keeps`` keeps, and mere names and operations by ``mentions``.
 
         Without ``mentions``, all names and operations are listed; where ``keeps`` is given alone, none is.
         """
         engine = [entry for entry in self.engine if keeps is None or keeps(entry)]
-        others = [layer_row(entry) for entry in self.others if keeps is None or keeps(entry)]
+        others = [entry for entry in self.others if keeps is None or keeps(entry)]
         by_name = mentions or (lambda _: keeps is None)
         names = [_name_row(name) for name in self.build.layer_names if by_name(name)]
         inner = [_inner_row(op) for op in self.build.myelin_operations if by_name(op.op)]
-        if order is ORDERS[0]:
+        if order == ENGINE_ORDER:
             rows = [*self._repeats(), *map(layer_row, engine), *(() if keeps else self._coverage())]
         else:
-            rows = [*map(layer_row, sorted(engine, key=order.key)), *(() if keeps else self._coverage())]
-            others.sort(key=lambda row: order.key(row.entry) if row.entry else 0.0)
+            rows = [*map(layer_row, order.sorted(engine)), *(() if keeps else self._coverage())]
+            others = order.sorted(others)
         rows = rows if engine else []
+        tuned = [*map(layer_row, others)]
         for title, members in (
-            ("tuned, not in the engine" if self.engine else "tuned; the log has no engine dump", others),
+            ("tuned, not in the engine" if self.engine else "tuned; the log has no engine dump", tuned),
             ("of these the log prints the names only", names),
             ("operations timed by Myelin", inner),
         ):
             if members:
                 rows += [TreeRow(RowKind.SECTION, title, label=f"{len(members):,}"), *members]
         return rows
+
+    def grouped(self, rows: Iterable[TreeRow], column: TableColumn) -> list[TreeRow]:
+        """Return the engine's layers by a column, the group of the most time first, each below its sums."""
+        groups: dict[str, list[TreeRow]] = {}
+        for row in rows:
+            if row.entry is not None and row.entry.in_engine:
+                name = "/".join(value_text(column, row.entry).split("/")[:_DEPTH])
+                groups.setdefault(name or UNKNOWN, []).append(row)
+        sums = {name: sum(row.entry.time_ms or 0.0 for row in group if row.entry) for name, group in groups.items()}
+        whole = self.facts.ledger.total_ms
+        listed: list[TreeRow] = []
+        for name in sorted(groups, key=lambda name: -sums[name]):
+            share = f" {sums[name] / whole:.1%}" if whole else ""
+            label = f"{milliseconds(sums[name])} ms{share}, {counted(len(groups[name]), 'row')}"
+            listed += [TreeRow(RowKind.SECTION, name, label=label), *groups[name]]
+        return listed
 
     def children(self, entry: LayerFacts) -> list[TreeRow]:
         """Return the rows below a layer: ONNX nodes, tensors, facts, and every tuned combination of formats."""

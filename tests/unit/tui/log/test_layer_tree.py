@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.screens import SIZE, ScreenText, log_app, panes_of
+from trtforensics.tui.log.dialogs import PairScreen
 
 
 async def test_children_of_a_layer_come_when_it_is_opened_and_go_when_it_is_closed(
@@ -78,3 +79,49 @@ async def test_a_build_that_names_no_layer_yet_may_still_do_so(
         await parsed(pilot)
         await pilot.press("2")
         assert "the log is still being read" in screen_text(app)
+
+
+async def test_columns_are_chosen_widened_grouped_and_two_layers_compared(
+    session: Any, parsed: Any, screen_text: ScreenText
+) -> None:
+    app = log_app(session)
+    async with app.run_test(size=SIZE) as pilot:
+        await parsed(pilot)
+        tree = panes_of(app).layer_tree
+        await pilot.press("2", "comma", "space", *["down"] * 2, "plus", "escape")
+        await pilot.pause()
+        titles = {cell.title: cell.width for cell in tree._cells}
+        assert "kind" not in titles
+        assert titles["compute"] == 12
+        listed = {id(row.entry) for row in tree.rows if row.entry and row.entry.in_engine}
+        await pilot.press("percent_sign")
+        assert {id(row.entry) for row in tree.rows if row.entry} == listed
+        sections = [row for row in tree.rows if row.entry is None]
+        assert all(" ms" in row.label for row in sections)
+        assert len(sections) > 1
+        await pilot.press("down", "m", "end", "M")
+        assert isinstance(app.screen, PairScreen)
+        assert "layer" in screen_text(app)
+        await pilot.press("escape", "s", "S")
+        assert tree._order.mark in screen_text(app)
+        assert not tree._order.descending
+
+
+async def test_the_prompt_says_what_it_is_completes_values_and_keeps_what_it_cannot_read(
+    session: Any, parsed: Any, screen_text: ScreenText
+) -> None:
+    app = log_app(session)
+    async with app.run_test(size=SIZE) as pilot:
+        await parsed(pilot)
+        await pilot.press("2", "f", *"kind:Cask")
+        await pilot.pause(0.2)
+        assert " filter\u203a kind:Cask" in screen_text(app)
+        await pilot.press("tab")
+        assert app.screen.prompt.value == "kind:Caskconvolution"
+        await pilot.press(*" nofield:x", "enter")
+        assert app.screen.prompt.display
+        assert "there is no field 'nofield'" in screen_text(app)
+        assert app.screen.prompt.value.endswith("nofield:x")
+        await pilot.press("escape", "slash", "ctrl+r", *"(a", "enter")
+        assert " search regex\u203a (a" in screen_text(app)
+        assert "is no regular expression" in screen_text(app)

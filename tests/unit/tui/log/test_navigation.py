@@ -43,13 +43,21 @@ async def test_neighbours_are_walked_and_the_way_leads_back(chained: Any, parsed
         await parsed(pilot)
         await pilot.press("2", "x")
         assert isinstance(app.screen, NeighbourScreen)
+        picture = screen_text(app)
+        assert "┌─FP16 ─ an input of the network" in picture
+        assert "● conv1 + relu1" in picture
+        assert "└─FP16 ─ pool1" in picture
+        await pilot.press("down")
         assert "Half[1,64]:8 Channel last t1" in screen_text(app)
-        await pilot.press("enter")
+        await pilot.press("right")
         assert app.screen.walked[-1].name == "pool1"
         assert "from conv1 + relu1" in screen_text(app)
-        await pilot.press("backspace")
+        await pilot.press("left")
         assert app.screen.walked[-1].name == "conv1 + relu1"
-        await pilot.press("enter", "escape")
+        lines = app.screen.list.row_count()
+        await pilot.press("minus")
+        assert app.screen.list.row_count() < lines
+        await pilot.press("down", "enter", "escape")
         await pilot.pause()
         assert selected_text(app) == "pool1"
         await pilot.press("b")

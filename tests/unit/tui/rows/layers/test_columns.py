@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.graph_builds import build, engine, onnx
 from trtforensics.engines.facts import EngineFacts
-from trtforensics.tui.rows.layers.columns import ORDERS, ColumnLayout, heading, layer_pieces, orders, title_at
+from trtforensics.tui.rows.layers.columns import CHOICES, ColumnLayout, layer_pieces
 
 
 def row(name: str, *operators: str, width: int = 120) -> str:
@@ -40,7 +40,7 @@ def test_a_name_comes_before_operators_where_room_is_short() -> None:
 
 
 def test_layers_sort_by_the_columns_in_view_and_the_mark_is_always_seen() -> None:
-    assert [order.column for order in orders(140, 2)] == [
+    assert [order.column for order in ColumnLayout(140, 2).orders] == [
         "#",
         "ms",
         "margin",
@@ -50,23 +50,28 @@ def test_layers_sort_by_the_columns_in_view_and_the_mark_is_always_seen() -> Non
         "in→out",
         "compute",
     ]
-    for width in (30, 60, 80, 140):
-        for order in orders(width, 2):
-            (titles,) = heading(width, 2, order, None)
+    every = ColumnLayout(900, 2, cells=tuple(CHOICES.values()))
+    for layout in (*(ColumnLayout(width, 2) for width in (30, 60, 80, 140)), every):
+        for order in (*layout.orders, *(order.reversed for order in layout.orders)):
+            (titles,) = layout.heading(order, None)
             assert f"{order.column}{order.mark}" in titles.text
+    assert {"macs", "runner", "onnx_nodes"} < {order.column for order in every.orders}
 
 
 @pytest.mark.parametrize("width", [60, 80, 140])
 def test_a_click_on_a_title_finds_its_column(width: int) -> None:
-    (titles,) = heading(width, 2, ORDERS[0], None)
-    for order in orders(width, 2):
-        assert title_at(width, 2, titles.text.index(order.column)) == order.column
+    layout = ColumnLayout(width, 2)
+    (titles,) = layout.heading(layout.orders[0], None)
+    for order in layout.orders:
+        assert layout.order_at(titles.text.index(order.column)).column == order.column
+    if "share bar" in titles.text:
+        assert layout.order_at(titles.text.index("share bar")).column == "ms"
 
 
 def test_layers_without_a_text_come_last() -> None:
     layers = tuple(engine(name, "x", "y", 2, type=kind) for name, kind in (("b", "Zip"), ("a", ""), ("c", "Add")))
-    by_kind = next(order for order in ORDERS if order.column == "kind")
-    by_name = next(order for order in ORDERS if order.column == "layer")
+    orders = {order.column: order for order in ColumnLayout(140, 2).orders}
     facts = EngineFacts(build(engine_layers=layers)).layers
-    assert [layer.name for layer in sorted(facts, key=by_kind.key)] == ["c", "b", "a"]
-    assert [layer.name for layer in sorted(facts, key=by_name.key)] == ["a", "b", "c"]
+    assert [layer.name for layer in orders["kind"].sorted(facts)] == ["c", "b", "a"]
+    assert [layer.name for layer in orders["kind"].reversed.sorted(facts)] == ["b", "c", "a"]
+    assert [layer.name for layer in orders["layer"].sorted(facts)] == ["a", "b", "c"]

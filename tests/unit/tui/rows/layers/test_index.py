@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.support.screens import text_of
 from trtforensics.model.log import EngineDump
-from trtforensics.tui.rows.layers.columns import ORDERS, ColumnLayout
+from trtforensics.tui.rows.layers.columns import ColumnLayout
 from trtforensics.tui.rows.layers.index import LayerIndex
 from trtforensics.tui.rows.layers.rows import row_pieces
 
@@ -80,7 +80,9 @@ def test_kernels_of_a_foreign_node_stand_below_it_and_have_no_time_of_their_own(
     ]
     assert [entry.time_ms for entry in index.engine] == [whole.time_ms, None, None, None]
     assert [entry.number for entry in index.engine] == [None, 1, 2, 3]
-    assert index.rows(order=ORDERS[1])[0].text == make.foreign_name, "the slowest layer is in the list"
+    assert index.rows(order=ColumnLayout(120, 2).orders[1])[0].text == make.foreign_name, (
+        "the slowest layer is in the list"
+    )
     reasons = [reason.text for reason in index.engine[0].why()]
     assert "Myelin compiled it as one" in reasons
     assert "│ __myl_0" in text_of(row_pieces(rows[1], ColumnLayout(60, 1, 1.02), expanded=False))
@@ -89,7 +91,7 @@ def test_kernels_of_a_foreign_node_stand_below_it_and_have_no_time_of_their_own(
 
 
 def test_slowest_first_sorts_by_the_time_in_the_engine(log: BuildLog) -> None:
-    rows = LayerIndex(log.builds[0]).rows(order=ORDERS[1])
+    rows = LayerIndex(log.builds[0]).rows(order=ColumnLayout(120, 2).orders[1])
     assert (rows[5].text, rows[5].label) == ("ms as tuned", "4 of 5 layers timed")
     times = [row.entry.time_ms for row in rows[:5] if row.entry]
     assert times[0] == 0.0412

@@ -12,11 +12,12 @@ from tests.support.sample_session import Scribe
 from tests.support.screens import text_of
 from trtforensics.model.data_types import ComputePrecision, PrecisionSource
 from trtforensics.model.profile import TimeSource
-from trtforensics.tables.layers import LAYER_CELLS
-from trtforensics.tui.rows.layers.columns import LEAST_NAME, ORDERS, fitting, heading
+from trtforensics.tui.rows.layers.columns import LEAST_NAME, SHOWN, ColumnLayout
 from trtforensics.tui.rows.layers.index import LayerIndex
 from trtforensics.tui.rows.layers.questions import question_at, question_lines, why_lines
 from trtforensics.tui.rows.pieces import width_of
+
+WIDE = ColumnLayout(120, 2)
 
 
 @pytest.fixture
@@ -74,22 +75,24 @@ def test_the_bar_lists_counts_and_a_click_finds_its_question(index: LayerIndex) 
 
 
 def test_columns_give_way_until_names_have_room_and_headings_fit_them(index: LayerIndex) -> None:
-    shown = [tuple(column.title for column in fitting(width, 2)) for width in range(20, 200)]
-    assert shown[-1] == tuple(column.title for column in LAYER_CELLS)
+    shown = [tuple(column.title for column in ColumnLayout(width, 2).shown) for width in range(20, 200)]
+    assert shown[-1] == tuple(column.title for column in SHOWN)
     assert all(len(before) <= len(after) for before, after in pairwise(shown))
     for width in (40, 80, 120):
-        columns = fitting(width, 2)
-        assert width - 6 - sum(column.width + 1 for column in columns) >= LEAST_NAME
-        assert width_of(heading(width, 2, ORDERS[1], index.time_source)) == width
-    assert "ms tuned▼" in text_of(heading(120, 2, ORDERS[1], index.time_source))
-    assert "#▲" in text_of(heading(120, 2, ORDERS[0], index.time_source))
+        layout = ColumnLayout(width, 2)
+        assert width - 6 - sum(column.width + 1 for column in layout.shown) >= LEAST_NAME
+        assert width_of(layout.heading(layout.orders[1], index.time_source)) == width
+    assert "ms tuned▼" in text_of(WIDE.heading(WIDE.orders[1], index.time_source))
+    assert "#▲" in text_of(WIDE.heading(WIDE.orders[0], index.time_source))
 
 
 @pytest.mark.parametrize(
-    ("order", "first"), [(0, "slow"), (1, "slow"), (2, "slow"), (3, "fast")], ids=[order.column for order in ORDERS[:4]]
+    ("order", "first"),
+    [(0, "slow"), (1, "slow"), (2, "slow"), (3, "fast")],
+    ids=[order.column for order in WIDE.orders[:4]],
 )
 def test_layers_are_sorted_by_a_column(index: LayerIndex, order: int, first: str) -> None:
-    assert index.rows(order=ORDERS[order])[0].text == first
+    assert index.rows(order=WIDE.orders[order])[0].text == first
 
 
 def test_why_is_wrapped_into_its_lines_and_each_fact_has_its_line(index: LayerIndex) -> None:
