@@ -99,7 +99,7 @@ async def test_columns_are_chosen_widened_grouped_and_two_layers_compared(
         sections = [row for row in tree.rows if row.entry is None]
         assert all(" ms" in row.label for row in sections)
         assert len(sections) > 1
-        await pilot.press("down", "m", "end", "M")
+        await pilot.press("m", "end", "M")
         assert isinstance(app.screen, PairScreen)
         assert "layer" in screen_text(app)
         await pilot.press("escape", "s", "S")
