@@ -158,7 +158,7 @@ def while_parsing(terminal: Terminal) -> list[float]:
 def opened(path: str) -> Terminal:
     """Start the TUI; return once it is drawn."""
     terminal = Terminal([sys.executable, "-m", "trtforensics", "tui", path])
-    terminal.until(rb"Overview")
+    terminal.until(rb"Findings")
     return terminal
 
 

@@ -278,13 +278,13 @@ class BuildScreen(SourceScreen):
             if event.source is self._panes.layer_tree:
                 self._show_candidates()
             elif event.source is self._panes.overview:
-                self._select_mapped()
+                self.select_mapped()
             if event.index < event.source.row_count():
                 self._follow(event.source, event.index)
 
         self.when_resting(follow)
 
-    def _select_mapped(self) -> None:
+    def select_mapped(self) -> None:
         """Select the layer under the cursor of the map among the layers: its candidates and neighbours are a key away.
 
         A filter that hides it stays.

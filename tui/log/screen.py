@@ -269,7 +269,9 @@ class LogScreen(BuildScreen):
         return layer_issue(log, build, row, self._panes.candidates.table, [cited] if cited else [])
 
     def action_open(self, pane: str) -> None:
-        """Open a pane."""
+        """Open a pane; the candidates are of the bar under the cursor, also where it has not moved yet."""
+        if pane == "candidates" and self._panes.tab == "overview":
+            self.select_mapped()
         self._panes.open(pane)
 
     def action_zoom(self) -> None:
@@ -346,6 +348,8 @@ class LogScreen(BuildScreen):
 
     def action_neighbours(self) -> None:
         """Show what the layer under the cursor reads and who reads it."""
+        if self._panes.tab == "overview":
+            self.select_mapped()
         entry = self._panes.layer_tree.current_entry
         if self.build is None or entry is None or not entry.in_engine:
             self.say("no layer of the engine is selected; 2 lists them")
