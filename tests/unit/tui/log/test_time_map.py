@@ -70,7 +70,10 @@ async def test_the_layer_under_the_cursor_of_the_map_has_its_candidates_a_key_aw
     app = log_app(session)
     async with app.run_test(size=SMALL) as pilot:
         await parsed(pilot)
-        await pilot.press("down", "3")
+        first = panes_of(app).overview.selected
+        await pilot.press("3")
+        assert panes_of(app).layer_tree.current_entry is getattr(first, "entry", None) is not None
+        await pilot.press("1", "down", "3")
         await pilot.pause()
         entry = panes_of(app).layer_tree.current_entry
         assert entry is not None
