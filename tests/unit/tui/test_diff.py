@@ -230,7 +230,7 @@ async def test_the_first_screen_is_the_map_of_time_and_its_bars_open_their_diffe
         assert " + " in next(line for line in shown.split("\n") if " more " in line and "███" in line)
         assert "▲ 1 slower +0.7500 ms + 1 added +0.1250 ms" in shown
         await pilot.press("enter")
-        assert [str(row.subject.type) for row in timed_app.first.differences.rows] == ["fusion"]
+        assert [row.sort for row in timed_app.first.differences.rows] == ["fusion"]
         assert "time \u203a conv1 + relu1" in screen_text(timed_app)
         await pilot.press("escape")
         assert timed_app.first.differences.row_count() == 3

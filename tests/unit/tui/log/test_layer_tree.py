@@ -117,11 +117,11 @@ async def test_the_prompt_says_what_it_is_completes_values_and_keeps_what_it_can
         await pilot.pause(0.2)
         assert " filter\u203a kind:Cask" in screen_text(app)
         await pilot.press("tab")
-        assert app.screen.prompt.value == "kind:Caskconvolution"
+        assert app.first.prompt.value == "kind:Caskconvolution"
         await pilot.press(*" nofield:x", "enter")
-        assert app.screen.prompt.display
+        assert app.first.prompt.display
         assert "there is no field 'nofield'" in screen_text(app)
-        assert app.screen.prompt.value.endswith("nofield:x")
+        assert app.first.prompt.value.endswith("nofield:x")
         await pilot.press("escape", "slash", "ctrl+r", *"(a", "enter")
         assert " search regex\u203a (a" in screen_text(app)
         assert "is no regular expression" in screen_text(app)
