@@ -325,10 +325,9 @@ class LayerFacts:
         return _reformats(self.engine.neighbours.consumers(self.layer))
 
     def around(self, *, before: bool) -> tuple[LayerFacts, ...]:
-        """Return the layers before it or behind it: the reformats at it, and the layers at their other ends."""
+        """Return the layers before or behind it, through the reformats at it, and these."""
         steps = chain.from_iterable(self.engine.neighbours.edges(self.layer, before=before))
-        layers = (self.engine.of_layer(step.layer) for step in steps if step.layer is not None)
-        return tuple(layer for layer in layers if layer is not None)
+        return tuple(filter(None, (self.engine.of_layer(step.layer) for step in steps)))
 
     @property
     def reformats(self) -> int:
@@ -471,13 +470,11 @@ class EngineFacts:
         """What became of each ONNX node."""
         return fates(self.build)
 
-    def of_layer(self, layer: EngineLayer) -> LayerFacts | None:
+    def of_layer(self, layer: EngineLayer | None) -> LayerFacts | None:
         """Return the facts of a layer of the engine."""
-        return self._by_layer.get(id(layer))
+        return self._of_layer.get(id(layer))
 
-    @cached_property
-    def _by_layer(self) -> dict[int, LayerFacts]:
-        return {id(facts.layer): facts for facts in self.layers}
+    _of_layer = cached_property(lambda self: {id(facts.layer): facts for facts in self.layers})
 
     def by_kind(self) -> tuple[LayerGroup[LayerFacts], ...]:
         """The accounts, grouped by kind, slowest first."""
