@@ -315,4 +315,4 @@ def _with_root(log: BuildLog, headline: Headline, roots: Sequence[Finding]) -> H
     """Say in the headline of a run that did not pass which finding is the root of that, and where it stands."""
     builds = set(log.runs[headline.index].builds) if log.runs else {headline.index}
     root = next((root for root in roots if not builds.isdisjoint(root.builds)), None)
-    return headline if root is None else with_root(headline, f"{root.code} in line {root.line}")
+    return headline if root is None else with_root(headline, root.code, root.line)

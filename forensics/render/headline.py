@@ -68,7 +68,8 @@ class Headline:
     """How a run ended and the parts behind that; ``first_line`` and ``last_line`` are the run's.
 
     ``ending`` is None for files of an engine without a run. ``at`` says where the reason of a failure stands; the line
-    of the outcome, where no finding is its root. ``line`` is the line of the outcome.
+    of the outcome, where no finding is its root. ``line`` is the line of the outcome. ``root`` is the code of that
+    finding; ``release``, ``gpu`` and ``latency_ms``, the median or else the mean, are of the run's builds.
     """
 
     ending: Ending | None
@@ -82,6 +83,10 @@ class Headline:
     """What the run came to, or what failed in it, where the program gives no verdict."""
     is_verdict: bool = True
     """Whether the program itself says how it ended."""
+    root: str = ""
+    release: str = ""
+    gpu: str = ""
+    latency_ms: float | None = None
 
     @property
     def passed(self) -> bool:
@@ -117,14 +122,15 @@ def headline_of(log: BuildLog, build: Build) -> Headline:
     return _of_files(build) if run is None else _of_run(log, run)
 
 
-def with_root(headline: Headline, root: str) -> Headline:
-    """Say where the root of what went wrong stands, in place of the line of the verdict.
+def with_root(headline: Headline, code: str, line: int) -> Headline:
+    """Say which finding is the root of what went wrong, in place of the line of the verdict.
 
     A run that came to its end counts as passed where nothing went wrong; beside a root it only ended.
     """
+    place = f", root {code} in line {line}"
     if not headline.passed:
-        return replace(headline, at=f", root {root}")
-    ended = replace(headline, ending=Ending.NONE, at=f" AFTER AN ERROR, root {root}")
+        return replace(headline, at=place, root=code)
+    ended = replace(headline, ending=Ending.NONE, at=f" AFTER AN ERROR{place}", root=code)
     return headline if headline.is_verdict else ended
 
 
@@ -169,7 +175,17 @@ def _of_run(log: BuildLog, run: Run) -> Headline:
     line = outcome.span.line if outcome.span is not None else None
     shown = tuple(filter(None, parts))
     place = (run.first_line, run.last_line, run.index, line)
-    return Headline(outcome.ending, at, shown, *place, outcome.reached, outcome.is_verdict)
+    told = Headline(outcome.ending, at, shown, *place, outcome.reached, outcome.is_verdict)
+    return replace(told, release=_agreed(_releases(builds)), gpu=_agreed(_gpus(builds)), latency_ms=_latency_ms(builds))
+
+
+def _agreed(values: set[str]) -> str:
+    return next(iter(values)) if len(values) == 1 else ""
+
+
+def _latency_ms(builds: Sequence[Build]) -> float | None:
+    figures = next((figures for build in reversed(builds) if (figures := build.figures("latency_ms"))), {})
+    return figures.get("median", figures.get("mean"))
 
 
 def _failed(builds: Sequence[Build]) -> str:
@@ -186,8 +202,7 @@ def _program(run: Run, builds: Sequence[Build]) -> str:
 
 def _with_version(name: str, builds: Sequence[Build]) -> str:
     """Return a program's name with TensorRT's version, where all builds state the same; trtexec has the same number."""
-    versions = {build.tensorrt_version for build in builds if build.tensorrt_version}
-    number = re.sub(r"^(\d+\.\d+)\.0$", r"\1", versions.pop()) if len(versions) == 1 else ""
+    number = re.sub(r"^(\d+\.\d+)\.0$", r"\1", _agreed(_releases(builds)))
     if name == _NAMES[Program.TRTEXEC]:
         return f"{name} {number}".rstrip()
     rtx = any(build.tool is Tool.TENSORRT_RTX for build in builds)
@@ -195,11 +210,18 @@ def _with_version(name: str, builds: Sequence[Build]) -> str:
     return SEPARATOR.join(filter(None, (name, library)))
 
 
+def _releases(builds: Sequence[Build]) -> set[str]:
+    return {build.tensorrt_version for build in builds if build.tensorrt_version}
+
+
+def _gpus(builds: Sequence[Build]) -> set[str]:
+    devices = (build.option("device", "Selected Device") or "" for build in builds)
+    return {_VENDOR.sub("", device.strip()) for device in devices} - {""}
+
+
 def _setting(builds: Sequence[Build]) -> Iterator[str]:
     """Give the GPU, and the types that the build was allowed to use; of a loaded engine these are unknown."""
-    devices = {device.strip() for build in builds if (device := build.option("device", "Selected Device"))}
-    if len(devices) == 1:
-        yield _VENDOR.sub("", devices.pop())
+    yield from filter(None, [_agreed(_gpus(builds))])
     types = {_types(build) for build in builds}
     if len(types) == 1:
         yield types.pop()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+from hashlib import sha256
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
@@ -36,14 +38,18 @@ def html(element: ET.Element) -> str:
     return ET.tostring(element, encoding="unicode", method="html")
 
 
-def page(title: str, style: str, body: ET.Element) -> str:
-    """Return a whole page, which may run no script and load nothing; ``style`` is its style sheet."""
-    sheet = ET.Element("style")
+def page(title: str, style: str, body: ET.Element, script: str = "") -> str:
+    """Return a whole page, which loads nothing and runs nothing but ``script``; ``style`` is its style sheet."""
+    sheet, policy = ET.Element("style"), _POLICY
     sheet.text = style
+    if script:
+        policy += f"; script-src 'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
+        body.append(ET.Element("script"))
+        body[-1].text = script
     head = tag(
         "head",
         ET.Element("meta", charset="utf-8"),
-        ET.Element("meta", {"http-equiv": "Content-Security-Policy", "content": _POLICY}),
+        ET.Element("meta", {"http-equiv": "Content-Security-Policy", "content": policy}),
         ET.Element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         ET.Element("meta", {"name": "color-scheme", "content": "light dark"}),
         tag("title", title),

@@ -1,4 +1,6 @@
-"""A report as one HTML file without scripts and without external files, readable on phones, screens and paper.
+"""A report as one HTML file without external files, readable on phones, screens and paper.
+
+Of several logs it begins with a table of their runs, which the script beside this module sorts and filters.
 
 The page is built as a tree (``render.markup``) and written by the standard library, so text of a log can never
 become markup.
@@ -11,8 +13,10 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+from trtforensics.console.counting import counted
+from trtforensics.console.terminal import visible
 from trtforensics.findings.finding import Confidence, Severity, builds_in_words
-from trtforensics.findings.forms.text import MANY, SEVERAL
+from trtforensics.findings.forms.text import MANY, SEVERAL, alike
 from trtforensics.model.version import __version__
 from trtforensics.plots import page as plots
 from trtforensics.render.headline import first_line, run_lines
@@ -23,11 +27,10 @@ if TYPE_CHECKING:
 
     from trtforensics.findings.finding import Evidence, Finding, Report, ReportSource
     from trtforensics.findings.forms.rendering import Look
-    from trtforensics.plots.figure import Figure
     from trtforensics.render.markup import Child
 
-STYLE = "report.css"
-"""The style sheet beside this module; it becomes part of the page."""
+STYLE, SCRIPT = "report.css", "overview.js"
+"""The style sheet and the script beside this module; they become parts of the page."""
 
 _SPELLED = 12
 """Layers or nodes that are shown; the reader can open the rest."""
@@ -37,8 +40,10 @@ def render(report: Report, look: Look) -> str:
     """Return the page."""
     style = (files("trtforensics.findings.forms") / STYLE).read_text("utf-8")
     style += plots.stylesheet() if look.figures else ""
-    names = ", ".join(source.path for source in report.sources)
-    return page(f"{names}: build report", style, tag("body", *_body(report, look.figures)))
+    sources = report.sources
+    names = ", ".join(source.path for source in sources) if len(sources) <= MANY else f"{len(sources):,} logs"
+    script = (files("trtforensics.findings.forms") / SCRIPT).read_text("utf-8") if len(sources) >= SEVERAL else ""
+    return page(f"{names}: build report", style, tag("body", *_body(report, look)), script)
 
 
 def fragment(report: Report) -> str:
@@ -55,23 +60,39 @@ def fragment(report: Report) -> str:
     return html(tag("div", *parts))
 
 
-def _body(report: Report, figures: Sequence[Figure]) -> Iterator[ET.Element]:
+def _body(report: Report, look: Look) -> Iterator[ET.Element]:
     numbers = {id(finding): number for number, finding in enumerate(report.findings, start=1)}
-    several = len(report.sources) > 1
+    each_once = len(report.sources) > MANY and not look.verbose
     yield tag("header", tag("h1", "Build report"), _tally(report))
+    if each_once:
+        groups = alike(report)
+        yield _overview(report, {(root.source, root.code): numbers[id(group[0])] for group in groups for root in group})
+        yield tag("section", tag("h2", "Findings"), *(_once(report, group, numbers) for group in groups))
+    else:
+        yield from _of_each(report, numbers)
+    if report.unreadable:
+        rows = [tag("li", tag("b", source.path), f": {source.why}") for source in report.unreadable]
+        yield tag("section", tag("h2", "Not read"), tag("ul", *rows, cls="plain"))
+    yield from _rest(report)
+    if look.figures:
+        yield tag("section", tag("h2", "Pictures"), *map(plots.element, look.figures))
+    text = f"trtforensics {__version__}. `trtforensics explain CODE` tells more of a code."
+    yield tag("footer", f"{text} With -v the page has all of each log." if each_once else text)
+
+
+def _of_each(report: Report, numbers: Mapping[int, int]) -> Iterator[ET.Element]:
+    """Give the list of findings, a section for each log, and what several logs share."""
+    several = len(report.sources) > 1
     if report.findings:
         yield _contents(report, numbers, several=several)
     if len(report.sources) >= SEVERAL:
-        yield _overview(report)
+        yield _overview(report, {(each.source, each.code): numbers[id(each)] for each in reversed(report.findings)})
     for index, source in enumerate(report.sources):
         shown = [_tree(report, root, numbers, builds=source.builds) for root in report.roots(index)]
         rows = [*_source(source), *(shown or [tag("p", "Nothing found in what the log tells.", cls="calm")])]
         if len(report.sources) > MANY:
             rows = [tag("details", tag("summary", source.path), *rows)]
         yield tag("section", *rows, **({"id": f"s{index + 1}"} if several else {}))
-    if report.unreadable:
-        rows = [tag("li", tag("b", source.path), f": {source.why}") for source in report.unreadable]
-        yield tag("section", tag("h2", "Not read"), tag("ul", *rows, cls="plain"))
     if report.common:
         rows = [
             tag(
@@ -85,25 +106,43 @@ def _body(report: Report, figures: Sequence[Figure]) -> Iterator[ET.Element]:
             for shared in report.common
         ]
         yield tag("section", tag("h2", "In several logs"), tag("ul", *rows, cls="plain"))
-    yield from _rest(report)
-    if figures:
-        yield tag("section", tag("h2", "Pictures"), *map(plots.element, figures))
-    text = f"trtforensics {__version__}. `trtforensics explain CODE` tells more of a code."
-    yield tag("footer", text)
 
 
-def _overview(report: Report) -> ET.Element:
-    """Return a row for each run: its place, how it ended, and what its headline says."""
+def _once(report: Report, group: Sequence[Finding], numbers: Mapping[int, int]) -> ET.Element:
+    """Return a finding as its first log has it, folded, with the places of all logs that have it."""
+    first = group[0]
+    article = _tree(report, first, numbers, builds=report.sources[first.source].builds)
+    article[0].append(tag("span", f"of {report.sources[first.source].path}"))
+    places = (f"{report.sources[root.source].path}:{root.line}" for root in group)
+    logs = tag("span", f"in {counted(len({root.source for root in group}), 'log')}", cls="where")
+    article.append(
+        tag("details", tag("summary", "All places"), tag("ul", *(tag("li", p) for p in places), cls="plain"))
+    )
+    return tag("details", tag("summary", _badge(first.severity), f" {first.code} {first.title} ", logs), article)
+
+
+def _overview(report: Report, numbers: Mapping[tuple[int, str], int]) -> ET.Element:
+    """Return a row for each run; its root, a code of its source, leads to the finding of that number."""
     rows = [
         tag(
             "tr",
-            tag("th", tag("a", f"{source.path}:{headline.first_line}", href=f"#s{number}"), scope="row"),
-            tag("td", headline.text),
+            tag("th", f"{source.path}:{headline.first_line}", scope="row", title=visible(headline.text)),
+            tag("td", headline.word),
+            tag("td", headline.release),
+            tag("td", headline.gpu),
+            tag("td", "" if headline.latency_ms is None else f"{headline.latency_ms:g}"),
+            tag("td", *_link(headline.root, numbers.get((index, headline.root)))),
         )
-        for number, source in enumerate(report.sources, start=1)
+        for index, source in enumerate(report.sources)
         for headline in source.headlines
     ]
-    return tag("section", tag("h2", f"Runs ({len(rows):,})"), tag("table", *rows, cls="times"))
+    head = tag("tr", *(tag("th", name) for name in ("Run", "Outcome", "Release", "GPU", "Latency, ms", "Root")))
+    table = tag("table", tag("thead", head), tag("tbody", *rows), cls="runs")
+    return tag("section", tag("h2", f"Runs ({len(rows):,})"), table)
+
+
+def _link(code: str, number: int | None) -> Sequence[Child]:
+    return [code] if number is None else [tag("a", code, href=f"#f{number}")]
 
 
 def _tally(report: Report) -> ET.Element:

@@ -88,12 +88,17 @@ def _overview(report: Report) -> Iterator[str]:
         yield visible(f"{_INDENT}{source.path}:{headline.first_line}: {headline.text}")
 
 
-def _each_once(report: Report, look: Look) -> Iterator[str]:
-    """Give each root that is worse than a note once, with the places of the logs that have it."""
+def alike(report: Report) -> list[list[Finding]]:
+    """Return the roots that are worse than a note, those of a kind together, the worst and most frequent first."""
     every = (root for index in range(len(report.sources)) for root in report.roots(index))
     worse = (each for each in every if max(f.severity for f in (each, *report.consequences(each))) > Severity.NOTE)
-    alike = grouped(worse, lambda root: root.signature).values()
-    for roots in sorted(alike, key=lambda roots: (-roots[0].severity, -len(roots))):
+    groups = grouped(worse, lambda root: root.signature).values()
+    return sorted(groups, key=lambda roots: (-roots[0].severity, -len(roots)))
+
+
+def _each_once(report: Report, look: Look) -> Iterator[str]:
+    """Give each root once, with the places of the logs that have it."""
+    for roots in alike(report):
         first = roots[0]
         yield from _wrapped("", f"{first.severity.word} {first.code} {first.title}", look)
         paths = [f"{report.sources[root.source].path}:{root.line}" for root in roots]

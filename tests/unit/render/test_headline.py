@@ -116,9 +116,9 @@ def test_a_comparison_and_a_program_have_their_own_form(load: Load, lines: str, 
 
 def test_the_root_stands_in_place_of_the_verdicts_line_unless_the_run_passed(load: Load) -> None:
     (failed,) = headlines(load(marked("&& 10.16.1 --fp16\nE 1: broken\n&&!").text))
-    assert with_root(failed, "TF100 in line 2").text == "FAILED, root TF100 in line 2 · trtexec 10.16.1"
+    assert with_root(failed, "TF100", 2).text == "FAILED, root TF100 in line 2 · trtexec 10.16.1"
     (passed,) = headlines(load(marked(f"{BUILT}\n&&.").text))
-    assert with_root(passed, "TF100 in line 2") == passed
+    assert with_root(passed, "TF100", 2) == passed
 
 
 def test_files_of_an_engine_alone_are_no_run(load: Load) -> None:
@@ -284,8 +284,8 @@ def test_a_program_that_came_to_its_end_beside_a_root_did_not_pass(load: Load) -
     (ended,) = headlines(load("[11/21/2026-10:05:00] [TRT] [V] said\nFinish"))
     (passed,) = headlines(load("&&&& PASSED TensorRT.trtexec [TensorRT v8601] # trtexec"))
     assert (ended.word, passed.word) == ("PASSED", "PASSED")
-    assert with_root(ended, "TF135 in line 1").outcome == "ENDED WITHOUT A VERDICT AFTER AN ERROR, root TF135 in line 1"
-    assert with_root(passed, "TF135 in line 1").outcome == "PASSED"
+    assert with_root(ended, "TF135", 1).outcome == "ENDED WITHOUT A VERDICT AFTER AN ERROR, root TF135 in line 1"
+    assert with_root(passed, "TF135", 1).outcome == "PASSED"
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
+from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -84,3 +86,25 @@ def test_figures_stand_at_the_end_with_their_data() -> None:
     assert [page.tags.count(tag) for tag in ("figure", "svg", "table", "script")] == [1, 1, 1, 0]
     assert "Time <by> layer" in page.texts
     assert "figure" not in Page(render(report, "html", Look())).tags
+
+
+def test_many_logs_begin_with_a_table_that_one_named_script_may_sort(seed: Path) -> None:
+    logs = [f"{number}.log" for number in range(12)]
+    for name in logs:
+        Path(name).write_bytes(seed.read_bytes())
+    assert main(["report", *logs, "-o", "out.html", "--quiet"]) == 0
+    text = Path("out.html").read_text("utf-8")
+    page = Page(text)
+    assert page.tags.count("script") == 1
+    script = text.partition("<script>")[2].partition("</script>")[0]
+    digest = b64encode(sha256(script.encode()).digest()).decode()
+    assert (
+        "content",
+        f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'",
+    ) in page.attributes
+    assert all(f"{name}:1" in page.texts for name in logs)
+    anchors = {value for name, value in page.attributes if name == "id"}
+    assert {(value or "")[1:] for name, value in page.attributes if name == "href"} <= anchors
+    assert page.tags.count("article") < 2 * page.texts.count("in 12 logs")
+    assert main(["report", *logs, "-v", "-o", "all.html", "--quiet"]) == 0
+    assert len(Path("all.html").read_text("utf-8")) > 5 * len(text)
