@@ -43,8 +43,9 @@ _NEW, _OLD = ".new-", ".old-"
 _STALE_S = 24 * 3600.0
 """Seconds after which a part that is being written is taken for one that a kill left behind."""
 
-_FEW = 64
-"""Rows of which a dictionary of texts saves nothing. What describes a file is most of the bytes of a small one."""
+_ENCODINGS = {Sort.INTEGER: "DELTA_BINARY_PACKED", Sort.NUMBER: "BYTE_STREAM_SPLIT"}
+_ZSTD = 9
+"""The level, with which writing takes little longer and the files are a tenth smaller than as Arrow writes them."""
 SOURCE_COLUMNS = tuple(
     TableColumn(name, methodcaller("get", name), sort)
     for sort, names in (
@@ -236,7 +237,10 @@ def _write(table: Table, path: Path) -> None:
                     path,
                     batch.schema,
                     compression="zstd",
-                    use_dictionary=batch.num_rows > _FEW,
+                    compression_level=_ZSTD,
+                    data_page_version="2.0",
+                    use_dictionary=False,
+                    column_encoding={c.name: _ENCODINGS[c.sort] for c in table.header if c.sort in _ENCODINGS},
                     write_statistics=False,
                     store_schema=False,
                 )

@@ -22,7 +22,7 @@ from trtforensics.parsers.lines.unread import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from trtforensics.model.timings import TacticTimings
     from trtforensics.parsers.builds.views import LinesView, Log, Spans
@@ -76,7 +76,9 @@ def _named(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
     excerpt = len(texts) <= MOST_WRAPPED
     reported = {line for kind in _OF_TENSORRT for line, _ in log.each(kind, "text")}
     mild = {line for line, severity in log.each("message", "severity") if severity != "E"}
-    named_by = _causes_of([*{text for parts in texts.values() for text in parts}])
+    pairs = {line: (parts[-1], texts[line + 1][0]) for line, parts in texts.items() if excerpt and line + 1 in texts}
+    joined = {text for pair in pairs.values() for text in _joined(*pair)}
+    named_by = _causes_of([*{text for parts in texts.values() for text in parts} | joined])
     for line, parts in texts.items():
         certain = excerpt or line in reported
         named = {kind: fields for text in reversed(parts) for kind, fields in named_by[text]}
@@ -86,8 +88,8 @@ def _named(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
             found = classified(max(parts, key=len), texts.get(line + 1, [""])[0] if excerpt else "")
             named = named if found is None else dict([found])
         yield from ((line, kind, fields) for kind, fields in named.items() if certain or kind not in ANYBODY_MAY_SAY)
-        if excerpt and line + 1 in texts:
-            yield from ((line, kind, fields) for kind, fields in _broken(parts[-1], texts[line + 1][0]))
+        if line in pairs:
+            yield from ((line, kind, fields) for kind, fields in _broken(*pairs[line], named_by))
 
 
 def _causes_of(texts: Sequence[str]) -> dict[str, NamedCauses]:
@@ -117,11 +119,18 @@ def _texts(log: Log) -> dict[int, list[str]]:
     return {line: list(parts) for line, parts in texts.items()}
 
 
-def _broken(text: str, following: str) -> Iterator[tuple[str, dict[str, str | None]]]:
-    """Give the causes that only two lines together name, broken at a blank or within a word."""
-    known = {kind for kind, _ in (*causes(text), *causes(following))}
-    for joint in (" ", ""):
-        for kind, fields in causes(text.rstrip() + joint + following.lstrip()):
+def _joined(text: str, following: str) -> tuple[str, str]:
+    """Return two lines as one that was broken at a blank, or within a word."""
+    return (f"{text.rstrip()} {following.lstrip()}", f"{text.rstrip()}{following.lstrip()}")
+
+
+def _broken(
+    text: str, following: str, named_by: Mapping[str, NamedCauses]
+) -> Iterator[tuple[str, dict[str, str | None]]]:
+    """Give the causes that only two lines together name."""
+    known = {kind for kind, _ in (*named_by[text], *named_by[following])}
+    for whole in _joined(text, following):
+        for kind, fields in named_by[whole]:
             if kind not in known:
                 known.add(kind)
                 yield kind, fields
