@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import glob
 import multiprocessing
@@ -20,13 +21,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trtforensics.comparison.loading import files_in
+from trtforensics.console.cluster import connected
 from trtforensics.console.diagnostics import error
 from trtforensics.console.own_files import file_digest
-from trtforensics.datasets.judged_sources import TABLES, judged_source
+from trtforensics.datasets.judged_sources import TABLES, judged_source, pinned_or_cached
 from trtforensics.datasets.store import LABEL_COLUMNS, SOURCE_COLUMNS, Dataset, is_dataset, word_of
 from trtforensics.errors import ForensicsError, SourceError, UsageError
 from trtforensics.model.version import __version__
-from trtforensics.sources.kinds import kind_of
+from trtforensics.sources.cache import is_binary
+from trtforensics.sources.kinds import Kind, kind_of
 from trtforensics.tables.table import Table
 
 if TYPE_CHECKING:
@@ -81,17 +84,25 @@ class Ingestion:
 
     def __init__(self, folder: str, labels: Mapping[str, str], pattern: re.Pattern[str] | None, max_bytes: int) -> None:
         self.dataset = Dataset.made(folder)
-        self._known = self.dataset.sources()
+        self.known = self.dataset.sources()
         self._labels = labels
         self._pattern = pattern
         self._max_bytes = max_bytes
 
-    def run(self, sources: Sequence[str], jobs: int, tell: Callable[[str], None]) -> Iterator[Ingested]:
-        """Add sources, and give what became of each; ``tell`` is called with the source before it is read.
+    def run(
+        self, sources: Sequence[str], jobs: int, tell: Callable[[str], None], executor: str | None = None
+    ) -> Iterator[Ingested]:
+        """Add sources, and give what became of each; ``tell`` is called with a source before or after it is read.
 
         Raises:
             OutputError: the dataset cannot be written to; what was added stays.
+            UsageError: a process was lost, or the cluster that ``executor`` names.
         """
+        if executor:
+            for remote in self._on_cluster(sources, executor):
+                tell(remote.source)
+                yield remote
+            return
         if jobs == 1 or len(sources) == 1:
             for source in sources:
                 tell(source)
@@ -99,6 +110,7 @@ class Ingestion:
                 yield added
                 if added.status != "unchanged":
                     gc.collect()  # a command runs without the collector, and this one goes on
+                    gc.freeze()  # what is left are modules and their tables, which need no second look
             return
         context = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(jobs, context, _begin, (self,)) as pool:
@@ -112,13 +124,41 @@ class Ingestion:
             finally:
                 pool.shutdown(wait=True, cancel_futures=True)
 
+    def _on_cluster(self, sources: Sequence[str], address: str) -> Iterator[Ingested]:
+        """Add sources on the workers of a cluster, which see them and the dataset at the same paths.
+
+        The sources of a worker that is lost are added by others: a part is whole or not there.
+        """
+        with connected(address) as client:
+            from distributed import CancelledError, as_completed  # noqa: PLC0415 - an extra, which is installed
+            from distributed.comm.core import CommClosedError  # noqa: PLC0415 - as above
+            from distributed.scheduler import KilledWorker  # noqa: PLC0415 - as above
+
+            try:
+                tasks = [client.submit(self._alone(source).add, source, pure=False) for source in sources]
+                for done in as_completed(tasks, loop=client.loop):
+                    yield done.result()
+            except KilledWorker as error:
+                what = f"every worker that read a source was lost ({error.last_worker}), perhaps for want of memory"
+                raise UsageError("--executor", what, "Run it again: what was read stays") from error
+            except (CancelledError, CommClosedError) as error:
+                raise UsageError(
+                    "--executor", "the scheduler was lost", "Start it, and run the same command"
+                ) from error
+
+    def _alone(self, source: str) -> Ingestion:
+        """Return what a worker needs to add one source."""
+        alone = copy.copy(self)
+        alone.known = {source: self.known[source]} if source in self.known else {}
+        return alone
+
     def add(self, source: str) -> Ingested:
         """Add a source unless it is there and has not changed.
 
         Raises:
             OutputError: the dataset cannot be written to.
         """
-        known, stat = self._known.get(source), _stat(source)
+        known, stat = self.known.get(source), _stat(source)
         labels = self._labels_of(source) or (known["labels"] if known else [])  # else those that it was given before
         if known is not None and known["labels"] == labels and _is_same(source, stat, known):
             return Ingested(source, "unchanged")
@@ -142,6 +182,11 @@ class Ingestion:
             ForensicsError: it cannot be read.
         """
         kind = kind_of(source)
+        if kind is Kind.REPLAY or kind is Kind.TIMING_CACHE or is_binary(source):
+            info, name, table = pinned_or_cached(source, kind, self._max_bytes)
+            row |= {"kind": (kind if kind is Kind.REPLAY else Kind.TIMING_CACHE).value, "status": "read"}
+            row |= {"sha256": info.sha256, "lines": info.lines}
+            return {word_of(name): table}
         judged = judged_source([source], kind=kind, max_bytes=self._max_bytes)
         log = judged.joined.log
         row |= {"kind": kind.value, "status": "read", "sha256": log.source.sha256, "lines": log.source.lines}

@@ -12,10 +12,15 @@ from trtforensics.findings.finding import Severity, root_of
 from trtforensics.findings.forms.table import finding_table
 from trtforensics.findings.judging import Inputs, judge
 from trtforensics.findings.suppression import Suppression
+from trtforensics.model.log import Choice
 from trtforensics.parsers.text.source import MAX_BYTES
+from trtforensics.sources.cache import load_timing_cache
+from trtforensics.sources.kinds import Kind
 from trtforensics.sources.quoting import ReadLog, read_log
-from trtforensics.tables.catalogue import TABLE_NAMES, table_of
+from trtforensics.sources.replay import load_replay
+from trtforensics.tables.catalogue import TABLE_NAMES, LogRow, table_of
 from trtforensics.tables.runs import RUN_TABLES, RunSummary, run_table
+from trtforensics.tables.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,9 +29,10 @@ if TYPE_CHECKING:
 
     from trtforensics.console.progress import Progress
     from trtforensics.findings.finding import Report
+    from trtforensics.model.log import MyelinOperation
+    from trtforensics.model.replay import ReplayEntry
     from trtforensics.model.run import Run
-    from trtforensics.sources.kinds import Kind
-    from trtforensics.tables.table import Table
+    from trtforensics.model.span import SourceInfo
 
 TABLES = (*TABLE_NAMES, *RUN_TABLES, "findings")
 """The words for all tables."""
@@ -112,6 +118,44 @@ def judged_source(
         return JudgedSource(JoinedSources(read.log, has_log=True), read)
     joined = load_joined(paths, kind=kind, max_bytes=max_bytes, on_progress=on_progress)
     return JudgedSource.of(joined, max_bytes)
+
+
+def pinned_or_cached(path: str, kind: Kind, max_bytes: int) -> tuple[SourceInfo, str, Table]:
+    """Read a replay, or a timing cache: what each pins or holds, as a table of that name.
+
+    A choice of a replay has no time and no candidates, and ``final`` is unknown: only a log tells what came of it.
+
+    Raises:
+        ForensicsError: it cannot be read.
+    """
+    rows: Sequence[Choice | MyelinOperation]
+    if kind is Kind.REPLAY:
+        replay = load_replay(path, max_bytes=max_bytes)
+        name, info, rows = "choices", replay.source, [_pinned(entry) for entry in replay.entries]
+    else:
+        cache = load_timing_cache(path, max_bytes=max_bytes)
+        name, info, rows = "cache-keys", cache.source, cache.keys
+    places = (LogRow(None, row, row.span.file, row.span.line) for row in rows)
+    return info, name, Table(table_of(name, ()).header, places)
+
+
+def _pinned(entry: ReplayEntry) -> Choice:
+    runner = "" if entry.runner_id is None else f"0x{entry.runner_id:08x}"
+    inputs, outputs = (tuple(tensor.text for tensor in side) for side in (entry.inputs, entry.outputs))
+    return Choice(
+        layer=entry.layer,
+        runner=runner,
+        runner_id=entry.runner_id,
+        tactic=entry.tactic,
+        time_ms=None,
+        runner_up_ms=None,
+        candidates=0,
+        inputs=inputs,
+        outputs=outputs,
+        first_line=entry.span.line,
+        span=entry.span,
+        pass_index=None,
+    )
 
 
 def _judged(run: Run, report: Report) -> tuple[dict[str, int], tuple[str, ...]]:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.cluster import DEADLINE, Cluster, until
+from tests.support.repository import LOGS
+from trtforensics.datasets.store import Dataset, columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,3 +126,29 @@ def test_what_a_killed_bisection_left_on_a_worker_ends_for_the_next(cluster: Clu
     assert done.returncode == 0, done.stderr
     assert not cluster.commands_with(b"sleep\x00603")
     assert [[member["item"] for member in found] for found in cluster.result()["culprits"]] == [["item5"]]
+
+
+@pytest.mark.slow
+def test_an_ingest_loses_no_row_to_a_killed_worker(cluster: Cluster) -> None:
+    """A worker is killed when the first parts are there; the dataset has the rows of one that was made here."""
+    workers = [cluster.worker(), cluster.worker()]
+    logs = cluster.folder / "logs"
+    logs.mkdir()
+    for path in LOGS.glob("*.log"):
+        for number in range(4):
+            (logs / f"{number}-{path.name}").write_bytes(path.read_bytes())
+    line = [sys.executable, "-m", "trtforensics", "ingest", str(logs), "--quiet", "--into"]
+    subprocess.run([*line, "here"], cwd=cluster.folder, check=True, stdout=subprocess.DEVNULL)
+    there = [*line, "there", "--executor", f"dask://{cluster.address}"]
+    with subprocess.Popen(there, cwd=cluster.folder, stdout=subprocess.PIPE, text=True) as process:
+        until(lambda: any((cluster.folder / "there" / "parts").glob("[0-9a-f]*")) or process.poll() is not None)
+        workers[0].kill()
+        told, _ = process.communicate(timeout=DEADLINE)
+    assert process.returncode == 0
+    assert told == f"there: {len(list(logs.iterdir()))} read\n"
+    one, other = (Dataset.opened(str(cluster.folder / name)) for name in ("here", "there"))
+    for name in columns().keys() - {"sources"}:
+        tables = (each.table(name).to_table().to_pylist() for each in (one, other))
+        left, right = (sorted(map(repr, table)) for table in tables)
+        assert left == right, name
+    assert one.sources().keys() == other.sources().keys()

@@ -55,7 +55,7 @@ def first_rows(
     build, findings = time_map.facts.build, time_map.findings
     headline = headline_of(log, build)
     root = _root_of_failure(findings or ())
-    headline = headline if root is None else with_root(headline, f"{root.code} in line {root.line}")
+    headline = headline if root is None else with_root(headline, root.code, root.line)
     outcome = outcome_piece(headline, reading=reading)
     words = SEPARATOR.join((outcome.text, *headline.parts))
     rows: list[Row] = [

@@ -22,6 +22,7 @@ from trtforensics.bisection.runner.leftovers import adopt_orphans, guarded
 from trtforensics.bisection.runner.probe import ProbeOutcome, run_probe
 from trtforensics.bisection.runner.watchdog import SESSION
 from trtforensics.bisection.search import Verdict
+from trtforensics.console.cluster import connected
 from trtforensics.console.output import write_text
 from trtforensics.errors import UsageError
 
@@ -54,16 +55,7 @@ class DaskExecutor(ProbeExecutor):
         Raises:
             UsageError: the package is missing, no scheduler answers, or no worker offers the resource.
         """
-        try:
-            from distributed import Client  # noqa: PLC0415 - an optional dependency
-        except ImportError as error:
-            next_step = "Install it: pip install 'trtforensics[cluster]'"
-            raise UsageError("--executor", "needs the package `distributed`", next_step) from error
-        where = address.removeprefix("dask://")
-        try:
-            self._client = Client(f"tcp://{where}", set_as_default=False)
-        except (OSError, TimeoutError) as error:
-            raise UsageError(f"--executor {address}", "no scheduler answers there", "Start `dask scheduler`") from error
+        self._client = connected(address)
         workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
         fit = sum(int(worker["resources"].get(RESOURCE, 0)) for worker in workers)
         if not fit:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from trtforensics.bisection.runner.disk_space import DEFAULT_NEED
 from trtforensics.console.arguments import count, probability, seconds, size, words
+from trtforensics.console.cluster import cluster_address
 from trtforensics.console.options import add_options, option
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Mapping
 
 KeepEngines = Literal["none", "bad", "all"]
@@ -20,13 +21,6 @@ OF_THE_SEARCH = ("confidence", "max_builds", "find", "retry_unresolved")
 """The options that say how long is searched; the others say how probes are run."""
 _COMMANDS = ("build", "check")
 _PROBES = ("timeout", "repeat", "jobs", "gpus", "executor", "keep_engines", "need_free", "forget")
-
-
-def _cluster(text: str) -> str:
-    host, _, port = text.removeprefix("dask://").rpartition(":")
-    if not text.startswith("dask://") or not host or not port.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not of the form dask://HOST:PORT")
-    return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +71,7 @@ class RunOptions:
         "--gpus", default=(), type=words, metavar="0,1", help="give each running probe one of these GPUs"
     )
     executor: str | None = option(
-        "--executor", type=_cluster, metavar="dask://HOST:PORT", help="run probes on a Dask cluster's workers"
+        "--executor", type=cluster_address, metavar="dask://HOST:PORT", help="run probes on a Dask cluster's workers"
     )
     keep_engines: KeepEngines = option(
         "--keep-engines",

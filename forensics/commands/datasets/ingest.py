@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.console.arguments import count
+from trtforensics.console.cluster import cluster_address
 from trtforensics.console.diagnostics import remark
 from trtforensics.console.streams import print_result
 from trtforensics.errors import UsageError
@@ -30,6 +31,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     what = "labels from the end of each path, as '{gpu}/{commit}.log'"
     parser.add_argument("--labels-from", metavar="PATTERN", help=what)
     parser.add_argument("--jobs", type=count, default=1, metavar="P", help="read in P processes (default: 1)")
+    what = "read on a Dask cluster's workers; they see sources and DIR at the same paths"
+    parser.add_argument("--executor", type=cluster_address, metavar="dask://HOST:PORT", help=what)
 
 
 def run(args: Namespace) -> int:
@@ -50,7 +53,7 @@ def run(args: Namespace) -> int:
     every: list[Ingested] = []
     with ProgressLine(quiet=args.quiet) as progress:
         ingestion = Ingestion(args.into, labels, pattern, args.max_bytes)
-        for each in ingestion.run(sources, args.jobs, progress.file):
+        for each in ingestion.run(sources, args.jobs, progress.file, args.executor):
             every.append(each)
             if each.status == "unreadable":
                 remark(f"trtforensics: note: {each.source}: {each.why}", quiet=args.quiet)

@@ -14,9 +14,11 @@ if TYPE_CHECKING:
 EXAMPLE = """examples:
   trtforensics trend runs.trtf
   trtforensics trend runs.trtf --by model,gpu,release --since 2026-11-01 --fail-on regression
-  trtforensics trend nightly/*.log --order commit --json
+  trtforensics trend nightly/*.log --order commit -o trend.html
 
 exit code 1 with --fail-on regression where something became worse"""
+
+_FORMS = ("text", "json", "html")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -31,7 +33,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     what = "only changes since then, in words of that column, as 2026-11-01"
     parser.add_argument("--since", metavar="WHEN", help=what)
     parser.add_argument("--fail-on", choices=("regression",), metavar="WHAT", help="exit code 1 from here: regression")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    what = f"{', '.join(_FORMS)} (default: by the ending of -o, else text)"
+    parser.add_argument("--format", choices=_FORMS, metavar="FORM", help=what)
+    parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
     add_output_option(parser)
 
 
@@ -39,8 +43,10 @@ def run(args: Namespace) -> int:
     """Print what changed in each group of runs."""
     from dataclasses import replace
 
+    from trtforensics.console.output import form_of
     from trtforensics.console.progress import ProgressLine
     from trtforensics.datasets.ingesting import opened
+    from trtforensics.datasets.trend_page import page_of
     from trtforensics.datasets.trends import document_of, groups_of, text_of
 
     with (
@@ -51,7 +57,8 @@ def run(args: Namespace) -> int:
     if args.since is not None:
         recent = [[t for t in group.trends if str(t.run["dated"] or "") >= args.since] for group in groups]
         groups = [replace(group, trends=trends) for group, trends in zip(groups, recent, strict=True)]
-    pieces = (document_of(groups),) if args.json else ("\n".join(map(text_of, groups)),)
-    deliver(pieces, args.output)
+    form = args.format or form_of(args.output or "", {".json": "json", ".html": "html"}, "text")
+    written = {"json": document_of, "html": page_of}
+    deliver((written[form](groups) if form in written else "\n".join(map(text_of, groups)),), args.output)
     worse = any(trend.worse for group in groups for trend in group.trends)
     return ExitCode.NO if args.fail_on and worse else ExitCode.OK

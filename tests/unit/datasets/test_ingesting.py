@@ -16,10 +16,12 @@ from typing import Any
 
 import pytest
 
+from tests.support.repository import LOGS
 from trtforensics.cli import main
 from trtforensics.datasets.ingesting import Ingestion, label_pattern, sources_of
 from trtforensics.datasets.store import Dataset, columns
 from trtforensics.errors import OutputError, UsageError
+from trtforensics.sources.replay import load_replay
 
 
 def ingest(folder: Path, *words: str | Path) -> int:
@@ -51,6 +53,23 @@ def test_all_files_of_a_folder_are_there_the_unreadable_one_with_its_reason(
     assert {row["source"] for row in tables["runs"]} == {row["source"] for row in tables["sources"]} - {poem["source"]}
     for name in columns().keys() - {"sources", "labels"}:
         assert all(row["source"] and row["line"] for row in tables[name]), name
+
+
+def test_what_a_replay_pins_and_a_cache_holds_are_rows(tmp_path: Path) -> None:
+    key = {"op": "mul", "key": f"0x{'1' * 32}", "selected": "0x0000000000000005", "time_ms": 0.5}
+    cache = {"schema": 1, "kind": "timing-cache", "keys": [key]}
+    (tmp_path / "cache.json").write_text(json.dumps(cache))
+    replay = next((LOGS.parent / "replays").glob("*.json"))
+    assert ingest(tmp_path / "set", replay, tmp_path / "cache.json") == 0
+    tables = rows(tmp_path / "set")
+    assert {(row["kind"], row["status"]) for row in tables["sources"]} == {("replay", "read"), ("timing-cache", "read")}
+    assert [row["layer"] for row in tables["choices"]] == sorted(
+        entry.layer for entry in load_replay(str(replay)).entries
+    )
+    assert {(row["time_ms"], row["final"], row["build"]) for row in tables["choices"]} == {(None, None, None)}
+    (held,) = tables["cache_keys"]
+    assert (held["op"], held["key"], held["selected"], held["time_ms"]) == tuple(key.values())
+    assert held["line"] == 1
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ import pytest
 from tests.support.schemas import problems
 from trtforensics.cli import main
 from trtforensics.datasets.store import columns
+from trtforensics.datasets.trend_page import figures_of, page_of
 from trtforensics.datasets.trends import MEASURES, document_of, groups_of, text_of
 from trtforensics.errors import UsageError
 
@@ -114,6 +115,11 @@ def test_a_fusion_and_a_finding_come_and_go_and_faster_is_not_worse() -> None:
     document = json.loads(document_of([group]))
     assert problems(document, "trend") == []
     assert document["groups"][0]["changes"][0]["since"]["source"] == "00040.log"
+    drawing = next(each for each in figures_of(group) if each.name == "throughput_qps")
+    assert [row[0] for row in drawing.rows] == list(range(1, 61))
+    assert "since run 31" in drawing.note
+    assert len(drawing.svg.findall(".//line[@class='roof']")) == 1
+    assert page_of([group]).count("<figure") == sum(1 for _ in figures_of(group))
 
 
 def test_runs_are_grouped_by_columns_and_ordered_by_a_label() -> None:
