@@ -4,6 +4,7 @@ The folder holds ``SOURCE/RELEASE/…`` as :mod:`tests.benchmarks.message_forms`
 
 - *own*: a rule for this message alone speaks;
 - *class*: a rule for such messages speaks, with the message's words and values in the title;
+- *general*: such a rule speaks, and says only that a step failed (TF918, TF940);
 - *repeated*: only a rule for any error speaks (TF615, TF616, TF716, TF718 …), or a class without the message's values;
 - *none*: nothing does.
 
@@ -38,7 +39,7 @@ CLASSES = tuple(f"TF{number}" for number in range(911, 941))
 _OPENING = "[04/05/2026-06:07:08] [I] === Device Information ==="
 """What shows that the text is of a program with TensorRT."""
 _OF_THE_LOG = {"TF702", "TF705"}
-OUTCOMES = ("own", "class", "repeated", "none")
+OUTCOMES = ("own", "class", "general", "repeated", "none")
 
 
 def reported(form: Form, folder: Path) -> Sequence[Finding]:
@@ -53,9 +54,10 @@ def outcome(form: Form, found: Sequence[Finding]) -> str:
     """Return how a report takes a form."""
     if any(finding.code not in GENERAL and finding.code not in CLASSES for finding in found):
         return "own"
-    classes = [finding.title for finding in found if finding.code in CLASSES]
-    if any(all(value in title for value in form.values if len(form.text) < 400) for title in classes):
-        return "class"
+    classes = [finding for finding in found if finding.code in CLASSES]
+    whole = [each for each in classes if all(value in each.title for value in form.values if len(form.text) < 400)]
+    if whole:
+        return "general" if all(each.general for each in whole) else "class"
     return "repeated" if any(finding.code not in _OF_THE_LOG for finding in found) else "none"
 
 

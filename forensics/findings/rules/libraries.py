@@ -24,7 +24,9 @@ def library(case: Case) -> Iterator[Observation]:
     optional = case.notes("library_optional")
     lines = {note.span.line for note in optional}
     notes = [note for note in case.notes("library_missing", "library_unopened") if note.span.line not in lines]
-    yield from observe(notes, "The library {names} cannot be loaded", names="name")
+    torch = bool(notes) and all(note.text("name").startswith(("libtorch", "libc10")) for note in notes)
+    cause, fix = library.variants["torch"] if torch else ("", "")
+    yield from observe(notes, "The library {names} cannot be loaded", names="name", cause=cause, fix=fix)
     title = "TensorFlow cannot load the library {names}, and goes on without it"
     yield from observe(optional, title, names="name", severity=Severity.NOTE)
 

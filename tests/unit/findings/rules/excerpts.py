@@ -377,6 +377,10 @@ EXCERPTS = {
         "| Warning: Encountered known method torch.Tensor.new_zeros",
     ),
     "TF458": ("E FAILED_ALLOCATION: basic_string::_S_construct null not valid", "E FAILED_ALLOCATION: basic_string"),
+    "TF459": (
+        "| ERROR nvinfer: [UID = 1]: Could not find output coverage layer for parsing objects",
+        "| ERROR nvinfer: [UID = 1]: Could not find output for parsing objects",
+    ),
     "TF454": ("E Model missing or format not recognized", "E Model format recognized"),
     "TF455": (
         "E BuilderFlag::kDIRECT_IO specified but no conformant implementation exists",

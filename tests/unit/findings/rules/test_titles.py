@@ -21,6 +21,24 @@ SLOW = "support requested on hardware without native {} support, performance wil
     [
         (
             (
+                "| 0:00:09.3 18243 0xaaaa ERROR nvinfer gstnvinfer.cpp:6:gst_nvinfer_logger:<gie> "
+                "NvDsInferContext[UID 1]: Error in f() <a.cpp:60> [UID = 1]: The number of outputs must be 3"
+            ),
+            "TF931",
+            "The number of outputs must be 3",
+        ),
+        (
+            "| post-processor failed because dlsym failed to get func NvDsInferParseYolo  pointer",
+            "TF675",
+            "The custom library does not export NvDsInferParseYolo",
+        ),
+        (
+            "| a.cpp:1: getLayer(int) const: Assertion `layerIndex >= 0' failed.",
+            "TF135",
+            "The network that is built has",
+        ),
+        (
+            (
                 "E Error Code 3: API Usage Error (Parameter check failed, condition: satisfyProfile. Set dimension "
                 "[1,3,9] for tensor x does not satisfy any optimization profiles. Valid range for "
                 "profile 0: [1,3,2]..[1,3,8].)"
@@ -204,6 +222,12 @@ def test_only_a_library_of_ops_is_a_library_of_plugins(library: str, codes: list
             "E Error Code 9: API Usage Error (Target GPU SM 87 is not supported by this TensorRT release.)",
             "TF311",
             "from TensorRT 8.4 on, up to 10.7 by JetPack's packages",
+            "",
+        ),
+        (
+            "| torch_tensorrt: ImportError: libtorch_cuda_cu.so: cannot open shared object file: No such file",
+            "TF410",
+            "The library is PyTorch's",
             "",
         ),
         (
