@@ -71,7 +71,8 @@ class TimedUnit:
     @property
     def average_ms(self) -> float | None:
         """The average of its row where ``time_ms`` leaves far slower calls out of it, else None."""
-        return None if self.row is None or self.row.average_ms == self.time_ms else self.row.average_ms
+        far = self.row is not None and self.time_ms is not None and self.row.average_ms >= _FAR * self.time_ms > 0
+        return self.row.average_ms if self.row is not None and far else None
 
     @property
     def state(self) -> str:
