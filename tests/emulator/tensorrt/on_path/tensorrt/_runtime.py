@@ -61,8 +61,10 @@ class IExecutionContext:
     def execute_async_v3(self, stream_handle: int) -> bool:  # noqa: ARG002 - there is no stream
         """Run once."""
         if self.profiler is not None:
-            for layer in self.engine.layers:
-                self.profiler.report_layer_time(layer["name"], len(layer["name"]) / 1000)
+            inspector = self.engine.create_engine_inspector()
+            for index in range(self.engine.num_layers):
+                layer = json.loads(inspector.get_layer_information(index, LayerInformationFormat.JSON))
+                self.profiler.report_layer_time(layer["Name"], len(layer["Name"]) / 1000)
         return True
 
 
@@ -82,11 +84,6 @@ class ICudaEngine:
     def name(self) -> str:
         """The network's name."""
         return str(self._document["net"])
-
-    @property
-    def layers(self) -> list[dict[str, Any]]:
-        """The records of the layers; only the emulator has them."""
-        return list(self._document["layers"])
 
     def create_execution_context(self) -> IExecutionContext:
         """Return what runs the engine."""
