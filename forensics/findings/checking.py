@@ -14,7 +14,6 @@ from trtforensics.findings.judging import judge_model
 from trtforensics.findings.models.operators import standing
 from trtforensics.findings.models.seen import by_operator
 from trtforensics.findings.target import as_log
-from trtforensics.onnx_models.checked import read_checked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,6 +38,8 @@ def check(
     Raises:
         SourceError: It cannot be read or is no ONNX model.
     """
+    from trtforensics.onnx_models.checked import read_checked  # noqa: PLC0415 - imports onnx, which is slow
+
     model = model or read_checked(path)
     size, sha256 = file_digest(path)
     for target in targets:

@@ -131,6 +131,7 @@ def test_what_a_killed_bisection_left_on_a_worker_ends_for_the_next(cluster: Clu
 @pytest.mark.slow
 def test_an_ingest_loses_no_row_to_a_killed_worker(cluster: Cluster) -> None:
     """A worker is killed when the first parts are there; the dataset has the rows of one that was made here."""
+    pytest.importorskip("pyarrow", reason="a dataset needs the extra `table`")
     workers = [cluster.worker(), cluster.worker()]
     logs = cluster.folder / "logs"
     logs.mkdir()
