@@ -167,7 +167,6 @@ def _inputs(args: Namespace, stack: ExitStack) -> Inputs:
     from trtforensics.engines.joining import join_files, load_joined, say_unjoined
     from trtforensics.findings.finding import Unreadable
     from trtforensics.findings.judging import Inputs
-    from trtforensics.onnx_models.checked import read_checked
     from trtforensics.parsers.files.layer_json import read_layer_json
     from trtforensics.parsers.text.document import read_document
     from trtforensics.sources.quoting import ReadLog, read_log
@@ -196,9 +195,14 @@ def _inputs(args: Namespace, stack: ExitStack) -> Inputs:
         say_unjoined(joined, quiet=args.quiet)
         logs = [replace(logs[0], log=joined.log) if logs else ReadLog(joined.log, joined.log.source.path, limit)]
     info = joined.layer_files[-1] if joined is not None and joined.layer_files else None
+    model = joined.model if joined is not None else None
+    if args.onnx:
+        from trtforensics.onnx_models.checked import read_checked  # imports onnx, which is slow
+
+        model = read_checked(args.onnx)
     return Inputs(
         logs,
-        model=read_checked(args.onnx) if args.onnx else joined.model if joined is not None else None,
+        model=model,
         replay=ReplayFile(args.replay, max_bytes=limit) if args.replay else None,
         engine_info=read_layer_json(read_document(args.layer_info, max_bytes=limit)) if args.layer_info else info,
         unreadable=[Unreadable(error.where, error.what) for error in refused],
