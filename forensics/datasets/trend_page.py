@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _LEFT, _HEIGHT = 50.0, 110.0
 _DOT, _WORSE = "#3b78b5", "#d1603d"
 _FEWEST = 2
-"""Runs of which a picture tells something."""
+"""Fewest runs that are worth a picture."""
 
 
 def page_of(groups: Sequence[Group]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from trtforensics.console.counting import counted
+from trtforensics.console.counting import counted, grouped
 from trtforensics.model.layer_types import REFORMATS, is_foreign_node, operation_of_type
 from trtforensics.model.ledger import ledger_of
 from trtforensics.model.profile import TimeSource
@@ -19,7 +19,7 @@ from trtforensics.render.names import shortened
 from trtforensics.render.spread import SpreadForm, spread_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from trtforensics.model.ledger import TimedUnit, TimeLedger
     from trtforensics.model.log import Build, BuildLog
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from trtforensics.model.span import SourceSpan
 
 _LONGER = 1.5
-"""From how many times the GPU time on a profile's sum is said to be longer."""
+"""A profile's sum is called longer from this many times the GPU time on."""
 _SHOWN = 3
 _KINDS = 4
 _NAME = 36
@@ -99,14 +99,6 @@ def shares(groups: Mapping[str, Sequence[TimedUnit]], most: int) -> str:
     return ", ".join(words)
 
 
-def grouped(units: Iterable[TimedUnit]) -> dict[str, list[TimedUnit]]:
-    """Return units by their kind."""
-    groups: dict[str, list[TimedUnit]] = {}
-    for unit in units:
-        groups.setdefault(kind_of(unit), []).append(unit)
-    return groups
-
-
 def _layers(log: BuildLog, build: Build, ledger: TimeLedger) -> Iterator[TimeRow]:
     units = ledger.slowest
     if not units or ledger.total_ms is None:
@@ -120,7 +112,7 @@ def _layers(log: BuildLog, build: Build, ledger: TimeLedger) -> Iterator[TimeRow
     is_most, gpu_ms = is_mostly_timed(ledger), mean_of(build.result("gpu_compute_ms"))
     if gpu_ms and ledger.time_is is TimeSource.MEASURED and ledger.total_ms >= _LONGER * gpu_ms:
         how += f", {ledger.total_ms / gpu_ms:.1f} times the run's GPU time, as the profiler waits behind each layer"
-    parts = f": {shares(grouped(units), _KINDS)}" if is_most else "; too few for shares"
+    parts = f": {shares(grouped(units, kind_of), _KINDS)}" if is_most else "; too few for shares"
     yield TimeRow("time", f"{figure(ledger.total_ms)} ms {how} ({note}{left}){parts}", ())
     if not is_most:
         return

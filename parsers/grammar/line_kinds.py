@@ -37,7 +37,7 @@ class LineKind:
     openers: tuple[str, ...]
     """The literals that can open a body of this kind; an empty one means that some alternative opens with free text."""
     starts: tuple[str, ...]
-    """Texts with one of which every body begins (see ``patterns.beginnings_of``); an empty one means: it may be any."""
+    """Every body begins with one of these (see ``patterns.beginnings_of``); an empty one stands for any beginning."""
     needle: str
     """A literal that every body of this kind holds; empty where there is none."""
     kept: tuple[str, ...] | None

@@ -69,7 +69,7 @@ _TIMES = re.compile(r"(?:(?P<never>[*?]|\{0?,\d*\}|\{0\})|\+|\{[\d,]+\})[?+]?")
 _LONGEST = 8
 _LATIN = "".join(map(chr, range(256)))
 _FEW = 10
-"""Most characters of a class that are told apart."""
+"""A class with more characters counts as any character."""
 
 
 class _Begun(NamedTuple):
@@ -98,7 +98,7 @@ _NOTHING, _BLANK, _ANYTHING = _Begun(frozenset({""})), _Begun(frozenset({" "})),
 
 
 def beginnings_of(regex: str) -> tuple[str, ...]:
-    """Return texts of at most eight characters with one of which every match begins; an empty one: it may be any.
+    """Return how every match begins: with one of these texts of at most eight characters; an empty one stands for any.
 
     Blanks in front do not count, neither those of the match nor those of the texts.
     """

@@ -74,7 +74,7 @@ class Dispatch:
         return None
 
     def _of_key(self, key: bytes) -> _Candidates:
-        """Return the kinds of which bodies begin so."""
+        """Return the kinds whose bodies begin so."""
         if len(self._by_start) >= _MAX_KEYS:
             self._by_start.clear()
         text = key.decode("latin-1")

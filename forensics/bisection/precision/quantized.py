@@ -93,7 +93,7 @@ def _by_percentile(magnitudes: npt.NDArray[Any]) -> float:
 def _by_entropy(magnitudes: npt.NDArray[Any]) -> float:
     """Return the range whose 128 steps lose the least information of the histogram (Migacz, GTC 2017).
 
-    The bin of zero counts as its neighbour: zeros, of which a ReLU makes many, cost nothing.
+    The bin of zero counts as its neighbour: a ReLU makes many zeros, and they cost nothing.
     """
     counts, edges = np.histogram(magnitudes, _BINS, range=(0.0, float(magnitudes.max()) or 1.0))
     counts[0] = counts[1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.console.counting import counted, listed
+from trtforensics.console.counting import counted, grouped, listed
 from trtforensics.engines.requests import command_span
 from trtforensics.findings.finding import Cost, Observation, Severity, Step
 from trtforensics.findings.layers import LAUNCH_MS, cost_of, is_quantize_node, is_reformat, severity_of, spans_of
@@ -14,7 +14,7 @@ from trtforensics.findings.steps.commands import PROFILING, given_flags, profile
 from trtforensics.model.ledger import UnitKind
 from trtforensics.model.profile import TimeSource
 from trtforensics.render.headline import figure
-from trtforensics.render.time_rows import TOTALS, busy_part, enqueue_bound, grouped, mean_of, shares, transfers_bound
+from trtforensics.render.time_rows import TOTALS, busy_part, enqueue_bound, kind_of, mean_of, shares, transfers_bound
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -233,8 +233,9 @@ def profile_alone(case: Case) -> Iterator[Observation]:
     if described or case.facts.time_is is not TimeSource.MEASURED or len(units) < _FEWEST or not whole:
         return
     small = sum((unit.time_ms or 0.0) < LAUNCH_MS for unit in units)
+    kinds = shares(grouped(units, kind_of), _SHOWN)
     yield Observation(
-        f"Of {whole:.3g} ms in {counted(len(units), 'layer')}: {shares(grouped(units), _SHOWN)}; the slowest is "
+        f"Of {whole:.3g} ms in {counted(len(units), 'layer')}: {kinds}; the slowest is "
         f"{units[0].name}, {units[0].time_ms:.3g} ms" + (f"; below 5 us: {small}" if small else ""),
         [unit.span for unit in units],
         layers=[unit.name for unit in units],

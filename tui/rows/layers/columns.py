@@ -33,7 +33,7 @@ _LEAST_OPERATORS = 6
 _MOST_CELLS = 26
 """Most cells of a column that has no width of its own, until it is widened."""
 _ASCENDING = frozenset({"margin", "other"})
-"""The numbers of which the smallest come first: the closest ties."""
+"""Numbers that sort with the smallest first: the closest ties."""
 NAME = "layer"
 _BAR = "share bar"
 _SAME_ORDER = frozenset({"%", _BAR})

@@ -74,7 +74,7 @@ DEFAULT_METRICS = ("max-rel", "rel-l2")
 """Both must pass: one sees a single value far off, the other sees many that are a little off."""
 
 EXACT_METRICS = ("mismatch",)
-"""For outputs of integers and booleans, a few of which may change by any amount when their input is rounded."""
+"""For outputs of integers and booleans: rounding an input may change a few of them by any amount."""
 
 _SMALL_SAMPLE = 1e-3
 """A sample below this share of the output's range is measured against the range: what is left of it is noise."""

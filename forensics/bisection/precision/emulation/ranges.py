@@ -58,8 +58,8 @@ _AXES_ARE_INPUTS = {"ReduceMax": 18, "ReduceSum": 13}
 class Measure:
     """What to ask of a tensor inside a body.
 
-    ``write`` adds nodes that compute it from a tensor, of which it gets the name in the answer and the name in the
-    graph; it returns a vector of ``length`` numbers, FP64. ``reduction`` joins those of several executions: ReduceMax
+    ``write`` gets a tensor's name in the answer and its name in the graph, and adds the nodes that compute it; it
+    returns a vector of ``length`` numbers, FP64. ``reduction`` joins those of several executions: ReduceMax
     or ReduceSum.
     """
 
