@@ -1,16 +1,22 @@
-"""What a build will make of a model, said as a forecast: memory and DLA."""
+"""What a build will make of a model, said as a forecast: memory, DLA, and what fuses, in which types.
+
+Beside a log that lists the engine's layers no fusion is forecast but squares in FP16, which layers do not show.
+"""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from trtforensics.engines.requests import allows
-from trtforensics.findings.finding import Observation
+from trtforensics.console.counting import counted, grouped
+from trtforensics.engines.requests import allows, strongly_typed
+from trtforensics.findings.finding import Confidence, Observation, Step
 from trtforensics.findings.models.operators import release_of
 from trtforensics.findings.models.seen import by_reason, head, of_nodes
 from trtforensics.findings.rule_tables import explained
+from trtforensics.findings.steps.commands import trtforensics
 from trtforensics.findings.target import profile_of
-from trtforensics.knowledge.operators import dla_operators
+from trtforensics.knowledge.operators import dla_operators, operator_support
 from trtforensics.knowledge.table import minor
 
 if TYPE_CHECKING:
@@ -20,6 +26,7 @@ if TYPE_CHECKING:
     from trtforensics.knowledge.table import Release
     from trtforensics.onnx_models.checked import CheckedModel, CheckedNode
     from trtforensics.onnx_models.shapes import Sizes
+
 
 _MEBIBYTE = 1 << 20
 _WORTH_SAYING = 256 * _MEBIBYTE
@@ -88,3 +95,135 @@ def _off_dla(model: CheckedModel, node: CheckedNode, version: Release) -> str:
         return f"on DLA from TensorRT {'.'.join(map(str, row.first))} on"
     constant = node.op not in _PRODUCTS or model.is_static(node.proto.input[1])
     return "" if constant else "on DLA with a constant as its second input alone"
+
+
+_LARGEST_HEAD = 256
+_STEP = 8
+_HALVES = {"FLOAT16", "BFLOAT16"}
+_ABSORBED = {"Cast", "Identity", "Dropout"}
+"""Operators that a fused attention takes in between Softmax and product."""
+_NORMALISATIONS = {"LayerNormalization", "GroupNormalization", "InstanceNormalization", "RMSNormalization"}
+_CONVOLUTIONS = {"Conv", "ConvTranspose"}
+_EPILOGUES = {"BatchNormalization", "Relu", "LeakyRelu", "Clip", "Sigmoid", "Tanh", "Elu", "Add"}
+"""Operators that a convolution takes in behind it."""
+_FOREIGN = {"MatMul", "Gemm", "Softmax", "ArgMax", "Attention", *_NORMALISATIONS}
+"""Operators that ForeignNodes hold from 10.0 on; convolutions and pooling stay outside."""
+_FIRST_FOREIGN, _MOST_FOREIGN = (8, 5), (10, 0)
+_FIRST_FUSED = (8, 6)
+"""The release from which on logs and threads speak of fused attention."""
+_SQUARED = 2
+_WITH_OPERATOR = 17
+
+
+def attentions(model: CheckedModel) -> Iterator[CheckedNode]:
+    """Yield the second products of attention written as product, Softmax and product."""
+    for node in model.nodes:
+        maker = model.makers.get(node.proto.input[0]) if node.op == "MatMul" else None
+        while maker is not None and maker.op in _ABSORBED:
+            maker = model.makers.get(maker.proto.input[0])
+        scores = maker if maker is not None and maker.op == "Softmax" else None
+        if scores is not None and node.proto.input[1] not in model.constants:
+            yield node
+
+
+def _may_be(case: Case, tensor: str, *words: str) -> bool:
+    """Whether a tensor is of a reduced type, or the build may choose one for it."""
+    names = {"FP16": "FLOAT16", "BF16": "BFLOAT16"}
+    weak = not strongly_typed(case.build) and allows(case.build, *words)
+    return case.checked.type_of(tensor) in {names[word] for word in words} or weak
+
+
+def _unfused(case: Case, node: CheckedNode) -> str:
+    """Return why no fused kernel takes an attention, in words; empty where one may."""
+    sizes = case.checked.sizes.get(node.proto.output[0])
+    head = sizes[-1] if sizes else None
+    if head is not None and (head % _STEP or head > _LARGEST_HEAD):
+        return f"with heads of {head} elements"
+    return "" if _may_be(case, node.proto.output[0], "FP16", "BF16") else "in FP32, as no type of 16 bits is allowed"
+
+
+@explained("TF191")
+def unfused_attention(case: Case) -> Iterator[Observation]:
+    """Name the second products of attention whose heads have another size, or that stay in FP32."""
+    groups = grouped(() if case.engine else attentions(case.checked), partial(_unfused, case))
+    groups.pop("", None)
+    settle = "A build's layers: TensorRT may pad, or decline for speed"
+    for why, nodes in groups.items():
+        title = f"Forecast: {counted(len(nodes), 'attention')} {why}, in no fused kernel: {{nodes}}"
+        yield of_nodes(case, nodes, title, settle=settle, same_as=why)
+
+
+@explained("TF196")
+def half_squares(case: Case) -> Iterator[Observation]:
+    """Name squares behind which a mean is taken, where FP16 may compute them; TF112 names LayerNorms before set 17."""
+    model = case.checked
+    nodes = [
+        node
+        for node in model.nodes
+        if _squares(model, node)
+        and _may_be(case, node.proto.output[0], "FP16")
+        and (node.op == "Mul" or model.opset >= _WITH_OPERATOR)
+        and any(reader.op == "ReduceMean" for reader in model.readers.get(node.proto.output[0], ()))
+    ]
+    if nodes:
+        title = f"Forecast: {counted(len(nodes), 'normalisation')} may square in FP16, which ends at 255: {{nodes}}"
+        step = Step("See what overflows on samples", trtforensics("bisect", "precision", model.path, "--dry-run"))
+        settle = "The values on samples, and the type that the build gives these layers"
+        yield of_nodes(
+            case, nodes, title, confidence=Confidence.POSSIBLE, settle=settle, steps=(step,), same_as="square"
+        )
+
+
+def _squares(model: CheckedModel, node: CheckedNode) -> bool:
+    inputs = node.proto.input
+    if node.op == "Mul":
+        return len(set(inputs)) == 1
+    exponent = model.values(inputs[1]) if node.op == "Pow" and len(inputs) > 1 else None
+    return exponent is not None and bool((exponent == _SQUARED).all())
+
+
+@explained("TF197")
+def in_foreign_nodes(case: Case) -> Iterator[Observation]:
+    """Name them: every node for TensorRT-RTX, products and normalisations from 10.0 on, attention before."""
+    if case.engine or case.version is None or (not case.version.rtx and case.version.numbers < _FIRST_FOREIGN):
+        return
+    model = case.checked
+    if case.version.rtx:
+        nodes = [node for node in model.nodes if not all(map(model.is_static, filter(None, node.proto.output)))]
+    elif release_of(case) >= _MOST_FOREIGN:
+        nodes = [node for node in model.nodes if node.op in _FOREIGN]
+    else:
+        nodes = list(attentions(model))
+    if nodes:
+        title = f"Forecast: {counted(len(nodes), 'node')} of {len(model.nodes):,} inside ForeignNodes: {{nodes}}"
+        settle = "The layers of a build"
+        yield of_nodes(case, nodes, title, settle=settle, same_as=f"foreign {len(nodes)}")
+
+
+@explained("TF198")
+def fusions(case: Case) -> Iterator[Observation]:
+    """Name what fuses, and the convolutions that do not because their own result is given out."""
+    model, version = case.checked, release_of(case)
+    if case.engine:
+        return
+    given_out = {value.name for value in model.outputs}
+    groups: dict[str, list[CheckedNode]] = {}
+    for node in model.nodes:
+        support = operator_support(node.op, version) if node.op in _NORMALISATIONS else None
+        readers = model.readers.get(node.proto.output[0], ()) if node.op in _CONVOLUTIONS else ()
+        if support is not None and support.imported:
+            groups.setdefault("in one kernel each, statistics in FP32", []).append(node)
+        elif any(reader.op in _EPILOGUES for reader in readers):
+            if node.proto.output[0] in given_out:
+                groups.setdefault("apart from what follows, as the result between is an output", []).append(node)
+            elif len(readers) == 1:
+                groups.setdefault("in one kernel with what follows", []).append(node)
+    fused = [node for node in attentions(model) if version >= _FIRST_FUSED and not _unfused(case, node)]
+    for words, nodes in (*groups.items(), ("in one kernel each", fused)):
+        if nodes:
+            what = (
+                "attention" if nodes is fused else "normalisation" if nodes[0].op in _NORMALISATIONS else "convolution"
+            )
+            title = f"Forecast: {counted(len(nodes), what)} {words}: {{nodes}}"
+            settle = "The layers of a build"
+            yield of_nodes(case, nodes, title, settle=settle, same_as=words)

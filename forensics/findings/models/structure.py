@@ -1,18 +1,27 @@
-"""What is wrong with a model as a file: missing data, names twice, tensors that nothing makes, sizes."""
+"""What is wrong with a model as a file and as a graph: data, names, sizes, profiles, what is not folded."""
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trtforensics.console.counting import listed
-from trtforensics.findings.finding import Observation, Severity
-from trtforensics.findings.models.seen import head, of_nodes
+from trtforensics.console.counting import counted, listed
+from trtforensics.engines.requests import allows, strongly_typed
+from trtforensics.findings.finding import Confidence, Observation, Severity
+from trtforensics.findings.models.seen import head, of_nodes, places, repair
 from trtforensics.findings.rule_tables import explained
+from trtforensics.findings.steps.commands import sanitize
+from trtforensics.findings.target import BOUNDS, profile_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from trtforensics.findings.case import Case
+    from trtforensics.findings.finding import Step
+    from trtforensics.onnx_models.checked import CheckedModel, CheckedNode
+    from trtforensics.onnx_models.fitting import ShapeFault
+
 
 _MESSAGE = 2**31
 _CONSTANT = 16 << 20
@@ -88,3 +97,208 @@ def unused(case: Case) -> Iterator[Observation]:
     nodes = [node for node in model.nodes if not node.holder and needed.isdisjoint(node.proto.output)]
     if nodes and model.outputs:
         yield of_nodes(case, nodes, "No output depends on {nodes}", same_as="unused")
+
+
+@explained("TF179")
+def impossible_shapes(case: Case) -> Iterator[Observation]:
+    """Report what is refused at the model's own sizes, else at the profile's bounds, each fault once."""
+    model, profile = case.checked, profile_of(case.build)
+    faults = [("the sizes that the model states", model.fault)]
+    if model.fault is None and profile:
+        at = {bound: {name: shapes[bound] for name, shapes in profile.items()} for bound in BOUNDS}
+        faults = [(f"{bound} shapes", model.sizes_at(shapes)[1]) for bound, shapes in at.items()]
+    seen: set[str] = set()
+    for where, fault in faults:
+        if fault is not None and fault.node not in seen:
+            seen.add(fault.node)
+            yield _refused(case, where, fault)
+
+
+def _refused(case: Case, where: str, fault: ShapeFault) -> Observation:
+    nodes = [node for node in case.checked.nodes if fault.node and fault.node in (node.label, node.proto.name)][:1]
+    reason = fault.message.rpartition("Error] ")[2]
+    what = f"{nodes[0].op} {nodes[0].label}" if nodes else "A node"
+    spans = places(case, nodes) if nodes else [head(case)]
+    title = f"{what} does not work at {where}: {reason}"
+    return Observation(title, spans, onnx_nodes=[node.label for node in nodes], same_as=fault.node)
+
+
+@explained("TF180")
+def without_profile(case: Case) -> Iterator[Observation]:
+    """Name the dynamic inputs without shapes, only where a target is checked: a log says itself what was guessed."""
+    given = profile_of(case.build)
+    dynamic = [value for value in case.checked.inputs if value.is_dynamic and value.name not in given]
+    if dynamic and case.log.source.path == case.checked.path:
+        names = listed([f"{value.name} ({value.text})" for value in dynamic])
+        title = f"No shapes are given for {names}: each dynamic dimension would be 1"
+        yield Observation(title, [head(case)], same_as="no profile")
+
+
+@explained("TF181")
+def misfit_profile(case: Case) -> Iterator[Observation]:
+    """Name the input and the shapes."""
+    inputs = {value.name: value for value in case.checked.inputs}
+    for name, shapes in profile_of(case.build).items():
+        bounds = [shapes[bound] for bound in BOUNDS]
+        words = " <= ".join("x".join(map(str, shape)) for shape in bounds)
+        if name not in inputs:
+            title = f"The profile names {name}, the model has {listed([*inputs])}"
+        elif not all(map(inputs[name].takes, bounds)):
+            title = f"The shapes {words} do not fit {name}, which is {inputs[name].text or 'a scalar'}"
+        elif not all(low <= opt <= high for low, opt, high in zip(*bounds, strict=True)):
+            title = f"The profile of {name} is not min <= opt <= max: {words}"
+        else:
+            continue
+        yield Observation(title, [head(case)], same_as=name)
+
+
+@explained("TF194")
+def unequal_branches(case: Case) -> Iterator[Observation]:
+    """Name the node with the sizes of both."""
+    model = case.checked
+    for node in model.nodes:
+        if node.op != "If" or model.is_static(node.proto.input[0], any_sizes=True):
+            continue  # sizes pick the branch while the engine is built
+        bodies = [node.attribute(name) for name in ("then_branch", "else_branch")]
+        outputs = [[value.name for value in body.output] for body in bodies if body is not None]
+        for pair in zip(*outputs, strict=False):
+            first, other = (model.sizes.get(name) for name in (pair[0], pair[-1]))
+            types = {model.elements[name] for name in pair if name in model.elements}
+            if len(types) > 1 or (first is not None and other is not None and len(first) != len(other)):
+                what = " and ".join(sorted(types)) if len(types) > 1 else f"{_dims(first)} and {_dims(other)}"
+                yield of_nodes(case, [node], f"The branches of {{nodes}} give {what}", same_as=node.label)
+
+
+def _dims(sizes: Sequence[int | None] | None) -> str:
+    return "x".join("?" if size is None else str(size) for size in sizes or ()) or "a scalar"
+
+
+@explained("TF182")
+def data_dependent(case: Case) -> Iterator[Observation]:
+    """Name the nodes whose output sizes are data, and loops and branches."""
+    nodes = [node for node in case.checked.nodes if node.op in {"NonZero", "NonMaxSuppression", "Compress", "Unique"}]
+    if nodes:
+        yield of_nodes(case, nodes, "The size of an output depends on data: {nodes}", same_as="data")
+    ended = [node for node in case.checked.nodes if node.op == "Loop" and _gives_rows_until(node)]
+    if ended:
+        title = "{nodes} may end before the trip count, which its collected outputs are as long as"
+        yield of_nodes(case, ended, title, severity=Severity.WARNING, same_as="collected")
+    loops = [node for node in case.checked.nodes if node.op in {"Loop", "Scan", "If"}]
+    if loops:
+        yield of_nodes(case, loops, "Nothing is fused across loops and branches: {nodes}", same_as="loops")
+
+
+def _gives_rows_until(node: CheckedNode) -> bool:
+    """Whether a loop collects a value of each iteration, and computes in them whether there is a next one."""
+    body = node.attribute("body")
+    collects = len(body.output) > len(body.input) - 1
+    makers = {name: maker for maker in body.node for name in maker.output}
+    ends = body.output[0].name
+    while (maker := makers.get(ends)) is not None and maker.op_type == "Identity":
+        ends = maker.input[0]
+    return collects and maker is not None and maker.op_type != "Constant"
+
+
+_LAYERNORM_OPSET = 17
+
+
+def _seen(  # noqa: PLR0913 - the fields of an observation
+    case: Case, nodes: Sequence[CheckedNode], title: str, *, settle: str = "", steps: Sequence[Step] = (), same: str
+) -> Iterator[Observation]:
+    """Report nodes on the lines on which the log parses them, else at its line about the model, else in the model."""
+    names = [node.label for node in nodes]
+    parsed = {node.name for node in case.build.onnx_nodes}.isdisjoint(names)
+    if nodes:
+        spans = [note.span for note in case.notes("onnx_header")[:1]] if parsed else []
+        confidence = Confidence.POSSIBLE if settle else None
+        seen = of_nodes(case, nodes, title, confidence=confidence, settle=settle, steps=steps, same_as=same)
+        yield replace(seen, spans=spans or seen.spans)
+
+
+@explained("TF110")
+def allowzero(case: Case) -> Iterator[Observation]:
+    """Report nodes with the attribute, unless their shape is constant and holds no zero."""
+    model = case.checked
+    nodes = [node for node in model.nodes if node.op == "Reshape" and node.attribute("allowzero")]
+    nodes = [node for node in nodes if (shape := model.values(node.proto.input[1])) is None or 0 in shape]
+    title = f"{counted(len(nodes), 'Reshape')} with allowzero and a zero, or an unknown shape: {{nodes}}"
+    mended = all(_has_plain_target(model, node) for node in nodes)
+    yield from _seen(
+        case, nodes, title, steps=(repair(case, "reshape") if mended else sanitize(case),), same="allowzero"
+    )
+
+
+def _has_plain_target(model: CheckedModel, node: CheckedNode) -> bool:
+    """Whether sizes that are known and not zero decide the target of a Reshape in the main graph."""
+    sizes = model.sizes.get(node.proto.output[0], (None,))
+    return not node.holder and None not in sizes and 0 not in sizes
+
+
+@explained("TF111")
+def fixed_batch(case: Case) -> Iterator[Observation]:
+    """Report Reshapes to a constant first dimension where every input has a dynamic first dimension."""
+    model = case.checked
+    dynamic = bool(model.inputs) and all(value.sizes and value.sizes[0] is None for value in model.inputs)
+    nodes = [node for node in model.nodes if dynamic and node.op == "Reshape" and _positive_first(model, node)]
+    yield from _seen(
+        case,
+        nodes,
+        f"{counted(len(nodes), 'Reshape')} to a fixed first dimension, though the batch is dynamic: {{nodes}}",
+        settle="Whether the first dimension of these tensors is the batch; ONNX Runtime with another batch shows it",
+        steps=(sanitize(case),),
+        same="fixed batch",
+    )
+
+
+def _positive_first(model: CheckedModel, node: CheckedNode) -> bool:
+    shape = model.values(node.proto.input[1]) if len(node.proto.input) > 1 else None
+    return shape is not None and shape.size > 1 and shape[0] > 0 and -1 not in shape
+
+
+@explained("TF112")
+def decomposed(case: Case) -> Iterator[Observation]:
+    """Report ReduceMean of Pow in a model below opset 17."""
+    model = case.checked
+    nodes = [
+        node
+        for node in model.nodes
+        if model.opset < _LAYERNORM_OPSET
+        and node.op == "ReduceMean"
+        and (maker := model.makers.get(node.proto.input[0])) is not None
+        and maker.op == "Pow"
+    ]
+    title = f"{counted(len(nodes), 'LayerNorm')} taken apart (opset {model.opset}): {{nodes}}"
+    yield from _seen(case, nodes, title, same="decomposed")
+
+
+@explained("TF113")
+def unfolded(case: Case) -> Iterator[Observation]:
+    """Report Shape nodes of a model whose inputs are all static: each of them is a constant."""
+    model = case.checked
+    static = not any(value.is_dynamic for value in model.inputs)
+    nodes = [node for node in model.nodes if static and node.op == "Shape"]
+    title = f"{counted(len(nodes), 'Shape node')} in a model whose inputs are all static: nothing is left to compute"
+    known = all(None not in model.sizes.get(node.proto.input[0], (None,)) and not node.holder for node in nodes)
+    yield from _seen(case, nodes, title, steps=(repair(case, "fold") if known else sanitize(case),), same="unfolded")
+
+
+@explained("TF114")
+def islands(case: Case) -> Iterator[Observation]:
+    """Report nodes behind a Cast to FLOAT in a model whose weights are mostly FLOAT16."""
+    model = case.checked
+    floating = Counter(element for element, _ in model.weights.values() if "FLOAT" in element or element == "DOUBLE")
+    half = [element for element, _ in floating.most_common(1)] == ["FLOAT16"]
+    if half and allows(case.build, "FP16") and not strongly_typed(case.build):
+        nodes = [node for node in model.nodes if node.op != "Cast" and _is_behind_float(model, node)]
+        yield from _seen(
+            case,
+            nodes,
+            f"{counted(len(nodes), 'node')} in FP32 between Casts of an FP16 model, built weakly typed: {{nodes}}",
+            settle="A strongly typed build compared with this one",
+            same="islands",
+        )
+
+
+def _is_behind_float(model: CheckedModel, node: CheckedNode) -> bool:
+    makers = (model.makers.get(tensor) for tensor in node.proto.input)
+    return any(maker is not None and maker.op == "Cast" and maker.casts_to == "FLOAT" for maker in makers)

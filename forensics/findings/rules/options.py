@@ -1,4 +1,4 @@
-"""Options that exclude each other, are unknown or deprecated, or have no effect for some layers."""
+"""Options that exclude each other, are unknown or have no effect; optimisation profiles and the shapes of inputs."""
 
 from __future__ import annotations
 
@@ -81,3 +81,88 @@ def random_weights(case: Case) -> Iterator[Observation]:
     given, span = {*given_flags(case)}, command_span(case.build)
     if "--deploy" in given and not given & {"--model", "--loadEngine"} and span is not None:
         yield Observation("No --model beside --deploy: the weights are random", (span,), same_as="random weights")
+
+
+@explained("TF401")
+def no_profile(case: Case) -> Iterator[Observation]:
+    """Report the refusal, unless a contradictory profile (TF402) explains it."""
+    notes = case.notes("no_profile")
+    if not case.notes("bad_profile"):
+        dynamic = [note for note in case.notes("adding_input") if "-1" in note.text("dims")]
+        inputs = "; ".join(f"{note.text('tensor')} {note.text('dims')}" for note in dynamic)
+        what = "Give --minShapes, --optShapes and --maxShapes for every dynamic input"
+        step = Step(what + (f", with a size for each -1: {inputs}" if inputs else ""))
+        yield from observe(notes, "A dynamic input has no optimisation profile", steps=(step,))
+
+
+@explained("TF402")
+def bad_profile(case: Case) -> Iterator[Observation]:
+    """Name the inputs, and quote the shapes where trtexec prints them."""
+    shapes = [fact for fact in case.build.options.get("build", ()) if fact.name.startswith("Input build shape")]
+    named = [note for note in case.notes("bad_profile") if note.text("tensor")]
+    if not named:
+        refused = case.notes("bad_profile") or case.notes("profile_refused")
+        yield from observe(refused, "An optimisation profile is not MIN <= OPT <= MAX")
+    for note in named:
+        printed = "; ".join(fact.value for fact in shapes)
+        yield Observation(
+            f"The profile of {note.text('tensor')} is not MIN <= OPT <= MAX" + (f": {printed}" if printed else ""),
+            (note.span, *(fact.span for fact in shapes)),
+            layers=(note.text("tensor"),),
+        )
+
+
+@explained("TF403")
+def guessed_shape(case: Case) -> Iterator[Observation]:
+    """Name the inputs; where stderr with trtexec's warning is missing, the shapes that it set say so too."""
+    asked = case.printed("build", "Input build shapes")
+    unasked = [fact.span for fact in asked if fact.value.strip() == "model"]
+    notes = case.notes("shape_guessed") or case.notes("shape_missing") or (case.notes("shape_set") if unasked else [])
+    if notes:
+        used = ", ".join(f"{note.text('tensor')}:{_optimum(note.text('text')) or '1x…'}" for note in notes)
+        loads = case.build.loads_engine
+        given = "--shapes" if loads else "--minShapes, --optShapes and --maxShapes"
+        step = Step(f"Give the sizes that the application uses by {given}, not {used}")
+        names = list(dict.fromkeys(note.text("tensor") for note in notes))
+        without_warning = unasked if notes[0].kind == "shape_set" else []
+        yield Observation(
+            f"trtexec guessed the shape of {listed(names)}",
+            [*without_warning, *(note.span for note in notes)],
+            layers=names,
+            steps=(step,),
+            cause=guessed_shape.variants["loaded"][0] if loads else "",
+            severity=Severity.NOTE if loads else None,
+        )
+    because = [note.span for note in case.notes("input_unknown")]
+    title = "Polygraphy guessed the shape of {names}"
+    yield from observe(case.notes("poly_shape_guessed"), title, names="tensor", because=because, same_as="guessed")
+    cause, fix = guessed_shape.variants["unfit"]
+    for note in case.notes("poly_shape_unfit"):
+        title = f"{note.text('tensor')} does not run at the shape given, {note.text('shape')}: the model fixes another"
+        yield from observe([note], title, cause=cause, fix=fix, same_as=title)
+
+
+def _optimum(shapes: str) -> str:
+    """Return the optimum of ``MIN=1x3 OPT=1x3 MAX=1x3``, or the shape where there is only one."""
+    return shapes.partition("OPT=")[2].partition(" ")[0] or shapes.strip()
+
+
+@explained("TF404")
+def static_shapes(case: Case) -> Iterator[Observation]:
+    """Report trtexec's refusal."""
+    flags = ("--shapes", "--minShapes", "--optShapes", "--maxShapes")
+    step = Step("Leave the shapes out", trtexec(case, without=flags))
+    yield from observe(case.notes("static_shapes"), "Shapes were given for a static model", steps=(step,))
+
+
+@explained("TF422")
+def impossible_profile(case: Case) -> Iterator[Observation]:
+    """Quote what does not fit; releases that do not number the profile warn and go on."""
+    for note in case.notes("profile_impossible"):
+        profile = f"profile {note.text('index')}" if note.text("index") else "a profile"
+        yield from observe(
+            [note],
+            f"The model cannot run at the shapes of {profile}: {note.text('text') or '?'}",
+            settle="ONNX Runtime with the shapes of the profile.",
+            severity=None if note.text("index") else Severity.WARNING,
+        )
