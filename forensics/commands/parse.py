@@ -113,11 +113,11 @@ def _replay(args: Namespace) -> str:
 
 
 def _engine(args: Namespace) -> str:
-    from trtforensics.render import engine_json, engine_text
+    from trtforensics.render import engine
     from trtforensics.sources.engine import load_engine_files
 
     files = load_engine_files(args.sources, kind=args.kind, max_bytes=args.max_bytes)
-    return engine_json.to_json(files) if args.json else engine_text.summarise(files)
+    return engine.to_json(files) if args.json else engine.summarise(files)
 
 
 def _times(args: Namespace) -> str:

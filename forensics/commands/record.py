@@ -102,7 +102,7 @@ def _of_trtexec() -> str:
 
 def _commands(args: Namespace, version: Version, *, is_plan: bool) -> Iterator[_Command]:
     """Give the command lines in the order in which they run."""
-    from trtforensics.findings.steps.trtexec_flags import NO_LONGER_NEEDED, WRITTEN, flags, flags_of, has_flag
+    from trtforensics.findings.versions import NO_LONGER_NEEDED, WRITTEN, flags, flags_of, has_flag
 
     given = {option: option.partition("=")[0] for option in args.options}
     for name in given.values():

@@ -11,7 +11,9 @@ from trtforensics.engines.facts import EngineFacts
 from trtforensics.errors import ForensicsError
 from trtforensics.findings.arithmetic import sums_of
 from trtforensics.findings.versions import Version
+from trtforensics.model.log import Tool
 from trtforensics.model.older_python import StrEnum
+from trtforensics.model.run import PhaseName
 from trtforensics.parsers.builds.results import with_times
 
 if TYPE_CHECKING:
@@ -48,6 +50,15 @@ class LoggedBuild(NamedTuple):
 
     log: BuildLog
     build: Build
+
+    @property
+    def loads_engine(self) -> bool:
+        """Whether the run loads an engine that another run built: by trtexec's command, else by the run's phases."""
+        if self.build.loads_engine or self.build.tool is Tool.TRTEXEC:
+            return self.build.loads_engine
+        run = self.log.run_of(self.build)
+        phases = {phase.name for phase in run.phases} if run is not None else set()
+        return PhaseName.LOAD in phases and phases.isdisjoint({PhaseName.IMPORT, PhaseName.BUILD})
 
 
 @dataclass(frozen=True)
@@ -100,6 +111,11 @@ class Case:
     def ran(self, since: str = "", before: str = "") -> bool:
         """Whether the log states a TensorRT version within these bounds."""
         return self.version is not None and self.version.has(since, before)
+
+    @property
+    def loads_engine(self) -> bool:
+        """Whether the run loads an engine that another run built."""
+        return LoggedBuild(self.log, self.build).loads_engine
 
     def printed(self, block: str, name: str) -> list[Fact]:
         """Return the lines on which the log prints an option or a property of a block (``device``), by its name."""

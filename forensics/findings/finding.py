@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from trtforensics.findings.coverage import in_words
 from trtforensics.model.older_python import StrEnum
 from trtforensics.render.names import shortened
 
@@ -64,6 +63,13 @@ _NAME = 60
 
 _TITLE = 160
 """Characters of a title in a finding's ``repr``."""
+
+_LIKELIEST = "Likeliest first: "
+"""What opens, in the cause of a rule, the causes that the lines alone do not tell apart; ``;`` parts them."""
+_SENTENCE_END = re.compile(r"(?<=[.!?]) (?=[A-Z0-9\"'(])")
+_MOST = 260
+"""Characters of the sentences that say why; the first is given whole."""
+_CAUSES = 3
 
 
 @dataclass(frozen=True)
@@ -183,6 +189,38 @@ class Finding:
         return f"node {self.line:,}" if self.line else "the model"
 
     @property
+    def why(self) -> str:
+        """The first sentence of the cause, and the second where both are short."""
+        sentences = _SENTENCE_END.split(self.cause.partition(_LIKELIEST)[0].strip())
+        both = " ".join(sentences[:2])
+        return both if len(both) <= _MOST else sentences[0]
+
+    @property
+    def candidates(self) -> Sequence[str]:
+        """The causes that come into question, likeliest first; none where the finding names one."""
+        _, _, rest = self.cause.partition(_LIKELIEST)
+        causes = _SENTENCE_END.split(rest)[0].rstrip(".").split("; ") if rest else []
+        return causes[:_CAUSES]
+
+    @property
+    def answer(self) -> str:
+        """What is wrong, with the log's values, and why."""
+        title = f"{self.title}: {self.message}" if self.message else self.title
+        return f"{title.rstrip('.')}. {self.why or '; or '.join(self.candidates)}".strip()
+
+    @property
+    def advice(self) -> tuple[str, Step | None]:
+        """The first thing to do, and the step whose command is to be typed, where there is one.
+
+        An error is mended by the rule's first fix; of any other finding a step of this build says more than the rule.
+        """
+        typed = next((step for step in self.next_steps if step.command), None)
+        worded = next((step.what for step in self.next_steps), "")
+        if self.severity is Severity.ERROR:
+            return (self.fixes[0] if self.fixes else worded), typed
+        return ("" if typed is not None else worded or next(iter(self.fixes), "")), typed
+
+    @property
     def build(self) -> int:
         """The first of the builds."""
         return self.builds[0]
@@ -220,6 +258,26 @@ def counts(findings: Sequence[Finding]) -> dict[str, int]:
 def root_of(finding: Finding, findings: Sequence[Finding]) -> Finding | None:
     """Return the root that a finding follows from, among the findings of its report; None for a root."""
     return None if finding.consequence_of is None else findings[finding.consequence_of]
+
+
+def in_words(coverage: Coverage, builds: int = 1) -> str:
+    """Return in words which facts a log tells about each of its ``builds``, and which it lacks for some."""
+    if not builds:
+        return "the source holds no build: there is nothing to judge"
+    facts = {
+        "verdict": coverage.verdict,
+        "engine layers": coverage.engine_layers,
+        "tactics": coverage.tactics,
+        f"{coverage.times} times" if coverage.times else "times": coverage.times is not None,
+        "options": coverage.options,
+        "model": coverage.model,
+    }
+    known = [name for name, is_known in facts.items() if is_known]
+    missing = [name for name, is_known in facts.items() if not is_known]
+    every = " of every build" if builds > 1 else ""
+    tells = f"the log tells{every}: {', '.join(known)}" if known else f"the log tells nothing{every}"
+    lacks = f"; not: {', '.join(missing)}" if missing else ""
+    return tells + lacks
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,40 +388,3 @@ class Report:
     def counts(self) -> dict[str, int]:
         """Return how many findings have each severity, worst first, by the severity's word."""
         return counts(self.findings)
-
-
-@dataclass(frozen=True, slots=True)
-class Fix:
-    """How to mend it. ``since`` and ``before`` bound the TensorRT versions (``10.8``); empty means no bound.
-
-    ``rtx`` is False where TensorRT-RTX lacks what it takes: tactics, timing caches and build routes.
-    """
-
-    text: str
-    since: str = ""
-    before: str = ""
-    rtx: bool = True
-
-    @property
-    def versions(self) -> str:
-        """The versions in words, empty for all."""
-        if self.since and self.before:
-            return f"TensorRT {self.since} and later, before {self.before}"
-        if self.since:
-            return f"TensorRT {self.since} and later"
-        return f"TensorRT before {self.before}" if self.before else ""
-
-    @property
-    def of_versions(self) -> str:
-        """The text with the versions before it."""
-        return f"{self.versions}: {self.text}" if self.versions else self.text
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """The text of ``explain CODE``: the cause, how to confirm it, fixes by version, and the sources of all that."""
-
-    cause: str
-    confirm: str
-    fixes: tuple[Fix, ...]
-    sources: tuple[str, ...] = field(default=())

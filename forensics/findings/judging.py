@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from trtforensics.console.counting import grouped
 from trtforensics.console.secrets import masked
 from trtforensics.findings.case import Case, LoggedBuild, Need, baseline_of
-from trtforensics.findings.coverage import coverage_of
 from trtforensics.findings.finding import (
     Confidence,
     Evidence,
@@ -22,11 +21,13 @@ from trtforensics.findings.finding import (
     root_of,
     without_numbers,
 )
+from trtforensics.findings.observations import CLASSES, NEAR
 from trtforensics.findings.registry import rule_of, rules
-from trtforensics.findings.steps.loading import loads_engine, step_for_loaded, text_for_loaded
-from trtforensics.findings.steps.remedies import with_remedy
-from trtforensics.findings.tree import MAX_EVIDENCE, FindingWithCauses, arranged
-from trtforensics.findings.versions import Version
+from trtforensics.findings.tree import MAX_EVIDENCE, RECORD, FindingWithCauses, arranged
+from trtforensics.findings.versions import Version, flags_of
+from trtforensics.knowledge.operators import remedy_of
+from trtforensics.model.log import Coverage
+from trtforensics.model.profile import TimeSource
 from trtforensics.render.headline import headlines, with_root
 from trtforensics.render.names import shortened
 from trtforensics.render.time_rows import time_rows
@@ -50,6 +51,14 @@ _VALUE = re.compile(r"(?<![\w.+-])[\w.+/-]*(?:[0-9/_]|[a-z][A-Z]|[A-Z]{2})(?:[\w
 """A number, or a name that is no word: with digits, ``/``, ``_`` or capitals inside."""
 _QUOTED = 240
 """Characters of a message that stands below a title."""
+_NAMING = ("parse_failed", "dumped_node", "importer_refused", *CLASSES)
+"""What names the operator of a node that is refused, where it stands near."""
+_OF_NODES = {"TF107", "TF108", "TF140", "TF141", "TF142", "TF146", "TF149", "TF151", "TF156", "TF157", "TF163"}
+"""Rules about nodes of the model, beside those for classes of errors."""
+_AGAIN = re.compile(r"\bbuild (?:and measure )?again", re.IGNORECASE)
+_OF_BUILDS = re.compile(r"\b(?:re)?build(?:s|er|ing)?\b(?!\.log)|IBuilderConfig|BuilderFlag|\bconfig\.", re.IGNORECASE)
+_FLAG = re.compile(r"--\w+")
+_WHEN = "When the engine is built: "
 
 
 @dataclass(frozen=True)
@@ -167,12 +176,24 @@ def _observed(case: Case, able: Sequence[Rule], source: int) -> list[_RuleObserv
         rules = (rule for rule in able if rule.last is last)
         every = ((rule, observation) for rule in rules for observation in rule.check(judged))
         standing = ((rule, observation) for rule, observation in every if rule.stands(observation, judged))
-        return [_RuleObservation(rule, about, with_remedy(judged, rule, each), source) for rule, each in standing]
+        return [_RuleObservation(rule, about, _with_remedy(judged, rule, each), source) for rule, each in standing]
 
     first = run(case, last=False)
     cited = frozenset(span.line for entry in first for span in entry.observation.spans)
     worst = max((entry.observation.severity or entry.rule.severity for entry in first), default=None)
     return _with_costs(first + run(replace(case, explained=cited, worst=worst), last=True))
+
+
+def _with_remedy(case: Case, rule: Rule, observation: Observation) -> Observation:
+    """Return an observation with the remedy for the operator that stands by it; unchanged where none is known."""
+    about = rule.code in _OF_NODES or (rule.last and not rule.reads.isdisjoint(CLASSES))
+    if not about or observation.fix or (observation.severity or rule.severity) is not Severity.ERROR:
+        return observation
+    lines = [span.line for span in observation.spans]
+    named = [n for n in case.notes(*_NAMING) if any(-NEAR <= line - n.span.line <= RECORD for line in lines)]
+    named.sort(key=lambda note: min(abs(note.span.line - line) for line in lines))
+    remedies = (remedy_of(note.text("op") or note.text("name").strip(), observation.title) for note in named)
+    return replace(observation, fix=next(filter(None, remedies), ""))
 
 
 def _with_costs(entries: Sequence[_RuleObservation]) -> list[_RuleObservation]:
@@ -217,7 +238,7 @@ def _finding(entry: _RuleObservation, quotes: Mapping[SourceSpan, str]) -> Findi
         raise ValueError(f"{rule.code} gave no line for: {observation.title}")
     version = Version.of(entry.about.build)
     discarded = all(_in_discarded_pass(entry.about, span) for span in observation.spans)
-    loads = loads_engine(entry.about.log, entry.about.build)
+    loads = entry.about.loads_engine
     fixes = (*filter(None, [observation.fix]), *_fixes(rule, version))
     steps = (step_for_loaded(step) if loads else step for step in observation.steps)
     sure = observation.confidence or (Confidence.LIKELY if observation.settle else Confidence.CERTAIN)
@@ -243,6 +264,20 @@ def _finding(entry: _RuleObservation, quotes: Mapping[SourceSpan, str]) -> Findi
         message=_message(entry, quotes),
         cell=entry.about.log.source.cell_of(observation.spans[0].line),
     )
+
+
+def step_for_loaded(step: Step) -> Step:
+    """Return a step in words for a run that loads an engine."""
+    return replace(step, what=text_for_loaded(step.what, runs="--loadEngine" in step.command))
+
+
+def text_for_loaded(text: str, *, runs: bool = False) -> str:
+    """Return advice that says so where it concerns the engine's build; not where its command ``runs`` the engine."""
+    text = _AGAIN.sub(lambda match: "Run again" if match[0][0] == "B" else "run again", text)
+    concerned = _OF_BUILDS.search(text) or not flags_of("build").isdisjoint(_FLAG.findall(text))
+    if runs or not concerned or "is built" in text:
+        return text
+    return _WHEN + (text[0].lower() if text[1:2].islower() else text[0]) + text[1:]
 
 
 def _message(entry: _RuleObservation, quotes: Mapping[SourceSpan, str]) -> str:
@@ -308,6 +343,21 @@ def _source(log: BuildLog, index: int, findings: Sequence[Finding]) -> ReportSou
         source.wrapped_in,
         tuple(_with_root(log, headline, roots) for headline in headlines(log)),
         tuple(time_rows(log, log.builds[0])) if len(log.builds) == 1 else (),
+    )
+
+
+def coverage_of(log: BuildLog) -> Coverage:
+    """Return what a log says about all of its builds together: nothing where it holds none; its lines are added up."""
+    each = [build.coverage for build in log.builds]
+    facts = ("verdict", "engine_layers", "tactics", "options", "model")
+    told = {name: bool(each) and all(getattr(coverage, name) for coverage in each) for name in facts}
+    times = {coverage.times for coverage in each}
+    worst = TimeSource.TUNED if TimeSource.TUNED in times else TimeSource.MEASURED
+    return Coverage(
+        **told,
+        times=None if None in times or not times else worst,
+        own_lines=sum(coverage.own_lines for coverage in each),
+        other_lines=sum(coverage.other_lines for coverage in each),
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.case import Case
-from trtforensics.findings.finding import Explanation, Fix, Observation, Severity
+from trtforensics.findings.finding import Observation, Severity
 from trtforensics.parsers.grammar import tables
 
 if TYPE_CHECKING:
@@ -28,6 +28,43 @@ WRAPPED = "errors-below"
 _CODE = re.compile(r"TF[1-9]\d\d|(?!TF).+")
 """The first of three digits names a family; codes of other packages begin otherwise."""
 _BOUND = re.compile(r"(?:\d+(?:\.\d+)*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """How to mend it. ``since`` and ``before`` bound the TensorRT versions (``10.8``); empty means no bound.
+
+    ``rtx`` is False where TensorRT-RTX lacks what it takes: tactics, timing caches and build routes.
+    """
+
+    text: str
+    since: str = ""
+    before: str = ""
+    rtx: bool = True
+
+    @property
+    def versions(self) -> str:
+        """The versions in words, empty for all."""
+        if self.since and self.before:
+            return f"TensorRT {self.since} and later, before {self.before}"
+        if self.since:
+            return f"TensorRT {self.since} and later"
+        return f"TensorRT before {self.before}" if self.before else ""
+
+    @property
+    def of_versions(self) -> str:
+        """The text with the versions before it."""
+        return f"{self.versions}: {self.text}" if self.versions else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The text of ``explain CODE``: the cause, how to confirm it, fixes by version, and the sources of all that."""
+
+    cause: str
+    confirm: str
+    fixes: tuple[Fix, ...]
+    sources: tuple[str, ...] = field(default=())
 
 
 @dataclass(frozen=True)

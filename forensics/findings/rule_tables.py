@@ -42,9 +42,9 @@ from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import grouped
 from trtforensics.findings.case import Need
-from trtforensics.findings.finding import Explanation, Fix, Severity
+from trtforensics.findings.finding import Severity
 from trtforensics.findings.observations import CLASSES, near, observe, sentences
-from trtforensics.findings.rule import Rule
+from trtforensics.findings.rule import Explanation, Fix, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

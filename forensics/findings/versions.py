@@ -1,20 +1,26 @@
-"""TensorRT versions, and what depends on them in the advice of findings.
+"""TensorRT versions, and the options of trtexec: since and before which version each exists, and what it is for.
 
-Which version has what is known from NVIDIA's bindings 10.0 to 11.4, from trtexec's option parser 7.2 to 11.1 and from
-the 10.x to 11.x migration guide.
+Which version has what is known from NVIDIA's bindings 10.0 to 11.4 and from the 10.x to 11.x migration guide; options
+from trtexec's option parser (samples/common/sampleOptions.cpp of NVIDIA/TensorRT) at its tags 6.0 to 11.1: a version is
+the first tag that has the option, ``before`` the release that refuses it as unknown. The tag 9.2, whose samples are of
+8.6, is left out. They are the table ``knowledge/tables/trtexec_options.tsv``: empty bounds are none.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
-from trtforensics.knowledge.table import release
+from trtforensics.knowledge.table import release, rows
 from trtforensics.model.log import Tool
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from trtforensics.model.log import Build
+
 
 _NUMBERS = re.compile(r"\d+(?:\.\d+)*")
 
@@ -40,3 +46,52 @@ class Version:
     def has(self, since: str = "", before: str = "") -> bool:
         """Whether it is ``since`` or later, and before ``before`` (both like ``10.8``, empty for no bound)."""
         return (not since or self.numbers >= release(since)) and (not before or self.numbers < release(before))
+
+
+_FILES = "saveEngine", "timingCacheFile", "tuningCacheFile", "tuningResultFile"
+_EXPORTS = "exportTimes", "exportProfile", "exportOutput", "exportLayerInfo"
+WRITTEN = frozenset(f"--{name}" for name in (*_FILES, *_EXPORTS))
+"""Options that name a file to write; a timing cache is read too."""
+NO_LONGER_NEEDED = frozenset({"--useCudaGraph", "--noDataTransfers", "--useSpinWait", "--separateProfileRun"})
+"""What TensorRT 11 does by default: it takes these options, and they have no effect."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """An option. ``when``: it takes effect in a ``build``, in a ``run`` of the engine, or in ``both``.
+
+    ``since`` and ``before`` bound the versions that have it; empty means no bound.
+    """
+
+    name: str
+    when: str
+    takes_value: bool
+    since: str
+    before: str
+
+
+@cache
+def flags() -> Mapping[str, Flag]:
+    """Return every option by its name (``--onnx``)."""
+    return {
+        flag: Flag(flag, row["when"], row["form"] == "value", row["since"], row["before"])
+        for row in rows("trtexec_options")
+        for flag in (f"--{name}" if len(name) > 1 else f"-{name}" for name in row["options"].split())
+    }
+
+
+@cache
+def flags_of(when: str) -> frozenset[str]:
+    """Return the options that take effect in a ``build`` alone, or in a ``run`` alone."""
+    return frozenset(name for name, flag in flags().items() if flag.when == when)
+
+
+def has_flag(version: Version | None, option: str) -> bool:
+    """Whether a version's trtexec takes an option, given with or without a value (``--fp16``, ``--device=1``).
+
+    For an unknown version: whether every version since TensorRT 6 takes it.
+    """
+    flag = flags().get(option.partition("=")[0])
+    if flag is None or version is None:
+        return flag is not None and not flag.since and not flag.before
+    return version.has(flag.since, flag.before)

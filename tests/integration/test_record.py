@@ -13,8 +13,7 @@ import pytest
 
 from tests.emulator.tensorrt.python_path import environment
 from tests.support.repository import ROOT
-from trtforensics.findings.steps.trtexec_flags import flags
-from trtforensics.findings.versions import Version
+from trtforensics.findings.versions import Version, flags
 from trtforensics.parsers.text.source import MAX_BYTES
 from trtforensics.sources.engine import load_engine_files
 

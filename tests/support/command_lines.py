@@ -16,7 +16,7 @@ from trtforensics.cli import build_parser
 from trtforensics.console.secrets import masked
 from trtforensics.errors import ForensicsError
 from trtforensics.findings.case import Case
-from trtforensics.findings.steps.trtexec_flags import flags, has_flag
+from trtforensics.findings.versions import flags, has_flag
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

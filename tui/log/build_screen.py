@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted
 from trtforensics.engines.facts import LayerFacts
-from trtforensics.findings.coverage import in_words
+from trtforensics.findings.finding import in_words
 from trtforensics.model.timings import NEAR_TIE_RATIO
 from trtforensics.tui.log.history import Trail
 from trtforensics.tui.log.panes import Panes

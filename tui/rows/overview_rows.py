@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from trtforensics.console.counting import counted, milliseconds
 from trtforensics.console.terminal import visible
 from trtforensics.engines.requests import REDUCED, allows
-from trtforensics.findings.coverage import in_words
+from trtforensics.findings.finding import in_words
 from trtforensics.model.data_types import FULL
 from trtforensics.model.run import Ending
 from trtforensics.parsers.notation.precision import computes

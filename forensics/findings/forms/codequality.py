@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.console.terminal import visible
 from trtforensics.findings.finding import Severity
-from trtforensics.findings.forms.fingerprints import fingerprints
+from trtforensics.findings.forms.rendering import fingerprints
 from trtforensics.render.json_text import dumps
 
 if TYPE_CHECKING:

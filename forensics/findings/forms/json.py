@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from trtforensics.findings.answering import answer_of
 from trtforensics.render.headline import first_line
 from trtforensics.render.json_text import dumps
 
@@ -86,7 +85,7 @@ def finding_document(finding: Finding) -> JsonObject:
         "severity": finding.severity.word,
         "title": finding.title,
         "cause": finding.cause,
-        "answer": answer_of(finding),
+        "answer": finding.answer,
         "general": finding.general,
         "confidence": finding.confidence.value,
         "settle": finding.settle,

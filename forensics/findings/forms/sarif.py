@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from trtforensics.console.terminal import visible
 from trtforensics.findings.finding import root_of
-from trtforensics.findings.forms.fingerprints import fingerprints
+from trtforensics.findings.forms.rendering import fingerprints
 from trtforensics.findings.registry import rule_of
 from trtforensics.model.version import __version__
 from trtforensics.parsers.text.stored import STANDARD_INPUT

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted, grouped, listed
 from trtforensics.console.terminal import visible
-from trtforensics.findings.answering import candidates_of, first_of, why_of
 from trtforensics.findings.case import Need
 from trtforensics.findings.finding import Confidence, Severity, builds_in_words, counts
 from trtforensics.findings.tree import NOT_SHOWN
@@ -160,15 +159,15 @@ def _tree(report: Report, root: Finding, look: Look, told: set[tuple[str, ...]],
 def _answer(root: Finding, consequences: Sequence[Finding], look: Look) -> Iterator[str]:
     """Give why, the causes that come into question with what tells them apart, the first thing to do, a command."""
     yield from _wrapped("it says: ", root.message, look)
-    yield from _wrapped("", why_of(root), look)
-    causes = candidates_of(root)
+    yield from _wrapped("", root.why, look)
+    causes = root.candidates
     for number, cause in enumerate(causes, 1):
         yield from _wrapped(f"  {number}. ", cause, look)
     if causes and root.settle:
         yield from _wrapped("to tell: ", root.settle, look)
-    what, step = first_of(root)
+    what, step = root.advice
     if step is None:
-        step = next((step for finding in consequences if (step := first_of(finding)[1]) is not None), None)
+        step = next((step for finding in consequences if (step := finding.advice[1]) is not None), None)
     yield from _wrapped("do: ", what, look)
     if step is not None:
         yield from _typed(step, look)

@@ -9,7 +9,6 @@ from trtforensics.console.counting import counted, listed
 from trtforensics.findings.finding import Confidence, Observation, Severity
 from trtforensics.findings.observations import near, observe
 from trtforensics.findings.rule_tables import explained
-from trtforensics.findings.steps.loading import loads_engine
 from trtforensics.findings.steps.machine import MEBIBYTE, is_jetson, memory_mib, workspace
 from trtforensics.knowledge.platforms import releases_for
 from trtforensics.model.log import Outcome, Tool
@@ -207,7 +206,7 @@ def little_left(case: Case) -> Iterator[Observation]:
     for note in case.notes("init_cuda")[:1]:
         used = note.number("count")
         if memory and facts and used is not None and used >= _MOST_USED * memory:
-            what = "the engine was loaded" if loads_engine(case.log, case.build) else "the build"
+            what = "the engine was loaded" if case.loads_engine else "the build"
             title = f"{used:,.0f} of the GPU's {memory:,} MiB were in use before {what}"
             yield Observation(title + unfitting(case), (*facts, note.span), same_as="memory in use")
 

@@ -10,7 +10,7 @@ from trtforensics.findings.finding import Observation, Severity, Step
 from trtforensics.findings.observations import observe
 from trtforensics.findings.rule_tables import explained
 from trtforensics.findings.steps.commands import default_level, given_flags, trtexec
-from trtforensics.findings.steps.trtexec_flags import flags_of
+from trtforensics.findings.versions import flags_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,6 @@ from trtforensics.findings.observations import CLASSES, NO_ENGINE, NO_RUN, obser
 from trtforensics.findings.rule_tables import explained
 from trtforensics.findings.rules.gpu import unfitting
 from trtforensics.findings.steps.commands import detailed_flags, logged, options, polygraphy_run, trtexec
-from trtforensics.findings.steps.loading import loads_engine
 from trtforensics.model.log import Outcome, Tool
 from trtforensics.model.run import Ending, PhaseName
 from trtforensics.model.span import SourceSpan
@@ -219,7 +218,7 @@ def not_shown(case: Case) -> Iterator[Observation]:
     """Name what is missing: a warning where nothing shown says what is wrong; nothing where the build failed."""
     build, known = case.build, case.build.coverage
     failed = build.outcome in {Outcome.FAILED, Outcome.TRUNCATED}
-    loads = loads_engine(case.log, case.build)
+    loads = case.loads_engine
     if not case.log.lines.total:
         return  # no log was given: the engine's own files describe it
     ended = known.verdict
@@ -265,7 +264,7 @@ def no_errors(case: Case) -> Iterator[Observation]:
         run = case.log.run_of(case.build)
         reached = {phase.name for phase in run.phases} if run is not None else set()
         at = " when it loaded the engine" if reached == {PhaseName.LOAD} else ""
-        what = f"run failed{at}" if loads_engine(case.log, case.build) else "build failed"
+        what = f"run failed{at}" if case.loads_engine else "build failed"
         yield from observe(
             verdicts,
             f"The {what}, but the log holds no error: stderr was not captured{unfitting(case)}",

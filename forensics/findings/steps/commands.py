@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from trtforensics.engines.requests import WEAK_FLAGS
 from trtforensics.findings.finding import Step
-from trtforensics.findings.steps.trtexec_flags import NO_LONGER_NEEDED, WRITTEN, flags_of, has_flag
-from trtforensics.findings.steps.trtexec_flags import flags as known_flags
+from trtforensics.findings.versions import NO_LONGER_NEEDED, WRITTEN, flags_of, has_flag
+from trtforensics.findings.versions import flags as known_flags
 from trtforensics.model.log import Outcome, Tool
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.marked_logs import marked
-from trtforensics.findings.coverage import coverage_of, in_words
+from trtforensics.findings.finding import in_words
+from trtforensics.findings.judging import coverage_of
 from trtforensics.model.log import Coverage
 from trtforensics.model.profile import TimeSource
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trtforensics.findings.finding import Fix
+from trtforensics.findings.rule import Fix
 
 
 def test_a_fix_says_for_which_versions_it_is() -> None:

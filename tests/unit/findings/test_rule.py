@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from trtforensics.findings.finding import Fix, Severity
+from trtforensics.findings.finding import Severity
 from trtforensics.findings.registry import rule_of
-from trtforensics.findings.rule import Rule, rule
+from trtforensics.findings.rule import Fix, Rule, rule
 
 
 def declared(code: str = "XX001", title: str = "A title", fix: Fix | str = "e", sources: tuple[str, ...] = ()) -> Rule:

@@ -17,8 +17,7 @@ from tests.unit.findings.forms.hostile import evil_report
 from trtforensics.cli import main
 from trtforensics.datasets.judged_sources import JudgedSource
 from trtforensics.engines.joining import load_joined
-from trtforensics.findings.forms.fingerprints import fingerprints
-from trtforensics.findings.forms.rendering import FORMS, Look, render
+from trtforensics.findings.forms.rendering import FORMS, Look, fingerprints, render
 
 if TYPE_CHECKING:
     from pathlib import Path

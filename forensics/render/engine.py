@@ -1,0 +1,147 @@
+"""Engine-layer and profile files: the JSON document of ``parse --json``, schema 2, and the text of ``parse``.
+
+docs/reference/commands/parse.md describes every field.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from trtforensics.console.terminal import visible
+from trtforensics.model.profile import TimeSource
+from trtforensics.model.timings import tactic_text
+from trtforensics.render.json_text import dumps, source_members
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from trtforensics.model.engine import Engine, EngineInfo, ProfileInfo, Repair
+    from trtforensics.model.log import EngineLayer, EngineTensor
+    from trtforensics.model.profile import LayerTime, ProfileRun
+    from trtforensics.sources.engine import EngineFiles
+
+
+SCHEMA = 2
+
+JsonObject = dict[str, Any]
+
+_SLOWEST = 10
+_TYPES = 8
+
+
+def to_json(files: EngineFiles) -> str:
+    """Render the document in ASCII. Tactic ids are strings, durations milliseconds."""
+    infos: tuple[EngineInfo | ProfileInfo, ...] = (*files.layers, *files.profiles)
+    repairs = [repair for info in infos for repair in info.repairs]
+    document = {
+        "schema": SCHEMA,
+        "kind": "engine",
+        "sources": [source_members(info.source) for info in infos],
+        "repairs": [{"path": repair.span.file, "line": repair.span.line, "what": repair.what} for repair in repairs],
+        "engines": [_engine(engine, files) for info in files.layers for engine in info.engines],
+        "profiles": [_run(run) for profile in files.profiles for run in profile.runs],
+    }
+    return f"{dumps(document, indent=1)}\n"
+
+
+def _engine(engine: Engine, files: EngineFiles) -> JsonObject:
+    return {
+        "line": engine.span.line,
+        "detailed": engine.detailed,
+        "split_formats": engine.split_formats,
+        "io": [
+            {"name": tensor.name, "mode": tensor.mode or None, "dtype": tensor.dtype or None, "dims": list(tensor.dims)}
+            for tensor in engine.io
+        ],
+        "layers": list(map(_layer, engine.layers, files.times(engine))),
+    }
+
+
+def _layer(layer: EngineLayer, time: LayerTime | None) -> JsonObject:
+    known = layer.compute_precision
+    return {
+        "name": layer.name,
+        "type": layer.type or None,
+        "tactic": tactic_text(layer.tactic),
+        "tactic_name": layer.tactic_name or None,
+        "output_types": list(layer.output_types),
+        "compute_precision": None if known is None else {"type": known.type, "from": known.source.value},
+        "onnx_nodes": list(layer.onnx_nodes),
+        "inputs": [_tensor(tensor) for tensor in layer.inputs],
+        "outputs": [_tensor(tensor) for tensor in layer.outputs],
+        "fields": dict(layer.fields),
+        "time_ms": time.average_ms if time else None,
+        "time_is": TimeSource.MEASURED.value if time else None,
+        "line": layer.span.line,
+    }
+
+
+def _tensor(tensor: EngineTensor) -> JsonObject:
+    return {"name": tensor.name, "dtype": tensor.dtype, "dims": list(tensor.dims), "format": tensor.format or None}
+
+
+def _run(run: ProfileRun) -> JsonObject:
+    names = ("name", "total_ms", "average_ms", "median_ms", "percentage")
+    layers = [{name: getattr(layer, name) for name in names} | {"line": layer.span.line} for layer in run.layers]
+    return {"count": run.iterations, "line": run.span.line, "layers": layers}
+
+
+def summarise(files: EngineFiles) -> str:
+    """Return the summary, without control characters from the files."""
+    lines: list[str] = []
+    for info in files.layers:
+        for number, engine in enumerate(info.engines, 1):
+            several = f", document {number} of {len(info.engines)}" if len(info.engines) > 1 else ""
+            lines += [f"{info.source.path}: {len(engine.layers)} engine layers{several}", *_engine_lines(engine, files)]
+        lines += _repairs(info.repairs)
+    for profile in files.profiles:
+        for number, run in enumerate(profile.runs, 1):
+            several = f", run {number} of {len(profile.runs)}" if len(profile.runs) > 1 else ""
+            times = "iteration" if run.iterations == 1 else "iterations"
+            timed = f"{len(run.layers)} layers timed over {run.iterations} {times}"
+            lines.append(f"{profile.source.path}: {timed}{several}")
+            if not files.layers:
+                lines += _slowest(run)
+        lines += _repairs(profile.repairs)
+    return "".join(f"{visible(line)}\n" for line in lines)
+
+
+def _engine_lines(engine: Engine, files: EngineFiles) -> Iterator[str]:
+    if not engine.detailed:
+        yield "  names only: built without `--profilingVerbosity=detailed`"
+    else:
+        yield f"  types        {_tally(layer.type for layer in engine.layers)}"
+        yield f"  computes in  {_tally(_computes(layer) for layer in engine.layers)}"
+        yield f"  outputs      {_tally(', '.join(layer.output_types) or 'unknown' for layer in engine.layers)}"
+        form = "TensorRT 11 or RTX" if engine.split_formats else "TensorRT 8.2 to 10"
+        yield f"  form         {form}"
+    timed = [(time, layer) for layer, time in zip(engine.layers, files.times(engine), strict=True) if time is not None]
+    if files.profiles and not timed:
+        yield "  times        none: the profiles are of an engine with other layers"
+    for time, layer in sorted(timed, key=lambda pair: -pair[0].average_ms)[:_SLOWEST]:
+        outputs = ", ".join(layer.output_types)
+        yield f"  {_time(time)}  {layer.name}  {layer.type} {_computes(layer)} to {outputs}  (line {layer.span.line})"
+
+
+def _computes(layer: EngineLayer) -> str:
+    return "unknown" if layer.compute_precision is None else layer.compute_precision.type
+
+
+def _slowest(run: ProfileRun) -> Iterator[str]:
+    for time in sorted(run.layers, key=lambda layer: -layer.average_ms)[:_SLOWEST]:
+        yield f"  {_time(time)}  {time.name}  (line {time.span.line})"
+
+
+def _time(time: LayerTime) -> str:
+    return f"{time.average_ms:10.6f} ms {time.percentage:5.1f} %"
+
+
+def _repairs(repairs: Iterable[Repair]) -> Iterator[str]:
+    return (f"  line {repair.span.line}: {repair.what}" for repair in repairs)
+
+
+def _tally(values: Iterable[str]) -> str:
+    counts = Counter(values).most_common()
+    shown = ", ".join(f"{count} {value}" for value, count in counts[:_TYPES])
+    return shown + (f", {sum(count for _, count in counts[_TYPES:])} others" if len(counts) > _TYPES else "")
