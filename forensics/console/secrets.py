@@ -6,7 +6,8 @@ graph, so that no form of output has to think of it. What is masked is replaced 
 
 The forms of the vendors' tokens are those that their documentation gives (prefix, alphabet and least length): AWS,
 GitHub, GitLab, Hugging Face, NVIDIA, OpenAI, Google, Slack, npm, PyPI, Docker, Stripe, and JSON web tokens (RFC 7519).
-Every pattern is bounded or begins where a word begins, so that a text is masked in linear time.
+They are the table ``secrets.tsv``. Every pattern is bounded or begins where a word begins, so that a text is masked in
+linear time.
 """
 
 from __future__ import annotations
@@ -35,71 +36,22 @@ class _Form(NamedTuple):
     """A regex; it is compiled with the first text that has a hint of it."""
 
 
-def _form(pattern: str, hints: str, marks: str = "") -> _Form:
-    return _Form(frozenset(hints.split()), marks, pattern)
-
-
 _END = r"""\s"'&;,)\]}"""
-_QUOTE = """["']?"""
-_VALUE = rf"""(?!\[secret\])(?:(?<=")[^"\n]{{1,500}}(?=")|(?<=')[^'\n]{{1,500}}(?=')|[^{_END}]+)"""
-"""A secret, without the quotes around it: what was JSON stays JSON."""
-_LONG = rf"""["']?(?=[^{_END}]{{0,99}}?\d)(?=[^{_END}]{{0,99}}?[A-Zac-wyz])[\w.~+/=-]{{16,99}}(?=\Z|[{_END}])["']?"""
-"""The value of a name that says little: sixteen characters, digits and letters other than those of a shape or size."""
-_ASSIGNED = r"""["']?[ \t]{0,8}[=:][ \t]{0,8}"""
-_ALONE = r"(?<![A-Za-z0-9])"
+_PARTS = {
+    "quote": """["']?""",
+    # a secret, without the quotes around it: what was JSON stays JSON
+    "value": rf"""(?!\[secret\])(?:(?<=")[^"\n]{{1,500}}(?=")|(?<=')[^'\n]{{1,500}}(?=')|[^{_END}]+)""",
+    # the value of a name that says little: sixteen characters, digits and letters other than those of a shape or size
+    "long": rf"""["']?(?=[^{_END}]{{0,99}}?\d)(?=[^{_END}]{{0,99}}?[A-Zac-wyz])"""
+    rf"""[\w.~+/=-]{{16,99}}(?=\Z|[{_END}])["']?""",
+    "assigned": r"""["']?[ \t]{0,8}[=:][ \t]{0,8}""",
+    "alone": r"(?<![A-Za-z0-9])",
+}
+"""What patterns of the table have in common."""
 
-_FORMS = (
-    _form(
-        r"-----BEGIN [A-Z0-9 ]{1,40}-----[\s\S]*?(?:-----END [A-Z0-9 ]{1,40}-----|\Z)",
-        "-----begin",
-    ),
-    _form(r"(?<=://)(?!git@)[^\s/@\"'<>]{1,512}(?=@)", "://", "@"),
-    _form(
-        r"(?i)([?&][\w.-]{0,40}?(?:token|sig|signature|secret|password|passwd|key|credential|auth|code)=)[^\s&\"'<>#]+",
-        "sig token secret pass key credential auth code",
-        "?&",
-    ),
-    _form(
-        rf"(?i)(authorization{_ASSIGNED}[\"']?(?:(?:basic|bearer|digest|token|negotiate)\s{{1,8}})?)[^\s\"',;]+",
-        "authorization",
-    ),
-    _form(r"(?i)(\bbearer[ \t]{1,8})[\w.~+/=-]{8,}", "bearer"),
-    _form(r"(?i)(\bcookie:[ \t]{0,8}|\bset-cookie:[ \t]{0,8})\S[^\n\"']*", "cookie:"),
-    _form(
-        r"(?i)((?:pass(?:word|wd|phrase)|pwd|secret|api[_-]?key|(?:access|private|account|shared|secret)[_-]?key"
-        rf"|client[_-]?secret){_ASSIGNED}{_QUOTE}){_VALUE}",
-        "pass pwd secret key",
-        "=:",
-    ),
-    _form(
-        rf"(?i)((?:token|credentials?|auth|access[_-]?key[_-]?id|license[_-]?key){_ASSIGNED})(?-i:{_LONG})",
-        "token credential auth key",
-        "=:",
-    ),
-    _form(rf"((?:TOKEN|CREDENTIALS?)={_QUOTE}){_VALUE}", "token= credential= credentials="),
-    _form(
-        r"((?<!\S)--?(?:[a-z]{1,20}[_-]){0,3}(?:password|passwd|token|secret|api-key|api_key)[ =])(?!-)\S{6,}",
-        "password passwd token secret api",
-        "-",
-    ),
-    _form(r"(\blogin[ \t]{1,8}\S{1,99}[ \t]{1,8}password[ \t]{1,8})\S+", "login"),
-    _form(r"(\bsshpass[ \t]{1,8}-p[ \t]{0,8})\S+", "sshpass"),
-    _form(r"(\bcurl\b(?:(?!\bcurl\b)[^\n]){0,200}?[ \t](?:-u|--user)[ \t=]{1,8})\S+", "curl", "-"),
-    _form(rf"{_ALONE}(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{{16}}(?![A-Z0-9])", "akia asia abia acca"),
-    _form(rf"{_ALONE}(?:gh[pousr]_[A-Za-z0-9]{{20,}}|github_pat_\w{{20,}})", "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_"),
-    _form(rf"{_ALONE}gl(?:pat|dt|rt|cbt|ptt|ft|soat)-[\w-]{{16,}}", "glpat- gldt- glrt- glcbt- glptt- glft- glsoat-"),
-    _form(rf"{_ALONE}(?:hf|api_org|npm)_[A-Za-z0-9]{{20,}}", "hf_ api_org_ npm_"),
-    _form(
-        rf"{_ALONE}(?:nvapi-|sk-|ya29\.|GOCSPX-|dckr_pat_)[\w-]{{20,}}|{_ALONE}pypi-[\w-]{{40,}}",
-        "nvapi- sk- ya29. gocspx- dckr_pat_ pypi-",
-    ),
-    _form(rf"{_ALONE}(?:AIza[\w-]{{35}}|dapi[0-9a-f]{{32}})", "aiza dapi"),
-    _form(rf"{_ALONE}(?:xox[abeoprs]-[\w-]{{10,}}|[sr]k_(?:live|test)_[A-Za-z0-9]{{16,}})", "xox k_live_ k_test_"),
-    _form(r"(?<=hooks\.slack\.com/services/)[\w/]{20,}", "hooks.slack.com"),
-    _form(r"(?<![\w-])eyJ[\w-]{8,}\.eyJ[\w-]{8,}(?:\.[\w-]*)?", "eyj"),
-    _form(r"(?<![A-Za-z0-9+/])AAAA[A-Z][0-9A-Za-z+/]{30,}={0,2}|SHA256:[A-Za-z0-9+/]{43}(?![\w+/])", "aaaa sha256:"),
-    _form(r"AGE-SECRET-KEY-1[0-9A-Z]{20,}", "age-secret-key-"),
-)
+with open(__file__.rpartition(".")[0] + ".tsv", encoding="utf-8") as _table:  # noqa: PTH123 - pathlib is slow to import
+    _ROWS = [row.split("\t") for row in _table.read().splitlines()[1:]]
+_FORMS = [_Form(frozenset(hints.split()), marks, pattern % _PARTS) for hints, marks, pattern in _ROWS]
 
 _HINTS = frozenset().union(*(form.hints for form in _FORMS))
 

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Cost, Severity
+from trtforensics.model.data_types import ELEMENT_TYPES
 from trtforensics.model.layer_types import MYELIN, REFORMATS, is_foreign_node
 from trtforensics.parsers.notation import names
 
@@ -21,21 +22,10 @@ _COSTLY = 0.1
 """Share of the engine's time from which a finding about layers is a warning."""
 LAUNCH_MS = 0.005
 """Five microseconds: about the time to launch a kernel."""
-_SPELLINGS = {
-    "Float": FULL,
-    "FP32": FULL,
-    "TF32": FULL,
-    "Half": "Half",
-    "FP16": "Half",
-    "BF16": "BFloat16",
-    "BFloat16": "BFloat16",
-    "FP8": "FP8",
-    "Int8": "Int8",
-    "INT8": "Int8",
-    "FP4": "FP4",
-    "Int4": "Int4",
-}
-"""The types in which an engine computes, as TensorRT 7 to 11 spells them; other types are of indexes and masks."""
+_COMPUTING = [element for element in ELEMENT_TYPES.values() if element.option]
+_FIRST = {element.option: element.name for element in reversed(_COMPUTING)}
+_SPELLINGS = {element.name: _FIRST[element.option] for element in _COMPUTING}
+"""The types in which an engine computes, each in the first of its spellings; others are of indexes and masks."""
 
 
 def is_foreign(layer: EngineLayer) -> bool:

@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import listed
 from trtforensics.console.secrets import masked
-from trtforensics.findings.finding import Confidence, Observation
+from trtforensics.findings.finding import Observation
 from trtforensics.parsers.notation.sentences import classes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from trtforensics.findings.case import Case
-    from trtforensics.findings.finding import Severity, Step
     from trtforensics.model.log import Message
     from trtforensics.model.notes import Note
-    from trtforensics.model.span import SourceSpan
 
 
 _OF_THE_NETWORK = ("layer", "tensor")
@@ -55,20 +53,7 @@ NO_RUN = ("Inference set up failed", "Error occurred during inference", "FAILED 
 """Messages that trtexec and Polygraphy add to an error of a run."""
 
 
-def observe(  # noqa: PLR0913 - the fields of an observation
-    notes: Sequence[Note],
-    title: str,
-    *,
-    steps: Sequence[Step] = (),
-    names: str = "",
-    settle: str = "",
-    confidence: Confidence | None = None,
-    severity: Severity | None = None,
-    same_as: str = "",
-    because: Sequence[SourceSpan] = (),
-    cause: str = "",
-    fix: str = "",
-) -> Iterator[Observation]:
+def observe(notes: Sequence[Note], title: str, *, names: str = "", **more: object) -> Iterator[Observation]:
     """Give one observation that cites these notes; none where there are no notes.
 
     ``names`` is a field of the notes: its values replace ``{names}`` in the title, and names of layers and tensors are
@@ -76,19 +61,8 @@ def observe(  # noqa: PLR0913 - the fields of an observation
     """
     if notes:
         named = list(dict.fromkeys(note.text(names) for note in notes if names and note.text(names)))
-        yield Observation(
-            title.replace("{names}", listed(named)),
-            [note.span for note in notes],
-            confidence=confidence,
-            settle=settle,
-            steps=steps,
-            layers=named if names in _OF_THE_NETWORK else (),
-            severity=severity,
-            same_as=same_as,
-            because=because,
-            cause=cause,
-            fix=fix,
-        )
+        text, layers = title.replace("{names}", listed(named)), named if names in _OF_THE_NETWORK else ()
+        yield Observation(text, [note.span for note in notes], layers=layers, **more)  # type: ignore[arg-type]  # its fields
 
 
 def unexplained(case: Case, kind: str) -> list[Note]:

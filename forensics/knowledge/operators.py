@@ -13,39 +13,6 @@ if TYPE_CHECKING:
 
     from trtforensics.knowledge.table import Release
 
-Rule = Literal[
-    "absent",  # it must not be given
-    "below",  # its number is below the value
-    "build-time",  # computable while building: a constant, or what follows from constants and static shapes
-    "constant",  # an initializer or the output of a constant
-    "keeps-shape",  # tensors that a loop carries keep their shape
-    "last-2",  # cubic interpolation scales at most so many last dimensions
-    "last-3",  # linear interpolation does
-    "mask-or-causal",  # not both
-    "no-input",  # it is no input of the model
-    "equal",  # it is the value
-    "ignored",  # it has no effect
-    "in",  # it is one of the values
-    "not-constant",
-    "not-type",  # its elements have none of these types
-    "one-shape",  # the sizes of inputs are equal
-    "padded",  # the padding that output_shape asks for is not negative
-    "plain-equation",  # no ellipsis, no letter twice in a term
-    "positive",
-    "rank",  # its rank is the value, or in the range LOW-HIGH
-    "real",  # no complex numbers
-    "rounds-down",  # with tf_half_pixel_for_nn, halves are rounded down
-    "same-directions",  # both directions of a recurrent layer have the same
-    "squeezable",  # it has axes, or the input no dynamic dimension
-    "static",  # no dynamic dimension
-    "symmetric",  # begin and end are equal
-    "text",  # the value says it in words
-    "type",  # its elements have one of these types
-    "unbatched",  # no vector before a batch of matrices
-    "whole",  # integers where fmod is not set
-    "zero",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class _Period:
@@ -80,12 +47,13 @@ class Support(_Period):
 class Restriction(_Period):
     """What some attributes, inputs or outputs of an operator have to be, lest the parser refuse the node.
 
-    ``names`` are ONNX's. ``value`` are words; one sentence where ``must`` is ``text``, or a matter of the whole node.
+    ``names`` are ONNX's. ``must`` is a word of the table ``musts``. ``value`` are words; one sentence where ``must`` is
+    ``text``, or a matter of the whole node.
     """
 
     of: Literal["attribute", "input", "output"]
     names: tuple[str, ...]
-    must: Rule
+    must: str
     value: str
 
 

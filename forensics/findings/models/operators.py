@@ -8,7 +8,7 @@ from trtforensics.findings.finding import Confidence, Severity
 from trtforensics.findings.models.restrictions import refusal
 from trtforensics.findings.models.seen import by_operator, by_reason, how_many, of_nodes, repair
 from trtforensics.findings.rule_tables import explained
-from trtforensics.knowledge.operators import first_release_of, operator_support, operators, restrictions_of, taken_as
+from trtforensics.knowledge.operators import first_release_of, is_operator, operator_support, restrictions_of, taken_as
 from trtforensics.knowledge.platforms import stack_of
 from trtforensics.knowledge.table import NEWEST
 
@@ -38,10 +38,6 @@ def _are(nodes: Sequence[CheckedNode]) -> str:
     return "are" if len(nodes) > 1 else "is"
 
 
-def _known(op: str) -> bool:
-    return any(row.operator == op for row in operators())
-
-
 def standing(case: Case, op: str, nodes: Sequence[CheckedNode]) -> str:
     """Return how the release takes an operator's nodes, in a word.
 
@@ -50,7 +46,7 @@ def standing(case: Case, op: str, nodes: Sequence[CheckedNode]) -> str:
     """
     support = operator_support(op, release_of(case))
     if support is None:
-        return "?" if _known(op) else "plugin"
+        return "?" if is_operator(op) else "plugin"
     if not support.imported or _lacks(case, op):
         return "no"
     if any(refusal(case.checked, node, row) for node in nodes for row in restrictions_of(op, _for_uses(case))):
@@ -72,7 +68,7 @@ def _for_uses(case: Case) -> tuple[int, ...]:
 def not_imported(case: Case) -> Iterator[Observation]:
     """Name the operators, their nodes, and the first release that imports each."""
     version = release_of(case)
-    for op, nodes in by_operator([node for node in case.checked.nodes if _known(node.op)]).items():
+    for op, nodes in by_operator([node for node in case.checked.nodes if is_operator(node.op)]).items():
         support = operator_support(op, version)
         if support is None or (support.imported and not _lacks(case, op)):
             continue
@@ -118,7 +114,7 @@ def _mixed(model: CheckedModel, node: CheckedNode, version: tuple[int, ...]) -> 
 @explained("TF172")
 def plugin_wanted(case: Case) -> Iterator[Observation]:
     """Name the operators that no table of imported operators has, with their domains."""
-    for op, nodes in by_operator([node for node in case.checked.nodes if not _known(node.op)]).items():
+    for op, nodes in by_operator([node for node in case.checked.nodes if not is_operator(node.op)]).items():
         domain = f" of the domain {nodes[0].proto.domain}" if not nodes[0].is_standard else ""
         yield of_nodes(
             case,

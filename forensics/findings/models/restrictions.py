@@ -38,20 +38,11 @@ def _attribute(node: CheckedNode, name: str, row: Restriction) -> str:
     value = default if given is None else given
     if judge is None or value is None or not judge(value, default, row):
         return ""
-    return f"{name} is {_spelled(value)}, it must {_WORDS[row.must]}{row.value.replace(' ', ', ')}"
+    return f"{name} is {' '.join(_each(value))}, it must {_WORDS[row.must]}{row.value.replace(' ', ', ')}"
 
 
-def _spelled(value: object) -> str:
-    return " ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
-
-
-def _all_equal(value: Any, row: Restriction) -> bool:  # noqa: ANN401 - of any of ONNX's types
-    return all(str(each) == row.value for each in (value if isinstance(value, (list, tuple)) else (value,)))
-
-
-def _halves(value: Any) -> bool:  # noqa: ANN401 - of any of ONNX's types
-    middle = len(value) // 2
-    return list(value[:middle]) == list(value[middle:])
+def _each(value: Any) -> list[str]:  # noqa: ANN401 - of any of ONNX's types
+    return list(map(str, value)) if isinstance(value, (list, tuple)) else [str(value)]
 
 
 _ELEMENTS: Mapping[int, str] = {1: "FP32", 10: "FP16", 16: "BF16"}
@@ -59,18 +50,14 @@ _ELEMENTS: Mapping[int, str] = {1: "FP32", 10: "FP16", 16: "BF16"}
 
 _ATTRIBUTES: Mapping[str, Callable[[Any, Any, Restriction], bool]] = {
     "absent": lambda value, default, _: value != default,
-    "equal": lambda value, _, row: not _all_equal(value, row),
+    "equal": lambda value, _, row: bool({*_each(value)} - {row.value}),
     "in": lambda value, _, row: str(value) not in row.value.split(),
-    "symmetric": lambda value, *_: not _halves(value),
+    "symmetric": lambda value, *_: list(value[: len(value) // 2]) != list(value[len(value) // 2 :]),
     "type": lambda value, _, row: _ELEMENTS.get(int(value), "") not in row.value.split(),
 }
 """Whether a value breaks the restriction."""
 
 _WORDS = {"absent": "not be", "equal": "be ", "in": "be one of ", "symmetric": "be symmetric", "type": "be "}
-
-
-def _word(element: str) -> str:
-    return taken_as(element, NEWEST) if element != "DOUBLE" else "FP64"
 
 
 def _rank(model: CheckedModel, tensor: str, row: Restriction) -> str:
@@ -82,72 +69,54 @@ def _rank(model: CheckedModel, tensor: str, row: Restriction) -> str:
 
 def _type(model: CheckedModel, tensor: str, row: Restriction) -> str:
     word = _type_of(model, tensor)
-    return "" if not word or word in row.value.split() else f"is {word}, it must be {row.value.replace(' ', ' or ')}"
-
-
-def _not_type(model: CheckedModel, tensor: str, row: Restriction) -> str:
-    word = _type_of(model, tensor)
-    return f"is {word}, which it must not be" if word and word in row.value.split() else ""
+    if not word or (word in row.value.split()) is (row.must == "type"):
+        return ""
+    must = f"it must be {row.value.replace(' ', ' or ')}" if row.must == "type" else "which it must not be"
+    return f"is {word}, {must}"
 
 
 def _type_of(model: CheckedModel, tensor: str) -> str:
-    return _word(model.elements.get(tensor, ""))
-
-
-def _constant(model: CheckedModel, tensor: str, _: Restriction) -> str:
-    return "" if model.is_static(tensor) else "is computed at run time, it must be constant"
+    element = model.elements.get(tensor, "")
+    return taken_as(element, NEWEST) if element != "DOUBLE" else "FP64"
 
 
 def _static(model: CheckedModel, tensor: str, _: Restriction) -> str:
     return "is dynamic, it must be of fixed size" if None in model.sizes.get(tensor, ()) else ""
 
 
-def _not_constant(model: CheckedModel, tensor: str, _: Restriction) -> str:
-    return "is constant, which it must not be" if tensor in model.constants else ""
+def _constant(model: CheckedModel, tensor: str, _: Restriction) -> str:
+    return "" if model.is_static(tensor) else "is computed at run time, it must be constant"
 
 
-def _of_values(judge: Callable[[Any, str], str]) -> Judge:
+_NUMBERS: Mapping[str, tuple[Callable[[Any, str], Any], str]] = {
+    "below": (lambda numbers, most: ~(numbers <= float(most)), "is {most:,}, it must be at most {value}"),
+    "equal": (lambda numbers, wanted: numbers != float(wanted), "is not {value}, it must be"),
+    "positive": (lambda numbers, _: ~(numbers > 0), "has {count:,} values that are not positive"),
+    "zero": (lambda numbers, _: numbers != 0, "has {count:,} values that are not zero, they must be"),
+}
+"""Which numbers of a tensor break the restriction, and what is wrong then, in words."""
+
+
+def _values(model: CheckedModel, tensor: str, row: Restriction) -> str:
     """Judge a tensor by its numbers, where these are known and there are any."""
-
-    def judged(model: CheckedModel, tensor: str, row: Restriction) -> str:
-        values = model.values(tensor, whole=True)
-        known = values is not None and values.dtype.kind in "fiub" and values.size
-        return judge(values, row.value) if known else ""
-
-    return judged
-
-
-def _positive(values: Any, _: str) -> str:  # noqa: ANN401 - an array of any type
-    bad = int(np.count_nonzero(~(values > 0)))
-    return f"has {bad:,} values that are not positive" if bad else ""
-
-
-def _zero(values: Any, _: str) -> str:  # noqa: ANN401 - an array of any type
-    bad = int(np.count_nonzero(values))
-    return f"has {bad:,} values that are not zero, they must be" if bad else ""
-
-
-def _equal(values: Any, wanted: str) -> str:  # noqa: ANN401 - an array of any type
-    return f"is not {wanted}, it must be" if np.any(values != float(wanted)) else ""
-
-
-def _below(values: Any, most: str) -> str:  # noqa: ANN401 - an array of any type
-    return "" if values.max() <= float(most) else f"is {values.max():,}, it must be at most {most}"
+    numbers = model.values(tensor, whole=True)
+    if numbers is None or numbers.dtype.kind not in "fiub" or not numbers.size:
+        return ""
+    breaks, text = _NUMBERS[row.must]
+    count = int(np.count_nonzero(breaks(numbers, row.value)))
+    return text.format(count=count, most=numbers.max(), value=row.value) if count else ""
 
 
 _TENSORS: Mapping[str, Judge] = {
-    "below": _of_values(_below),
+    **dict.fromkeys(_NUMBERS, _values),
     "build-time": _constant,
     "constant": _constant,
-    "equal": _of_values(_equal),
     "no-input": lambda model, tensor, row: row.value if tensor in [value.name for value in model.inputs] else "",
-    "not-constant": _not_constant,
-    "not-type": _not_type,
-    "positive": _of_values(_positive),
+    "not-constant": lambda model, tensor, _: "is constant, which it must not be" if tensor in model.constants else "",
+    "not-type": _type,
     "rank": _rank,
     "static": _static,
     "type": _type,
-    "zero": _of_values(_zero),
 }
 """What breaks the restriction, in words."""
 
@@ -208,10 +177,6 @@ def _pads_outwards(model: CheckedModel, node: CheckedNode) -> bool:
     )
 
 
-def _ranks(model: CheckedModel, node: CheckedNode) -> list[int]:
-    return [model.rank(name) or 0 for name in node.proto.input]
-
-
 _NODES: Mapping[str, Callable[[CheckedModel, CheckedNode], bool]] = {
     "keeps-shape": _grows,
     "last-2": partial(_scales_more, "cubic", 2),
@@ -222,7 +187,7 @@ _NODES: Mapping[str, Callable[[CheckedModel, CheckedNode], bool]] = {
     "plain-equation": _is_not_plain,
     "rounds-down": _rounds_otherwise,
     "squeezable": _cannot_squeeze,
-    "unbatched": lambda model, node: [1, 2] < _ranks(model, node) < [2],
+    "unbatched": lambda model, node: [1, 2] < [model.rank(name) or 0 for name in node.proto.input] < [2],
     "whole": lambda model, node: not node.attribute("fmod") and "F" in _type_of(model, node.proto.input[0]),
 }
 """Whether a node breaks a restriction that takes more than one of its parts."""

@@ -32,7 +32,7 @@ COLUMNS = {
         "operator": r"\w+",
         "of": "attribute|input|output",
         "names": TEXT,
-        "must": "|".join(get_args(operators.Rule)),
+        "must": "|".join(row["must"] for row in rows("musts")),
         "value": ".*",
         "first": RELEASE,
         "last": OPTIONAL,
