@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from trtforensics.bisection.runner.options import RunOptions
-from trtforensics.console.arguments import count
-from trtforensics.console.options import option, read_options
+from trtforensics.console.arguments import count, option, read_options
 from trtforensics.errors import SourceError, UsageError
 from trtforensics.trt.api import MODULES
 

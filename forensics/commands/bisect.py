@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,14 +15,14 @@ from trtforensics.bisection.options import (
     with_commands,
 )
 from trtforensics.console import streams
+from trtforensics.console.arguments import add_action, add_options, read_options
 from trtforensics.console.diagnostics import ExitCode
-from trtforensics.console.options import add_options, read_options
 from trtforensics.console.progress import ProgressLine
 from trtforensics.console.terminal import visible
 from trtforensics.errors import SourceError, UsageError
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace, _SubParsersAction
+    from argparse import ArgumentParser, Namespace
 
     from trtforensics.bisection.levers.recipe import Recipe
     from trtforensics.bisection.runner.options import RunOptions
@@ -49,7 +48,9 @@ def add_arguments(parser: ArgumentParser) -> list[ArgumentParser]:
     modes = parser.add_subparsers(dest="mode", metavar="MODE", required=True, parser_class=type(parser))
     added = []
     for name, (summary, own, declare, example) in _MODES.items():
-        mode = _mode(modes, name, summary, f"{_COMMANDS % {'own': own, 'env': own.upper()}}", f"{name} {example}")
+        mode = add_action(
+            modes, name, summary, f"bisect {name} {example}", _COMMANDS % {"own": own, "env": own.upper()}
+        )
         declare(mode)
         add_options(mode, RunOptions, OF_THE_SEARCH)
         mode.add_argument(
@@ -57,21 +58,10 @@ def add_arguments(parser: ArgumentParser) -> list[ArgumentParser]:
         )
         add_run_options(mode, _COMMAND_HELP.get(name))
         added.append(mode)
-    log = _mode(modes, "log", _LOG, "A line that begins with a verdict is one.", "log out > history.txt")
+    log = add_action(modes, "log", _LOG, "bisect log out > history.txt", "A line that begins with a verdict is one.")
     log.add_argument("directory", metavar="DIR", help="the artifacts directory of a bisection or a collection")
     log.add_argument("--json", action="store_true", help="print the events as JSON, one a line")
     return [*added, log]
-
-
-def _mode(modes: _SubParsersAction[ArgumentParser], name: str, summary: str, more: str, example: str) -> ArgumentParser:
-    return modes.add_parser(
-        name,
-        help=summary,
-        description=f"{summary[0].upper()}{summary[1:]}.",
-        epilog=f"{more}\n\nexample: trtforensics bisect {example}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
 
 
 _LOG = "print the history of an artifacts directory: its runs, probes and verdicts"

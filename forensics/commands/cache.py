@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.console.arguments import add_action
+from trtforensics.console.arguments import add_action, add_options
 from trtforensics.console.diagnostics import remark
-from trtforensics.console.options import add_options
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

@@ -8,7 +8,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.console import streams
-from trtforensics.console.options import add_options
+from trtforensics.console.arguments import add_options
 from trtforensics.errors import UsageError
 
 if TYPE_CHECKING:

@@ -95,10 +95,9 @@ def run(args: Namespace) -> int:
 
 def _check(args: Namespace, to_onnx: bool) -> None:  # noqa: FBT001 - of the form
     """Refuse options that go with no form or with no other option."""
-    for name in ("hops", "top"):
-        value = getattr(args, name)
+    for name, value in (("--hops", args.hops), ("--top", args.top)):
         if value is not None and value < 1:
-            raise UsageError(f"--{name}", f"{value} is too few", "Give a number from 1")
+            raise UsageError(name, f"{value} is too few", "Give a number from 1")
     if args.hops is not None and args.around is None:
         raise UsageError("--hops", "says how far around what", "Name a layer: `--around LAYER`")
     if args.top is not None and args.around is not None:

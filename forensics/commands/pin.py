@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from trtforensics.commands.parse import read_log
 from trtforensics.console import streams
+from trtforensics.console.arguments import add_options, read_options
 from trtforensics.console.diagnostics import ExitCode
-from trtforensics.console.options import add_options, read_options
 from trtforensics.errors import UsageError
 from trtforensics.pin.conditions import PinConditions
 

@@ -33,10 +33,11 @@ _GPU = "nvidia-smi -q -d CLOCK,PERFORMANCE,TEMPERATURE,POWER"
 
 
 class _Command(NamedTuple):
-    """A command line for a shell, and the files that it writes."""
+    """A command line for a shell, the files that it writes, and those of them that say something of the engine."""
 
     command: str
     writes: tuple[str, ...]
+    exports: tuple[str, ...] = ()
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -72,10 +73,9 @@ def run(args: Namespace) -> int:
     if args.run:
         return _run(lines, quiet=args.quiet)
     release = ".".join(map(str, version.numbers))
-    told = {"schema": 1, "kind": "record", "release": release, "commands": [each._asdict() for each in commands]}
-    files = [
-        file for each in commands for file in each.writes if not file.endswith((".plan", ".txt", "e.log", "s.log"))
-    ]
+    listed = [{"command": each.command, "writes": each.writes} for each in commands]
+    told = {"schema": 1, "kind": "record", "release": release, "commands": listed}
+    files = [commands[0].writes[0], *(file for each in commands for file in each.exports)]
     script = [f"# trtexec of {version}", "set -e", *lines, f"# then: trtforensics tui {shlex.join(files)}"]
     streams.print_result(f"{dumps(told)}\n" if args.json else "\n".join([*script, ""]))
     return 0
@@ -102,7 +102,7 @@ def _of_trtexec() -> str:
 
 def _commands(args: Namespace, version: Version, *, is_plan: bool) -> Iterator[_Command]:
     """Give the command lines in the order in which they run."""
-    from trtforensics.findings.versions import NO_LONGER_NEEDED, WRITTEN, flags, flags_of, has_flag
+    from trtforensics.findings.versions import EXPORTED, NO_LONGER_NEEDED, WRITTEN, flags, flags_of, has_flag
 
     given = {option: option.partition("=")[0] for option in args.options}
     for name in given.values():
@@ -115,9 +115,11 @@ def _commands(args: Namespace, version: Version, *, is_plan: bool) -> Iterator[_
 
     def trtexec(log: str, *words: str) -> _Command:
         known = [word for word in words if has_flag(version, word.partition("=")[0])]
-        written = [word.partition("=")[2] for word in known if word.partition("=")[0] in WRITTEN]
+        parts = [word.partition("=") for word in known]
+        written, exports = ([value for name, _, value in parts if name in names] for names in (WRITTEN, EXPORTED))
         log = f"{args.into}/{log}"
-        return _Command(f"{shlex.join(['trtexec', *known])} > {shlex.quote(log)} 2>&1", (log, *written))
+        line = f"{shlex.join(['trtexec', *known])} > {shlex.quote(log)} 2>&1"
+        return _Command(line, (log, *written), tuple(exports))
 
     running = [option for option, name in given.items() if flags()[name].when != "build"]
     load = f"--loadEngine={args.source if is_plan else f'{args.into}/model.plan'}"

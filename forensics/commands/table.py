@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trtforensics.console.arguments import add_output_option
+from trtforensics.console.arguments import add_format_option, add_output_option
 from trtforensics.console.diagnostics import error
 from trtforensics.console.streams import deliver
 from trtforensics.errors import ForensicsError
@@ -38,9 +38,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     what += "except for runs, builds, results, options and comparisons, which take each by itself"
     parser.add_argument("sources", nargs="+", metavar="SOURCE", help=what)
     parser.add_argument("--of", choices=TABLES, default="layers", metavar="WHAT", help=f"{', '.join(TABLES)}")
-    form = f"{', '.join(_FORMS)} (default: by the ending of -o, else csv)"
-    parser.add_argument("--format", choices=_FORMS, metavar="FORM", help=form)
-    parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
+    add_format_option(parser, _FORMS, "csv")
     parser.add_argument("--columns", metavar="NAMES", help="the columns to write, with commas between (default: all)")
     parser.add_argument(
         "--sort", metavar="NAMES", help="columns to sort by; -NAME: largest first, as in --sort=-time_ms"

@@ -1,25 +1,39 @@
-"""Arguments that several commands declare, and the forms of their values."""
+"""Arguments that several commands declare, and the forms of their values.
+
+Options that are fields of a dataclass stand beside the object that they set.
+"""
 
 from __future__ import annotations
 
 import argparse
 import os
+from dataclasses import field, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from trtforensics.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from dataclasses import Field
+
 
 _OTHER_FORMS = {".html", ".svg", ".png", ".pdf", ".csv", ".xml", ".sarif", ".parquet"}
 _BYTES = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 def add_action(
-    actions: argparse._SubParsersAction[argparse.ArgumentParser], name: str, summary: str, example: str
+    actions: argparse._SubParsersAction[argparse.ArgumentParser], name: str, summary: str, example: str, more: str = ""
 ) -> argparse.ArgumentParser:
-    """Declare a subcommand, and return its parser; ``example`` is a command line without the program."""
+    """Declare a subcommand, and return its parser; ``example`` is a command line without the program.
+
+    ``more`` are paragraphs that stand before the example, in lines as they are.
+    """
     return actions.add_parser(
         name,
         help=summary,
         description=f"{summary[0].upper()}{summary[1:]}.",
-        epilog=f"example: trtforensics {example}",
+        epilog="\n\n".join(filter(None, (more, f"example: trtforensics {example}"))),
+        formatter_class=argparse.RawDescriptionHelpFormatter if more else argparse.HelpFormatter,
         allow_abbrev=False,
     )
 
@@ -40,6 +54,13 @@ def wants_json(args: argparse.Namespace) -> bool:
     if ending in _OTHER_FORMS:
         raise UsageError(args.output, f"{args.command} writes text or JSON, not {ending}", "Let the name end otherwise")
     return bool(args.json) or ending == ".json"
+
+
+def add_format_option(parser: argparse.ArgumentParser, forms: Sequence[str], otherwise: str) -> None:
+    """Declare the option that names the form of a result; ``otherwise`` is that of a path whose ending names none."""
+    what = f"{', '.join(forms)} (default: by the ending of -o, else {otherwise})"
+    parser.add_argument("--format", choices=forms, metavar="FORM", help=what)
+    parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
 
 
 def add_build_option(parser: argparse.ArgumentParser) -> None:
@@ -93,3 +114,32 @@ def words(text: str) -> tuple[str, ...]:
     if not all(listed) or len(set(listed)) < len(listed):
         raise argparse.ArgumentTypeError(f"{text!r} is not a list such as 0,1")
     return listed
+
+
+class _Options(Protocol):
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+
+_T = TypeVar("_T", bound=_Options)
+
+
+def option(*flags: str, default: Any = None, **declared: Any) -> Any:  # noqa: ANN401 - as dataclasses.field and argparse
+    """Return a field of a dataclass that an option of these flags sets; ``declared`` is what argparse is told of it."""
+    return field(default=default, metadata={"flags": flags, "declared": declared})
+
+
+def add_options(
+    parser: argparse.ArgumentParser, options: type[_Options], only: Collection[str] = (), **helps: str
+) -> None:
+    """Declare the options of a dataclass, or ``only`` those of some fields; ``helps`` has other help for fields."""
+    for each in fields(options):
+        if each.metadata and (not only or each.name in only):
+            declared = {**each.metadata["declared"]}
+            declared["help"] = helps.get(each.name, declared["help"])
+            parser.add_argument(*each.metadata["flags"], dest=each.name, default=argparse.SUPPRESS, **declared)
+
+
+def read_options(args: argparse.Namespace, options: type[_T]) -> _T:
+    """Return the dataclass as a command line sets it; fields that it does not name have their defaults."""
+    given = {each.name: vars(args)[each.name] for each in fields(options) if each.name in vars(args)}
+    return options(**{name: tuple(value) if isinstance(value, list) else value for name, value in given.items()})

@@ -6,8 +6,8 @@ graph, so that no form of output has to think of it. What is masked is replaced 
 
 The forms of the vendors' tokens are those that their documentation gives (prefix, alphabet and least length): AWS,
 GitHub, GitLab, Hugging Face, NVIDIA, OpenAI, Google, Slack, npm, PyPI, Docker, Stripe, and JSON web tokens (RFC 7519).
-They are the table ``secrets.tsv``. Every pattern is bounded or begins where a word begins, so that a text is masked in
-linear time.
+They are the table ``tables/secrets.tsv``. Every pattern is bounded or begins where a word begins, so that a text is
+masked in linear time.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ import re
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from trtforensics.knowledge.table import rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -49,9 +51,10 @@ _PARTS = {
 }
 """What patterns of the table have in common."""
 
-with open(__file__.rpartition(".")[0] + ".tsv", encoding="utf-8") as _table:  # noqa: PTH123 - pathlib is slow to import
-    _ROWS = [row.split("\t") for row in _table.read().splitlines()[1:]]
-_FORMS = [_Form(frozenset(hints.split()), marks, pattern % _PARTS) for hints, marks, pattern in _ROWS]
+_FORMS = [
+    _Form(frozenset(row["hints"].split()), row["marks"], row["pattern"] % _PARTS)
+    for row in rows("secrets", "trtforensics.console")
+]
 
 _HINTS = frozenset().union(*(form.hints for form in _FORMS))
 

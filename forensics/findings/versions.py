@@ -49,8 +49,9 @@ class Version:
 
 
 _FILES = "saveEngine", "timingCacheFile", "tuningCacheFile", "tuningResultFile"
-_EXPORTS = "exportTimes", "exportProfile", "exportOutput", "exportLayerInfo"
-WRITTEN = frozenset(f"--{name}" for name in (*_FILES, *_EXPORTS))
+EXPORTED = frozenset({"--exportTimes", "--exportProfile", "--exportOutput", "--exportLayerInfo"})
+"""Options that name a JSON file to write."""
+WRITTEN = EXPORTED | {f"--{name}" for name in _FILES}
 """Options that name a file to write; a timing cache is read too."""
 NO_LONGER_NEEDED = frozenset({"--useCudaGraph", "--noDataTransfers", "--useSpinWait", "--separateProfileRun"})
 """What TensorRT 11 does by default: it takes these options, and they have no effect."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
+from importlib import import_module
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -23,7 +23,9 @@ def rows(table: str, package: str = "trtforensics.knowledge") -> Iterator[Mappin
     Raises:
         ValueError: A row has not one value for each column.
     """
-    header, *lines = (files(package) / "tables" / f"{table}.tsv").read_text("utf-8").splitlines()
+    folder = import_module(package).__path__[0]
+    with open(f"{folder}/tables/{table}.tsv", encoding="utf-8") as file:  # noqa: PTH123 - pathlib is slow to import
+        header, *lines = file.read().splitlines()
     for line in lines:
         yield dict(zip(header.split("\t"), line.split("\t"), strict=True))
 

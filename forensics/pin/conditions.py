@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.console.options import option
+from trtforensics.console.arguments import option
 from trtforensics.errors import UsageError
 from trtforensics.model.data_types import Accumulator
 from trtforensics.model.timings import tactic_text

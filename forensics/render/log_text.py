@@ -17,8 +17,7 @@ from trtforensics.model.log import Choice, Outcome
 from trtforensics.model.timings import NEAR_TIE_RATIO, tactic_text
 from trtforensics.parsers.notation.kernels import read_tactic
 from trtforensics.render.headline import first_line, headlines, run_lines
-from trtforensics.render.results import result_name, result_text
-from trtforensics.render.runs import run_rows
+from trtforensics.render.runs import result_name, result_text, run_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

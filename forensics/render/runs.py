@@ -1,17 +1,19 @@
-"""Runs as words and as JSON: which program ran, how it ended, its phases and comparisons."""
+"""Runs as words and as JSON: which program ran, how it ended, its phases, comparisons and results."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from trtforensics.knowledge.table import rows
 from trtforensics.model.run import Ending
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trtforensics.model.run import ComparedOutput, Run, RunnerComparison, RunOutcome
+    from trtforensics.model.run import ComparedOutput, Run, RunnerComparison, RunOutcome, RunResult
     from trtforensics.model.span import SourceSpan
+
 
 _SHOWN = 3
 """Outputs of a comparison that the text shows."""
@@ -111,3 +113,36 @@ def _errors_of(output: ComparedOutput) -> str:
     words = [f"{name} {value:g}" for name, value in facts if value is not None]
     words += [f"holds {name}" for name, count in (("NaN", output.nan), ("Inf", output.inf)) if count]
     return ", ".join(words) or "failed"
+
+
+_NAMES = {row["key"]: row["name"] for row in rows("results", "trtforensics.render")}
+_UNITS = {"ms": "ms", "qps": "qps", "tps": "tokens/s", "s": "s", "bytes": "MiB", "mib": "MiB", "percent": "%"}
+_MEBIBYTE = 1 << 20
+
+
+def result_name(result: RunResult) -> str:
+    """Return what a result is of."""
+    return _NAMES[result.key]
+
+
+def result_text(result: RunResult) -> str:
+    """Return a result's value with its unit."""
+    key = result.key.rpartition("_")[2]
+    unit = _UNITS.get(key, "")
+    if isinstance(result.value, float | int):
+        return f"{result.value / _MEBIBYTE if key == 'bytes' else result.value:g} {unit}".rstrip()
+    return _spread(result.value, unit)
+
+
+def _spread(values: Mapping[str, float], unit: str) -> str:
+    """Spell many measurements by the median, the extremes and the last percentile; JSON has them all."""
+    order = (
+        "before",
+        "after",
+        "average",
+        "median",
+        "min",
+        "max",
+        *[name for name in values if name.startswith("p")][-1:],
+    )
+    return ", ".join(f"{name} {values[name]:g} {unit}" for name in order if name in values)

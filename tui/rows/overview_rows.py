@@ -17,7 +17,7 @@ from trtforensics.findings.finding import in_words
 from trtforensics.model.data_types import FULL
 from trtforensics.model.run import Ending
 from trtforensics.parsers.notation.precision import computes
-from trtforensics.render.results import result_name, result_text
+from trtforensics.render.runs import result_name, result_text
 from trtforensics.tui.rows.pieces import UNNAMED, Line, Piece, Role, bar, fit, fit_right, size
 
 if TYPE_CHECKING:

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from trtforensics.bisection.runner.disk_space import DEFAULT_NEED
-from trtforensics.console.arguments import count, probability, seconds, size, words
+from trtforensics.console.arguments import add_options, count, option, probability, seconds, size, words
 from trtforensics.console.cluster import cluster_address
-from trtforensics.console.options import add_options, option
 
 if TYPE_CHECKING:
     import argparse

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.console.arguments import add_output_option
+from trtforensics.console.arguments import add_format_option, add_output_option
 from trtforensics.console.streams import deliver
 from trtforensics.errors import UsageError
 
@@ -24,9 +24,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("sql", metavar="SQL", help="one statement that reads, or .tables, or .schema [TABLE]")
     parser.add_argument("sources", nargs="*", metavar="SOURCE", help="logs, folders, patterns, in place of a dataset")
     parser.add_argument("--dataset", metavar="DIR", help="the dataset, as `trtforensics ingest` makes it")
-    form = f"{', '.join(_FORMS)} (default: by the ending of -o, else table)"
-    parser.add_argument("--format", choices=_FORMS, metavar="FORM", help=form)
-    parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
+    add_format_option(parser, _FORMS, "table")
     add_output_option(parser)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.console.arguments import add_output_option, words
+from trtforensics.console.arguments import add_format_option, add_output_option, words
 from trtforensics.console.diagnostics import ExitCode
 from trtforensics.console.streams import deliver
 
@@ -33,9 +33,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     what = "only changes since then, in words of that column, as 2026-11-01"
     parser.add_argument("--since", metavar="WHEN", help=what)
     parser.add_argument("--fail-on", choices=("regression",), metavar="WHAT", help="exit code 1 from here: regression")
-    what = f"{', '.join(_FORMS)} (default: by the ending of -o, else text)"
-    parser.add_argument("--format", choices=_FORMS, metavar="FORM", help=what)
-    parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
+    add_format_option(parser, _FORMS, "text")
     add_output_option(parser)
 
 

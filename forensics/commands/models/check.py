@@ -36,7 +36,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--gpu", metavar="GPU", default="", help="the GPU, by compute capability (8.9) or name")
     parser.add_argument("--jetpack", metavar="V", help="the JetPack whose TensorRT builds it, instead of --target")
     for name in TYPES:
-        parser.add_argument(f"--{name}", action="store_true", help=f"the build allows {name.upper()}")
+        what = f"the build allows {name.upper()}"
+        parser.add_argument(f"--{name}", action="append_const", const=name, dest="types", default=[], help=what)
     parser.add_argument("--stronglyTyped", action="store_true", help="the build keeps the model's types")
     parser.add_argument("--dla", action="store_true", help="the build runs on DLA")
     for bound in BOUNDS:
@@ -80,11 +81,12 @@ def _targets(args: Namespace) -> Iterator[ModelTarget]:
 
     if args.jetpack and args.target:
         raise UsageError("--jetpack", "names a release beside --target", "Give one of them")
-    bounds = {bound: parse_shapes(args.shapes + getattr(args, f"{bound}Shapes")) for bound in BOUNDS}
+    given = zip(BOUNDS, (args.minShapes, args.optShapes, args.maxShapes), strict=True)
+    bounds = {bound: parse_shapes(args.shapes + texts) for bound, texts in given}
     if len({frozenset(shapes) for shapes in bounds.values()}) > 1:
         raise UsageError("--minShapes", "--optShapes and --maxShapes do not name the same inputs", "Name each in all")
     shapes = {name: {bound: bounds[bound][name] for bound in BOUNDS} for name in bounds["opt"]}
-    types = tuple(name for name in TYPES if getattr(args, name))
+    types = tuple(name for name in TYPES if name in args.types)
     versions = release_of_jetpack(args.jetpack) if args.jetpack else args.target
     for version in dict.fromkeys(versions.lower().split(",")):
         yield ModelTarget(version, args.gpu, types, args.stronglyTyped, args.dla, shapes)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from trtforensics.bisection.options import BuildOptions, SampleOptions, run_options, with_commands
 from trtforensics.console import streams
+from trtforensics.console.arguments import add_options, read_options
 from trtforensics.console.diagnostics import ExitCode
-from trtforensics.console.options import add_options, read_options
 from trtforensics.console.progress import ProgressLine
 from trtforensics.errors import UsageError
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from trtforensics.bisection.options import SampleOptions
 from trtforensics.console import streams
+from trtforensics.console.arguments import add_options, read_options
 from trtforensics.console.diagnostics import ExitCode
-from trtforensics.console.options import add_options, read_options
 from trtforensics.console.terminal import visible
 from trtforensics.errors import UsageError
 
@@ -34,7 +34,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``repair``."""
     parser.add_argument("model", metavar="MODEL", help="the ONNX model")
     for name, what in _REPAIRS.items():
-        parser.add_argument(f"--{name}", action="store_true", help=what)
+        parser.add_argument(f"--{name}", action="append_const", const=name, dest="repairs", default=[], help=what)
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help="the file to write")
     add_options(parser, SampleOptions)
     parser.add_argument("--json", action="store_true", help="print what was changed as JSON")
@@ -49,15 +49,14 @@ def run(args: Namespace) -> int:
     from trtforensics.repairs.extremes import extreme_samples
     from trtforensics.repairs.repairing import compare, note_data, read_original, repaired, require_named
 
-    chosen = [name for name in _REPAIRS if getattr(args, name)]
-    if not chosen:
+    if not args.repairs:
         options = ", ".join(f"--{name}" for name in _REPAIRS)
         raise UsageError("repair", "has nothing to do", f"Give one or several of {options}")
     if Path(args.output).resolve() == Path(args.model).resolve():
         raise UsageError("-o", f"{args.output} is the model itself", "Name another file")
     original = read_original(args.model)
     samples = read_options(args, SampleOptions).samples_of(prepare(args.model).proto).samples
-    result = repaired(original.proto, chosen)
+    result = repaired(original.proto, [name for name in _REPAIRS if name in args.repairs])
     require_named(original.proto, result, args.model)
     extremes = extreme_samples(original.proto, samples[0])
     comparison = compare(original.proto, result.model, samples, args.model, extremes)

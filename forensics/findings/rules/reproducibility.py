@@ -21,8 +21,7 @@ from trtforensics.findings.steps.machine import clocks, is_jetson
 from trtforensics.model.layer_types import is_foreign_node
 from trtforensics.model.profile import TimeSource
 from trtforensics.model.timings import NEAR_TIE_RATIO
-from trtforensics.render.spread import SpreadForm, spread_of
-from trtforensics.render.time_rows import enqueue_bound, mean_of
+from trtforensics.render.time_rows import SpreadForm, enqueue_bound, mean_of, spread_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.graph_builds import span
 from trtforensics.model.run import RunResult
-from trtforensics.render.results import result_name, result_text
+from trtforensics.render.runs import result_name, result_text
 
 
 @pytest.mark.parametrize(

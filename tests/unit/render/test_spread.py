@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.marked_logs import marked
-from trtforensics.render.spread import SpreadForm, spread_of
+from trtforensics.render.time_rows import SpreadForm, spread_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from trtforensics.model.log import BuildLog
-    from trtforensics.render.spread import TimeSpread
+    from trtforensics.render.time_rows import TimeSpread
 
 GPU = "i GPU Compute Time: min = {} ms, max = {} ms, mean = {} ms, median = {} ms, {}"
 AVERAGE = "i Average on 10 runs - GPU latency: {} ms - Host latency: 9 ms (enqueue 0.1 ms)"
