@@ -189,38 +189,6 @@ class Finding:
         return f"node {self.line:,}" if self.line else "the model"
 
     @property
-    def why(self) -> str:
-        """The first sentence of the cause, and the second where both are short."""
-        sentences = _SENTENCE_END.split(self.cause.partition(_LIKELIEST)[0].strip())
-        both = " ".join(sentences[:2])
-        return both if len(both) <= _MOST else sentences[0]
-
-    @property
-    def candidates(self) -> Sequence[str]:
-        """The causes that come into question, likeliest first; none where the finding names one."""
-        _, _, rest = self.cause.partition(_LIKELIEST)
-        causes = _SENTENCE_END.split(rest)[0].rstrip(".").split("; ") if rest else []
-        return causes[:_CAUSES]
-
-    @property
-    def answer(self) -> str:
-        """What is wrong, with the log's values, and why."""
-        title = f"{self.title}: {self.message}" if self.message else self.title
-        return f"{title.rstrip('.')}. {self.why or '; or '.join(self.candidates)}".strip()
-
-    @property
-    def advice(self) -> tuple[str, Step | None]:
-        """The first thing to do, and the step whose command is to be typed, where there is one.
-
-        An error is mended by the rule's first fix; of any other finding a step of this build says more than the rule.
-        """
-        typed = next((step for step in self.next_steps if step.command), None)
-        worded = next((step.what for step in self.next_steps), "")
-        if self.severity is Severity.ERROR:
-            return (self.fixes[0] if self.fixes else worded), typed
-        return ("" if typed is not None else worded or next(iter(self.fixes), "")), typed
-
-    @property
     def build(self) -> int:
         """The first of the builds."""
         return self.builds[0]
@@ -234,6 +202,37 @@ class Finding:
     def line(self) -> int:
         """The first line of evidence."""
         return self.evidence[0].span.line
+
+
+def why_of(finding: Finding) -> str:
+    """Return the first sentence of the cause, and the second where both are short."""
+    sentences = _SENTENCE_END.split(finding.cause.partition(_LIKELIEST)[0].strip())
+    both = " ".join(sentences[:2])
+    return both if len(both) <= _MOST else sentences[0]
+
+
+def candidates_of(finding: Finding) -> list[str]:
+    """Return the causes that come into question, likeliest first; none where the finding names one."""
+    _, _, rest = finding.cause.partition(_LIKELIEST)
+    return _SENTENCE_END.split(rest)[0].rstrip(".").split("; ")[:_CAUSES] if rest else []
+
+
+def answer_of(finding: Finding) -> str:
+    """Return what is wrong, with the log's values, and why."""
+    title = f"{finding.title}: {finding.message}" if finding.message else finding.title
+    return f"{title.rstrip('.')}. {why_of(finding) or '; or '.join(candidates_of(finding))}".strip()
+
+
+def advice_of(finding: Finding) -> tuple[str, Step | None]:
+    """Return the first thing to do, and the step whose command is to be typed, where there is one.
+
+    An error is mended by the rule's first fix; of any other finding a step of this build says more than the rule.
+    """
+    typed = next((step for step in finding.next_steps if step.command), None)
+    worded = next((step.what for step in finding.next_steps), "")
+    if finding.severity is Severity.ERROR:
+        return (finding.fixes[0] if finding.fixes else worded), typed
+    return ("" if typed is not None else worded or next(iter(finding.fixes), "")), typed
 
 
 def builds_in_words(builds: Sequence[int]) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import milliseconds
 from trtforensics.engines.why import Reason
-from trtforensics.findings.finding import Severity
+from trtforensics.findings.finding import Severity, advice_of, answer_of
 from trtforensics.model.log import Outcome
 from trtforensics.render.headline import SEPARATOR, figure, headline_of, headlines, with_root
 from trtforensics.render.time_rows import time_rows
@@ -143,14 +143,14 @@ def _answer_rows(
     worst = root if failed and root is not None else findings[0]
     line = line_in_view(worst.evidence[0].span, log) if worst.evidence else None
     also = f" (and {more:,} more: 5)" if more else ""
-    told = worst.answer if failed else worst.title
+    told = answer_of(worst) if failed else worst.title
     value = f"{worst.severity.word[0].upper()} {worst.code}{also} {told}"
     yield OverviewRow(
         "worst finding", value, line, ROLES[worst.severity], bare=True, most=4 if failed else 2, finding=worst
     )
     if not failed:
         return
-    what, step = worst.advice
+    what, step = advice_of(worst)
     if what:
         yield OverviewRow("do", f"do: {what}", line, Role.ACCENT, bare=True, most=2, finding=worst)
     if step is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.console.terminal import visible
-from trtforensics.findings.finding import Severity
+from trtforensics.findings.finding import Severity, advice_of, why_of
 from trtforensics.findings.forms.html import fragment
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def _lines(report: Report, look: Look) -> Iterator[str]:
     for finding in report.findings:
         if finding.consequence_of is None and (finding.severity > Severity.NOTE or look.verbose):
             evidence = finding.evidence[0].span
-            words = (f"{finding.title}.", finding.why, *_advice(finding))
+            words = (f"{finding.title}.", why_of(finding), *_advice(finding))
             where = f"file={_property(evidence.file)},line={max(evidence.line_in_file, 1)}"
             yield f"::{_COMMANDS[finding.severity]} {where},title={finding.code}::{_data(chr(10).join(words))}"
     for source in report.unreadable:
@@ -48,7 +48,7 @@ def _lines(report: Report, look: Look) -> Iterator[str]:
 
 
 def _advice(finding: Finding) -> Iterator[str]:
-    what, step = finding.advice
+    what, step = advice_of(finding)
     yield from (f"Do: {what}",) if what else ()
     yield from (f"Next: {step.what}", step.command) if step is not None else ()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from trtforensics.findings.finding import answer_of
 from trtforensics.render.headline import first_line
 from trtforensics.render.json_text import dumps
 
@@ -85,7 +86,7 @@ def finding_document(finding: Finding) -> JsonObject:
         "severity": finding.severity.word,
         "title": finding.title,
         "cause": finding.cause,
-        "answer": finding.answer,
+        "answer": answer_of(finding),
         "general": finding.general,
         "confidence": finding.confidence.value,
         "settle": finding.settle,

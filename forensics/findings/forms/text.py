@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 from trtforensics.console.counting import counted, grouped, listed
 from trtforensics.console.terminal import visible
 from trtforensics.findings.case import Need
-from trtforensics.findings.finding import Confidence, Severity, builds_in_words, counts
+from trtforensics.findings.finding import (
+    Confidence,
+    Severity,
+    advice_of,
+    builds_in_words,
+    candidates_of,
+    counts,
+    why_of,
+)
 from trtforensics.findings.tree import NOT_SHOWN
 from trtforensics.render.headline import SEPARATOR, first_line, run_lines
 from trtforensics.render.names import shortened, wrapped
@@ -159,15 +167,15 @@ def _tree(report: Report, root: Finding, look: Look, told: set[tuple[str, ...]],
 def _answer(root: Finding, consequences: Sequence[Finding], look: Look) -> Iterator[str]:
     """Give why, the causes that come into question with what tells them apart, the first thing to do, a command."""
     yield from _wrapped("it says: ", root.message, look)
-    yield from _wrapped("", root.why, look)
-    causes = root.candidates
+    yield from _wrapped("", why_of(root), look)
+    causes = candidates_of(root)
     for number, cause in enumerate(causes, 1):
         yield from _wrapped(f"  {number}. ", cause, look)
     if causes and root.settle:
         yield from _wrapped("to tell: ", root.settle, look)
-    what, step = root.advice
+    what, step = advice_of(root)
     if step is None:
-        step = next((step for finding in consequences if (step := finding.advice[1]) is not None), None)
+        step = next((step for finding in consequences if (step := advice_of(finding)[1]) is not None), None)
     yield from _wrapped("do: ", what, look)
     if step is not None:
         yield from _typed(step, look)
