@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -107,11 +106,10 @@ def run(args: Namespace) -> int:
     suppression = Suppression.of(args.suppress, settings)
     if args.baseline:
         suppression = replace(suppression, known=_known(args.baseline, args.max_bytes), baseline=args.baseline)
-    with ExitStack() as stack:
-        models = [path for path in args.sources if path.endswith(".onnx")]
-        inputs = Inputs(()) if models == args.sources else _inputs(args, stack)
-        reports = [each for path in models for each in check(path, [ModelTarget()], suppression)]
-        report = judge(inputs, suppression) if inputs.logs else together(reports)
+    models = [path for path in args.sources if path.endswith(".onnx")]
+    inputs = Inputs(()) if models == args.sources else _inputs(args)
+    reports = [each for path in models for each in check(path, [ModelTarget()], suppression)]
+    report = judge(inputs, suppression) if inputs.logs else together(reports)
     form, look = form_and_look(args, settings)
     if form == "html":
         look = replace(look, figures=_figures(inputs))
@@ -162,7 +160,7 @@ def _known(path: str, max_bytes: int) -> frozenset[str]:
     return frozenset(same_finding(each["code"], each["title"]) for each in found)
 
 
-def _inputs(args: Namespace, stack: ExitStack) -> Inputs:
+def _inputs(args: Namespace) -> Inputs:
     from trtforensics.console.progress import ProgressLine
     from trtforensics.engines.joining import join_files, load_joined, say_unjoined
     from trtforensics.findings.finding import Unreadable
@@ -182,8 +180,6 @@ def _inputs(args: Namespace, stack: ExitStack) -> Inputs:
             if args.strict:
                 raise
             refused.append(error)
-        else:
-            stack.callback(logs[-1].close)
     if refused and not logs:
         raise refused[0]
     if files and len(logs) > 1:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from trtforensics.model.log import Build, BuildLog, CachedResult, Choice, MyelinOperation
     from trtforensics.model.profile import InferenceTimes
     from trtforensics.model.replay import Replay
-    from trtforensics.model.timing_cache import TimingCache
+    from trtforensics.model.timings import TimingCache
 
 
 def of_log(log: BuildLog) -> BuildView | None:

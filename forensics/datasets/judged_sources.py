@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from trtforensics.model.replay import ReplayEntry
     from trtforensics.model.run import Run
     from trtforensics.model.span import SourceInfo
+    from trtforensics.sources.quoting import QuotedLog
 
 TABLES = (*TABLE_NAMES, *RUN_TABLES, "findings")
 """The words for all tables."""
@@ -55,7 +56,7 @@ class JudgedSource:
     """Files about one engine, or a log of several builds. It is judged when a table first needs that."""
 
     joined: JoinedSources
-    read: ReadLog
+    read: QuotedLog
 
     @classmethod
     def of(cls, joined: JoinedSources, max_bytes: int = MAX_BYTES) -> Self:

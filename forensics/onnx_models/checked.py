@@ -17,10 +17,17 @@ import onnx
 import onnx.inliner
 from onnx import external_data_helper, helper, numpy_helper
 
-from trtforensics.onnx_models.fitting import ShapeFault, inferred
 from trtforensics.onnx_models.graphs import STANDARD, bodies, graphs, initializers, load, operator_set
 from trtforensics.onnx_models.reading import constant_of, unique_body_tensors
-from trtforensics.onnx_models.shapes import element_types, fits, sizes_by_tensor, sizes_of, spelled
+from trtforensics.onnx_models.shapes import (
+    ShapeFault,
+    element_types,
+    fits,
+    inferred,
+    sizes_by_tensor,
+    sizes_of,
+    spelled,
+)
 from trtforensics.onnx_models.streaming import mapped
 
 if TYPE_CHECKING:

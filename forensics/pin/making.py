@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from trtforensics.model.log import BuildLog
     from trtforensics.model.replay import ReplayEntry
-    from trtforensics.model.timing_cache import TimingCache
+    from trtforensics.model.timings import TimingCache
     from trtforensics.pin.conditions import PinConditions
     from trtforensics.pin.pinnable import Pinnable
     from trtforensics.pin.plan import PinnedSlot, PinPlan

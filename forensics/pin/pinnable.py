@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from trtforensics.model.log import Build, BuildLog, CachedResult, MyelinOperation
     from trtforensics.model.replay import ReplayEntry
     from trtforensics.model.span import SourceSpan
-    from trtforensics.model.timing_cache import TimingCache
+    from trtforensics.model.timings import TimingCache
 
     Algorithm = tuple[str, int]
     """A runner's name and a tactic; operations inside a ForeignNode have no runner."""

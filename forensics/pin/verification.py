@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from trtforensics.model.log import BuildLog, CachedResult, Choice, EngineLayer, EngineTensor, MyelinOperation
     from trtforensics.model.replay import Replay, ReplayEntry, ReplayTensor
     from trtforensics.model.span import SourceSpan
-    from trtforensics.model.timing_cache import TimingCache
+    from trtforensics.model.timings import TimingCache
     from trtforensics.replay.offers import FormatCombination
 
 

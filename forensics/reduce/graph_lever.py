@@ -30,7 +30,7 @@ from trtforensics.onnx_models.running import run_model
 from trtforensics.onnx_models.samples import write_feeds, write_npz
 from trtforensics.onnx_models.shapes import is_dynamic
 from trtforensics.onnx_models.streaming import data_file, write_model
-from trtforensics.reduce.control import identity_of
+from trtforensics.reduce.deriving import identity_of
 from trtforensics.reduce.emulated import exceeds, first_beyond, judge_numbers
 from trtforensics.reduce.failure import Failure, Sameness, failure_of, read_failure, write_failure, wrong_numbers
 from trtforensics.reduce.names import Names, paths_of
@@ -42,8 +42,7 @@ if TYPE_CHECKING:
     from trtforensics.bisection.precision.casting.storage import Storage
     from trtforensics.bisection.runner.probe import ProbeSpec
     from trtforensics.bisection.session.lever import Described
-    from trtforensics.reduce.control import Control
-    from trtforensics.reduce.deriving import Derived, Deriver
+    from trtforensics.reduce.deriving import Control, Derived, Deriver
 
 OTHERWISE = "fails otherwise"
 """How the reason of a probe begins that fails in another way than the original."""

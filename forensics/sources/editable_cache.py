@@ -16,8 +16,7 @@ from trtforensics.console.processes import completed, describe_exit
 from trtforensics.errors import NotATimingCacheError, UsageError
 from trtforensics.model.log import MyelinOperation
 from trtforensics.model.span import SourceSpan
-from trtforensics.model.timing_cache import TimingCache
-from trtforensics.model.timings import tactic_text
+from trtforensics.model.timings import TimingCache, tactic_text
 from trtforensics.trt.cache_file import BASE, CHANGED, REPORT, UPDATES, CacheReport
 from trtforensics.trt.installed import child_line, installed_modules
 

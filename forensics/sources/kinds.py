@@ -73,7 +73,7 @@ def sniff_kind(opening: bytes) -> Kind | None:
     known = next((kind for kind, pattern in _PATTERNS.items() if pattern.search(opening)), None)
     if known is not None:
         return known
-    from trtforensics.parsers.files.layer_forms import holds_layers  # noqa: PLC0415 - most sources are logs
+    from trtforensics.parsers.files.layer_json import holds_layers  # noqa: PLC0415 - most sources are logs
 
     return Kind.LAYER_INFO if holds_layers(opening) else None
 

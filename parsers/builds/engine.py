@@ -36,30 +36,19 @@ _ANY_TACTIC = "0x"
 """No tactic: it has no digits."""
 
 
-class _Line(NamedTuple):
-    """An engine-layer line. A detailed one has its tactic in ``text``; the text of a short one is its tensors."""
-
-    name: str
-    type: str
-    tactic: int
-    text: str
-    detailed: bool
-    span: SourceSpan
-
-
 class _Printed(NamedTuple):
     """What a line says of a layer besides its name, type and tactic."""
 
-    output_types: tuple[str, ...]
-    inputs: tuple[EngineTensor, ...]
-    outputs: tuple[EngineTensor, ...]
-    onnx_nodes: tuple[str, ...]
-    tactic_name: str
-    tactic: str
     fields: Mapping[str, str]
+    output_types: tuple[str, ...] = ()
+    inputs: tuple[EngineTensor, ...] = ()
+    outputs: tuple[EngineTensor, ...] = ()
+    onnx_nodes: tuple[str, ...] = ()
+    tactic_name: str = ""
+    tactic: str = ""
 
 
-_UNREAD = _Printed((), (), (), (), "", "", {})
+_UNREAD = _Printed({})
 
 
 class _OnnxMembers:
@@ -93,16 +82,9 @@ def engine_dumps(
         ("layer_short", "layer_detailed"), "name", "type", "tactic", "tensors", "details"
     )
     detailed = texts != NO_TEXT
-    lines = map(
-        _Line,
-        log.texts(name),
-        log.texts(type_),
-        tactic.tolist(),
-        log.metadata(line, np.maximum(tensors, texts)),  # a line has either
-        detailed.tolist(),
-        log.spans.of_each(line),
-    )
-    layers = log.divide(line, map(_layer, lines))
+    printed = map(_read, log.metadata(line, np.maximum(tensors, texts)), tactic.tolist(), detailed.tolist())
+    made = map(_layer, log.texts(name), log.texts(type_), printed, log.spans.of_each(line))
+    layers = log.divide(line, made)
     for of_build, onnx, compiled in zip(layers, nodes, foreign, strict=True):
         if (onnx or compiled) and not all(layer.onnx_nodes for layer in of_build):
             members_of = _OnnxMembers(onnx, compiled)
@@ -144,20 +126,25 @@ def engine_layers(dumps: Sequence[tuple[EngineDump, ...]], passes: Passes) -> li
     return engines
 
 
-def _layer(line: _Line) -> EngineLayer:
-    tactic, printed = _detailed(line.text) if line.detailed else (line.tactic, _short(line.text))
-    facts = printed or _UNREAD
+def _read(text: str, tactic: int, detailed: bool) -> tuple[int, _Printed | None]:  # noqa: FBT001 - a column's value
+    """Read what a line says besides name and type; a detailed one has its tactic in the text, a short one tensors."""
+    return _detailed(text) if detailed else (tactic, _short(text))
+
+
+def _layer(name: str, type_: str, printed: tuple[int, _Printed | None], span: SourceSpan) -> EngineLayer:
+    tactic, read = printed
+    facts = read or _UNREAD
     return EngineLayer(
-        line.name,
-        line.type,
+        name,
+        type_,
         tactic_or_none(tactic),
         facts.tactic_name,
         facts.output_types,
         facts.onnx_nodes,
         facts.inputs,
         facts.outputs,
-        line.span,
-        origin="" if printed else UNREADABLE,
+        span,
+        origin="" if read else UNREADABLE,
         fields=facts.fields,
     )
 
@@ -165,7 +152,7 @@ def _layer(line: _Line) -> EngineLayer:
 @lru_cache(maxsize=1 << 12)
 def _short(tensors: str) -> _Printed | None:
     sides = short_tensors(tensors.rstrip(" "))
-    return None if sides is None else _Printed(_types(sides[1]), *sides, (), "", "", {})
+    return None if sides is None else _Printed({}, _types(sides[1]), *sides)
 
 
 def _detailed(text: str) -> tuple[int, _Printed | None]:
@@ -191,9 +178,9 @@ def _printed(text: str) -> _Printed | None:
     read = details(text)
     if read is None:
         return None
-    fields = read.fields
+    inputs, outputs, fields = read
     nodes, name, tactic = (fields.pop(key, "") for key in ("Metadata", "TacticName", "TacticValue"))
-    return _Printed(_types(read.outputs), read.inputs, read.outputs, onnx_nodes(nodes), name, tactic, fields)
+    return _Printed(fields, _types(outputs), inputs, outputs, onnx_nodes(nodes), name, tactic)
 
 
 def _types(tensors: tuple[EngineTensor, ...]) -> tuple[str, ...]:

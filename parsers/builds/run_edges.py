@@ -9,18 +9,17 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from trtforensics.model.run import Program
 from trtforensics.parsers.builds.run_outcomes import ENDS, verdicts
-from trtforensics.parsers.builds.segments import segments
 from trtforensics.parsers.builds.views import LinesView
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     import numpy.typing as npt
 
@@ -59,7 +58,7 @@ def typed_commands(view: LinesView) -> list[tuple[int, str]]:
 
 
 class RunEdges:
-    """Cuts the lines of a log into builds, as ``segments`` does, and into runs.
+    """Cuts the lines of a log into builds and into runs.
 
     ``edges`` holds the first line of each build and the line behind the last one, ``begins`` the first line of each
     run. Behind the first ``first_source`` lines follow other files of the same run.
@@ -68,7 +67,7 @@ class RunEdges:
     def __init__(self, events: Events, lines: int, first_source: int) -> None:
         self._log = LinesView(events, 1, lines)
         self._limit = first_source
-        builds = segments(events, lines, first_source).tolist()[:-1]
+        builds = _build_begins(self._log, first_source)
         begins = self._begins(builds)
         starts = sorted({*builds, *begins})
         moved = {begin: self._typed_before(begin, starts) for begin in begins}
@@ -194,3 +193,109 @@ def _agree(typed: str, printed: str) -> bool:
     """Whether a typed command may be the printed one: most flags are the same; quotes make some differ."""
     flags = {word for word in printed.split() if word.startswith("--")}
     return len(flags.intersection(typed.split())) * 4 >= len(flags) * 3
+
+
+_AT_WORK = ("adding_input", "parse_begin", "init_builder", "stage_original", "poly_run")
+_REPORTED = ("no_implementation",)
+"""What a builder that fails reports as an error, to stderr."""
+_OPENING = (*_AT_WORK, *_REPORTED)
+"""What only a builder at work prints."""
+
+_PRELUDE = ("init_cuda", "plugin_creator", "onnx_rule", "onnx_header", "skipping_tactic")
+"""What a build begins with, but others print too: part of the next build if that opens before anything else."""
+
+_CLOSING = (
+    "engine_generated",
+    "engine_generated_old",
+    "engine_layers",
+    "engine_layers_detailed",
+    "engine_size",
+    "deserialization",
+    "plan_engines",
+    "poly_verdict",
+)
+"""What a build ends with; another strategy may still follow."""
+
+_WORKING = frozenset((*_OPENING, *_CLOSING, "onnx_rule"))
+"""What shows that work goes on after a verdict."""
+
+_CONTINUING = ("strategy_begin", "strategy_initial", "strategy_chosen", "strategy_skipped")
+
+_ROLES = (*_OPENING, *_PRELUDE, *_CLOSING, *_CONTINUING)
+
+
+def _build_begins(log: LinesView, first_source: int) -> list[int]:
+    """Return the first line of each build of a log; the first build takes what precedes it.
+
+    A trtexec banner begins a build, and so does whatever is logged after a verdict. Without banners, what a builder
+    does first (the ONNX header, ``Original: N layers`` …) begins a new build once the one before has reached its
+    engine. Behind the first ``first_source`` lines follow other files of the same build, its errors say: what a failing
+    builder reports there begins no build.
+    """
+    line, role = _roles(log, first_source)
+    begins = _banner_begins(log, line[_is_in(_WORKING)[role]].tolist())
+    prelude = _is_in(_PRELUDE)[role]
+    stretch = np.array(begins, np.int64).searchsorted(line, side="right")
+    again = (prelude[1:] & prelude[:-1] & (stretch[1:] == stretch[:-1])).nonzero()[0] + 1
+    line, role = np.delete(line, again), np.delete(role, again)  # of a prelude only the first line counts
+    roles = list(zip(line.tolist(), [_ROLES[index] for index in role.tolist()], strict=True))
+    further = [
+        _begins_without_banner(roles[a:b]) for a, b in pairwise([0, *line.searchsorted(begins).tolist(), len(roles)])
+    ]
+    starts = sorted({1, *begins, *chain(*further)})
+    if len(starts) > 1:
+        before = LinesView(log.events, 1, starts[1] - 1)
+        if not before.has("banner", *_AT_WORK, *_CLOSING):
+            del starts[1]  # nothing but errors of this build stands before the first beginning
+    return starts
+
+
+def _banner_begins(log: LinesView, work: list[int]) -> list[int]:
+    """Return where a banner begins a build, and where work goes on after a verdict.
+
+    A line or two that trtexec's destructors print after the verdict are still its own.
+    """
+    running = [line for line, verdict in log.each("banner", "verdict") if verdict == "RUNNING"]
+    ends = [*running, log.last_line + 1]
+    resumed = [
+        line
+        for line in log.lines("resumed")
+        if bisect_left(work, line) < bisect_left(work, ends[bisect_left(ends, line)])
+    ]
+    return sorted({*running, *resumed})
+
+
+def _begins_without_banner(roles: Iterable[tuple[int, str]]) -> list[int]:
+    """Return where further builds begin in a stretch that no banner divides."""
+    begins: list[int] = []
+    closed = False
+    opened = False
+    prelude: int | None = None
+    for line, role in roles:
+        if role in _CONTINUING:
+            closed = False
+        elif role in _PRELUDE:
+            prelude = prelude or line
+            continue
+        elif role in _CLOSING:
+            closed = closed or opened or role == "poly_verdict"
+        elif (closed or role == "poly_run") and opened:
+            begins.append(prelude or line)
+            closed = False
+        opened = opened or role in _OPENING
+        prelude = None
+    return begins
+
+
+def _roles(log: LinesView, reports: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.intp]]:
+    """Return all lines that have a role, sorted, and the places of their roles in ``_ROLES``."""
+    lines = [np.array(log.events[kind].lines, np.int64) for kind in _ROLES]
+    both = zip(_ROLES, lines, strict=True)
+    lines = [of_kind[of_kind <= reports] if kind in _REPORTED else of_kind for kind, of_kind in both]
+    line, role = np.concatenate(lines), np.repeat(np.arange(len(lines)), list(map(len, lines)))
+    order = line.argsort(kind="stable")
+    return line[order], role[order]
+
+
+def _is_in(kinds: Collection[str]) -> npt.NDArray[np.bool_]:
+    return np.array([kind in kinds for kind in _ROLES])

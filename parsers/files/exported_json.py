@@ -10,16 +10,34 @@ import json
 import re
 from bisect import bisect_left
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from trtforensics.errors import NotEngineInfoError
 from trtforensics.model.engine import Repair
 from trtforensics.parsers.files.located_json import LocatedJson, Members
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from trtforensics.model.span import SourceSpan
+    from trtforensics.parsers.text.document import Document
+
+_T = TypeVar("_T")
+
+
+def each_document(
+    document: Document, depth: int, read: Callable[[PlacedValue], _T], next_step: str
+) -> tuple[tuple[_T, ...], tuple[Repair, ...]]:
+    """Return what ``read`` makes of each document of a file, and what was repaired; ``depth`` is that of places.
+
+    Raises:
+        NotEngineInfoError: a document is no JSON or not whole, or there is none.
+    """
+    records = ExportedJson(document.data.decode("utf-8", "replace"), document.info.path)
+    values = tuple(map(read, records.documents(depth)))
+    if not values:
+        raise NotEngineInfoError(document.info.path, "the file is empty", next_step)
+    return values, tuple(records.repairs)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

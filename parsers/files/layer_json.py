@@ -9,24 +9,25 @@ guide and RTX 1.7; we have seen no file of 11).
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.errors import NotEngineInfoError
 from trtforensics.model.engine import Engine, EngineInfo, IoTensor
 from trtforensics.model.log import EngineLayer, EngineTensor
 from trtforensics.model.profile import LayerTime, ProfileRun
-from trtforensics.parsers.files.exported_json import ExportedJson, PlacedValue
-from trtforensics.parsers.files.layer_forms import listed_layers
+from trtforensics.parsers.files.exported_json import PlacedValue, each_document
 from trtforensics.parsers.lines.events import tactic_id
 from trtforensics.parsers.notation.names import onnx_nodes
 from trtforensics.parsers.notation.precision import compute_precision
 from trtforensics.parsers.notation.tensors import described
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from trtforensics.model.span import SourceSpan
     from trtforensics.parsers.text.document import Document
+
 
 _IO = ("I/O Tensors", "Bindings")
 _SIDES = ("Inputs", "Outputs")
@@ -42,12 +43,7 @@ def read_layer_json(document: Document) -> EngineInfo:
     Raises:
         NotEngineInfoError: it is no JSON, it is truncated, or it is JSON of another kind; it says where.
     """
-    info = document.info
-    records = ExportedJson(document.data.decode("utf-8", "replace"), info.path)
-    engines = tuple(_engine(record) for record in records.documents(_DEPTH))
-    if not engines:
-        raise NotEngineInfoError(info.path, "the file is empty", _NEXT_STEP)
-    return EngineInfo(info, engines, tuple(records.repairs))
+    return EngineInfo(document.info, *each_document(document, _DEPTH, _engine, _NEXT_STEP))
 
 
 def _engine(record: PlacedValue) -> Engine:
@@ -70,14 +66,21 @@ def _engine(record: PlacedValue) -> Engine:
 
 
 def _other_form(record: PlacedValue) -> Engine:
-    """Return the engine of a document that another program wrote."""
-    listed = listed_layers(record)
-    if listed is None:
+    """Return the engine of a document that another program wrote: a list of objects with a name and what it says.
+
+    The list may stand at the top, or under any key; its objects have the keys of TensorRT's inspector or of trtexec's
+    profile in another spelling. What has neither a type, a tactic, a precision nor a time is no list of layers. Of
+    several lists the one that says most has the layers, any of them the times.
+    """
+    listed = [layers for items in _lists(record, record.span, "", 0) if (layers := _of_list(*items))]
+    if not listed:
         raise NotEngineInfoError(str(record.span), 'holds no list of "Layers", and no other list of layers', _NEXT_STEP)
-    layers = tuple(_listed_layer(fields, span) for fields, span in listed.layers)
-    whole = sum(ms for _, ms, _ in listed.times) or 1.0
-    rows = tuple(LayerTime(name, ms, ms, None, 100 * ms / whole, span) for name, ms, span in listed.times)
-    detailed = any(isinstance(fields, dict) for fields, _ in listed.layers)
+    best = max(listed, key=lambda layers: (isinstance(layers[0][0], dict), len(layers), len(layers[0][0])))
+    times = max(map(_times, listed), key=len)
+    layers = tuple(_listed_layer(fields, span) for fields, span in best)
+    whole = sum(ms for _, ms, _ in times) or 1.0
+    rows = tuple(LayerTime(name, ms, ms, None, 100 * ms / whole, span) for name, ms, span in times)
+    detailed = any(isinstance(fields, dict) for fields, _ in best)
     return Engine(layers, (), detailed, False, record.span, ProfileRun(None, rows, record.span) if rows else None)  # noqa: FBT003 - its fields in order
 
 
@@ -172,3 +175,92 @@ def _io_tensor(record: PlacedValue) -> IoTensor:
 def _text(value: object) -> str:
     """Spell a value as a detailed log line does: a text as it is, any other value as JSON."""
     return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+
+
+_NAMES = ("name", "layername", "layer")
+_KEYS = {
+    "Name": _NAMES,
+    "LayerType": ("layertype", "type", "optype", "kind"),
+    "TacticValue": ("tacticvalue", "tactic", "tacticid"),
+    "TacticName": ("tacticname", "kernel", "kernelname"),
+    "Inputs": ("inputs",),
+    "Outputs": ("outputs",),
+    "Metadata": ("metadata",),
+}
+_TELLING = {"layertype", "tacticvalue", "tactic", "tacticid", "tacticname", "kernel", "kernelname", "precision"}
+"""The keys that only layers have; a type or a kind counts where the list is called one of layers."""
+_VAGUE = {"type", "kind", "optype"}
+_TIMES = {
+    **dict.fromkeys(("ms", "timems", "averagems", "avgms", "meanms", "medianms", "durationms", "avgtimems"), 1.0),
+    **dict.fromkeys(("us", "timeus", "averageus", "avgus", "meanus", "medianus", "durationus", "avgtimeus"), 1e-3),
+}
+_DEEPEST = 6
+_TEXT = rb'"(?:[^"\\]|\\.)*"'
+_FIRST = rb'(?:[^{}\[\]"]|' + _TEXT + rb")*?"
+_WORDS = b"|".join(b"[ _-]?".join(bytes([letter]) for letter in key.encode()) for key in (*sorted(_TELLING), *_TIMES))
+_NAMED = rb"(?=" + _FIRST + rb'"(?:layer_?)?(?:name|layer)"\s*:)'
+_OPENING = (
+    rb"(?i)\[\s*\{" + _NAMED + rb"(?=" + _FIRST + rb'"(?:' + _WORDS + rb')"\s*:)'
+    rb'|"\w*layers\w*"\s*:\s*\[\s*(?:"|\{' + _NAMED + rb"(?=" + _FIRST + rb'"(?:op_?type|type|kind)"\s*:))'
+)
+
+
+def holds_layers(text: bytes) -> bool:
+    """Whether a list of layers begins in the text of a file."""
+    return re.search(_OPENING, text) is not None
+
+
+def _lists(
+    value: Any,  # noqa: ANN401 - any JSON
+    span: SourceSpan,
+    called: str,
+    depth: int,
+) -> Iterator[tuple[list[tuple[Any, SourceSpan]], str]]:
+    """Give each list of a document with the places of its items, and the key that it stands under."""
+    if isinstance(value, PlacedValue):
+        value, span = value.value, value.span
+    if isinstance(value, list):
+        yield [(_plain(item), item.span if isinstance(item, PlacedValue) else span) for item in value], called
+    if depth < _DEEPEST and isinstance(value, dict):
+        for key, member in value.items():
+            yield from _lists(member, span, key, depth + 1)
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON
+    if isinstance(value, PlacedValue):
+        value = value.value
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return {key: _plain(member) for key, member in value.items()} if isinstance(value, dict) else value
+
+
+def _spelling(key: str) -> str:
+    return re.sub(r"[\W_]", "", key).casefold()
+
+
+def _of_list(items: list[tuple[Any, SourceSpan]], called: str) -> list[tuple[dict[str, Any] | str, SourceSpan]]:
+    """Return the items as layers; none where they are no layers."""
+    of_layers = "layer" in called.casefold()
+    if items and of_layers and all(isinstance(item, str) for item, _ in items):
+        return items
+    layers: list[tuple[dict[str, Any] | str, SourceSpan]] = []
+    for item, span in items:
+        keys = {_spelling(key): key for key in item} if isinstance(item, dict) else {}
+        telling = _TELLING | set(_TIMES) | (_VAGUE if of_layers else set())
+        name = next((item[keys[key]] for key in _NAMES if key in keys), None)
+        if not isinstance(name, str) or telling.isdisjoint(keys):
+            return []
+        known = {to: item[keys[key]] for to, spelt in _KEYS.items() for key in reversed(spelt) if key in keys}
+        known |= {key: item[key] for kind, key in keys.items() if not any(kind in spelt for spelt in _KEYS.values())}
+        layers.append((known | {"Name": name}, span))
+    return layers
+
+
+def _times(layers: list[tuple[dict[str, Any] | str, SourceSpan]]) -> list[tuple[str, float, SourceSpan]]:
+    times = []
+    for layer, span in layers:
+        stated = {_spelling(key): value for key, value in layer.items()} if isinstance(layer, dict) else {}
+        time, unit_ms = next(((stated[key], unit) for key, unit in _TIMES.items() if key in stated), (None, 0.0))
+        if isinstance(time, int | float) and not isinstance(time, bool):
+            times.append((stated["name"], time * unit_ms, span))
+    return times

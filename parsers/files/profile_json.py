@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from trtforensics.errors import NotEngineInfoError
 from trtforensics.model.engine import ProfileInfo
 from trtforensics.model.profile import InferenceSamples, InferenceTimes, LayerTime, ProfileRun
-from trtforensics.parsers.files.exported_json import ExportedJson, PlacedValue
+from trtforensics.parsers.files.exported_json import PlacedValue, each_document
 
 if TYPE_CHECKING:
     from trtforensics.parsers.text.document import Document
@@ -29,12 +29,7 @@ def read_profile_json(document: Document) -> ProfileInfo:
     Raises:
         NotEngineInfoError: it is no JSON, it is truncated, or it is JSON of another kind; it says where.
     """
-    info = document.info
-    records = ExportedJson(document.data.decode("utf-8", "replace"), info.path)
-    runs = tuple(_run(record) for record in records.documents(_DEPTH))
-    if not runs:
-        raise NotEngineInfoError(info.path, "the file is empty", _NEXT_STEP)
-    return ProfileInfo(info, runs, tuple(records.repairs))
+    return ProfileInfo(document.info, *each_document(document, _DEPTH, _run, _NEXT_STEP))
 
 
 def _run(record: PlacedValue) -> ProfileRun:
@@ -70,12 +65,8 @@ def read_times_json(document: Document) -> InferenceTimes:
     Raises:
         NotEngineInfoError: it is no JSON, it is truncated, or it is JSON of another kind; it says where.
     """
-    info = document.info
-    records = ExportedJson(document.data.decode("utf-8", "replace"), info.path).documents(0)
-    runs = tuple(_samples(record) for record in records)
-    if not runs:
-        raise NotEngineInfoError(info.path, "the file is empty", _WHAT_TO_GIVE)
-    return InferenceTimes(info, runs)
+    runs, _ = each_document(document, 0, _samples, _WHAT_TO_GIVE)
+    return InferenceTimes(document.info, runs)
 
 
 def _samples(record: PlacedValue) -> InferenceSamples:

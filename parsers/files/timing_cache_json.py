@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from trtforensics.errors import NotATimingCacheError, NotEngineInfoError
 from trtforensics.model.log import MyelinOperation
-from trtforensics.model.timing_cache import KIND, SCHEMA, TimingCache
-from trtforensics.model.timings import Candidate
+from trtforensics.model.timings import KIND, SCHEMA, Candidate, TimingCache
 from trtforensics.parsers.files.exported_json import ExportedJson, PlacedValue
 
 if TYPE_CHECKING:

@@ -30,8 +30,7 @@ from trtforensics.parsers.grammar.line_kinds import (
     SENTENCE,
     LineKind,
 )
-from trtforensics.parsers.grammar.patterns import beginnings_of
-from trtforensics.parsers.grammar.rules import CompiledRule, RuleTerminal
+from trtforensics.parsers.grammar.patterns import CompiledRule, RuleTerminal, beginnings_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from trtforensics.parsers.grammar.line_kinds import LineKind
-    from trtforensics.parsers.grammar.rules import CompiledRule, RuleTerminal
+    from trtforensics.parsers.grammar.patterns import CompiledRule, RuleTerminal
 
 
 class Content(Enum):

@@ -6,12 +6,34 @@ In words, literals are as they are, fields stand in angle brackets, other text i
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trtforensics.parsers.grammar.rules import CompiledRule, RuleTerminal
+    from trtforensics.parsers.grammar.line_kinds import LineKind
+
+
+@dataclass(frozen=True, slots=True)
+class RuleTerminal:
+    """A terminal in an alternative: a literal text, or a regex that may fill a field."""
+
+    literal: str
+    regex: str
+    field: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledRule:
+    """A rule: the kind of line that it reads, and the sequences of terminals that the kind's regex stands for."""
+
+    kind: LineKind
+    alternatives: tuple[tuple[RuleTerminal, ...], ...]
+    is_bulk: bool
+    """Whether lines of this kind fill logs."""
+    decided_by: str
+    """A regex of what behind a prefix shows that no further byte of the line can change how the prefix is read."""
 
 
 LOOK_AROUND = re.compile(r"\(\?<?[=!](?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\))*\)")

@@ -20,9 +20,8 @@ from trtforensics.parsers.lines.bodies import Bodies
 from trtforensics.parsers.lines.bulk import BulkReader, BulkRules
 from trtforensics.parsers.lines.dialects import DIALECTS, WEAK_DIALECTS, WRAPPED
 from trtforensics.parsers.lines.events import KEPT, NO_TEXT, ScannedLines
-from trtforensics.parsers.lines.glued import glued_lines
 from trtforensics.parsers.lines.interning import Memo
-from trtforensics.parsers.lines.prefixes import PrefixReader
+from trtforensics.parsers.lines.prefixes import PrefixReader, glued_lines
 from trtforensics.parsers.lines.singly import Dispatch, SingleReader
 from trtforensics.parsers.lines.unread import MOST_WRAPPED, UnreadLines, is_pasted, mention_tensorrt
 from trtforensics.parsers.text.line_index import LineIndex

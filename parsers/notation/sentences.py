@@ -1,6 +1,7 @@
 """What errors say in their own words, where no cause of the grammar knows them: the sentence, who says it, its class.
 
-The grammar ``sentences.lark`` knows what wraps a sentence and the classes.
+The grammar ``sentences.lark`` knows what wraps a sentence and the classes. Conditions of failed checks, which are C++,
+become words by ``tables/conditions.tsv``.
 """
 
 from __future__ import annotations
@@ -9,14 +10,15 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from trtforensics.knowledge.table import rows
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.line_kinds import SENTENCE, named_fields
-from trtforensics.parsers.notation.conditions import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from trtforensics.parsers.grammar.line_kinds import LineKind
+
 
 _OF_ENGINE = "refused_load"
 _MOST_WRAPPED = 8
@@ -84,3 +86,48 @@ def _wrappers() -> Sequence[LineKind]:
 def classes() -> Mapping[str, LineKind]:
     """Return the classes of errors by name, the narrowest first."""
     return {kind.name: kind for kind in tables.kinds(SENTENCE) if not kind.fields}
+
+
+_JOINTS = (("==", "must be"), ("!=", "must not be"), (">=", "must be at least"), ("<=", "must be at most"))
+_SIGNS = (*_JOINTS, (">", "must be more than"), ("<", "must be less than"), ("&&", "and"), ("||", "or"))
+_SIGN = re.compile(r"\s*(==|!=|>=|<=|&&|\|\||(?<![-<>])>(?![>=])|(?<!<)<(?![<=]))\s*")
+_NAMES = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[a-z])_(?=[a-z])")
+"""Where a name in C++ begins a new word."""
+_ALONE = re.compile(r"(?!true\b|false\b)[A-Za-z_]\w*")
+"""A pointer: the check is that something was made."""
+_SAYS = re.compile(r" (?:must|is|exists?|does|and|or) |^not |exists$|empty$|constant$")
+_NOT = re.compile(r"!\s*(?=[\w(])")
+
+
+def in_words(condition: str) -> str:
+    """Return a condition in words: ``inputs.at(0).shape().nbDims == 4`` is "inputs 0's shape's rank must be 4".
+
+    What is not understood stays as it is spelt.
+    """
+    text = condition.strip()
+    while text.startswith("(") and text.endswith(")") and _closes_last(text):
+        text = text[1:-1].strip()
+    for row in _conditions():
+        text = re.sub(row["pattern"], row["words"], text)
+    if _ALONE.fullmatch(text):
+        return f"no {_NAMES.sub(' ', text)} was made"
+    text = _NOT.sub("not ", _SIGN.sub(lambda sign: f" {dict(_SIGNS)[sign.group(1)]} ", text))
+    text = _NAMES.sub(" ", text)
+    text = text if _SAYS.search(text) else f"{text} holds"
+    return re.sub(r"\s+", " ", text.replace("'s shape's rank", "'s rank")).strip()
+
+
+@cache
+def _conditions() -> Sequence[Mapping[str, str]]:
+    """Return what C++ spells in conditions, as regexes, each with the words for it."""
+    return list(rows("conditions", "trtforensics.parsers.notation"))
+
+
+def _closes_last(text: str) -> bool:
+    """Whether the bracket that opens a text is the one that its last character closes."""
+    depth = 0
+    for place, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if depth == 0:
+            return place == len(text) - 1
+    return False

@@ -101,18 +101,19 @@ def _check_tokens(data: bytes, path: str, next_step: str) -> None:
         if token["open"]:
             depth += 1
             if depth > MAX_DEPTH:
-                where = _place(data, token.start(), path)
+                where = place_in(data, token.start(), path)
                 raise SourceError(where, f"nests more than {MAX_DEPTH} containers, which no export does", next_step)
         elif token["close"]:
             depth = max(depth - 1, 0)
         elif token["number"]:
             number = token["number"].decode()
             number = number if len(number) <= _SHOWN else f"{number[:_SHOWN]}…"
-            where = _place(data, token.start(), path)
+            where = place_in(data, token.start(), path)
             raise SourceError(where, f"{number} is no number that TensorRT or Polygraphy writes", next_step)
 
 
-def _place(data: bytes, at: int, path: str) -> str:
+def place_in(data: bytes, at: int, path: str) -> str:
+    """Return the place of a byte as ``path:line:column``."""
     line_start = data.rfind(b"\n", 0, at) + 1
     column = len(data[line_start:at].decode("utf-8", "replace")) + 1
     return f"{path}:{data.count(bytes([10]), 0, at) + 1}:{column}"

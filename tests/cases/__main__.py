@@ -12,7 +12,6 @@ import argparse
 import json
 import random
 from collections import Counter
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -46,8 +45,8 @@ def judged(case: Path) -> Judgement:
     """Judge the case of a JSON file."""
     expected = json.loads(case.read_text(encoding="utf-8"))
     try:
-        with closing(read_log(str(case.with_suffix(".txt")), max_bytes=1 << 30, on_progress=lambda _: None)) as log:
-            findings = judge(Inputs([log]), Suppression()).findings[:FIRST]
+        log = read_log(str(case.with_suffix(".txt")), max_bytes=1 << 30, on_progress=lambda _: None)
+        findings = judge(Inputs([log]), Suppression()).findings[:FIRST]
     except ForensicsError as error:
         return Judgement(case.stem, "refused", str(error))
     return Judgement(case.stem, *_outcome(expected, findings))
@@ -91,8 +90,8 @@ def roots_kept(case: Path, count: int, scratch: Path) -> int:
 def _root(path: Path) -> tuple[str, list[int]]:
     """Return the code of the first finding and its lines."""
     try:
-        with closing(read_log(str(path), max_bytes=1 << 30, on_progress=lambda _: None)) as log:
-            findings = judge(Inputs([log]), Suppression()).findings
+        log = read_log(str(path), max_bytes=1 << 30, on_progress=lambda _: None)
+        findings = judge(Inputs([log]), Suppression()).findings
     except ForensicsError:
         return "refused", []
     return (findings[0].code, [one.span.line for one in findings[0].evidence]) if findings else ("", [])

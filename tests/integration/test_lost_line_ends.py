@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.in_process import run_in_process
-from trtforensics.parsers.lines import glued
-from trtforensics.parsers.lines.prefixes import PrefixReader
+from trtforensics.parsers.lines.prefixes import PrefixReader, glued_lines
 from trtforensics.parsers.text.line_index import LineIndex
 from trtforensics.sources.build_log import load_build_log
 
@@ -87,7 +86,7 @@ def test_a_glued_line_is_cut_in_one_pass(end: str) -> None:
     prefixes = PrefixReader().read(index)
     index.data = CountingBytes(index.data)
     CountingBytes.copied = 0
-    (parts,) = glued.glued_lines(index, prefixes).values()
+    (parts,) = glued_lines(index, prefixes).values()
     assert len(parts) == BLOCK.count("\n") * SMALL
     assert CountingBytes.copied <= 3 * len(text)
 

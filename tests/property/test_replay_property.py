@@ -16,9 +16,8 @@ from trtforensics.errors import NotAReplayError
 from trtforensics.model.replay import FieldPath, ReplayEntry, ReplayForm, ReplayTensor
 from trtforensics.model.span import SourceInfo
 from trtforensics.parsers.files.located_json import Lines, plain
-from trtforensics.parsers.files.replay import read_replay
+from trtforensics.parsers.files.replay import ReplayJson, locate, read_replay
 from trtforensics.parsers.files.replay_fields import DTYPES, FORMATS
-from trtforensics.parsers.files.replay_places import ReplayJson, locate
 from trtforensics.parsers.text.document import Document
 from trtforensics.replay.writing import to_text
 

@@ -113,8 +113,7 @@ def _options(args: Namespace) -> RunOptions:
 def _lever(args: Namespace, directory: Path, options: RunOptions) -> ReductionLever:
     from trtforensics.bisection.precision.casting.storage import STORAGES
     from trtforensics.onnx_models.cutting import take_apart
-    from trtforensics.reduce.control import control_of
-    from trtforensics.reduce.deriving import Deriver
+    from trtforensics.reduce.deriving import Deriver, control_of
     from trtforensics.reduce.failure import Sameness
     from trtforensics.reduce.graph_lever import Judging, ReductionLever
     from trtforensics.reduce.recording import record

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from trtforensics.model.log import BuildLog
     from trtforensics.model.replay import Replay
-    from trtforensics.model.timing_cache import TimingCache
+    from trtforensics.model.timings import TimingCache
 
     Load = Callable[[str], BuildLog]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from trtforensics.parsers.grammar.line_kinds import LineKind
-from trtforensics.parsers.grammar.patterns import neighbours_of
-from trtforensics.parsers.grammar.rules import CompiledRule, RuleTerminal
+from trtforensics.parsers.grammar.patterns import CompiledRule, RuleTerminal, neighbours_of
 
 _KIND = LineKind("a", "", (), (), (), "", None, noted=False)
 

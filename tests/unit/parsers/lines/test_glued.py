@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.for_each import for_each
-from trtforensics.parsers.lines.glued import glued_lines
-from trtforensics.parsers.lines.prefixes import PrefixReader
+from trtforensics.parsers.lines.prefixes import PrefixReader, glued_lines
 from trtforensics.parsers.text.line_index import LineIndex
 
 STAMP = b"[11/21/2026-07:52:04]"

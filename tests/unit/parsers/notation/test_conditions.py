@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.support.for_each import for_each
-from trtforensics.parsers.notation.conditions import in_words
+from trtforensics.parsers.notation.sentences import in_words
 
 WORDS = {
     "inputs.at(0).shape().nbDims == 4": "inputs 0's rank must be 4",
