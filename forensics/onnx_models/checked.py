@@ -17,7 +17,7 @@ import onnx
 import onnx.inliner
 from onnx import external_data_helper, helper, numpy_helper
 
-from trtforensics.onnx_models.graphs import STANDARD, bodies, graphs, initializers, load, operator_set
+from trtforensics.onnx_models.graphs import STANDARD, bodies, graphs, held_nodes, initializers, load, operator_set
 from trtforensics.onnx_models.reading import constant_of, unique_body_tensors
 from trtforensics.onnx_models.shapes import (
     ShapeFault,
@@ -136,7 +136,8 @@ class CheckedModel:
     def nodes(self) -> tuple[CheckedNode, ...]:
         """The nodes of all graphs, in the order of the file."""
         return tuple(
-            CheckedNode(number, node, holder) for number, (node, holder) in enumerate(_held(self.proto.graph, ""), 1)
+            CheckedNode(number, node, "" if holder is None else holder.name or holder.op_type)
+            for number, (node, holder) in enumerate(held_nodes(self.proto.graph), 1)
         )
 
     @cached_property
@@ -369,13 +370,6 @@ def _missing_data(path: str, model: onnx.ModelProto) -> dict[str, str]:
         elif (size := (folder / name).stat().st_size) < end:
             faults[name] = f"has {size:,} bytes where {end:,} are wanted"
     return faults
-
-
-def _held(graph: onnx.GraphProto, holder: str) -> Iterator[tuple[onnx.NodeProto, str]]:
-    for node in graph.node:
-        yield node, holder
-        for body in bodies(node):
-            yield from _held(body, node.name or node.op_type)
 
 
 def _impossible_node(model: CheckedModel, sizes: Mapping[str, Sizes]) -> ShapeFault | None:

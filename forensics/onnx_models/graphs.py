@@ -62,21 +62,25 @@ def graphs(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
             yield from graphs(body)
 
 
-def nodes_of(graph: onnx.GraphProto) -> Iterator[onnx.NodeProto]:
-    """Yield the nodes of a graph and of its subgraphs; those of a subgraph follow the node that holds it."""
+def held_nodes(
+    graph: onnx.GraphProto | onnx.FunctionProto, holder: onnx.NodeProto | None = None
+) -> Iterator[tuple[onnx.NodeProto, onnx.NodeProto | None]]:
+    """Yield the nodes of a graph and of its subgraphs, each with the node that holds it; what one holds follows it."""
     for node in graph.node:
-        yield node
+        yield node, holder
         for body in bodies(node):
-            yield from nodes_of(body)
+            yield from held_nodes(body, node)
+
+
+def nodes_of(graph: onnx.GraphProto | onnx.FunctionProto) -> Iterator[onnx.NodeProto]:
+    """Yield the nodes of a graph and of its subgraphs; those of a subgraph follow the node that holds it."""
+    return (node for node, _ in held_nodes(graph))
 
 
 def all_nodes(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:
     """Yield the nodes of a model, those of subgraphs and functions too."""
-    yield from nodes_of(model.graph)
-    for function in model.functions:
-        for node in function.node:
-            yield node
-            yield from inside(node)
+    for part in (model.graph, *model.functions):
+        yield from nodes_of(part)
 
 
 def defined(graph: onnx.GraphProto) -> list[str]:

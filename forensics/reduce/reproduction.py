@@ -43,7 +43,6 @@ _BUILDS = (
 )
 """Options of trtexec and of Polygraphy: strong types, level, and what TensorRT-RTX builds for; NONE is its default."""
 _SM = re.compile(r"SM(\d+)(\d)$")
-_RAW_INPUT = "input{}.bin"
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +228,7 @@ def trtexec_line(reproduction: Reproduction) -> str:
 
 def raw_input(place: int) -> str:
     """Return the name of the file with an input's bytes, as trtexec loads them."""
-    return _RAW_INPUT.format(place)
+    return f"input{place}.bin"
 
 
 def _quoted(name: str) -> str:

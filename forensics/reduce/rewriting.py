@@ -11,7 +11,7 @@ from onnx import external_data_helper
 
 from trtforensics.console.counting import counted
 from trtforensics.onnx_models.cutting import constants_to_nodes
-from trtforensics.onnx_models.graphs import graphs, initializers, inside, load, nodes_of, read_in
+from trtforensics.onnx_models.graphs import all_nodes, graphs, initializers, load, nodes_of, read_in
 from trtforensics.onnx_models.reading import constant_of
 from trtforensics.reduce.simplifying import Aspect, Simplification
 
@@ -70,7 +70,7 @@ def file_of(original: Original) -> ModelFile:
     """
     file = load(original.path)
     graph = file.graph
-    nodes = [*nodes_of(graph), *(each for f in file.functions for node in f.node for each in (node, *inside(node)))]
+    nodes = list(all_nodes(file))
     read, constants = read_in(graph), {tensor.name for tensor in initializers(graph)}
     tensors = {name for node in nodes for name in (*node.input, *node.output)} | constants
     copies = onnx.GraphProto(input=graph.input).input

@@ -76,18 +76,12 @@ def load_build_log(
 
 def _scan(source: Source, on_progress: Callable[[Progress], None]) -> ScannedLines:
     middle = processes.middle_of(source)
-    if middle is not None:
+    share = 1.0 if middle is None else (source.size or 0) / middle
 
-        def report(scanned: ScannedLines) -> None:
-            share = (source.size or 0) / middle
-            on_progress(Progress(int(source.position * share), source.size, int(scanned.counts.total * share)))
+    def report(scanned: ScannedLines) -> None:
+        on_progress(Progress(int(source.position * share), source.size, int(scanned.counts.total * share)))
 
-        return processes.scan_halves(source, middle, report)
-    scanner = Scanner()
-    for window in source.windows():
-        scanner.feed(window)
-        on_progress(Progress(source.position, source.size, scanner.scanned.counts.total))
-    return scanner.scanned
+    return processes.scan(source.windows(), report) if middle is None else processes.scan_halves(source, middle, report)
 
 
 def _info_of(parts: Sequence[SourceInfo], sha256: Callable[[], str] = str) -> SourceInfo:

@@ -72,7 +72,7 @@ def _other_form(record: PlacedValue) -> Engine:
     profile in another spelling. What has neither a type, a tactic, a precision nor a time is no list of layers. Of
     several lists the one that says most has the layers, any of them the times.
     """
-    listed = [layers for items in _lists(record, record.span, "", 0) if (layers := _of_list(*items))]
+    listed = [fields for items in _lists(record, record.span, "", 0) if (fields := _of_list(*items))]
     if not listed:
         raise NotEngineInfoError(str(record.span), 'holds no list of "Layers", and no other list of layers', _NEXT_STEP)
     best = max(listed, key=lambda layers: (isinstance(layers[0][0], dict), len(layers), len(layers[0][0])))

@@ -20,6 +20,7 @@ from trtforensics.parsers.text.windows import Window
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from contextlib import AbstractContextManager
 
     from trtforensics.parsers.lines.events import ScannedLines
     from trtforensics.parsers.text.source import Source
@@ -69,15 +70,13 @@ class ScanningProcess:
         return SourceError(self._path, what, "Perhaps there is not enough memory; free some and open it again")
 
 
-@contextmanager
-def scanning_process(path: str, begin: int | None = None) -> Iterator[ScanningProcess]:
+def scanning_process(path: str, begin: int | None = None) -> AbstractContextManager[ScanningProcess]:
     """Start a process that scans a file from ``begin`` on, or the windows of ``path`` that it is fed; end it at last.
 
     Raises:
         OSError: The process cannot be started.
     """
-    with _forked(path, begin) if begin is not None and _may_fork() else _started(path, begin) as process:
-        yield process
+    return _forked(path, begin) if begin is not None and _may_fork() else _started(path, begin)
 
 
 def _may_fork() -> bool:
@@ -134,11 +133,12 @@ def _started(path: str, begin: int | None) -> Iterator[ScanningProcess]:
 
 
 def _send(windows: Iterable[Window], pipe: BinaryIO) -> None:
-    pickle.dump(_scan(windows), pipe, protocol=5)
+    pickle.dump(scan(windows), pipe, protocol=5)
     pipe.flush()
 
 
-def _scan(windows: Iterable[Window], on_window: Callable[[ScannedLines], None] = lambda _: None) -> ScannedLines:
+def scan(windows: Iterable[Window], on_window: Callable[[ScannedLines], None] = lambda _: None) -> ScannedLines:
+    """Scan windows in this process; ``on_window`` is called after each."""
     scanner = Scanner()
     for window in windows:
         scanner.feed(window)
@@ -178,12 +178,12 @@ def scan_halves(source: Source, middle: int, on_part: Callable[[ScannedLines], N
         SourceError: the source cannot be read on.
     """
     with scanning_process(source.path, middle) as process:
-        scanned = _scan(source.windows(end=middle), on_part)
+        scanned = scan(source.windows(end=middle), on_part)
         source.skip_rest()
         try:
             later = process.scanned()
         except SourceError:
-            later = _scan(_file_windows(source.path, middle))
+            later = scan(_file_windows(source.path, middle))
     source.count_skipped(len(later.line_starts))
     scanned.join(later)
     return scanned

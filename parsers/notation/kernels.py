@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from trtforensics.model.kernel import KernelFacts
 from trtforensics.parsers.grammar import tables
@@ -16,7 +16,7 @@ from trtforensics.parsers.grammar.line_kinds import KERNEL, KERNEL_WORD
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from trtforensics.parsers.grammar.line_kinds import LineKind
 
@@ -36,13 +36,6 @@ _TYPES = {
     "tf32": "TF32",
 }
 """The words and letters of all families for a type, in lower case, and TensorRT's spelling of it."""
-
-
-class _NameFacts(NamedTuple):
-    """Fields of :class:`KernelFacts`: those that the name spells, and those that are so by convention."""
-
-    stated: dict[str, Any]
-    conventional: dict[str, Any]
 
 
 @lru_cache(maxsize=1 << 16)
@@ -87,18 +80,20 @@ def _captured(kind: LineKind, match: re.Match[str]) -> Fields:
 
 
 def _facts(name: str, rule: str, fields: Fields) -> KernelFacts:
-    reader, family = _READERS[rule]
-    stated, conventional = reader(fields)
+    stated = {} if rule == "myelin" else _stated(fields)
+    conventional = _by_convention(rule, fields)
+    if rule == "nvjet":
+        stated, conventional = {}, stated
     for word in _possible(KERNEL_WORD, name) if stated or conventional else ():
         match = word.match_text.search(name)
-        if match is not None:
-            word_facts = _word(word.name, _captured(word, match), stated)
-            stated |= word_facts.stated
-            conventional |= word_facts.conventional
+        if match is not None and word.name == "warp_group":
+            conventional["tensor_core"] = True
+        elif match is not None:
+            stated |= _WORDS.get(word.name) or _sized(_captured(word, match), stated)
     stated, conventional = _known(stated), _known(conventional)
     return KernelFacts(
         name,
-        family=family or _LIBRARIES[fields["library"]],
+        family=_FAMILIES.get(rule) or _LIBRARIES[fields["library"]],
         architecture=_architecture(fields),
         by_convention=frozenset(conventional.keys() - stated.keys()),
         **(conventional | stated),
@@ -118,93 +113,62 @@ def _type(fields: Fields, name: str) -> str | None:
     return _TYPES.get(fields.get(name, "").lower())
 
 
-def _types(fields: Fields) -> dict[str, Any]:
-    return {name: _type(fields, name) for name in ("operand", "accumulator", "output")}
-
-
 def _sizes(text: str) -> tuple[int, ...]:
     return tuple(map(int, text.split("x")))
 
 
-def _division(fields: Fields) -> dict[str, Any]:
-    """Return the tile and the stages of ``128x64`` (rows, columns) and ``64x6`` (depth, stages)."""
-    tile = _sizes(fields["sizes"])
-    depth, stages = fields.get("depth"), fields.get("stages")
-    return {"tile": (*tile, int(depth)) if depth else tile, "stages": int(stages) if stages else None}
+def _stated(fields: Fields) -> dict[str, Any]:
+    """Return what the fields of a name spell; of ``128x64`` and ``64x6`` rows, columns, depth and stages."""
+    facts: dict[str, Any] = {name: _type(fields, name) for name in ("operand", "accumulator", "output")}
+    if "sizes" in fields:
+        tile, depth, stages = _sizes(fields["sizes"]), fields.get("depth"), fields.get("stages")
+        facts |= {"tile": (*tile, int(depth)) if depth else tile, "stages": int(stages) if stages else None}
+    if "class" in fields:
+        facts |= {"tensor_core": fields["class"] != "simt", "sparse": fields["class"] == "sptensorop"}
+    elif "unit" in fields and "letter" not in fields:
+        facts["tensor_core"] = True
+    if "sparse" in fields.get("operation", "").split("_"):
+        facts["sparse"] = True
+    return facts
 
 
-def _xmma(fields: Fields) -> _NameFacts:
-    sparse = "sparse" in fields["operation"].split("_") or None
-    return _NameFacts(_types(fields) | {"sparse": sparse}, {"sparse": False, "operand": _type(fields, "stored")})
+def _by_convention(rule: str, fields: Fields) -> dict[str, Any]:
+    """Return what a letter of a name, or a word that is missing, means in a family."""
+    if rule == "xmma":
+        return {"sparse": False, "operand": _type(fields, "stored")}
+    if "letter" not in fields:
+        return {}
+    of_letter, tensor_core = _TYPES[fields["letter"]], "unit" in fields
+    if rule == "library":
+        single = None if tensor_core else "Float"
+    else:
+        single = "Float" if fields["class"] == "simt" else "TF32"
+    operand = {"h": "Half", "s": single}.get(fields["letter"])
+    facts = {"accumulator": of_letter, "output": of_letter, "operand": operand}
+    return facts | {"tensor_core": tensor_core} if rule == "library" else facts
 
 
-def _plain_xmma(fields: Fields) -> _NameFacts:
-    return _NameFacts(_types(fields) | {"tensor_core": True if "unit" in fields else None}, {})
-
-
-def _library(fields: Fields) -> _NameFacts:
-    by_letter = _TYPES[fields["letter"]]
-    tensor_core = "unit" in fields
-    operand = {"h": "Half", "s": None if tensor_core else "Float"}.get(fields["letter"])
-    conventional = {"accumulator": by_letter, "output": by_letter, "operand": operand, "tensor_core": tensor_core}
-    return _NameFacts(_types(fields) | _division(fields), conventional)
-
-
-def _cutlass(fields: Fields) -> _NameFacts:
-    by_letter = _TYPES[fields["letter"]]
-    scalar = fields["class"] == "simt"
-    operand = {"h": "Half", "s": "Float" if scalar else "TF32"}.get(fields["letter"])
-    stated = _types(fields) | _division(fields) | _class(fields)
-    return _NameFacts(stated, {"accumulator": by_letter, "output": by_letter, "operand": operand})
-
-
-def _cutlass3(fields: Fields) -> _NameFacts:
-    return _NameFacts(_types(fields) | _division(fields) | _class(fields), {})
-
-
-def _class(fields: Fields) -> dict[str, Any]:
-    return {"tensor_core": fields["class"] != "simt", "sparse": fields["class"] == "sptensorop"}
-
-
-def _nvjet(fields: Fields) -> _NameFacts:
-    return _NameFacts({}, _types(fields) | _division(fields))
-
-
-def _no_types(_: Fields) -> _NameFacts:
-    return _NameFacts({}, {})
-
-
-def _word(word: str, fields: Fields, stated: Mapping[str, Any]) -> _NameFacts:
-    word_facts = _WORDS.get(word)
-    if word_facts is not None:
-        return word_facts
+def _sized(fields: Fields, stated: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a word with numbers tells of tile and stages."""
     tile, stages, depth = stated.get("tile"), fields.get("stages"), fields.get("depth")
     if "sizes" in fields:
         tile = _sizes(fields["sizes"])
     elif depth and tile:
         tile = (*tile[:2], int(depth))
-    return _NameFacts({"tile": tile, "stages": int(stages) if stages else stated.get("stages")}, {})
+    return {"tile": tile, "stages": int(stages) if stages else stated.get("stages")}
 
 
-_WORDS = {
-    "tensor": _NameFacts({"tensor_core": True}, {}),
-    "sparse_tensor": _NameFacts({"tensor_core": True, "sparse": True}, {}),
-    "warp_group": _NameFacts({}, {"tensor_core": True}),
-    "scalar": _NameFacts({"tensor_core": False}, {}),
-    "split_k": _NameFacts({"split_k": True}, {}),
+_WORDS: Mapping[str, dict[str, Any]] = {
+    "tensor": {"tensor_core": True},
+    "sparse_tensor": {"tensor_core": True, "sparse": True},
+    "scalar": {"tensor_core": False},
+    "split_k": {"split_k": True},
 }
-"""What the words without a number tell; the others tell of tiles and stages."""
-
-_READERS: dict[str, tuple[Callable[[Fields], _NameFacts], str]] = {
-    "xmma": (_xmma, "xmma"),
-    "xmma_pooling": (_plain_xmma, "xmma"),
-    "xmma_depthwise": (_plain_xmma, "xmma"),
-    "xmma_fused": (_plain_xmma, "xmma"),
-    "library": (_library, ""),
-    "cutlass": (_cutlass, "cutlass"),
-    "cutlass3": (_cutlass3, "cutlass"),
-    "nvjet": (_nvjet, "nvjet"),
-    "first_layer": (_plain_xmma, "cutlass"),
-    "myelin": (_no_types, "myelin"),
+"""What the words without a number state."""
+_FAMILIES = {
+    **dict.fromkeys(("xmma", "xmma_pooling", "xmma_depthwise", "xmma_fused"), "xmma"),
+    **dict.fromkeys(("cutlass", "cutlass3", "first_layer"), "cutlass"),
+    "nvjet": "nvjet",
+    "myelin": "myelin",
 }
-"""How the fields of each rule are read, and the rule's family; that of ``library`` is in the name."""
+"""The family of each rule; that of ``library`` is in the name."""

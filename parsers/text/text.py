@@ -6,6 +6,7 @@ import re
 import tempfile
 import weakref
 from bisect import bisect_right
+from collections import deque
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
@@ -102,7 +103,7 @@ def _found(text: bytes, wanted: bytes, offset: int) -> Iterator[int]:
         behind = text.find(b"\n", at)
         if behind < 0:
             return
-        at = text.find(wanted, behind)
+        at = text.find(wanted, behind + 1)
 
 
 def _literal(text: str, *, exact: bool) -> bytes:
@@ -200,12 +201,12 @@ class LogText:
         Case counts only where the needle has a capital letter. The search does not wrap around. A start outside of the
         text is moved to its near end; where the text lies in the other direction, nothing is found.
         """
-        if "\n" in needle:
-            return None
-        for first, last, block in self._towards_end(start, backwards=backwards):
-            index = _index_of(needle, self._read(block, first, last), backwards=backwards)
-            if index is not None:
-                return first + index
+        matcher = LineMatcher(needle)
+        for first, last, block in self._towards_end(start, backwards=backwards) if "\n" not in needle else ():
+            text = self._read(block, first, last)
+            places = matcher.places(text)
+            for place in deque(places, 1) if backwards else places:
+                return first + text.count(b"\n", 0, place)
         return None
 
     def matches(self, matcher: Matcher) -> Iterator[npt.NDArray[np.int64]]:
@@ -288,16 +289,3 @@ class _SpillFile:
             self._file = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115 - closed with this object
             weakref.finalize(self, self._file.close)
         return self._file
-
-
-def _index_of(needle: str, text: bytes, *, backwards: bool) -> int | None:
-    """Return the index of the first (or last) line of ``text`` that holds the needle."""
-    exact = needle != needle.lower()
-    if needle.isascii():
-        folded, wanted = text if exact else text.lower(), needle.encode()
-        at = folded.rfind(wanted) if backwards else folded.find(wanted)
-        return folded.count(b"\n", 0, at) if at >= 0 else None
-    letters = text.decode("utf-8", "replace")
-    letters = letters if exact else letters.lower()
-    at = letters.rfind(needle) if backwards else letters.find(needle)
-    return letters.count("\n", 0, at) if at >= 0 else None

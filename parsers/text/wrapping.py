@@ -63,10 +63,6 @@ _INDENTED_LOGGER = re.compile(rb"^[ \t]+(?=" + _LOGGER + rb")", re.MULTILINE)
 _TICKS = re.compile(rb"^`{1,2}(?=[^`])|(?<=[^`\n])`{1,2}$", re.MULTILINE)
 _TICKED = re.compile(rb"^`{1,2}(?:" + _LOGGER + rb")", re.MULTILINE)
 _ENTITY = re.compile(rb"&(?:gt|lt|amp|quot|apos|nbsp|#39|#x27|#34|#62|#60|#38);")
-_CHARACTERS = {
-    b"&gt;": b">", b"&lt;": b"<", b"&amp;": b"&", b"&quot;": b'"', b"&apos;": b"'", b"&nbsp;": b" ",
-    b"&#39;": b"'", b"&#x27;": b"'", b"&#34;": b'"', b"&#62;": b">", b"&#60;": b"<", b"&#38;": b"&",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,4 +134,6 @@ def _is_numbered(lines: Sequence[bytes]) -> bool:
 
 
 def _character(entity: re.Match[bytes]) -> bytes:
-    return _CHARACTERS[entity.group()]
+    from html import unescape  # noqa: PLC0415 - few logs hold entities
+
+    return unescape(entity.group().decode()).replace("\xa0", " ").encode()
