@@ -1,4 +1,4 @@
-"""Reads this tool's own timing-cache exports: text in, :class:`~trtforensics.model.timing_cache.TimingCache` out."""
+"""Reads this tool's own timing-cache exports: text in, :class:`~trtforensics.model.timings.TimingCache` out."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from trtforensics.findings.case import Case
     from trtforensics.findings.finding import Step
     from trtforensics.onnx_models.checked import CheckedModel, CheckedNode
-    from trtforensics.onnx_models.fitting import ShapeFault
+    from trtforensics.onnx_models.shapes import ShapeFault
 
 
 _MESSAGE = 2**31
