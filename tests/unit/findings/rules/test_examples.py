@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tests.emulator.engine.foreign import Transformer
     from trtforensics.findings.finding import Finding, Report
     from trtforensics.model.notes import Note
-    from trtforensics.sources.quoting import ReadLog
+    from trtforensics.sources.quoting import QuotedLog
 
 OF_HELPERS = {
     *("poly_verdict", "poly_run", "banner", "onnx_header", "unknown_option", "cache_scope", "myelin_budget"),
@@ -40,7 +40,7 @@ def report_on(text: str, folder: Path) -> Report:
     return judge(Inputs([read(text, folder)]), Suppression())
 
 
-def read(text: str, folder: Path) -> ReadLog:
+def read(text: str, folder: Path) -> QuotedLog:
     """Return a log that is written to a folder and read."""
     path = folder / "build.log"
     path.write_text(text, encoding="utf-8", newline="\n")
@@ -48,7 +48,7 @@ def read(text: str, folder: Path) -> ReadLog:
 
 
 @cache
-def example_of(code: str) -> tuple[Marked, ReadLog, Report]:
+def example_of(code: str) -> tuple[Marked, QuotedLog, Report]:
     """Return the log of a rule's example, what was read of it, and the report: made once for all tests."""
     log = log_of(EXAMPLES[code].fires, EXAMPLES[code].cites)
     with TemporaryDirectory() as folder:

@@ -12,7 +12,7 @@ from trtforensics.findings.judging import Inputs, judge
 from trtforensics.findings.suppression import Suppression
 from trtforensics.replay.from_log import replay_of
 from trtforensics.replay.writing import to_text
-from trtforensics.sources.quoting import ReadLog, read_log
+from trtforensics.sources.quoting import QuotedLog, read_log
 from trtforensics.sources.replay import ReplayFile
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ Entries = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def log() -> ReadLog:
+def log() -> QuotedLog:
     """The log that the replays are made from."""
     return read_log(str(LOG), max_bytes=1 << 30, on_progress=lambda _: None)
 
@@ -67,7 +67,7 @@ def without_foreign(entries: Entries) -> None:
         del entries[name]
 
 
-def findings(log: ReadLog, change: Callable[[Entries], None], folder: Path) -> list[Finding]:
+def findings(log: QuotedLog, change: Callable[[Entries], None], folder: Path) -> list[Finding]:
     """Return the findings with the log's own replay, changed."""
     document = json.loads(to_text(replay_of(log.log.builds[0], log.log.source).replay.entries))
     change(document["replay"])
@@ -92,7 +92,7 @@ def test_it_points_into_the_replay(  # noqa: PLR0913, PLR0917 - the columns of t
     speaks: Callable[[Entries], None],
     silent: Callable[[Entries], None],
     cited: str | None,
-    log: ReadLog,
+    log: QuotedLog,
     tmp_path: Path,
 ) -> None:
     (found,) = [one for one in findings(log, speaks, tmp_path) if one.code == code]
@@ -101,7 +101,7 @@ def test_it_points_into_the_replay(  # noqa: PLR0913, PLR0917 - the columns of t
     assert [one for one in findings(log, silent, tmp_path) if one.code == code] == []
 
 
-def test_a_log_without_tuning_says_nothing_of_a_replay(log: ReadLog, tmp_path: Path) -> None:
+def test_a_log_without_tuning_says_nothing_of_a_replay(log: QuotedLog, tmp_path: Path) -> None:
     path = tmp_path / "short.log"
     path.write_text("\n".join(LOG.read_text(encoding="utf-8").split("\n")[:40]), encoding="utf-8")
     short = read_log(str(path), max_bytes=1 << 30, on_progress=lambda _: None)
