@@ -10,7 +10,7 @@ from trtforensics.console.diagnostics import remark
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from trtforensics.model.timings import TimingCache
+    from trtforensics.model.engine import TimingCache
 
 EXAMPLE = """examples:
   trtforensics cache export build.log -o good.json        # TensorRT is not needed

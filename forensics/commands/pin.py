@@ -14,7 +14,7 @@ from trtforensics.pin.conditions import PinConditions
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from trtforensics.model.timings import TimingCache
+    from trtforensics.model.engine import TimingCache
     from trtforensics.pin.making import PinForm
     from trtforensics.pin.plan import PinPlan
 

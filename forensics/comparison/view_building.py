@@ -19,11 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sized
 
     from trtforensics.engines.facts import LayerFacts
-    from trtforensics.model.engine import EngineInfo, ProfileInfo
+    from trtforensics.model.engine import EngineInfo, ProfileInfo, TimingCache
     from trtforensics.model.log import Build, BuildLog, CachedResult, Choice, MyelinOperation
     from trtforensics.model.profile import InferenceTimes
     from trtforensics.model.replay import Replay
-    from trtforensics.model.timings import TimingCache
 
 
 def of_log(log: BuildLog) -> BuildView | None:

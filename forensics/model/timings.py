@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     Int64Column = npt.NDArray[np.int64]
     UInt64Column = npt.NDArray[np.uint64]
     Float64Column = npt.NDArray[np.float64]
-    from trtforensics.model.log import MyelinOperation
-    from trtforensics.model.span import SourceInfo
 
 
 NO_TACTIC = 0xD15EA5EDD15EA5ED
@@ -186,21 +184,3 @@ class OpenBlock:
     last_line: int
     span: SourceSpan
     """The block's first runner."""
-
-
-SCHEMA = 1
-KIND = "timing-cache"
-
-
-@dataclass(frozen=True, slots=True)
-class TimingCache:
-    """A timing-cache export. ``made_from`` is the path of the log or the cache that it was read from.
-
-    A key from a binary cache has no ``op`` (empty) and no candidates: only a log names them. Spans are of the file
-    that was read: the export's own lines, or the log's.
-    """
-
-    source: SourceInfo
-    made_from: str
-    tensorrt_version: str | None
-    keys: tuple[MyelinOperation, ...]

@@ -17,9 +17,9 @@ from trtforensics.sources.build_log import load_build_log
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from trtforensics.model.engine import TimingCache
     from trtforensics.model.log import BuildLog
     from trtforensics.model.replay import ReplayEntry
-    from trtforensics.model.timings import TimingCache
     from trtforensics.pin.conditions import PinConditions
     from trtforensics.pin.pinnable import Pinnable
     from trtforensics.pin.plan import PinnedSlot, PinPlan

@@ -21,11 +21,11 @@ from trtforensics.replay.from_log import LeftOut, final_results, replay_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from trtforensics.model.engine import TimingCache
     from trtforensics.model.kernel import KernelFacts
     from trtforensics.model.log import Build, BuildLog, CachedResult, MyelinOperation
     from trtforensics.model.replay import ReplayEntry
     from trtforensics.model.span import SourceSpan
-    from trtforensics.model.timings import TimingCache
 
     Algorithm = tuple[str, int]
     """A runner's name and a tactic; operations inside a ForeignNode have no runner."""

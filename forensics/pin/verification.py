@@ -16,10 +16,10 @@ from trtforensics.replay.offers import combination_of, may_be
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from trtforensics.model.engine import TimingCache
     from trtforensics.model.log import BuildLog, CachedResult, Choice, EngineLayer, EngineTensor, MyelinOperation
     from trtforensics.model.replay import Replay, ReplayEntry, ReplayTensor
     from trtforensics.model.span import SourceSpan
-    from trtforensics.model.timings import TimingCache
     from trtforensics.replay.offers import FormatCombination
 
 

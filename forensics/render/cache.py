@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from trtforensics.console.terminal import visible
 from trtforensics.errors import UsageError
+from trtforensics.model.engine import KIND, SCHEMA, TimingCache
 from trtforensics.model.log import Tool
-from trtforensics.model.timings import KIND, SCHEMA, TimingCache, tactic_text
+from trtforensics.model.timings import tactic_text
 from trtforensics.parsers.notation.kernels import read_kernel
 from trtforensics.render.json_text import kernel_facts, render
 

@@ -11,7 +11,7 @@ from trtforensics.parsers.text.document import read_document
 from trtforensics.parsers.text.source import MAX_BYTES
 
 if TYPE_CHECKING:
-    from trtforensics.model.timings import TimingCache
+    from trtforensics.model.engine import TimingCache
 
 _MARK = 1 << 10
 """Bytes at the beginning of a file in which a binary cache has a zero."""

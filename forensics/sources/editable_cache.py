@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 from trtforensics.console.processes import completed, describe_exit
 from trtforensics.errors import NotATimingCacheError, UsageError
+from trtforensics.model.engine import TimingCache
 from trtforensics.model.log import MyelinOperation
 from trtforensics.model.span import SourceSpan
-from trtforensics.model.timings import TimingCache, tactic_text
+from trtforensics.model.timings import tactic_text
 from trtforensics.trt.cache_file import BASE, CHANGED, REPORT, UPDATES, CacheReport
 from trtforensics.trt.installed import child_line, installed_modules
 

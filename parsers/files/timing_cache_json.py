@@ -1,4 +1,4 @@
-"""Reads this tool's own timing-cache exports: text in, :class:`~trtforensics.model.timings.TimingCache` out."""
+"""Reads this tool's own timing-cache exports: text in, :class:`~trtforensics.model.engine.TimingCache` out."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.errors import NotATimingCacheError, NotEngineInfoError
+from trtforensics.model.engine import KIND, SCHEMA, TimingCache
 from trtforensics.model.log import MyelinOperation
-from trtforensics.model.timings import KIND, SCHEMA, Candidate, TimingCache
+from trtforensics.model.timings import Candidate
 from trtforensics.parsers.files.exported_json import ExportedJson, PlacedValue
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from trtforensics.bisection.levers.recipe import Recipe, TwoSidedLever, pinned_k
 from trtforensics.bisection.levers.tactics import with_cost
 from trtforensics.bisection.search import Item
 from trtforensics.errors import UsageError
-from trtforensics.model.timings import TimingCache, tactic_text
+from trtforensics.model.engine import TimingCache
+from trtforensics.model.timings import tactic_text
 from trtforensics.parsers.notation.kernels import read_kernel
 from trtforensics.render.cache import to_json
 

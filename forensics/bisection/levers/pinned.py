@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from trtforensics.bisection.session.lever import Described
-    from trtforensics.model.timings import TimingCache
+    from trtforensics.model.engine import TimingCache
     from trtforensics.pin.pinnable import PinOffer
 
     Sides = tuple[Mapping[str, Described], Mapping[str, Described]]

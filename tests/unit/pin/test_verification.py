@@ -22,9 +22,9 @@ from trtforensics.sources.build_log import load_build_log
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from trtforensics.model.engine import TimingCache
     from trtforensics.model.log import BuildLog
     from trtforensics.model.replay import Replay
-    from trtforensics.model.timings import TimingCache
 
     Load = Callable[[str], BuildLog]
 
