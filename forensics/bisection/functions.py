@@ -99,7 +99,7 @@ def bisect_precision(  # noqa: PLR0913 - all but the first two are options
     from trtforensics.bisection.checks import command_of  # noqa: PLC0415 - for this call only
     from trtforensics.bisection.options import BuildOptions, PrecisionOptions  # noqa: PLC0415 - as above
     from trtforensics.bisection.precision.nodes import PrecisionLever  # noqa: PLC0415 - as above
-    from trtforensics.bisection.precision.running import PrecisionRequest, PrecisionRun, given_samples  # noqa: PLC0415 - as above
+    from trtforensics.bisection.precision.running import PrecisionRequest, given_samples, search  # noqa: PLC0415 - as above
     from trtforensics.bisection.runner.options import RunOptions  # noqa: PLC0415 - as above
     from trtforensics.console.output import write_bytes  # noqa: PLC0415 - as above
 
@@ -114,7 +114,7 @@ def bisect_precision(  # noqa: PLR0913 - all but the first two are options
     request = PrecisionRequest(path, options, given_samples(samples), BuildOptions())
     command = None if check is None else command_of(check, PrecisionLever.judged)
     run = RunOptions(build=build, check=command, find=find, max_builds=max_probes)
-    answer, _ = PrecisionRun(request, run, pathlib.Path(artifacts_dir)).run(lambda _: None)
+    answer, _ = search(request, run, pathlib.Path(artifacts_dir), lambda _: None)
     return answer
 
 

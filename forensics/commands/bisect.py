@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from trtforensics.bisection.levers.recipe import Recipe
+    from trtforensics.bisection.precision.answer.precision_answer import PrecisionAnswer
+    from trtforensics.bisection.precision.what_if import WhatIf
     from trtforensics.bisection.runner.options import RunOptions
     from trtforensics.bisection.search import SetSearch
     from trtforensics.bisection.session.history import Event
@@ -315,9 +317,8 @@ def _bisect(args: Namespace, lever: Lever, options: RunOptions) -> int:
 
 def _precision(args: Namespace) -> int:
     from trtforensics.bisection.precision.nodes import PrecisionLever
-    from trtforensics.bisection.precision.quantized import TYPES
-    from trtforensics.bisection.precision.running import PrecisionRequest, PrecisionRun, forecast_of
-    from trtforensics.bisection.precision.what_if import QuantizationRun
+    from trtforensics.bisection.precision.running import PrecisionRequest, builds_of, forecast_of, search
+    from trtforensics.bisection.precision.what_if import TYPES, forecast_what_if, what_if
     from trtforensics.bisection.session.answer import to_json
 
     request = PrecisionRequest(
@@ -327,17 +328,15 @@ def _precision(args: Namespace) -> int:
         read_options(args, BuildOptions),
     )
     directory, options = Path(args.artifacts_dir), run_options(args, PrecisionLever.judged)
+    in_8_bits = request.precision.precision in TYPES
     if args.dry_run:
-        cost = forecast_of(request, options)
+        cost = (forecast_what_if if in_8_bits else forecast_of)(request, options)
         streams.print_result(to_json(cost) if args.json else cost.text())
         return ExitCode.OK
-    run: type[PrecisionRun | QuantizationRun] = (
-        QuantizationRun if request.precision.precision in TYPES else PrecisionRun
-    )
-    prepared = run(request, options, directory)
+    answer: PrecisionAnswer | WhatIf
     with ProgressLine(quiet=args.quiet) as progress:
-        answer, fixed = prepared.run(progress.show)
-    text = answer.text(directory, fixed, wants_builds=prepared.wants_builds)
+        answer, fixed = (what_if if in_8_bits else search)(request, options, directory, progress.show)
+    text = answer.text(directory, fixed, wants_builds=builds_of(options) != "none")
     streams.print_result(to_json(answer.document()) if args.json else text)
     return ExitCode.OK if answer.certified else ExitCode.NO
 

@@ -21,10 +21,16 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def listed(names: Sequence[str], most: int = 3) -> str:
+def listed(names: Sequence[str], most: int = 3, more: str = "more") -> str:
     """Return the first names, and how many more there are: ``a, b, c and 4 more``."""
     rest = len(names) - most
-    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+    return ", ".join(names[:most]) + (f" and {rest} {more}" if rest > 0 else "")
+
+
+def head_lines(lines: Sequence[str], most: int, more: str = "more in result.json") -> list[str]:
+    """Return the first of some lines, and one that says how many more there are."""
+    rest = len(lines) - most
+    return [*lines[:most], *([f"  and {rest} {more}"] if rest > 0 else [])]
 
 
 def grouped(items: Iterable[_Item], key: Callable[[_Item], _Key]) -> dict[_Key, list[_Item]]:

@@ -220,7 +220,7 @@ class PrecisionLever(Lever):
     def _gpu_check(self, folder: Path) -> str:
         self._save_samples(folder / "samples")
         judged = {
-            name: [{"metric": each.metric.name, "tolerance": each.value} for each in tolerances]
+            name: [{"metric": each.metric, "tolerance": each.tolerance} for each in tolerances]
             for name, tolerances in self.judge.tolerances.items()
         }
         return write_gpu_check(self.caster.prepared.path, judged, -self.caster.storage.largest, folder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import ceil, log2
 from os import PathLike, fspath
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from onnx import TensorProto
 
 from trtforensics.bisection.options import BuildOptions, PrecisionOptions, SampleOptions, with_commands
-from trtforensics.bisection.precision.answer.calibration import held_against, read_cache
+from trtforensics.bisection.precision.answer.calibration import held_against
 from trtforensics.bisection.precision.answer.concluding import Conclusion
 from trtforensics.bisection.precision.casting.caster import Caster
 from trtforensics.bisection.precision.casting.storage import FP16, STORAGES
@@ -24,13 +24,13 @@ from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError, 
 from trtforensics.bisection.precision.emulation.ranges import mask_notes, tensor_ranges
 from trtforensics.bisection.precision.items import atoms_of, items_of
 from trtforensics.bisection.precision.nodes import PrecisionLever, Target
-from trtforensics.bisection.precision.quantized import MOST_GROUPS, TYPES, products_of
 from trtforensics.bisection.precision.repair.certificate import Certificate, progress_text
 from trtforensics.bisection.precision.repair.curve import rounding_curve
 from trtforensics.bisection.precision.repair.holding import Beside, parted
 from trtforensics.bisection.precision.repair.safe import safe_repair
 from trtforensics.bisection.precision.repair.smallest import RepairSearch
 from trtforensics.bisection.session.bisection import bisect
+from trtforensics.console.counting import listed
 from trtforensics.errors import SourceError, UsageError
 from trtforensics.model.data_types import Accumulator
 from trtforensics.onnx_models.drawing import how_to_give, inputs_behind
@@ -42,7 +42,7 @@ from trtforensics.onnx_models.shapes import is_dynamic
 from trtforensics.trt.installed import installed_modules, look, require
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
     import numpy.typing as npt
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
     from trtforensics.bisection.precision.answer.precision_answer import PrecisionAnswer
     from trtforensics.bisection.precision.emulation.judging import OutputRule
+    from trtforensics.bisection.precision.items import PrecisionItem
     from trtforensics.bisection.runner.options import RunOptions
     from trtforensics.onnx_models.reading import PreparedModel
     from trtforensics.onnx_models.samples import Sample
@@ -78,8 +79,8 @@ class PrecisionForecast:
     built: ``none``, ``every`` or ``certificate``. ``builder`` is the module that builds, None where none is installed.
     """
 
-    schema: int
-    kind: str
+    schema: int = field(default=1, init=False)
+    kind: str = field(default="precision-forecast", init=False)
     mode: str
     nodes: int
     items: tuple[str, ...]
@@ -108,77 +109,67 @@ class PrecisionRequest:
     build: BuildOptions
 
 
-class PrecisionRun:
-    """A precision search that is ready to run in a directory."""
+def search(
+    request: PrecisionRequest, options: RunOptions, directory: Path, show: Callable[[str], None]
+) -> tuple[PrecisionAnswer, Sequence[str]]:
+    """Search, build what proves the answer, write the repairs; return it and a line about each file of ``fixed/``.
 
-    def __init__(self, request: PrecisionRequest, options: RunOptions, directory: Path) -> None:
-        """Read the model, run it in FP32, and measure its tensors. ``options.build`` is one of :data:`BUILDS`.
+    The directory keeps everything. ``options.build`` is one of :data:`BUILDS`. ``show`` gets lines of progress.
 
-        Raises:
-            SourceError: the model or its samples cannot be read, or the model has no node that could change its type.
-            UsageError: the options make no sense together or for this model.
-        """
-        self._directory, self._builds = directory, builds_of(options)
-        self.lever = lever_of(request, directory.absolute())
-        cache = request.precision.calibration
-        self._calibration = None if cache is None else held_against(read_cache(cache), self.lever.oracle)
-        self._options = with_commands(replace(options, build=None), self.lever)
-        if options.check is not None:
-            self.lever.needs_files, self.lever.settings, self.lever.held = True, "", None
-        elif self._builds == "every":
-            self.lever.settings += "; every probe is built"
-        ranges = tensor_ranges(self.lever.oracle)
-        self.lever.notes += mask_notes(ranges.masked, ranges.empty_rows, self.lever.narrow)
-        self._masked = ranges.masked
-        self._items = items_of(self.lever.caster, ranges.by_tensor)
+    Raises:
+        KeyboardInterrupt: the user stopped it; the directory holds everything up to now.
+        SourceError: the model or its samples cannot be read, or the model has no node that could change its type.
+        UsageError: the options make no sense together or for this model, or the directory is another job's, or in use.
+        OutputError: the directory cannot be written to.
+    """
+    builds, lever, cache = builds_of(options), lever_of(request, directory.absolute()), request.precision.calibration
+    calibration = None if cache is None else held_against(cache, lever.oracle)
+    options = with_commands(replace(options, build=None), lever)
+    if options.check is not None:
+        lever.needs_files, lever.settings, lever.held = True, "", None
+    elif builds == "every":
+        lever.settings += "; every probe is built"
+    ranges = tensor_ranges(lever.oracle)
+    lever.notes += mask_notes(ranges.masked, ranges.empty_rows, lever.narrow)
+    items = items_of(lever.caster, ranges.by_tensor)
+    every = lever.builds = builds == "every"
+    plan = _plan(lever, items, ranges.masked, options, builds=builds == "certificate")
+    begun = time.monotonic()
+    search_answer, fixed = bisect(
+        directory, lever, plan, options, lambda _: show(progress_text(plan, time.monotonic() - begun, every=every))
+    )
+    conclusion = Conclusion(lever, plan, items, directory, builds != "none", options.timeout, calibration)
+    return conclusion.write(search_answer, fixed)
 
-    def run(self, show: Callable[[str], None]) -> tuple[PrecisionAnswer, Sequence[str]]:
-        """Search, build what proves the answer, write the repairs; return it and a line about each file of ``fixed/``.
 
-        ``show`` gets lines of progress.
+def _plan(
+    lever: PrecisionLever,
+    items: Sequence[PrecisionItem],
+    masked: Collection[str],
+    options: RunOptions,
+    *,
+    builds: bool,
+) -> Certificate:
+    """Return the plan of a search; with ``builds`` the probes that prove its answer are built."""
+    atoms, above = atoms_of(lever.caster), {} if lever.needs_files else lever.judge.floors_above
+    search = RepairSearch(items, atoms, lever.narrow.upper(), every=options.find == "all", limit=options.max_builds)
+    if above:
+        costs = f"rounding alone costs {' and '.join(above)} more than the cap"
+        search.futile = f"{costs}; a curve takes the place of a search"
 
-        Raises:
-            KeyboardInterrupt: the user stopped it; the directory holds everything up to now.
-            UsageError: the directory is another job's, or in use.
-            OutputError: the directory cannot be written to.
-        """
-        lever, options = self.lever, self._options
-        atoms, above = atoms_of(lever.caster), {} if lever.needs_files else lever.judge.floors_above
-        futile = f"rounding alone costs {' and '.join(above)} more than the cap; a curve takes the place of a search"
-        narrow, all_sets = lever.narrow.upper(), options.find == "all"
-        search = RepairSearch(self._items, atoms, narrow, every=all_sets, limit=options.max_builds)
-        search.futile = futile if above else ""
-        every = self._builds == "every"
-        lever.builds = every
+    def switch_to_building() -> None:
+        lever.builds = True
 
-        def switch_to_building() -> None:
-            lever.builds = True
-
-        plan = Certificate(
-            search,
-            partial(safe_repair, lever.oracle, self._items, self._masked),
-            switch_to_building,
-            builds=self._builds == "certificate" and lever.target is not None,
-            curve=partial(rounding_curve, lever.oracle, lever.judge, atoms) if above else None,
-        )
-        if not lever.needs_files:
-            plan.beside = Beside(lever.oracle, lever.held, lever.judge, self._masked).holding
-        begun = time.monotonic()
-        search_answer, fixed = bisect(
-            self._directory,
-            lever,
-            plan,
-            options,
-            lambda _: show(progress_text(plan, time.monotonic() - begun, every=every)),
-        )
-        conclusion = Conclusion(lever, plan, self._items, self._directory, self.wants_builds, options.timeout)
-        conclusion.calibration = self._calibration
-        return conclusion.write(search_answer, fixed)
-
-    @property
-    def wants_builds(self) -> bool:
-        """Whether any probe is built."""
-        return self._builds != "none"
+    plan = Certificate(
+        search,
+        partial(safe_repair, lever.oracle, items, masked),
+        switch_to_building,
+        builds=builds and lever.target is not None,
+        curve=partial(rounding_curve, lever.oracle, lever.judge, atoms) if above else None,
+    )
+    if not lever.needs_files:
+        plan.beside = Beside(lever.oracle, lever.held, lever.judge, masked).holding
+    return plan
 
 
 def builds_of(options: RunOptions) -> str:
@@ -210,6 +201,11 @@ class Subject:
     held: tuple[Sample, ...]
     target: Target | None
 
+    @property
+    def builder(self) -> str | None:
+        """The module that builds."""
+        return None if self.target is None else self.target.module
+
 
 def subject_of(request: PrecisionRequest) -> Subject:
     """Read a model and its samples.
@@ -234,20 +230,15 @@ def subject_of(request: PrecisionRequest) -> Subject:
 
 
 def forecast_of(request: PrecisionRequest, options: RunOptions) -> PrecisionForecast:
-    """Return what a search or a curve would cost, without a run of the model.
+    """Return what a search would cost, without a run of the model.
 
     Raises:
         SourceError, UsageError: as :func:`subject_of`.
     """
-    builds, subject, kind = builds_of(options), subject_of(request), TYPES.get(request.precision.precision)
-    module = subject.target.module if subject.target else None
-    if kind is not None:
-        names = tuple(products_of(subject.caster.survey))
-        probes = 2 * min(MOST_GROUPS, len(names)) + 1 + 2 * len(kind.methods)
-        return PrecisionForecast(1, "precision-forecast", "quantization", len(names), names, probes, builds, module)
+    subject = subject_of(request)
     names, nodes = tuple(item.name for item in items_of(subject.caster, {})), len(atoms_of(subject.caster))
     probes = ceil(log2(max(1, len(names)))) + _BEYOND_HALVING
-    return PrecisionForecast(1, "precision-forecast", "precision", nodes, names, probes, builds, module)
+    return PrecisionForecast("precision", nodes, names, probes, builds_of(options), subject.builder)
 
 
 def lever_of(request: PrecisionRequest, directory: Path) -> PrecisionLever:
@@ -401,8 +392,7 @@ def _without_narrow_form(caster: Caster) -> tuple[Counter[str], Counter[str]]:
 
 
 def _counted(counts: Counter[str]) -> str:
-    shown = ", ".join(f"{name} ({count})" for name, count in counts.most_common(_SHOWN))
-    return shown + (f" and {len(counts) - _SHOWN} more kinds" if len(counts) > _SHOWN else "")
+    return listed([f"{name} ({count})" for name, count in counts.most_common()], _SHOWN, "more kinds")
 
 
 def given_samples(

@@ -15,12 +15,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trtforensics.bisection.precision.answer.quantization import Grid, RangeUse, use_of
-from trtforensics.console.counting import counted, listed
+from trtforensics.console.counting import counted, head_lines, listed
 from trtforensics.errors import SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from trtforensics.bisection.precision.emulation.oracle import Oracle
 
 _HEADER = re.compile(r"TRT-(\d+)-(\w+)")
@@ -31,18 +29,8 @@ _MOST = 0.5
 """Of fewer names than half, the cache is of another network."""
 
 
-@dataclass(frozen=True, slots=True)
-class CalibrationCache:
-    """A cache: TensorRT's version as it is written, the calibrator, and the scale of each tensor."""
-
-    path: str
-    version: str
-    calibrator: str
-    scales: Mapping[str, float]
-
-
-def read_cache(path: str) -> CalibrationCache:
-    """Read a calibration cache.
+def read_cache(path: str) -> tuple[str, str, dict[str, float]]:
+    """Read a calibration cache; return TensorRT's version as it is written, the calibrator, the scale of each tensor.
 
     Raises:
         SourceError: it cannot be read, or a line is none of a cache.
@@ -64,7 +52,7 @@ def read_cache(path: str) -> CalibrationCache:
             scales[found[1]] = struct.unpack(">f", bytes.fromhex(found[2].zfill(8)))[0]
         elif line.strip():
             raise SourceError(f"{path}:{number}", "is no line `TENSOR: SCALE` of a calibration cache", next_step)
-    return CalibrationCache(path, header[1], header[2], scales)
+    return header[1], header[2], scales
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +84,7 @@ class CalibrationReport:
         if own < _MOST * total:
             verdict = f"{of}, is of another network: the model has {own} of its {total} names"
         lines = [f"Calibration: {verdict}."]
-        lines += [f"  {each.tensor} {each.use.reason}" for each in wrong[:_SHOWN]]
-        lines += [f"  and {len(wrong) - _SHOWN} more in result.json"] if len(wrong) > _SHOWN else []
+        lines += head_lines([f"  {each.tensor} {each.use.reason}" for each in wrong], _SHOWN)
         if self.missing:
             lines.append(f"  Without a range ({len(self.missing)}): {listed(self.missing, _SHOWN)}.")
         if self.unknown:
@@ -105,26 +92,24 @@ class CalibrationReport:
         return lines
 
 
-def held_against(cache: CalibrationCache, oracle: Oracle) -> CalibrationReport:
+def held_against(path: str, oracle: Oracle) -> CalibrationReport:
     """Hold a cache against the FP32 tensors of the main graph on the samples.
 
     Raises:
         RunError: ONNX Runtime does not return a tensor of the model.
+        SourceError: the cache cannot be read.
     """
+    version, calibrator, scales = read_cache(path)
     known = _seen_tensors(oracle)
-    given = [name for name in known if name in cache.scales]
-    ranges = [
-        CachedRange(name, scale := cache.scales[name], _use(arrays, scale)) for name, arrays in oracle.values_of(given)
-    ]
+    ranges = []
+    for name, arrays in oracle.values_of([name for name in known if name in scales]):
+        scale = scales[name]
+        step = np.asarray([scale if np.isfinite(scale) and scale > 0.0 else 1e-30], np.float64)
+        ranges.append(CachedRange(name, scale, use_of(arrays, Grid(step, np.zeros(1), -_LARGEST, _LARGEST))))
     ranges.sort(key=lambda each: (not each.use.reason, np.inf if each.use.snr_db is None else each.use.snr_db))
-    unknown = tuple(name for name in cache.scales if name not in known)
-    missing = tuple(name for name in known if name not in cache.scales) if ranges else ()
-    return CalibrationReport(cache.path, cache.version, cache.calibrator, tuple(ranges), unknown, missing)
-
-
-def _use(arrays: list[np.ndarray], scale: float) -> RangeUse:
-    step = np.asarray([scale if np.isfinite(scale) and scale > 0.0 else 1e-30], np.float64)
-    return use_of(arrays, Grid(step, np.zeros(1), -_LARGEST, _LARGEST))
+    unknown = tuple(name for name in scales if name not in known)
+    missing = tuple(name for name in known if name not in scales) if ranges else ()
+    return CalibrationReport(path, version, calibrator, tuple(ranges), unknown, missing)
 
 
 def _seen_tensors(oracle: Oracle) -> dict[str, None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trtforensics.bisection.precision.answer.kernels import KernelNotes, kernel_notes
 from trtforensics.bisection.precision.answer.operators import (
@@ -11,16 +11,14 @@ from trtforensics.bisection.precision.answer.operators import (
     proposal,
     write_operator_fix,
 )
-from trtforensics.bisection.precision.answer.parts import (
-    JudgedBy,
+from trtforensics.bisection.precision.answer.precision_answer import (
     JudgedOutput,
-    PrecisionEvidence,
+    PrecisionAnswer,
     RepairNode,
     RepairSummary,
     ScoredProbe,
     TensorReason,
 )
-from trtforensics.bisection.precision.answer.precision_answer import PrecisionAnswer
 from trtforensics.bisection.precision.answer.quantization import QuantizationCost, cost_of
 from trtforensics.bisection.precision.emulation.oracle import RunError, TopRows, top_rows
 from trtforensics.bisection.precision.nodes import PrecisionLever, failure_of, read_scores, was_built
@@ -38,8 +36,8 @@ if TYPE_CHECKING:
 
     from trtforensics.bisection.precision.answer.calibration import CalibrationReport
     from trtforensics.bisection.precision.answer.operators import OperatorFix
-    from trtforensics.bisection.precision.answer.parts import WorstScores
-    from trtforensics.bisection.precision.emulation.judging import OutputJudge, Tolerance
+    from trtforensics.bisection.precision.answer.precision_answer import WorstScores
+    from trtforensics.bisection.precision.emulation.judging import OutputJudge
     from trtforensics.bisection.precision.items import PrecisionItem
     from trtforensics.bisection.precision.repair.certificate import Certificate
     from trtforensics.bisection.precision.repair.smallest import Nodes
@@ -113,9 +111,11 @@ class Conclusion:
             accumulate=oracle.accumulator,
             converted=lever.converted,
             builder=None if lever.target is None else lever.target.module,
-            evidence=PrecisionEvidence(
-                emulated=any(probe.scores for probe in probes), built=bool(folders) and not unresolved, executed=False
-            ),
+            evidence={
+                "emulated": any(probe.scores for probe in probes),
+                "built": bool(folders) and not unresolved,
+                "executed": False,
+            },
             judged={} if lever.needs_files else judged_outputs(lever.judge),
             samples=len(oracle.samples),
             samples_are=lever.samples_are,
@@ -232,19 +232,6 @@ class Conclusion:
 
 def judged_outputs(judge: OutputJudge) -> dict[str, JudgedOutput]:
     """Return how each output is judged."""
-    judged = {}
-    for name, (first, *others) in judge.tolerances.items():
-        also = tuple(JudgedBy(**_fields(each)) for each in others)
-        judged[name] = JudgedOutput(**_fields(first), also=also)
-    return judged
-
-
-def _fields(tolerance: Tolerance) -> dict[str, Any]:
     return {
-        "metric": tolerance.metric.name,
-        "tolerance": tolerance.value,
-        "default": tolerance.cap is not None,
-        "rounding_floor": tolerance.floor,
-        "cap": tolerance.cap,
-        "below_floor": tolerance.is_below_floor,
+        name: JudgedOutput(**asdict(first), also=tuple(others)) for name, (first, *others) in judge.tolerances.items()
     }

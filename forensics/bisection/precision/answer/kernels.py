@@ -6,6 +6,8 @@ tactic. A partial sum stays within the sum of the products' magnitudes, so that 
 
 from __future__ import annotations
 
+import re
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,16 +18,20 @@ from onnx import helper, numpy_helper
 from trtforensics.bisection.precision.emulation.accumulation import partial_sums, product_of
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError, set_outputs
 from trtforensics.bisection.precision.emulation.twin import emulate
+from trtforensics.console.counting import listed
 from trtforensics.model.data_types import Accumulator
 from trtforensics.onnx_models.shapes import sizes_by_tensor
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from trtforensics.bisection.precision.casting.storage import Storage
     from trtforensics.bisection.precision.nodes import PrecisionLever
     from trtforensics.onnx_models.graphs import Survey
 
 PRODUCTS = frozenset({"Conv", "ConvTranspose", "Gemm", "MatMul"})
+_SHOWN = 8
+_MORE = "more in result.json"
 _MARK = "__magnitudes"
 _PARTIAL = "__partial_sum"
 _OPERANDS = 2
@@ -275,3 +281,59 @@ def _wide_sums(lever: PrecisionLever, minimal: frozenset[str], sums: Mapping[str
     judgement = lever.judge.judge(scores)
     nodes = tuple(WideSum(name, sums.get(name), partial.get(name)) for name in products)
     return WideSums(nodes, tuple(others), judgement.passed, judgement.worst)
+
+
+def kernel_lines(notes: KernelNotes, narrow: Storage, accumulator: Accumulator) -> list[str]:
+    """Return the notes as text, on a model in a 16-bit type whose products sum in a type."""
+    lines = []
+    if notes.attention:
+        nodes = listed(notes.attention, _SHOWN, _MORE)
+        lines += [
+            f"In an attention: {nodes}. TensorRT may fuse it to one kernel (_gemm_mha_v2) that",
+            "  absorbs the Casts around Softmax, so that these nodes are FP32 on paper only. A cheap test: mark the",
+            "  scores as an output, which breaks the fusion, and build again (`bisect outputs`).",
+        ]
+    if notes.wide_sums is not None:
+        lines += _wide_lines(notes.wide_sums, narrow.name)
+    sums = listed([each.node for each in notes.sums if not each.emulated], _SHOWN, _MORE)
+    if sums and accumulator is Accumulator.FP32:
+        lines += [
+            f"May be infinite where a kernel accumulates in FP16, by the sum of magnitudes: {sums}.",
+            "  The twin accumulates in FP32; `--accumulate fp16` emulates the other.",
+        ]
+    elif sums:
+        lines.append(
+            f"Not emulated, the twin sums them in FP32: {sums}. By the sum of magnitudes they may be infinite."
+        )
+    if notes.gelu:
+        cubed = listed(
+            [f"{each.node} ({each.tensor} reaches {each.largest:.3g})" for each in notes.gelu], _SHOWN, _MORE
+        )
+        limit = f"{np.cbrt(narrow.largest):.3g}"
+        lines += [
+            f"GELU by Tanh: x ** 3 is infinite in {narrow.name} where |x| > {limit}: {cubed}.",
+            "  The Tanh of infinity is 1, so that this alone need not show in the output. A Clip to -10..10 of what is",
+            "  cubed, not of the factor behind the Tanh, changes no value in FP32 and keeps the cube in range.",
+        ]
+    return lines
+
+
+def _wide_lines(wide: WideSums, narrow: str) -> list[str]:
+    """Return whether FP32 sums are enough, and how to pin tactics that have them."""
+    names = [each.node for each in wide.nodes]
+    shown = listed(names, _SHOWN, _MORE)
+    if not wide.passes:
+        return [f"Accumulation in FP32 is not enough for {shown}: in {narrow} the model fails even so."]
+    rest = f"with the other {len(wide.others)} nodes in FP32" if wide.others else f"with every node in {narrow}"
+    layers = shlex.quote("|".join(re.escape(name) for name in names)) if len(names) <= _SHOWN else "EXPR"
+    sums = []
+    for each in wide.nodes[:_SHOWN]:
+        if each.largest is not None:
+            running = "" if each.partial is None else f", and its running sum reaches {each.partial:.3g}"
+            sums.append(f"  The magnitudes of what {each.node} adds come to {each.largest:.3g}{running}.")
+    return [
+        f"A tactic that accumulates in FP32 does as well as FP32 nodes do for {shown}.",
+        *sums,
+        f"  With such sums the model passes {rest}. Pin such tactics by a verbose log of that build:",
+        f"  trtforensics pin build.log --accumulate fp32 --layers {layers} -o pinned.json",
+    ]

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 from collections import Counter
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from trtforensics.bisection.precision.casting.storage import STORAGES, AlteredConstant
+from trtforensics.bisection.precision.answer.kernels import KernelNotes, kernel_lines
+from trtforensics.bisection.precision.casting.storage import STORAGES
+from trtforensics.bisection.precision.emulation.judging import Tolerance, scores_text
 from trtforensics.bisection.search import Verdict
-from trtforensics.bisection.session.answer import SearchAnswer, document_of
-from trtforensics.console.counting import counted
+from trtforensics.bisection.session.answer import JudgedProbe, SearchAnswer, document_of
+from trtforensics.console.counting import counted, head_lines, listed
 from trtforensics.console.terminal import visible
 from trtforensics.model.data_types import Accumulator
 
@@ -22,18 +20,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from trtforensics.bisection.precision.answer.calibration import CalibrationReport
-    from trtforensics.bisection.precision.answer.kernels import KernelNotes, WideSums
     from trtforensics.bisection.precision.answer.operators import OperatorFix
-    from trtforensics.bisection.precision.answer.parts import (
-        JudgedBy,
-        JudgedOutput,
-        PrecisionEvidence,
-        RepairNode,
-        RepairSummary,
-        ScoredProbe,
-        TensorReason,
-    )
     from trtforensics.bisection.precision.answer.quantization import QuantizationCost
+    from trtforensics.bisection.precision.casting.storage import AlteredConstant
     from trtforensics.bisection.precision.emulation.converted import ConvertedModel
     from trtforensics.bisection.precision.emulation.losses import TensorLoss
     from trtforensics.bisection.precision.emulation.oracle import TopRows
@@ -41,8 +30,12 @@ if TYPE_CHECKING:
     from trtforensics.bisection.precision.repair.holding import Holding
     from trtforensics.bisection.precision.repair.safe import RangeReason
 
+    WorstScores = Mapping[str, float | None]
+    """The worst score of each output by its first metric; None where it is not finite."""
+
 _SHOWN = 20
 _FEW = 8
+_MORE = "more in result.json"
 _SENTENCES = {
     "named": "Named, not certified",
     "inconclusive": "Inconclusive",
@@ -56,6 +49,56 @@ _SINCE: Mapping[str, str] = {"GroupNormalization": "10.15", "LayerNormalization"
 """The TensorRT version whose ONNX parser has the operator (changelogs of onnx-tensorrt and TensorRT).
 
 GroupNormalization of operator set 21 needs the normalisation layer with a scale for each channel, new in 10.15."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredProbe(JudgedProbe):
+    """A probe with its scores; ``near`` the tolerance, noise may decide. ``built`` is None where nothing was built."""
+
+    scores: WorstScores
+    near: bool
+    built: bool | None
+    log_tail: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedOutput(Tolerance):
+    """How an output is judged: by its first metric, and by others besides."""
+
+    also: tuple[Tolerance, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RepairSummary:
+    """The nodes that a repair keeps in FP32, in the model's order, and its probe."""
+
+    nodes: tuple[str, ...]
+    verdict: str | None
+    scores: WorstScores
+    folder: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TensorReason:
+    """Why the nodes at a tensor must stay FP32; ``set`` is the number of their repair."""
+
+    tensor: str
+    moved_as: tuple[str, ...]
+    why: str
+    nodes: tuple[str, ...]
+    set: int
+
+
+@dataclass(frozen=True, slots=True)
+class RepairNode:
+    """A node of a repair, with the scores of two probes: the node alone in 16 bits, and the repair without it."""
+
+    node: str
+    op: str
+    set: int
+    needed: bool | None
+    alone_in_16_bits: WorstScores | None
+    dropped: WorstScores | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +119,7 @@ class PrecisionAnswer:
     accumulate: Accumulator
     converted: ConvertedModel | None
     builder: str | None
-    evidence: PrecisionEvidence
+    evidence: Mapping[str, bool]
     judged: Mapping[str, JudgedOutput]
     samples: int
     samples_are: str
@@ -138,9 +181,9 @@ def _text(answer: PrecisionAnswer, directory: Path, fixed: Sequence[str], *, wan
     lines += [_certificate(answer) if certified else f"{opening}, on {answer.samples_are}: {answer.why}."]
     lines += _operators(answer)
     lines += _sets(answer)
-    lines += curve_lines(answer.curve, answer.samples_are) if answer.curve else []
+    lines += answer.curve.lines(answer.samples_are) if answer.curve else []
     lines += _losses(answer)
-    lines += _kernels(answer)
+    lines += kernel_lines(answer.kernels, STORAGES[answer.precision], answer.accumulate)
     lines += [line for part in (answer.calibration, answer.quantization) if part for line in part.lines()]
     lines += _judged(answer)
     lines += _beside(answer)
@@ -150,22 +193,6 @@ def _text(answer: PrecisionAnswer, directory: Path, fixed: Sequence[str], *, wan
     lines += answer.search.verdicts.lines
     lines += [f"{directory}/fixed/{line}" for line in fixed]
     return "".join(f"{visible(line)}\n" for line in lines)
-
-
-def _listed(names: Sequence[str], most: int = _FEW) -> str:
-    """Return the first of some names, and how many more there are."""
-    more = f" and {len(names) - most} more in result.json" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
-
-
-def _first(lines: Sequence[str], most: int, kind: str = "more") -> list[str]:
-    """Return the first of some lines, and one that says how many more there are."""
-    return [*lines[:most], *([f"  and {len(lines) - most} {kind} in result.json"] if len(lines) > most else [])]
-
-
-def scores_text(scores: Mapping[str, float | None], absent: str = "not finite") -> str:
-    """Return the score of each output."""
-    return ", ".join(f"{name} {absent if score is None else format(score, '.3g')}" for name, score in scores.items())
 
 
 def _unbuildable(answer: PrecisionAnswer) -> list[str]:
@@ -232,18 +259,18 @@ def _sets(answer: PrecisionAnswer) -> list[str]:
         title = f"Alternative {number}, which does as well" if number else "Must stay FP32"
         lines.append(f"{title} ({len(members)} of {answer.search.items} nodes):")
         nodes = [node for node in answer.nodes if node.set == number]
-        lines += _first([_node(node, answer, alone=len(sets) == 1) for node in nodes], _SHOWN)
+        lines += head_lines([_node(node, answer, alone=len(sets) == 1) for node in nodes], _SHOWN)
         reasons = [f"  because {each.tensor} {each.why}" for each in answer.tensors if each.set == number and each.why]
         if not number:
             kept = {node.node for node in nodes}
             first = [each for each in answer.reasons if kept.intersection(each.nodes)]
             reasons += [f"  because {each.tensor} {each.why}{_where(each.samples)}" for each in first]
-        lines += _first(reasons, _SHOWN, "more reasons")
+        lines += head_lines(reasons, _SHOWN, "more reasons in result.json")
         lines += [] if number else _besides(answer)
     if not sets:
         lines += _besides(answer)
     if answer.search.suspects and not sets and answer.status == "inconclusive" and answer.curve is None:
-        lines.append(f"Suspects left: {_listed(answer.search.suspects, _SHOWN)}")
+        lines.append(f"Suspects left: {listed(answer.search.suspects, _SHOWN, _MORE)}")
     return lines
 
 
@@ -257,26 +284,9 @@ def _besides(answer: PrecisionAnswer) -> list[str]:
     of = "" if minimal.nodes else f" of {answer.search.items}"
     kept = set(minimal.nodes)
     shown = [each for each in answer.reasons if not kept.intersection(each.nodes)]
-    reasons = [f"  {_listed(each.nodes)}: {each.tensor} {each.why}{_where(each.samples)}" for each in shown]
+    reasons = [f"  {listed(each.nodes, _FEW, _MORE)}: {each.tensor} {each.why}{_where(each.samples)}" for each in shown]
     title = f"Must stay FP32{besides} so that no value is lost inside ({more}{of} nodes):"
-    return [title, *_first(reasons, _SHOWN, "more reasons")]
-
-
-def curve_lines(curve: RoundingCurve, samples_are: str) -> list[str]:
-    """Return the error at each point of the curve, and the group of nodes that becomes FP32 there."""
-    probes = len(curve.groups) + len(curve.points)
-    lines = [f"Error on {samples_are} against the share of the work that stays FP32 ({probes} probes):"]
-    for point in curve.points:
-        group = curve.groups[point.groups - 1].nodes if point.groups else ()
-        added = f", with {_listed(group, 2)}" if group else ""
-        marks = (" passes" if point.passes else "") + (" (the knee)" if point.groups == curve.knee else "")
-        lines.append(f"  {point.share:6.1%}  {scores_text(point.scores)}{marks}{added}")
-    chosen = curve.points[curve.chosen]
-    which = "the first that passes" if chosen.passes else "which does not pass"
-    lines.append(
-        f"  fixed/ is the point at {chosen.share:.1%}, {which}. Nothing is certified: take the point you need."
-    )
-    return lines
+    return [title, *head_lines(reasons, _SHOWN, "more reasons in result.json")]
 
 
 def _where(samples: Sequence[int]) -> str:
@@ -303,7 +313,7 @@ def _losses(answer: PrecisionAnswer) -> list[str]:
         return []
     unseen = []
     if answer.unseen:
-        names = _listed(answer.unseen)
+        names = listed(answer.unseen, _FEW, _MORE)
         unseen = [f"ONNX Runtime does not show losses inside the bodies of {names}; only outputs judge."]
     where = "in the main graph of" if unseen else "inside"
     what = "the repaired model" if safe.nodes else f"the model in {answer.precision}"
@@ -312,7 +322,7 @@ def _losses(answer: PrecisionAnswer) -> list[str]:
     else:
         lines = [f"Not safe: some values are lost {where} {what} even so.", *_lost("lost", answer.left)]
     if answer.inside and minimal.verdict == Verdict.GOOD.value:
-        fewer = f"Fewer nodes also pass these samples: {_listed(minimal.nodes)}" if minimal.nodes else ""
+        fewer = f"Fewer nodes also pass these samples: {listed(minimal.nodes, _FEW, _MORE)}" if minimal.nodes else ""
         lines += [
             f"{fewer or 'The model as it is also passes these samples'}, and loses values inside:",
             *_lost("overflows or becomes NaN", [each for each in answer.inside if each.lost]),
@@ -325,7 +335,7 @@ def _losses(answer: PrecisionAnswer) -> list[str]:
 
 
 def _lost(what: str, tensors: Sequence[TensorLoss]) -> list[str]:
-    return [f"  {len(tensors)} x {what}: {_listed([_place(each) for each in tensors])}"] if tensors else []
+    return [f"  {len(tensors)} x {what}: {listed([_place(each) for each in tensors], _FEW, _MORE)}"] if tensors else []
 
 
 def _place(loss: TensorLoss) -> str:
@@ -338,57 +348,6 @@ def _repair(kind: str, repair: RepairSummary, answer: PrecisionAnswer, place: st
     verdict = "" if repair.verdict == "good" else f", {repair.verdict}"
     kept = f"{len(repair.nodes)} of {answer.search.items} nodes in FP32"
     return f"The {kind} repair: {kept}{error}{verdict}{place}."
-
-
-def _kernels(answer: PrecisionAnswer) -> list[str]:
-    kernels, lines = answer.kernels, []
-    if kernels.attention:
-        lines += [
-            f"In an attention: {_listed(kernels.attention)}. TensorRT may fuse it to one kernel (_gemm_mha_v2) that",
-            "  absorbs the Casts around Softmax, so that these nodes are FP32 on paper only. A cheap test: mark the",
-            "  scores as an output, which breaks the fusion, and build again (`bisect outputs`).",
-        ]
-    if kernels.wide_sums is not None:
-        lines += _wide_sums(kernels.wide_sums, answer.precision)
-    sums = _listed([each.node for each in kernels.sums if not each.emulated])
-    if sums and answer.accumulate is Accumulator.FP32:
-        lines += [
-            f"May be infinite where a kernel accumulates in FP16, by the sum of magnitudes: {sums}.",
-            "  The twin accumulates in FP32; `--accumulate fp16` emulates the other.",
-        ]
-    elif sums:
-        lines.append(
-            f"Not emulated, the twin sums them in FP32: {sums}. By the sum of magnitudes they may be infinite."
-        )
-    if kernels.gelu:
-        cubed = _listed([f"{each.node} ({each.tensor} reaches {each.largest:.3g})" for each in kernels.gelu])
-        narrow = STORAGES[answer.precision]
-        limit = f"{np.cbrt(narrow.largest):.3g}"
-        lines += [
-            f"GELU by Tanh: x ** 3 is infinite in {narrow.name} where |x| > {limit}: {cubed}.",
-            "  The Tanh of infinity is 1, so that this alone need not show in the output. A Clip to -10..10 of what is",
-            "  cubed, not of the factor behind the Tanh, changes no value in FP32 and keeps the cube in range.",
-        ]
-    return lines
-
-
-def _wide_sums(wide: WideSums, narrow: str) -> list[str]:
-    names = [each.node for each in wide.nodes]
-    if not wide.passes:
-        return [f"Accumulation in FP32 is not enough for {_listed(names)}: in {narrow} the model fails even so."]
-    rest = f"with the other {len(wide.others)} nodes in FP32" if wide.others else f"with every node in {narrow}"
-    layers = shlex.quote("|".join(re.escape(name) for name in names)) if len(names) <= _FEW else "EXPR"
-    sums = []
-    for each in wide.nodes[:_FEW]:
-        if each.largest is not None:
-            running = "" if each.partial is None else f", and its running sum reaches {each.partial:.3g}"
-            sums.append(f"  The magnitudes of what {each.node} adds come to {each.largest:.3g}{running}.")
-    return [
-        f"A tactic that accumulates in FP32 does as well as FP32 nodes do for {_listed(names)}.",
-        *sums,
-        f"  With such sums the model passes {rest}. Pin such tactics by a verbose log of that build:",
-        f"  trtforensics pin build.log --accumulate fp32 --layers {layers} -o pinned.json",
-    ]
 
 
 def _judged(answer: PrecisionAnswer) -> list[str]:
@@ -430,13 +389,13 @@ def _beside(answer: PrecisionAnswer) -> list[str]:
             verdict = f"passes ({scores_text(seen.scores)})" if seen.passes else f"fails: {seen.why}"
             lines.append(f"On {where}, which the search did not see, the answer {verdict}.")
     if holding.lost:
-        lines.append(f"Lost inside fixed/ on held-out samples: {_listed(holding.lost)}.")
+        lines.append(f"Lost inside fixed/ on held-out samples: {listed(holding.lost, _FEW, _MORE)}.")
     if holding.why:
         lines.append("To search on all samples, give --held-out 0.")
     return lines
 
 
-def _rule(rule: JudgedBy) -> str:
+def _rule(rule: Tolerance) -> str:
     floor = _number(rule.rounding_floor)
     if not rule.default:
         origin = f"given; rounding floor {floor}"
@@ -464,7 +423,7 @@ def _constants(answer: PrecisionAnswer) -> list[str]:
     clamped = [f"  {each.name}: {each.clamped} of {each.values} values" for each in answer.constants if each.clamped]
     title = f"Constants beyond {answer.precision}, clamped in model.onnx where nodes in 16 bits read them:"
     folds = "  So the twin is of model.onnx; a build by flags may fold them into others in FP32, before it rounds."
-    return [title, *_first(clamped, _SHOWN), folds] if clamped else []
+    return [title, *head_lines(clamped, _SHOWN), folds] if clamped else []
 
 
 def _evidence(answer: PrecisionAnswer, *, wants_builds: bool) -> list[str]:
@@ -479,10 +438,9 @@ def _evidence(answer: PrecisionAnswer, *, wants_builds: bool) -> list[str]:
     unresolved = [probe.folder for probe in answer.probes if probe.verdict == Verdict.UNRESOLVED.value]
     if unresolved:
         lines.append(f"Unresolved: {', '.join(unresolved[:_SHOWN])}")
-    evidence = answer.evidence
-    kinds = {"emulated": evidence.emulated, "built": evidence.built, "executed": evidence.executed}
-    lines.append("Evidence: " + ", ".join(f"{kind} {'yes' if given else 'no'}" for kind, given in kinds.items()) + ".")
-    if evidence.emulated:
+    kinds = (f"{kind} {'yes' if given else 'no'}" for kind, given in answer.evidence.items())
+    lines.append(f"Evidence: {', '.join(kinds)}.")
+    if answer.evidence["emulated"]:
         emulated = _EMULATED[answer.accumulate]
         lines.append(f"Emulated: {emulated}. No engine was run, and fused kernels may differ.")
     return lines

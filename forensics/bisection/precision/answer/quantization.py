@@ -18,7 +18,7 @@ from trtforensics.bisection.precision.emulation.oracle import Oracle, set_output
 from trtforensics.bisection.precision.emulation.twin import emulate
 from trtforensics.bisection.precision.items import PrecisionItem
 from trtforensics.bisection.precision.repair.smallest import RepairSearch, solve
-from trtforensics.console.counting import counted, listed
+from trtforensics.console.counting import counted, head_lines, listed
 from trtforensics.onnx_models.graphs import Survey, integer
 
 if TYPE_CHECKING:
@@ -129,13 +129,11 @@ class QuantizationCost:
         """Return what quantization costs as text, the pairs that cost most first."""
         ranked = sorted(self.pairs, key=lambda pair: np.inf if pair.without is None else pair.without)
         pairs = [f"  {each.node}, scale {each.scale}: without this pair {_cost(each)}" for each in ranked]
-        more = len(pairs) - _SHOWN
         lines = [
             f"Quantized: {counted(len(ranked), 'pair')} of Q and DQ, at the cost of {_shown(self.error)}",
             "  by relative L2 in FP32 against the model without them.",
             *(f"  {each.node} computes in floating point: {each.why}." for each in self.unpaired[:_SHOWN]),
-            *pairs[:_SHOWN],
-            *([f"  and {more} more in result.json"] if more > 0 else []),
+            *head_lines(pairs, _SHOWN),
         ]
         if self.half:
             lines.append(f"  The fewest that halve it: leave out {listed(self.half, _SHOWN)}.")

@@ -213,20 +213,18 @@ class OutputRule:
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """What an output must reach by one metric. ``floor`` is the score of rounding alone, None where not finite.
+    """What an output must reach by one metric, as a score.
 
-    ``cap`` is the loosest default, and None where the user gave the tolerance.
+    ``rounding_floor`` is the score of rounding alone, None where not finite; ``below_floor``: it fails. ``cap`` is the
+    loosest default, and None where the user gave the tolerance.
     """
 
-    metric: Metric
-    value: float
-    floor: float | None
+    metric: str
+    tolerance: float
+    default: bool
+    rounding_floor: float | None
     cap: float | None
-
-    @property
-    def is_below_floor(self) -> bool:
-        """Whether rounding alone fails."""
-        return not self.metric.passes(self.floor, self.value)
+    below_floor: bool
 
 
 def tolerance_of(metric: Metric, given: float | None, floor: float | None, peak: float, storage: Storage) -> Tolerance:
@@ -234,13 +232,19 @@ def tolerance_of(metric: Metric, given: float | None, floor: float | None, peak:
 
     ``peak`` is the largest magnitude of the output's reference.
     """
-    if given is not None:
-        return Tolerance(metric, given, floor, None)
     scale = (peak or 1.0) if metric.name == "max-abs" else 1.0
     cap = cap_of(metric, storage) * scale
     least = 0.0 if metric.name == "mismatch" else _UNITS * storage.half_unit * scale
     wanted = math.inf if floor is None else max(FLOOR_FACTOR * metric.error_of(floor), least)
-    return Tolerance(metric, metric.score_of(min(cap, wanted)), floor, metric.score_of(cap))
+    score = metric.score_of(min(cap, wanted)) if given is None else given
+    return Tolerance(
+        metric=metric.name,
+        tolerance=score,
+        default=given is None,
+        rounding_floor=floor,
+        cap=metric.score_of(cap) if given is None else None,
+        below_floor=not metric.passes(floor, score),
+    )
 
 
 def cap_of(metric: Metric, storage: Storage) -> float:
@@ -312,6 +316,13 @@ class Judgement:
     why: str
 
 
+def scores_text(scores: Mapping[str, float | None]) -> str:
+    """Return the score of each output."""
+    return ", ".join(
+        f"{name} {'not finite' if score is None else format(score, '.3g')}" for name, score in scores.items()
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class OutputJudge:
     """Judges by tolerances: some for each output, all of which must be reached."""
@@ -322,23 +333,23 @@ class OutputJudge:
         """Judge the scores of one probe."""
         worst, failures, near = {}, [], False
         for name, tolerances in self.tolerances.items():
-            worst[name] = scores.worst(name, tolerances[0].metric)
+            worst[name] = scores.worst(name, METRICS[tolerances[0].metric])
             if worst[name] is None:
                 failures.append(f"{name} is not finite where the FP32 model is")
                 continue
-            for tolerance in tolerances:
-                metric = tolerance.metric
+            for each in tolerances:
+                metric = METRICS[each.metric]
                 score = scores.worst(name, metric)
-                near |= metric.is_near(score, tolerance.value)
-                if score is not None and not metric.passes(score, tolerance.value):
-                    failures.append(f"{name}: {metric.name} {score:.3g}, tolerance {tolerance.value:.3g}")
+                near |= metric.is_near(score, each.tolerance)
+                if score is not None and not metric.passes(score, each.tolerance):
+                    failures.append(f"{name}: {metric.name} {score:.3g}, tolerance {each.tolerance:.3g}")
         return Judgement(not failures, near, worst, "; ".join(failures))
 
     @property
     def floors_above(self) -> Mapping[str, tuple[Tolerance, ...]]:
         """The default tolerances that rounding alone exceeds, by output."""
         above = {
-            name: tuple(each for each in tolerances if each.cap is not None and each.is_below_floor)
+            name: tuple(each for each in tolerances if each.default and each.below_floor)
             for name, tolerances in self.tolerances.items()
         }
         return {name: each for name, each in above.items() if each}

@@ -19,9 +19,11 @@ import onnx
 from trtforensics.bisection.precision.emulation.accumulation import can_reorder, reordered
 from trtforensics.bisection.precision.emulation.judging import (
     METRICS,
+    Metric,
     OutputJudge,
     OutputRule,
     Scores,
+    Tolerance,
     cap_of,
     is_floating,
     peak_of,
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from trtforensics.bisection.precision.casting.caster import Caster
+    from trtforensics.bisection.precision.casting.storage import Storage
     from trtforensics.onnx_models.samples import Sample
 
     Outputs = Mapping[str, npt.NDArray[Any]]
@@ -265,15 +268,17 @@ def floating_outputs(model: onnx.ModelProto, names: Collection[str]) -> dict[str
     return {name: kinds[name] in wide for name in names}
 
 
-def judge_for(oracle: Oracle, rules: Mapping[str, OutputRule]) -> OutputJudge:
-    """Return the judge of an oracle's scores."""
-    storage = oracle.caster.storage
+def judge_for(oracle: Oracle, rules: Mapping[str, OutputRule], other: Storage | None = None) -> OutputJudge:
+    """Return the judge of an oracle's scores; of values in an ``other`` type only the caps are known."""
+    storage = other or oracle.caster.storage
+
+    def tolerance(name: str, metric: Metric, given: float | None) -> Tolerance:
+        floor = None if other else oracle.floor.worst(name, metric)
+        return tolerance_of(metric, given, floor, oracle.peaks[name], storage)
+
     return OutputJudge(
         {
-            name: tuple(
-                tolerance_of(metric, rule.tolerance, oracle.floor.worst(name, metric), oracle.peaks[name], storage)
-                for metric in rule.metrics
-            )
+            name: tuple(tolerance(name, metric, rule.tolerance) for metric in rule.metrics)
             for name, rule in rules.items()
         }
     )

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from math import inf, prod
 from typing import TYPE_CHECKING
 
+from trtforensics.bisection.precision.emulation.judging import METRICS, scores_text
+from trtforensics.console.counting import listed
 from trtforensics.onnx_models.shapes import sizes_by_tensor
 
 if TYPE_CHECKING:
@@ -68,6 +70,22 @@ class RoundingCurve:
         """The nodes in FP32 at the chosen point."""
         return frozenset(node for group in self.groups[: self.chosen] for node in group.nodes)
 
+    def lines(self, samples_are: str) -> list[str]:
+        """Return the error at each point of the curve, and the group of nodes that becomes FP32 there."""
+        probes = len(self.groups) + len(self.points)
+        lines = [f"Error on {samples_are} against the share of the work that stays FP32 ({probes} probes):"]
+        for point in self.points:
+            group = self.groups[point.groups - 1].nodes if point.groups else ()
+            added = f", with {listed(group, 2, 'more in result.json')}" if group else ""
+            marks = (" passes" if point.passes else "") + (" (the knee)" if point.groups == self.knee else "")
+            lines.append(f"  {point.share:6.1%}  {scores_text(point.scores)}{marks}{added}")
+        chosen = self.points[self.chosen]
+        which = "the first that passes" if chosen.passes else "which does not pass"
+        lines.append(
+            f"  fixed/ is the point at {chosen.share:.1%}, {which}. Nothing is certified: take the point you need."
+        )
+        return lines
+
 
 def rounding_curve(  # noqa: PLR0913 - the last two are options
     oracle: Oracle,
@@ -118,8 +136,9 @@ def excess(judge: OutputJudge, scores: Scores) -> float:
     worst = 0.0
     for name, tolerances in judge.tolerances.items():
         for each in tolerances:
-            score, limit = scores.worst(name, each.metric), each.metric.error_of(each.value)
-            worst = max(worst, inf if score is None else each.metric.error_of(score) / (limit or 1.0))
+            metric = METRICS[each.metric]
+            score, limit = scores.worst(name, metric), metric.error_of(each.tolerance)
+            worst = max(worst, inf if score is None else metric.error_of(score) / (limit or 1.0))
     return worst
 
 

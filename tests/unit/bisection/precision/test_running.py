@@ -15,7 +15,7 @@ import pytest
 import trtforensics as tf
 from tests.support.repository import ROOT
 from trtforensics.bisection.options import BuildOptions, PrecisionOptions
-from trtforensics.bisection.precision.running import PrecisionRequest, PrecisionRun, given_samples
+from trtforensics.bisection.precision.running import PrecisionRequest, given_samples, search
 from trtforensics.bisection.runner.options import RunOptions
 
 if TYPE_CHECKING:
@@ -63,9 +63,8 @@ def test_samples_that_do_not_fit_are_named(tmp_path: Path) -> None:
 
 def test_progress_tells_the_time_since_the_search_began(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     request = PrecisionRequest(str(MODEL), PrecisionOptions(), given_samples([arrays()]), BuildOptions())
-    run = PrecisionRun(request, RunOptions(build="none"), tmp_path)
     uptime = time.monotonic
     monkeypatch.setattr(time, "monotonic", lambda: uptime() + 1e6)
     lines: list[str] = []
-    run.run(lines.append)
+    search(request, RunOptions(build="none"), tmp_path, lines.append)
     assert re.fullmatch(r"probes done \d+.*; last (good|bad); \d{1,2}:\d\d", lines[-1])

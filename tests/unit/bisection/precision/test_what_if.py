@@ -11,7 +11,7 @@ import pytest
 from onnx import numpy_helper
 
 from tests.support.zoo.net import Net
-from trtforensics.bisection.precision.quantized import ranges_of
+from trtforensics.bisection.precision.what_if import ranges_of
 from trtforensics.cli import main
 from trtforensics.onnx_models.running import run_model
 

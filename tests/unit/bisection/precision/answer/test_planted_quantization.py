@@ -112,7 +112,7 @@ RANGES = {"x": 3.6 / 127, **{f"{scope}/Tanh_output_0": 1.0 / 127 for scope in BL
 
 
 def report(folder: Path, scales: Mapping[str, float]) -> CalibrationReport:
-    return held_against(read_cache(cache(folder, scales)), oracle(network({}), folder))
+    return held_against(cache(folder, scales), oracle(network({}), folder))
 
 
 def test_a_range_of_a_quarter_is_first_and_a_wide_one_is_named(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_what_is_no_cache_is_refused(text: str, said: str, tmp_path: Path) -> No
 
 def test_names_may_have_colons_and_blanks_and_scales_few_digits(tmp_path: Path) -> None:
     scales = {"(Unnamed Layer* 3) [Convolution]_output": 0.5, "in:0": 2.0}
-    read = read_cache(cache(tmp_path, scales, "TRT-5105-EntropyCalibration"))
-    assert (read.version, read.calibrator, read.scales) == ("5105", "EntropyCalibration", scales)
+    named = cache(tmp_path, scales, "TRT-5105-EntropyCalibration")
+    assert read_cache(named) == ("5105", "EntropyCalibration", scales)
     (tmp_path / "calibration.cache").write_text("TRT-7000-MinMaxCalibration\r\nzero: 0\r\n")
-    assert read_cache(str(tmp_path / "calibration.cache")).scales == {"zero": 0.0}
+    assert read_cache(str(tmp_path / "calibration.cache"))[2] == {"zero": 0.0}

@@ -10,8 +10,7 @@ import pytest
 from tests.support.answers import search_answer
 from trtforensics.bisection.precision.answer.concluding import judged_outputs
 from trtforensics.bisection.precision.answer.kernels import KernelNotes
-from trtforensics.bisection.precision.answer.parts import PrecisionEvidence, ScoredProbe
-from trtforensics.bisection.precision.answer.precision_answer import PrecisionAnswer, last_error
+from trtforensics.bisection.precision.answer.precision_answer import PrecisionAnswer, ScoredProbe, last_error
 from trtforensics.bisection.precision.answer.quantization import PairCost, QuantizationCost
 from trtforensics.bisection.precision.casting.storage import FP16
 from trtforensics.bisection.precision.emulation.judging import METRICS, OutputJudge, tolerance_of
@@ -26,7 +25,7 @@ ANSWER = PrecisionAnswer(
     accumulate=Accumulator.FP32,
     converted=None,
     builder=None,
-    evidence=PrecisionEvidence(emulated=True, built=False, executed=False),
+    evidence={"emulated": True, "built": False, "executed": False},
     judged={},
     samples=3,
     samples_are="3 samples",

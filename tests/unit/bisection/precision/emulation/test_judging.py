@@ -27,8 +27,8 @@ def test_a_default_tolerance_lets_the_floor_pass_with_room(name: str) -> None:
     noise = random.standard_normal(1000).astype(np.float32) * np.float32(3e-4)
     measured = [(scores_of(wanted, wanted + noise * factor) or {})[name] for factor in (1, 2.2, 3.9, 20)]
     tolerance = tolerance_of(metric, None, measured[0], float(np.abs(wanted).max()), FP16)
-    assert [metric.passes(score, tolerance.value) for score in measured] == [True, True, True, name == "mismatch"]
-    assert not tolerance.is_below_floor
+    assert [metric.passes(score, tolerance.tolerance) for score in measured] == [True, True, True, name == "mismatch"]
+    assert not tolerance.below_floor
 
 
 @pytest.mark.parametrize("storage", [FP16, BF16], ids=lambda storage: storage.name)
@@ -40,22 +40,22 @@ def test_no_default_tolerance_is_looser_than_its_cap(name: str, error: float | N
     tolerance = tolerance_of(metric, None, floor, 7.0, storage)
     caps = {"fp16": (1e-2, 0.9999, 40.0, 1e-3), "bf16": (5e-2, 0.999, 26.0, 1e-2)}[storage.name]
     expected = {"max-abs": 7.0 * caps[0], "cosine": caps[1], "psnr": caps[2], "mismatch": caps[3]}.get(name, caps[0])
-    assert tolerance.value == pytest.approx(expected)
+    assert tolerance.tolerance == pytest.approx(expected)
     assert tolerance.cap == pytest.approx(expected)
-    assert tolerance.is_below_floor
+    assert tolerance.below_floor
 
 
 @pytest.mark.parametrize("storage", [FP16, BF16], ids=lambda storage: storage.name)
 def test_no_default_tolerance_is_tighter_than_two_units_of_rounding(storage: Storage) -> None:
-    assert tolerance_of(METRICS["max-rel"], None, 0.0, 1.0, storage).value == 2.0 * storage.half_unit
-    assert tolerance_of(METRICS["max-abs"], None, 0.0, 3.0, storage).value == 6.0 * storage.half_unit
-    assert tolerance_of(METRICS["cosine"], None, 1.0, 1.0, storage).value == 1.0 - (2.0 * storage.half_unit) ** 2
-    assert tolerance_of(METRICS["mismatch"], None, 0.0, 1.0, storage).value == 0.0
+    assert tolerance_of(METRICS["max-rel"], None, 0.0, 1.0, storage).tolerance == 2.0 * storage.half_unit
+    assert tolerance_of(METRICS["max-abs"], None, 0.0, 3.0, storage).tolerance == 6.0 * storage.half_unit
+    assert tolerance_of(METRICS["cosine"], None, 1.0, 1.0, storage).tolerance == 1.0 - (2.0 * storage.half_unit) ** 2
+    assert tolerance_of(METRICS["mismatch"], None, 0.0, 1.0, storage).tolerance == 0.0
 
 
 def test_a_given_tolerance_is_taken_as_it_is() -> None:
     given = tolerance_of(METRICS["max-rel"], 3.0, math.inf, 1.0, FP16)
-    assert (given.value, given.cap, given.is_below_floor) == (3.0, None, True)
+    assert (given.tolerance, given.cap, given.below_floor) == (3.0, None, True)
 
 
 def test_rules_go_from_all_outputs_to_one() -> None:
