@@ -15,7 +15,7 @@ from onnx import TensorProto, helper, numpy_helper
 from trtforensics.bisection.precision.answer.kernels import PRODUCTS
 from trtforensics.bisection.precision.emulation.judging import is_floating, scores_of
 from trtforensics.bisection.precision.emulation.oracle import Oracle, set_outputs
-from trtforensics.bisection.precision.emulation.twin import emulate
+from trtforensics.bisection.precision.emulation.twin import add_switches, emulate
 from trtforensics.bisection.precision.items import PrecisionItem
 from trtforensics.bisection.precision.repair.smallest import RepairSearch, solve
 from trtforensics.console.counting import counted, head_lines, listed
@@ -75,24 +75,19 @@ def pairs_of(survey: Survey) -> tuple[QuantizedPair, ...]:
 def switched(caster: Caster, pairs: tuple[QuantizedPair, ...]) -> onnx.ModelProto:
     """Return the FP32 model with one more input, :data:`QUANTIZED`; a pair that is off passes its tensor on."""
     model = emulate(caster.prepared.proto)
-    graph = model.graph
-    switch_of = {result: number for number, pair in enumerate(pairs) for result in pair.results}
-    source_of = {result: pair.tensor for pair in pairs for result in pair.results}
-    nodes = list(graph.node)
+    graph, nodes = model.graph, list(model.graph.node)
     graph.ClearField("node")
-    graph.input.append(helper.make_tensor_value_info(QUANTIZED, TensorProto.BOOL, [len(pairs)]))
-    for number in range(len(pairs)):
-        index, switch = f"{QUANTIZED}_{number}", f"{QUANTIZED} {number}"
-        graph.initializer.append(numpy_helper.from_array(np.asarray(number, np.int64), index))
-        graph.node.append(helper.make_node("Gather", [QUANTIZED, index], [switch], name=f"{index}_of"))
+    switches = add_switches(graph, QUANTIZED, len(pairs))
+    choices = {
+        result: (switch, pair.tensor) for pair, switch in zip(pairs, switches, strict=True) for result in pair.results
+    }
     for node in nodes:
         graph.node.append(node)
         for slot, result in enumerate(node.output):
-            if result in switch_of:
-                copy = graph.node[-1]
-                copy.output[slot] = f"{result}{QUANTIZED}"
-                inputs = [f"{QUANTIZED} {switch_of[result]}", copy.output[slot], source_of[result]]
-                graph.node.append(helper.make_node("Where", inputs, [result], name=f"{result}{QUANTIZED}_or_not"))
+            if result in choices:
+                quantized = graph.node[-1].output[slot] = f"{result}{QUANTIZED}"
+                switch, exact = choices[result]
+                graph.node.append(helper.make_node("Where", [switch, quantized, exact], [result], name=quantized))
     return model
 
 

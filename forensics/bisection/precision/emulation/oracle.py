@@ -30,14 +30,14 @@ from trtforensics.bisection.precision.emulation.judging import (
     scores_of,
     tolerance_of,
 )
-from trtforensics.bisection.precision.emulation.rounding import (
+from trtforensics.bisection.precision.emulation.twin import (
     SWITCHES,
     can_mix,
+    emulate,
     mixture_of,
     switches,
     without_range_limits,
 )
-from trtforensics.bisection.precision.emulation.twin import emulate
 from trtforensics.errors import ForensicsError, SourceError, UsageError
 from trtforensics.model.data_types import Accumulator
 from trtforensics.onnx_models.graphs import copied, refill

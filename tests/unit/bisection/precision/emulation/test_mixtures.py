@@ -13,8 +13,7 @@ from tests.support.zoo.net import Net
 from trtforensics.bisection.precision.casting.caster import Caster
 from trtforensics.bisection.precision.casting.storage import BF16, FP16
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
-from trtforensics.bisection.precision.emulation.rounding import can_mix
-from trtforensics.bisection.precision.emulation.twin import emulate
+from trtforensics.bisection.precision.emulation.twin import can_mix, emulate
 from trtforensics.model.data_types import Accumulator
 from trtforensics.onnx_models.drawing import random_samples
 from trtforensics.onnx_models.reading import prepare

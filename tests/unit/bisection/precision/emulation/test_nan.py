@@ -11,8 +11,7 @@ from onnx import TensorProto, helper
 
 from trtforensics.bisection.precision.casting.caster import Caster
 from trtforensics.bisection.precision.casting.storage import FP16
-from trtforensics.bisection.precision.emulation.rounding import SWITCHES, mixture_of, switches
-from trtforensics.bisection.precision.emulation.twin import emulate
+from trtforensics.bisection.precision.emulation.twin import SWITCHES, emulate, mixture_of, switches
 from trtforensics.onnx_models.reading import prepare
 from trtforensics.onnx_models.running import run_model
 
