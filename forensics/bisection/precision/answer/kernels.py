@@ -16,7 +16,8 @@ import onnx
 from onnx import helper, numpy_helper
 
 from trtforensics.bisection.precision.emulation.accumulation import partial_sums, product_of
-from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError, set_outputs
+from trtforensics.bisection.precision.emulation.judging import largest_of
+from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
 from trtforensics.bisection.precision.emulation.twin import emulate
 from trtforensics.console.counting import listed
 from trtforensics.model.data_types import Accumulator
@@ -35,7 +36,6 @@ _MORE = "more in result.json"
 _MARK = "__magnitudes"
 _PARTIAL = "__partial_sum"
 _OPERANDS = 2
-_NODES_A_RUN = 64
 
 _TENSORS = 12
 """About how many tensors before a Tanh are looked at: GELU has eight, in any order."""
@@ -141,18 +141,13 @@ def sums_beyond(oracle: Oracle, keep: Collection[str]) -> dict[str, float]:
     names = [
         name for name, node in caster.candidates.items() if node.op in PRODUCTS and node.scope == 0 and name not in keep
     ]
-    largest: dict[str, float] = {}
-    for start in range(0, len(names), _NODES_A_RUN):
-        part = names[start : start + _NODES_A_RUN]
-        runs = oracle.outputs_of(_with_sums(oracle, part))
-        largest.update(
-            (name, max(0.0, *(float(np.max(run[name + _MARK], initial=0.0)) for run in runs))) for name in part
-        )
+    sums = oracle.values_of([name + _MARK for name in names], _with_sums(oracle, names)) if names else ()
+    largest = {tap.removesuffix(_MARK): largest_of(arrays) for tap, arrays in sums}
     return {name: value for name, value in largest.items() if value > caster.storage.largest}
 
 
 def _with_sums(oracle: Oracle, names: Collection[str]) -> onnx.ModelProto:
-    """Return the model with the products of the magnitudes of operands as its outputs, without what is added."""
+    """Return the twin with the products of the magnitudes of operands besides, without what is added."""
     model = emulate(oracle.caster.prepared.proto)
     nodes = [oracle.caster.survey.nodes[name] for name in names]
     for tensor in dict.fromkeys(tensor for node in nodes for tensor in node.input[:_OPERANDS]):
@@ -164,7 +159,6 @@ def _with_sums(oracle: Oracle, names: Collection[str]) -> onnx.ModelProto:
         del product.input[_OPERANDS:], product.output[1:]
         product.input[:] = [tensor + _MARK for tensor in product.input]
         model.graph.node.append(product)
-    set_outputs(model, [name + _MARK for name in names])
     return model
 
 
@@ -186,11 +180,7 @@ def largest_partial_sums(oracle: Oracle, names: Collection[str]) -> dict[str, fl
         if product is not None and survey.scopes[node.output[0]] == 0:
             taps.append(name + _PARTIAL)
             model.graph.node.extend(partial_sums(node, product, taps[-1]))
-    if not taps:
-        return {}
-    set_outputs(model, taps)
-    runs = oracle.outputs_of(model)
-    return {tap.removesuffix(_PARTIAL): max(float(run[tap]) for run in runs) for tap in runs[0]}
+    return {tap.removesuffix(_PARTIAL): largest_of(arrays) for tap, arrays in oracle.values_of(taps, model)}
 
 
 def cubes_beyond(oracle: Oracle, keep: Collection[str]) -> tuple[CubedTensor, ...]:
@@ -207,11 +197,7 @@ def cubes_beyond(oracle: Oracle, keep: Collection[str]) -> tuple[CubedTensor, ..
         cubed = _cubed(survey, node.input[0]) if node.op_type == "Tanh" and survey.scopes[node.output[0]] == 0 else None
         if cubed is not None and cubed[1] not in keep and cubed[0] not in survey.constants:
             tensors[name] = cubed[0]
-    largest = {
-        tensor: max(float(np.max(np.abs(run[tensor]), initial=0.0)) for run in runs)
-        for runs in oracle.tensors(list(dict.fromkeys(tensors.values())))
-        for tensor in runs[0]
-    }
+    largest = {name: largest_of(arrays) for name, arrays in oracle.values_of(dict.fromkeys(tensors.values()))}
     cubed_tensors = (CubedTensor(name, tensor, largest[tensor]) for name, tensor in tensors.items())
     return tuple(each for each in cubed_tensors if each.largest**3 > storage.largest)
 

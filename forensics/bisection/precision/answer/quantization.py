@@ -14,7 +14,6 @@ from onnx import TensorProto, helper, numpy_helper
 
 from trtforensics.bisection.precision.answer.kernels import PRODUCTS
 from trtforensics.bisection.precision.emulation.judging import is_floating, scores_of
-from trtforensics.bisection.precision.emulation.oracle import Oracle, set_outputs
 from trtforensics.bisection.precision.emulation.twin import add_switches, emulate
 from trtforensics.bisection.precision.items import PrecisionItem
 from trtforensics.bisection.precision.repair.smallest import RepairSearch, solve
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
     from trtforensics.bisection.precision.casting.caster import Caster
-    from trtforensics.bisection.precision.emulation.oracle import Outputs
+    from trtforensics.bisection.precision.emulation.oracle import Oracle, Outputs
 
     Errors = Callable[[Collection[str]], float]
     from collections.abc import Sequence
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
 
 _SHARE = 0.5
 _SHOWN = 8
-_A_RUN = 32
-"""How many tensors one run returns."""
 _ENDS: Mapping[int, tuple[float, float]] = {
     TensorProto.INT8: (-128.0, 127.0),
     TensorProto.UINT8: (0.0, 255.0),
@@ -185,24 +182,16 @@ def cost_of(oracle: Oracle) -> QuantizationCost | None:
 
 def _uses(oracle: Oracle, pairs: tuple[QuantizedPair, ...]) -> dict[str, RangeUse]:
     """Return how the scales suit the values of the model without pairs, where they are constants of integer types."""
-    survey = oracle.caster.survey
-    grids = {pair.name: grid for pair in pairs if (grid := _grid(survey, pair)) is not None}
-    uses: dict[str, RangeUse] = {}
+    constants = oracle.caster.survey.constants
+    grids = {pair: grid for pair in pairs if (grid := _grid(oracle.caster.survey, pair)) is not None}
     off = {QUANTIZED: np.zeros(len(pairs), np.bool_)}
-    for start in range(0, len(pairs), _A_RUN):
-        part = [pair for pair in pairs[start : start + _A_RUN] if pair.name in grids]
-        model = switched(oracle.caster, pairs)
-        made = [pair.tensor for pair in part if pair.tensor in survey.producers]
-        set_outputs(model, dict.fromkeys(made))
-        runs = oracle.runner(model)(off) if made else []
-        for pair in part:
-            values = [run[pair.tensor] for run in runs if pair.tensor in run]
-            constant = survey.constants.get(pair.tensor)
-            if not values:
-                samples = [sample[pair.tensor] for sample in oracle.samples if pair.tensor in sample]
-                values = samples if constant is None else [numpy_helper.to_array(constant)]
-            uses[pair.name] = use_of(values, grids[pair.name])
-    return uses
+    computed = oracle.caster.survey.producers
+    made = dict.fromkeys(each.tensor for each in grids if each.tensor in computed or each.tensor not in constants)
+    values = dict(oracle.values_of(made, switched(oracle.caster, pairs), off))
+    return {
+        pair.name: use_of(values.get(pair.tensor) or [numpy_helper.to_array(constants[pair.tensor])], grid)
+        for pair, grid in grids.items()
+    }
 
 
 def _grid(survey: Survey, pair: QuantizedPair) -> Grid | None:

@@ -18,7 +18,7 @@ import numpy as np
 from trtforensics.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -129,6 +129,11 @@ def peak_of(values: Values, lowest: float = -math.inf) -> float:
     """Return the largest finite magnitude, of values from ``lowest`` on; 0 if there is none."""
     wide = np.asarray(values, np.float64)
     return float(np.abs(wide).max(initial=0.0, where=np.isfinite(wide) & (wide >= lowest)))
+
+
+def largest_of(arrays: Iterable[Values]) -> float:
+    """Return the largest magnitude of some arrays; 0 if there is none."""
+    return max((float(np.abs(each).max(initial=0.0)) for each in arrays), default=0.0)
 
 
 _EQUAL: Mapping[str, float] = {**dict.fromkeys(METRICS, 0.0), "cosine": 1.0, "psnr": _PSNR_CAP}

@@ -14,7 +14,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
-from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError, set_outputs
+from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
 from trtforensics.bisection.precision.emulation.ranges import Measure, is_reached, mask_paths, measured_inside
 from trtforensics.bisection.precision.emulation.twin import emulate
 from trtforensics.onnx_models.graphs import Survey, copied, graphs, inside
@@ -37,8 +37,6 @@ _COUNTS = 3
 _SHARE = 1e-2
 """Values that become zero are a loss if they are more than this share of the tensor's length, by relative L2."""
 
-_TENSORS_A_RUN = 128
-"""How many tensors a pair of runs returns, so that their memory stays bounded."""
 _TAP = "__seen"
 
 
@@ -97,16 +95,12 @@ def losses(oracle: Oracle, keep: Collection[str], masked: Collection[str]) -> Lo
     caster = oracle.caster
     typed = caster.cast(keep)
     sources = _sources(caster, typed)
-    names = list(sources)
+    exact = oracle.values_of(*_tapped(emulate(caster.prepared.proto), {name: name for name in sources}))
+    narrow = oracle.values_of(*_tapped(oracle.twin_of(typed), sources))
     seen: dict[str, _Seen] = {}
-    for start in range(0, len(names), _TENSORS_A_RUN):
-        part = names[start : start + _TENSORS_A_RUN]
-        exact = oracle.outputs_of(_with_outputs(emulate(caster.prepared.proto), {name: name for name in part}))
-        narrow = oracle.outputs_of(_with_outputs(oracle.twin_of(typed), {name: sources[name] for name in part}))
-        for name in part:
-            lowest = -caster.storage.largest if name in masked else -np.inf
-            pairs = [(wanted[name + _TAP], got[name + _TAP]) for wanted, got in zip(exact, narrow, strict=True)]
-            seen[name] = _compared_values(pairs, lowest, caster.storage.smallest)
+    for name, (_, wanted), (_, got) in zip(sources, exact, narrow, strict=True):
+        lowest = -caster.storage.largest if name in masked else -np.inf
+        seen[name] = _compared_values(list(zip(wanted, got, strict=True)), lowest, caster.storage.smallest)
     by_tensor = {name: each.loss for name, each in seen.items()}
     inner, unseen = inner_losses(oracle, typed)
     for name, more in inner.items():
@@ -138,13 +132,12 @@ def _sources(caster: Caster, typed: onnx.ModelProto) -> dict[str, str]:
     return {name: place for name, place in places.items() if place}
 
 
-def _with_outputs(model: onnx.ModelProto, tensors: Mapping[str, str]) -> onnx.ModelProto:
-    """Return the model with FP32 copies of some tensors as its outputs, named after the mapping's keys."""
-    for name, source in tensors.items():
-        tap = name + _TAP
+def _tapped(model: onnx.ModelProto, tensors: Mapping[str, str]) -> tuple[list[str], onnx.ModelProto]:
+    """Add FP32 copies of some tensors, named after the mapping's keys; return their names, and the model."""
+    taps = [name + _TAP for name in tensors]
+    for tap, source in zip(taps, tensors.values(), strict=True):
         model.graph.node.append(helper.make_node("Cast", [source], [tap], name=tap, to=TensorProto.FLOAT))
-    set_outputs(model, [name + _TAP for name in tensors])
-    return model
+    return taps, model
 
 
 def _compared_values(pairs: Sequence[Pair], lowest: float, smallest: float) -> _Seen:

@@ -40,6 +40,7 @@ from trtforensics.bisection.precision.emulation.twin import (
 )
 from trtforensics.errors import ForensicsError, SourceError, UsageError
 from trtforensics.model.data_types import Accumulator
+from trtforensics.onnx_models.cutting import free_reads
 from trtforensics.onnx_models.graphs import copied, refill
 from trtforensics.onnx_models.running import ModelSession, failures, first_line, session_of
 
@@ -57,7 +58,8 @@ if TYPE_CHECKING:
 _UNREGISTERED = re.compile(r"([\w.]+):(\w+)\(-?\d+\) is not a registered function/op")
 """What ONNX Runtime says of an operator of a domain that is not ONNX's own (seen in 1.31)."""
 
-TENSORS_A_RUN = 256
+_NOTHING: Sample = {}
+TENSORS_A_RUN = 128
 """How many tensors one run returns, so that their memory stays bounded."""
 
 
@@ -159,18 +161,20 @@ class Oracle:
         """Run an FP32 model on every sample."""
         return self.runner(model)({})
 
-    def tensors(self, names: Sequence[str]) -> Iterator[list[Outputs]]:
-        """Run the FP32 model on every sample with some of its tensors as outputs, a part of them at a time."""
-        for start in range(0, len(names), TENSORS_A_RUN):
-            part = copied(self.caster.prepared.proto)
-            set_outputs(part, names[start : start + TENSORS_A_RUN])
-            yield self.outputs_of(emulate(part))
+    def values_of(
+        self, names: Collection[str], model: onnx.ModelProto | None = None, more: Sample = _NOTHING
+    ) -> Iterator[tuple[str, list[npt.NDArray[Any]]]]:
+        """Yield FP32 tensors of the main graph, inputs included, with their values on every sample.
 
-    def values_of(self, names: Collection[str]) -> Iterator[tuple[str, list[npt.NDArray[Any]]]]:
-        """Yield FP32 tensors of the main graph, inputs included, with their values on every sample."""
+        ``model`` is the twin that is run, by default the FP32 model's, with ``more`` inputs that all samples share.
+        """
         inputs = {value.name for value in self.caster.prepared.proto.graph.input}
         yield from ((name, [np.asarray(each[name]) for each in self.samples]) for name in names if name in inputs)
-        for runs in self.tensors([name for name in names if name not in inputs]):
+        made = [name for name in names if name not in inputs]
+        for start in range(0, len(made), TENSORS_A_RUN):
+            part = copied(self.caster.prepared.proto if model is None else model)
+            set_outputs(part, made[start : start + TENSORS_A_RUN])
+            runs = self.runner(emulate(part) if model is None else part)(more)
             yield from ((name, [run[name] for run in runs]) for name in runs[0])
 
     def runner(self, model: onnx.ModelProto) -> Callable[[Sample], list[Outputs]]:
@@ -228,11 +232,9 @@ class Oracle:
     def _where_nan_begins(self) -> str:
         """Say which node first makes NaN of operands that have none; nothing where none of the main graph does."""
         survey = self.caster.survey
-        wrong: set[str] = set()
         names = [name for name, kind in survey.types.items() if kind == onnx.TensorProto.FLOAT]
         made = [name for name in names if name in survey.producers and survey.scopes[name] == 0]
-        for run in (run for runs in self.tensors(made) for run in runs):
-            wrong.update(name for name, values in run.items() if np.isnan(values).any())
+        wrong = {name for name, arrays in self.values_of(made) if any(np.isnan(each).any() for each in arrays)}
         first = next(
             (n for n in survey.nodes.values() if wrong.intersection(n.output) and not wrong.intersection(n.input)), None
         )
@@ -255,10 +257,16 @@ class Oracle:
         return {name: count for name, count in counts.items() if count}
 
 
-def set_outputs(model: onnx.ModelProto, names: Iterable[str]) -> None:
-    """Make FP32 tensors the only outputs of a model."""
+def set_outputs(model: onnx.ModelProto, names: Collection[str]) -> None:
+    """Make FP32 tensors the only outputs of a model, without the nodes that none of them needs."""
     values = (onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None) for name in names)
     refill(model.graph, "output", values)
+    needed, nodes = set(names), []
+    for node in reversed(model.graph.node):
+        if not needed.isdisjoint(node.output):
+            needed.update(free_reads(node))
+            nodes.append(node)
+    refill(model.graph, "node", reversed(nodes))
 
 
 def floating_outputs(model: onnx.ModelProto, names: Collection[str]) -> dict[str, bool]:

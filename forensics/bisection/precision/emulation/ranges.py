@@ -11,6 +11,7 @@ the tensors are. The stack is reduced to one vector again. A branch that is not 
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -216,56 +217,30 @@ def tensor_ranges(oracle: Oracle) -> TensorRanges:
     Tensors of subgraphs are left out where ONNX Runtime cannot give them, and nothing follows from that but fewer
     reasons in the answer.
     """
-    survey = oracle.caster.survey
-    extremes = _Extremes(oracle, mask_paths(survey))
+    survey, lowest = oracle.caster.survey, -oracle.caster.storage.largest
+    paths, opset = mask_paths(survey), operator_set(oracle.caster.prepared.proto)
+    largest: dict[str, float] = {}
+    unmasked: dict[str, float] = {}
+    masked: Counter[str] = Counter()
+    empty: Counter[str] = Counter()
     names = [
         name
         for name, scope in survey.scopes.items()
         if scope == 0 and survey.types.get(name) == TensorProto.FLOAT and name not in survey.constants
     ]
-    for name in names:
-        if name in survey.sources:
-            for sample in oracle.samples:
-                extremes.note(name, np.asarray(sample[name]))
-    made = [name for name in names if name not in survey.sources]
-    for name, array in (each for runs in oracle.tensors(made) for run in runs for each in run.items()):
-        extremes.note(name, array)
-    return extremes.result(_inside_bodies(oracle))
-
-
-@dataclass(slots=True)
-class _Extremes:
-    oracle: Oracle
-    paths: Mapping[str, frozenset[str]]
-    largest: dict[str, float] = field(default_factory=dict)
-    unmasked: dict[str, float] = field(default_factory=dict)
-    masked: dict[str, int] = field(default_factory=dict)
-    empty: dict[str, int] = field(default_factory=dict)
-
-    def note(self, name: str, values: Values) -> None:
-        """Note the values of one sample."""
-        self.largest[name] = max(self.largest.get(name, 0.0), _largest(values))
-        if name not in self.paths:
-            return
-        lowest = -self.oracle.caster.storage.largest
-        low = values < lowest
-        self.unmasked[name] = max(self.unmasked.get(name, 0.0), _largest(values[~low]))
-        if low.any():
-            self.masked[name] = self.masked.get(name, 0) + int(np.count_nonzero(low))
-        survey = self.oracle.caster.survey
-        opset = operator_set(self.oracle.caster.prepared.proto)
-        for softmax in self.paths[name]:
-            if survey.nodes[softmax].input[0] == name:
-                rows = rows_without_keys(survey.nodes[softmax], values, lowest, opset)
-                if rows:
-                    self.empty[softmax] = self.empty.get(softmax, 0) + rows
-
-    def result(self, inner: Mapping[str, float]) -> TensorRanges:
-        """Return what was noted; masks count where a row is masked everywhere."""
-        spared = {name for name, softmax in self.paths.items() if not softmax.intersection(self.empty)}
-        unmasked = {name: self.unmasked[name] for name in spared if name in self.unmasked}
-        masked = {name: count for name, count in self.masked.items() if name in spared}
-        return TensorRanges({**self.largest, **unmasked, **inner}, masked, self.empty)
+    for name, arrays in oracle.values_of(names):
+        largest[name] = max(map(_largest, arrays))
+        for values in arrays if name in paths else ():
+            low = values < lowest
+            unmasked[name] = max(unmasked.get(name, 0.0), _largest(values[~low]))
+            masked[name] += int(np.count_nonzero(low))
+            for softmax in paths[name]:
+                if survey.nodes[softmax].input[0] == name:
+                    empty[softmax] += rows_without_keys(survey.nodes[softmax], values, lowest, opset)
+    empty = +empty
+    spared = {name for name in unmasked if not paths[name].intersection(empty)}  # elsewhere masks count
+    ranges = {**largest, **{name: unmasked[name] for name in spared}, **_inside_bodies(oracle)}
+    return TensorRanges(ranges, {name: count for name, count in masked.items() if count and name in spared}, empty)
 
 
 def _inside_bodies(oracle: Oracle) -> dict[str, float]:
