@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 
+from trtforensics.bisection.precision.casting.eligibility import operators_that
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -22,13 +24,7 @@ _OUT_OF_RANGE = 1000.0
 _NEARLY = 30.0
 _LOSSY = 3.0
 _NEAR_THE_LIMIT = 0.25
-_LOSSY_OPERATORS = frozenset(
-    {
-        *("BatchNormalization", "CumSum", "Div", "Einsum", "Exp", "InstanceNormalization", "LayerNormalization", "Log"),
-        *("LogSoftmax", "Pow", "Reciprocal", "ReduceL2", "ReduceLogSumExp", "ReduceMean", "ReduceProd", "ReduceSum"),
-        *("ReduceSumSquare", "RMSNormalization", "Softmax", "Sqrt"),
-    }
-)
+_LOSSY_OPERATORS = operators_that("lossy")
 
 
 class Beyond(Enum):

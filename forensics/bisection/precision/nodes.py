@@ -137,7 +137,11 @@ class PrecisionLever(Lever):
         save(self.caster, self.oracle.twin_of(typed), paths["twin"])
         save(self.caster, typed, paths["model"])
         if self.target is not None:
-            job = self._job(self.target, paths["model"], keep, folder)
+            job = _typed_job(self.target, paths["model"], folder)
+            if self.target.constraints:
+                plain = place / f"fp32.{stem}model.onnx"
+                save(self.caster, self.caster.cast(self.caster.candidates), plain)
+                job = replace(job, model=str(plain), fp32_layers=sorted(keep), precision=self.narrow.upper())
             write_text(folder / JOB, json.dumps(asdict(job), indent=1))
         return paths
 
@@ -146,14 +150,6 @@ class PrecisionLever(Lever):
         if self.target is None or self.target.constraints:
             return None
         return _typed_job(self.target, model, folder)
-
-    def _job(self, target: Target, model: Path, keep: frozenset[str], folder: Path) -> BuildJob:
-        job = _typed_job(target, model, folder)
-        if not target.constraints:
-            return job
-        plain = model.with_name(f"fp32.{model.name}")
-        save(self.caster, self.caster.cast(self.caster.candidates), plain)
-        return replace(job, model=str(plain), fp32_layers=sorted(keep), precision=self.narrow.upper())
 
     def _save_samples(self, folder: Path) -> None:
         """Write the samples once, so that checks run on the same ones."""

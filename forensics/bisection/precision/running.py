@@ -16,6 +16,7 @@ from trtforensics.bisection.options import BuildOptions, PrecisionOptions, Sampl
 from trtforensics.bisection.precision.answer.calibration import held_against
 from trtforensics.bisection.precision.answer.concluding import Conclusion
 from trtforensics.bisection.precision.casting.caster import Caster
+from trtforensics.bisection.precision.casting.eligibility import operators_that
 from trtforensics.bisection.precision.casting.storage import FP16, STORAGES
 from trtforensics.bisection.precision.emulation.accumulation import FIRST_OPERATOR_SET
 from trtforensics.bisection.precision.emulation.converted import ConvertedModel, judged, raised_for, require_equal
@@ -59,12 +60,7 @@ BUILDS = ("certificate", "every", "none")
 """Which probes are really built: those that prove the answer, every one, or none."""
 
 _HALVES: Mapping[int, str] = {TensorProto.FLOAT16: "FP16", TensorProto.BFLOAT16: "BF16"}
-_NO_ARITHMETIC = frozenset(
-    {
-        *("Cast", "CastLike", "Constant", "ConstantOfShape", "DequantizeLinear", "EyeLike", "Identity", "OneHot"),
-        *("QuantizeLinear", "Range", "Shape", "Size"),
-    }
-)
+_NO_ARITHMETIC = operators_that("no-arithmetic")
 _SHOWN = 5
 _BEYOND_HALVING = 9
 """Probes that a search for two nodes takes beside those that halve the items."""

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from trtforensics.bisection.precision.answer.kernels import KernelNotes, kernel_notes
-from trtforensics.bisection.precision.answer.operators import (
-    build_operator_fix,
-    proposal,
-    write_operator_fix,
-)
+from trtforensics.bisection.precision.answer.operators import NAME, operator_fix
 from trtforensics.bisection.precision.answer.precision_answer import (
     JudgedOutput,
     PrecisionAnswer,
@@ -82,18 +78,15 @@ class Conclusion:
         """Propose operators in the place of chains, where that saves nodes; write and build them."""
         if self.plan.safe is None or self.plan.curve is not None:
             return None
+        work = self.directory / _OPERATORS_BUILD if self.builds else None
         try:
-            proposed = proposal(self.lever.oracle, self.lever.judge, self.plan.safe.nodes)
+            with explained(str(self.directory)):
+                fix = operator_fix(self.lever, self.plan.safe.nodes, folder, work, self.timeout)
         except RunError:  # ONNX Runtime runs the original, and not every twin of the rewritten model
             return None
-        if proposed is None:
-            return None
-        lines.insert(0, write_operator_fix(proposed, folder))
-        if not self.builds:
-            return proposed.fix
-        with explained(str(self.directory)):
-            problem = build_operator_fix(proposed, self.lever, self.directory / _OPERATORS_BUILD, self.timeout)
-        return replace(proposed.fix, built=not problem, why_not_built=problem)
+        if fix is not None:
+            lines.insert(0, f"{NAME}: normalisations as operators, with Casts, for a strongly typed build")
+        return fix
 
     def _answer(self, search: SearchAnswer, operators: OperatorFix | None) -> PrecisionAnswer:
         lever, plan = self.lever, self.plan

@@ -15,6 +15,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
+from trtforensics.bisection.precision.casting.eligibility import operators_that
 from trtforensics.bisection.precision.emulation.accumulation import partial_sums, product_of
 from trtforensics.bisection.precision.emulation.judging import largest_of
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
@@ -40,7 +41,7 @@ _OPERANDS = 2
 _TENSORS = 12
 """About how many tensors before a Tanh are looked at: GELU has eight, in any order."""
 
-_BETWEEN = frozenset({"Add", "Cast", "Div", "Dropout", "Identity", "Mul", "Reshape", "Softmax", "Sub", "Where"})
+_BETWEEN = operators_that("in-attention")
 """What exporters write between the two products of an attention."""
 
 

@@ -60,22 +60,42 @@ class OperatorFix:
     why_not_built: str
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorProposal:
-    """A rewritten model by its caster, the nodes of it that stay FP32, and its part of the answer, not built yet.
+def operator_fix(
+    lever: PrecisionLever, safe: Nodes, fixed: Path, work: Path | None, timeout: float | None
+) -> OperatorFix | None:
+    """Propose operators for chains that a safe repair touches, where that saves nodes; write the model into ``fixed``.
 
-    Its twin passes, in which the operators have FP32 statistics. Nothing is lost inside.
+    It is built in the folder ``work``, if there is one.
+
+    Raises:
+        RunError: ONNX Runtime cannot run a twin of the rewritten model.
+        OSError, OutputError: a file cannot be written.
     """
+    proposed = proposal(lever.oracle, lever.judge, safe)
+    if proposed is None:
+        return None
+    fix, caster = proposed
+    keep, model = caster.kept(fix.nodes), fixed / NAME
+    save(caster, caster.cast(keep), model, data=_DATA)
+    if work is None:
+        return fix
+    work.mkdir(exist_ok=True)
+    problem = built(lever, model, work, timeout)
+    if not problem:
+        try:
+            build = load_build_log([str(work / LOG)]).builds[-1]
+        except SourceError as error:
+            problem = f"the build's log cannot be read: {error.what}"
+        else:
+            problem = next(iter(differences(caster, keep, build)), "")
+    return replace(fix, built=not problem, why_not_built=problem)
 
-    caster: Caster
-    nodes: Nodes
-    fix: OperatorFix
 
-
-def proposal(oracle: Oracle, judge: OutputJudge, safe: Nodes) -> OperatorProposal | None:
+def proposal(oracle: Oracle, judge: OutputJudge, safe: Nodes) -> tuple[OperatorFix, Caster] | None:
     """Return the model with operators for the chains that a safe repair touches; None if that saves no FP32 node.
 
-    ``judge`` is the original's, so that both are held to the same tolerances.
+    ``judge`` is the original's, so that both are held to the same tolerances. The operators of the twin, which passes,
+    have FP32 statistics; nothing is lost inside.
 
     Raises:
         RunError: ONNX Runtime cannot run a twin of the rewritten model.
@@ -89,7 +109,7 @@ def proposal(oracle: Oracle, judge: OutputJudge, safe: Nodes) -> OperatorProposa
 
 def _proposal_of(
     chains: tuple[NormChain, ...], oracle: Oracle, judge: OutputJudge, safe: Nodes
-) -> OperatorProposal | None:
+) -> tuple[OperatorFix, Caster] | None:
     prepared = oracle.caster.prepared
     proto = with_operators(prepared.proto, chains) if chains else None
     if proto is None:
@@ -119,37 +139,7 @@ def _proposal_of(
         built=None,
         why_not_built="",
     )
-    return OperatorProposal(caster, nodes, fix)
-
-
-def write_operator_fix(proposal: OperatorProposal, folder: Path) -> str:
-    """Write the model with operators and Casts, and return a line about it.
-
-    Raises:
-        OutputError: a file cannot be written.
-    """
-    caster = proposal.caster
-    save(caster, caster.cast(caster.kept(proposal.nodes)), folder / NAME, data=_DATA)
-    return f"{NAME}: normalisations as operators, with Casts, for a strongly typed build"
-
-
-def build_operator_fix(proposal: OperatorProposal, lever: PrecisionLever, work: Path, timeout: float | None) -> str:
-    """Build ``operators.onnx`` in a folder of its own; return "" or how it did not become what was asked.
-
-    Raises:
-        OSError: the folder cannot be written to.
-    """
-    caster, keep = proposal.caster, proposal.caster.kept(proposal.nodes)
-    work.mkdir(exist_ok=True)
-    write_operator_fix(proposal, work)
-    problem = built(lever, work / NAME, work, timeout)
-    if problem:
-        return problem
-    try:
-        build = load_build_log([str(work / LOG)]).builds[-1]
-    except SourceError as error:
-        return f"the build's log cannot be read: {error.what}"
-    return next(iter(differences(caster, keep, build)), "")
+    return fix, caster
 
 
 def built(lever: PrecisionLever, model: Path, work: Path, timeout: float | None) -> str:

@@ -168,31 +168,17 @@ class PrecisionAnswer:
 
     def text(self, directory: Path, fixed: Sequence[str] = (), *, wants_builds: bool = True) -> str:
         """Return the answer as text; ``fixed`` has a line about each file of ``fixed/`` in the directory."""
-        return _text(self, directory, fixed, wants_builds=wants_builds)
-
-
-def _text(answer: PrecisionAnswer, directory: Path, fixed: Sequence[str], *, wants_builds: bool) -> str:
-    lines = _unbuildable(answer)
-    lines += _converted(answer)
-    certified = answer.status == "certified"
-    not_safe = answer.inside and answer.status == "not-reproduced"
-    opening = "Not safe as it is" if not_safe else _SENTENCES.get(answer.status)
-    opening = "A matter of rounding" if answer.curve else opening
-    lines += [_certificate(answer) if certified else f"{opening}, on {answer.samples_are}: {answer.why}."]
-    lines += _operators(answer)
-    lines += _sets(answer)
-    lines += answer.curve.lines(answer.samples_are) if answer.curve else []
-    lines += _losses(answer)
-    lines += kernel_lines(answer.kernels, STORAGES[answer.precision], answer.accumulate)
-    lines += [line for part in (answer.calibration, answer.quantization) if part for line in part.lines()]
-    lines += _judged(answer)
-    lines += _beside(answer)
-    lines += _constants(answer)
-    lines += [f"Note: {note}." for note in answer.notes]
-    lines += _evidence(answer, wants_builds=wants_builds)
-    lines += answer.search.verdicts.lines
-    lines += [f"{directory}/fixed/{line}" for line in fixed]
-    return "".join(f"{visible(line)}\n" for line in lines)
+        lines = [*_unbuildable(self), *_converted(self), *_headline(self), *_operators(self), *_sets(self)]
+        lines += self.curve.lines(self.samples_are) if self.curve else []
+        lines += _losses(self)
+        lines += kernel_lines(self.kernels, STORAGES[self.precision], self.accumulate)
+        lines += [line for part in (self.calibration, self.quantization) if part for line in part.lines()]
+        lines += [*_judged(self), *_beside(self), *_constants(self)]
+        lines += [f"Note: {note}." for note in self.notes]
+        lines += _evidence(self, wants_builds=wants_builds)
+        lines += self.search.verdicts.lines
+        lines += [f"{directory}/fixed/{line}" for line in fixed]
+        return "".join(f"{visible(line)}\n" for line in lines)
 
 
 def _unbuildable(answer: PrecisionAnswer) -> list[str]:
@@ -220,14 +206,19 @@ def _converted(answer: PrecisionAnswer) -> list[str]:
     return [f"{converted.model}, as it was converted, {verdict}.", "The search is in the original:"]
 
 
-def _certificate(answer: PrecisionAnswer) -> str:
-    """Return what was seen of the first set, and on which samples."""
+def _headline(answer: PrecisionAnswer) -> list[str]:
+    """Return what was seen of the first set, and on which samples; without a certificate, why there is none."""
+    on = answer.samples_are
+    if answer.status != "certified":
+        not_safe = answer.inside and answer.status == "not-reproduced"
+        opening = "Not safe as it is" if not_safe else _SENTENCES[answer.status]
+        return [f"{'A matter of rounding' if answer.curve else opening}, on {on}: {answer.why}."]
     nodes, passes, fails = "these nodes", "passes", "without any one of them it fails"
     if answer.inside:
         nodes, passes = "the first nodes below", "passes (not yet safe)"
     elif [len(members) for members in answer.search.culprits[:1]] == [1]:
         nodes, fails = "this node", "without it the model fails"
-    return f"Certified on {answer.samples_are}: with {nodes} in FP32 the model {passes}, and {fails}."
+    return [f"Certified on {on}: with {nodes} in FP32 the model {passes}, and {fails}."]
 
 
 def _operators(answer: PrecisionAnswer) -> list[str]:

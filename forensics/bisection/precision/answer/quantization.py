@@ -13,6 +13,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from trtforensics.bisection.precision.answer.kernels import PRODUCTS
+from trtforensics.bisection.precision.casting.eligibility import operators_that
 from trtforensics.bisection.precision.emulation.judging import is_floating, scores_of
 from trtforensics.bisection.precision.emulation.twin import add_switches, emulate
 from trtforensics.bisection.precision.items import PrecisionItem
@@ -39,7 +40,7 @@ _ENDS: Mapping[int, tuple[float, float]] = {
     TensorProto.UINT8: (0.0, 255.0),
     TensorProto.INT4: (-8.0, 7.0),
 }
-_MOVES = frozenset({"Flatten", "Identity", "MaxPool", "Relu", "Reshape", "Slice", "Squeeze", "Transpose", "Unsqueeze"})
+_MOVES = operators_that("moves-quantized")
 QUANTIZED = "__quantized"
 """The name of the input: one boolean for each pair."""
 

@@ -15,41 +15,29 @@ from typing import TYPE_CHECKING
 import onnx
 from onnx import TensorProto
 
+from trtforensics.knowledge.table import rows
 from trtforensics.onnx_models.graphs import Survey, holds_graphs, is_random
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from trtforensics.bisection.precision.casting.storage import Storage
 
 
-_TYPED_BY_ATTRIBUTE = frozenset(
-    {
-        *("Bernoulli", "BlackmanWindow", "Cast", "CastLike", "Constant", "ConstantOfShape", "EyeLike", "HammingWindow"),
-        *("HannWindow", "If", "Loop", "MelWeightMatrix", "Multinomial", "OneHot", "RandomNormal", "RandomNormalLike"),
-        *("RandomUniform", "RandomUniformLike", "Range", "Scan", "SequenceMap", "Shape", "Size"),
-    }
-)
+_OPERATORS = tuple(rows("operators", "trtforensics.bisection.precision"))
 
-_MOVES = frozenset(
-    {
-        *("Abs", "Compress", "DepthToSpace", "Dropout", "Expand", "Flatten", "Gather", "GatherElements", "GatherND"),
-        *("Identity", "MaxPool", "Neg", "Relu", "Reshape", "ReverseSequence", "Slice", "SpaceToDepth", "Split"),
-        *("Squeeze", "Tile", "Transpose", "Trilu", "Unsqueeze"),
-    }
-)
+
+def operators_that(role: str) -> frozenset[str]:
+    """Return the operators with a role, as ``operators.tsv`` names it."""
+    return frozenset(row["operator"] for row in _OPERATORS if role in row["roles"].split())
+
+
+_TYPED_ELSEWHERE = operators_that("typed-elsewhere")
+
+_MOVES = operators_that("moves")
 """Each output value is an input value or its magnitude, so that 16 bits lose no more than the producer has lost."""
 
 _ONLY_THESE_VARIABLES = {"BatchNormalization": frozenset({"T"})}
 """TensorRT takes FP32 statistics beside 16-bit data (seen in TensorRT-RTX 1.7.1), and needs their range."""
-
-# fmt: off
-_SHAPE_SLOTS: Mapping[str, Sequence[int]] = {
-    "Reshape": (1,), "Expand": (1,), "Tile": (1,), "Slice": (1, 2, 3, 4), "Resize": (2, 3), "ConstantOfShape": (0,),
-    "Range": (0, 1, 2), "Unsqueeze": (1,), "Squeeze": (1,), "Pad": (1,), "TopK": (1,), "Split": (1,),
-    "OneHot": (1,), "Upsample": (1,), "CenterCropPad": (1,), "AffineGrid": (1,), "Col2Im": (1, 2), "Loop": (0,),
-}
-# fmt: on
+_SHAPE_SLOTS = {row["operator"]: tuple(map(int, row["shape_slots"].split())) for row in _OPERATORS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +60,10 @@ def candidates(model: onnx.ModelProto, survey: Survey, storage: Storage) -> dict
     eligible = {}
     fixed = set(survey.constants)
     for name, node in survey.nodes.items():
-        if node.op_type not in _TYPED_BY_ATTRIBUTE and node.input and fixed.issuperset(filter(None, node.input)):
+        if node.op_type not in _TYPED_ELSEWHERE and node.input and fixed.issuperset(filter(None, node.input)):
             fixed.update(node.output)  # the compiler folds it, in FP32
             continue
-        if name in shapes or node.op_type in _TYPED_BY_ATTRIBUTE or holds_graphs(node):
+        if name in shapes or node.op_type in _TYPED_ELSEWHERE or holds_graphs(node):
             continue
         version = versions.get(node.domain, versions.get("ai.onnx" if not node.domain else "", 0))
         schema = _schema(node.op_type, version, node.domain)

@@ -60,28 +60,20 @@ BF16 = Storage("bf16", TensorProto.BFLOAT16, "tensor(bfloat16)", "BF16", (2.0 - 
 STORAGES = {storage.name: storage for storage in (FP16, BF16)}
 
 
-@dataclass(frozen=True, slots=True)
-class StoredConstant:
-    """A constant in 16 bits: its bytes, and how many values changed more than rounding changes them.
+def store(values: Floats, storage: Storage) -> tuple[bytes, int, int]:
+    """Round to nearest even, clamp finite overflow, keep infinities and NaN.
 
-    ``clamped`` values were finite and beyond the range; they became the largest finite value, as infinity would turn
-    ``0 * constant`` into NaN. ``flushed`` values became zero.
+    Return the bytes, and how many values changed more than rounding changes them. The first were finite and beyond the
+    range; they became the largest finite value, as infinity would turn ``0 * constant`` into NaN. The second became
+    zero.
     """
-
-    raw: bytes
-    clamped: int
-    flushed: int
-
-
-def store(values: Floats, storage: Storage) -> StoredConstant:
-    """Round to nearest even, clamp finite overflow, keep infinities and NaN."""
     finite = np.isfinite(values)
     bits = _bits(values, storage)
     overflow = finite & ((bits & _exponent(storage)) == _exponent(storage))
     if overflow.any():
         bits = _bits(np.where(overflow, np.copysign(np.float32(storage.largest), values), values), storage)
     flushed = (values != 0) & ((bits & 0x7FFF) == 0)
-    return StoredConstant(bits.astype("<u2").tobytes(), int(overflow.sum()), int(flushed.sum()))
+    return bits.astype("<u2").tobytes(), int(overflow.sum()), int(flushed.sum())
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,15 +112,14 @@ def convert_constants(
                 narrow[name] = reference(copy, storage.elem_type, dims)
                 copies[copy], changed = _store_in(file, streamed[name], storage)
             else:
-                stored = store(numpy_helper.to_array(tensor), storage)
-                narrow[name] = TensorProto(name=copy, data_type=storage.elem_type, dims=dims, raw_data=stored.raw)
-                changed = stored.clamped, stored.flushed
+                raw, *changed = store(numpy_helper.to_array(tensor), storage)
+                narrow[name] = TensorProto(name=copy, data_type=storage.elem_type, dims=dims, raw_data=raw)
             if any(changed):
                 altered[name] = AlteredConstant(name, prod(dims), *changed)
     return Constants(narrow, altered, copies)
 
 
-def _store_in(file: IO[bytes], values: Floats, storage: Storage) -> tuple[npt.NDArray[np.uint16], tuple[int, int]]:
+def _store_in(file: IO[bytes], values: Floats, storage: Storage) -> tuple[npt.NDArray[np.uint16], list[int]]:
     """Append a 16-bit copy to a file, a part at a time; return it mapped, and how many values are clamped and flushed.
 
     The file may be closed and without a name: what is mapped keeps it.
@@ -136,11 +127,11 @@ def _store_in(file: IO[bytes], values: Floats, storage: Storage) -> tuple[npt.ND
     begin, flat = file.tell(), values.reshape(-1)
     clamped = flushed = 0
     for start in range(0, flat.size, _PART):
-        stored = store(flat[start : start + _PART], storage)
-        file.write(stored.raw)
-        clamped, flushed = clamped + stored.clamped, flushed + stored.flushed
+        raw, more_clamped, more_flushed = store(flat[start : start + _PART], storage)
+        file.write(raw)
+        clamped, flushed = clamped + more_clamped, flushed + more_flushed
     file.flush()
-    return np.memmap(file, "<u2", "r", begin, values.shape), (clamped, flushed)
+    return np.memmap(file, "<u2", "r", begin, values.shape), [clamped, flushed]
 
 
 def rounded(values: Floats, storage: Storage) -> Floats:

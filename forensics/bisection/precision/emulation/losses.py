@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     Loss = tuple[int, int, bool]
     """In the worst sample: values lost, values in all, whether all became zero; inside bodies, in one execution."""
     Pair = tuple[npt.NDArray[Any], npt.NDArray[Any]]
+    Seen = tuple[Loss, float, tuple[int, ...], float]
+    """What a tensor of the main graph loses over all samples, how far that and what becomes zero reach, the samples."""
 
 _COUNTS = 3
 
@@ -74,16 +76,6 @@ class Losses:
     zeroed: Mapping[str, float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """What a tensor of the main graph loses over all samples."""
-
-    loss: Loss
-    reaches: float
-    samples: tuple[int, ...]
-    zeroed: float
-
-
 def losses(oracle: Oracle, keep: Collection[str], masked: Collection[str]) -> Losses:
     """Return the losses if some nodes stay FP32.
 
@@ -97,11 +89,11 @@ def losses(oracle: Oracle, keep: Collection[str], masked: Collection[str]) -> Lo
     sources = _sources(caster, typed)
     exact = oracle.values_of(*_tapped(emulate(caster.prepared.proto), {name: name for name in sources}))
     narrow = oracle.values_of(*_tapped(oracle.twin_of(typed), sources))
-    seen: dict[str, _Seen] = {}
+    seen: dict[str, Seen] = {}
     for name, (_, wanted), (_, got) in zip(sources, exact, narrow, strict=True):
         lowest = -caster.storage.largest if name in masked else -np.inf
         seen[name] = _compared_values(list(zip(wanted, got, strict=True)), lowest, caster.storage.smallest)
-    by_tensor = {name: each.loss for name, each in seen.items()}
+    by_tensor = {name: loss for name, (loss, *_) in seen.items()}
     inner, unseen = inner_losses(oracle, typed)
     for name, more in inner.items():
         by_tensor[name] = worse(by_tensor.get(name, more), more)
@@ -112,11 +104,10 @@ def losses(oracle: Oracle, keep: Collection[str], masked: Collection[str]) -> Lo
     }
     tensors = []
     for name, (lost, values, flushed) in lossy.items():
-        node, known = caster.survey.producers.get(name, ""), seen.get(name)
-        bodies = tuple(caster.survey.holders_of(node))
-        reaches, samples = (known.reaches, known.samples) if known is not None else (None, ())
+        node, (_, reaches, samples, _) = caster.survey.producers.get(name, ""), seen.get(name, (None, None, (), 0.0))
+        bodies = caster.survey.holders_of(node)
         tensors.append(TensorLoss(name, node or None, bodies, lost, values, flushed, reaches, samples))
-    zeroed = {name: each.zeroed for name, each in seen.items() if each.zeroed}
+    zeroed = {name: largest for name, (*_, largest) in seen.items() if largest}
     return Losses(tuple(tensors), _beginning(caster.survey, lossy), tuple(unseen), zeroed)
 
 
@@ -140,7 +131,7 @@ def _tapped(model: onnx.ModelProto, tensors: Mapping[str, str]) -> tuple[list[st
     return taps, model
 
 
-def _compared_values(pairs: Sequence[Pair], lowest: float, smallest: float) -> _Seen:
+def _compared_values(pairs: Sequence[Pair], lowest: float, smallest: float) -> Seen:
     """Compare the FP32 values of samples with the others; infinity where FP32 is below ``lowest`` is no loss."""
     lost, flushed, reaches, zeroed, samples = 0, False, 0.0, 0.0, []
     for number, (exact, got) in enumerate(pairs):
@@ -157,7 +148,7 @@ def _compared_values(pairs: Sequence[Pair], lowest: float, smallest: float) -> _
         if flushes or gone.any():
             samples.append(number)
             reaches = max(reaches, float(magnitude.max(initial=0.0, where=counting)))
-    return _Seen((lost, pairs[0][0].size, flushed), reaches, tuple(samples), zeroed)
+    return (lost, pairs[0][0].size, flushed), reaches, tuple(samples), zeroed
 
 
 def _beginning(survey: Survey, lost: Collection[str]) -> frozenset[str]:

@@ -20,6 +20,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from trtforensics.bisection.precision.casting.eligibility import operators_that
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
 from trtforensics.bisection.precision.emulation.twin import emulate
 from trtforensics.console.counting import listed
@@ -38,12 +39,7 @@ if TYPE_CHECKING:
 
 
 _SOFTMAX = frozenset({"LogSoftmax", "Softmax"})
-_CARRIES = frozenset(
-    {
-        *("Add", "Concat", "Expand", "Identity", "Reshape", "Slice", "Squeeze", "Sub", "Tile", "Transpose"),
-        *("Unsqueeze", "Where"),
-    }
-)
+_CARRIES = operators_that("carries-masks")
 """Through these, a very low value stays one."""
 
 _FIRST_WITH_ONE_AXIS = 13

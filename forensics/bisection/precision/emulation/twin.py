@@ -30,6 +30,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from trtforensics.bisection.precision.casting.eligibility import operators_that
 from trtforensics.bisection.precision.casting.storage import rounded
 from trtforensics.bisection.precision.emulation.accumulation import accumulated, product_of
 from trtforensics.model.data_types import Accumulator
@@ -55,12 +56,7 @@ _OF_MANY = {"GlobalMaxPool": "GlobalMaxPool", "MaxPool": "MaxPool", "ReduceMax":
 """Operators that choose among values, each with the one that shows by ones and zeros whether NaN was among them."""
 _PLACES = {"ArgMax": np.inf, "ArgMin": -np.inf, "Hardmax": np.inf, "TopK": np.inf}
 """Operators that give places of values, each with the value that NaN counts as."""
-_LEFT_ALONE = frozenset(
-    {
-        *("Bernoulli", "Cast", "CastLike", "Constant", "ConstantOfShape", "EyeLike", "If", "Loop", "RandomNormal"),
-        *("RandomNormalLike", "RandomUniform", "RandomUniformLike", "Scan", "SequenceMap"),
-    }
-)
+_LEFT_ALONE = operators_that("kept-by-twin")
 """These operators only pass values on, or state their type in an attribute."""
 
 

@@ -20,48 +20,10 @@ GPU_CHECK = "check_on_gpu.py"
 NAMED = "named.onnx"
 """Of a model whose nodes lack names of their own, which no tool could tell apart: TensorRT numbers equal names."""
 
-_AUTOCAST = """# NVIDIA ModelOpt AutoCast with the same nodes kept in FP32:
-{command}
-# AutoCast replaces a decomposed LayerNorm by LayerNormalization before it looks at names, so names inside one match
-# nothing then: compare its result with model.onnx.
-"""
-
 _SPLITS_TREXEC = re.compile(r"[,:*\s]")
 """trtexec cuts ``--layerPrecisions`` at commas and colons and reads ``*`` as a wildcard."""
 
-_SCRIPT = '''"""Keeps some layers in FP32; for TensorRT 8.5 to 10 (11 has strongly typed networks only)."""
-
-# Run it in its own folder:
-# {command}
-
-import tensorrt as trt
-
-FP32_LAYERS = frozenset(
-{names}
-)
-
-
-def postprocess(network):
-    """Pin the layers, which the ONNX parser names after their nodes, and those of their outputs that are floats."""
-    for index in range(network.num_layers):
-        layer = network.get_layer(index)
-        if layer.name in FP32_LAYERS:
-            layer.precision = trt.float32
-            for output in range(layer.num_outputs):
-                tensor = layer.get_output(output)
-                if tensor is not None and tensor.dtype in (trt.float32, trt.float16):
-                    layer.set_output_type(output, trt.float32)
-'''
-
 _HONOURED = "# TensorRT 8.5 to 10 (11 has strongly typed networks only: then build model.onnx instead).\n"
-
-_NAMELESS = """\
-# trtexec cannot keep these nodes in FP32 by name: it cuts names at commas, colons and blanks, and takes * for a
-# wildcard. A build without them would not be repaired. They are:
-{names}
-# Build the repaired model instead, in this folder, with TensorRT 9.1 and later (or use fp32_layers.py):
-trtexec --onnx=model.onnx --stronglyTyped
-"""
 
 
 def write_fixes(caster: Caster, chosen: Collection[str], folder: Path) -> Sequence[str]:
@@ -91,6 +53,10 @@ def write_fixes(caster: Caster, chosen: Collection[str], folder: Path) -> Sequen
     )
 
 
+def _template(name: str) -> str:
+    return (files(__package__) / "templates" / name).read_text(encoding="utf-8")
+
+
 def layers_of(caster: Caster, keep: Collection[str]) -> dict[str, bool]:
     """Return the nodes that stay FP32 in the model's order, each with whether all of its outputs are floats."""
     return {
@@ -106,7 +72,7 @@ def autocast_command(names: Sequence[str], caster: Caster) -> str:
     model = NAMED if caster.prepared.renamed else caster.prepared.path
     words = ["python", "-m", "modelopt.onnx.autocast", "--onnx_path", model]
     words += ["--low_precision_type", caster.storage.name, *(["--nodes_to_exclude", *patterns] if patterns else [])]
-    return _AUTOCAST.format(command=shlex.join(words))
+    return _template("autocast.txt").format(command=shlex.join(words))
 
 
 def write_gpu_check(original: str, judged: Mapping[str, object], lowest: float, folder: Path) -> str:
@@ -132,7 +98,7 @@ def trtexec_command(layers: Mapping[str, bool], flag: str, model: str) -> str:
     nameless = [name for name in layers if _SPLITS_TREXEC.search(name)]
     if nameless:
         listed = "\n".join(f"#   {_one_line(name)}" for name in nameless)
-        return _NAMELESS.replace("{names}", listed)
+        return _template("nameless.txt").replace("{names}", listed)
     words = ["trtexec", f"--onnx={model}", f"--{flag}", "--precisionConstraints=obey"]
     typed = [name for name, floats in layers.items() if floats]
     for option, names in (("--layerPrecisions", list(layers)), ("--layerOutputTypes", typed)):
@@ -145,7 +111,7 @@ def network_script(names: Sequence[str], flag: str, model: str) -> str:
     words = ["polygraphy", "convert", model, f"--{flag}", "--precision-constraints", "obey"]
     words += ["--trt-network-postprocess-script", "fp32_layers.py:postprocess", "-o", "engine"]
     listed = "\n".join(["    ["] + [f"        {name!r}," for name in names] + ["    ]"])
-    head, _, tail = _SCRIPT.partition("{names}")
+    head, _, tail = _template("fp32_layers.txt").partition("{names}")
     return head.replace("{command}", _one_line(shlex.join(words))) + listed + tail
 
 
