@@ -17,42 +17,14 @@ from trtforensics.console.arguments import size
 from trtforensics.console.diagnostics import ExitCode, error, show_traceback
 from trtforensics.console.secrets import shown_secrets
 from trtforensics.errors import ForensicsError, RefusedError, UsageError
+from trtforensics.knowledge.table import rows
 from trtforensics.model.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-COMMANDS = {
-    "tui": "browse a build log in the terminal",
-    "parse": "say what a build log says, for a person or as JSON",
-    "report": "say what is wrong with a build, why, where, and what to do",
-    "check": "say what a TensorRT release will make of an ONNX model, before any build",
-    "explain": "explain one finding code: cause, confirmation, fix by version",
-    "diff": "say what differs between builds, and why one is slower: fusions, precision, formats, tactics, times",
-    "replay": "show, check, convert and mix tactic replays",
-    "pin": "freeze the tactics of a build, choose others on purpose, and prove that a build used them",
-    "cache": "export the keys of an editable timing cache as JSON, or apply such an export to a cache",
-    "bisect": "find the smallest sets of items that make a build bad, through real builds",
-    "reduce": "find the smallest model that still fails in the same way, fit to send to NVIDIA",
-    "repair": "rewrite what TensorRT stumbles over in an ONNX model, equal to the original",
-    "collect": "build and check again and again, and sort the builds into good and bad",
-    "record": "print or run the commands that write the log, layers, profile and times of a model",
-    "graph": "draw the engine, or write the graph of layers, fusions and tensors",
-    "plot": "draw times, memory and tuning as HTML, SVG or PNG, of one engine or of two",
-    "table": "write layers, choices, candidates, findings and more as CSV, Markdown, JSON or Parquet",
-    "ingest": "add many logs to a dataset of Parquet files, those that are new or have changed",
-    "query": "ask a dataset or sources in SQL",
-    "trend": "say what changed from run to run of a dataset or of many logs, and since when",
-    "redact": "replace the names in a log, so that it can be attached to a public issue",
-    "doctor": "say what is installed here, and what of this tool works with it",
-    "completions": "print the script that completes command lines in bash, zsh or fish",
-}
-
-_FOLDERS = {
-    **dict.fromkeys(("check", "reduce", "repair"), ".models"),
-    **dict.fromkeys(("ingest", "query", "trend"), ".datasets"),
-}
-"""The commands whose modules are in a folder of ``commands``."""
+_ROWS = {row["command"]: row for row in rows("commands", "trtforensics.commands")}
+COMMANDS = {name: row["summary"] for name, row in _ROWS.items()}
 
 _ALIKE = 0.7
 """How alike a word and a name must be, from 0 to 1, for the one to be taken for the other misspelled."""
@@ -67,9 +39,6 @@ _ONCE = "--forget"
 
 _COMPLETING = "_ARGCOMPLETE"
 """The variable by which the shell's script, which argcomplete writes, asks for completions."""
-
-RESUMABLE = {"bisect", "collect", "ingest", "reduce"}
-"""The commands that go on where they were interrupted."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -145,31 +114,32 @@ def build_parser(command: str | None = None, *, alone: bool = False) -> argparse
 
 
 def _module_of(command: str) -> Any:  # noqa: ANN401 - a module with add_arguments and run
-    return importlib.import_module(f"trtforensics.commands{_FOLDERS.get(command, '')}.{command}")
+    return importlib.import_module(f"trtforensics.commands{_ROWS[command]['folder']}.{command}")
+
+
+def _is(command: str | None, word: str) -> bool:
+    """Whether a command is, by its row of the table, one of these.
+
+    ``paged``: its text may be longer than a screen; ``resumable``: it goes on where it was interrupted; ``sourceless``:
+    it reads no source, and does not name the options for sources in its help; ``secretless``: it prints nothing of a
+    source, or must not print secrets.
+    """
+    return command is not None and word in _ROWS[command]["words"].split()
 
 
 def _add_common_arguments(parser: argparse.ArgumentParser) -> None:
     command = parser.prog.split()[1]
-    reads = command not in _WITHOUT_SOURCES
+    reads = not _is(command, "sourceless")
     help_of_size = _MAX_BYTES_HELP if reads else argparse.SUPPRESS
     parser.add_argument("--max-bytes", type=partial(size, least=1), default=64 << 30, metavar="N", help=help_of_size)
-    if command in _PAGED:
+    if _is(command, "paged"):
         parser.add_argument("--no-pager", action="store_true", help="print long text as it is, without $PAGER")
-    if command not in _WITHOUT_SECRETS:
+    if not _is(command, "secretless"):
         parser.add_argument("--show-secrets", action="store_true", help=_SHOW_SECRETS_HELP)
     quiet = "no progress on stderr" if reads else argparse.SUPPRESS
     parser.add_argument("-q", "--quiet", action="store_true", help=quiet)
     parser.add_argument("--debug", action="store_true", help="on an error, show the traceback too")
 
-
-_PAGED = {"diff", "explain", "parse", "report"}
-"""Commands whose text may be longer than a screen."""
-
-_WITHOUT_SOURCES = {"completions", "doctor", "explain"}
-"""Commands that read no source; they take the options of all commands, and do not name them in their help."""
-
-_WITHOUT_SECRETS = {"completions", "doctor", "explain", "redact"}
-"""Commands that print nothing of a source, or must not print secrets."""
 
 _SHOW_SECRETS_HELP = "print passwords, tokens and keys as they stand (default: [secret] stands for each)"
 _MAX_BYTES_HELP = "stop with exit code 2 where a source's text is longer (default: 64G; K, M and G count 1024)"
@@ -194,7 +164,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             told = named(failure)
         return _failed(str(told), ExitCode.USAGE, debug="--debug" in arguments)
     except KeyboardInterrupt:
-        again = "To go on where it stopped" if command_of(arguments) in RESUMABLE else "To start again"
+        again = "To go on where it stopped" if _is(command_of(arguments), "resumable") else "To start again"
         import shlex  # noqa: PLC0415 - only an interrupted command needs it
 
         line = shlex.join(["trtforensics", *_again(arguments)])
@@ -274,7 +244,7 @@ def _run(given: list[str]) -> int:
             from trtforensics.trt.installed import other_python  # noqa: PLC0415 - only that option needs it
 
             around.enter_context(other_python(args.builder_python))
-        if args.command in _PAGED and not args.no_pager and sys.stdout is not None and sys.stdout.isatty():
+        if _is(args.command, "paged") and not args.no_pager and sys.stdout is not None and sys.stdout.isatty():
             from trtforensics.console.pager import paged  # noqa: PLC0415 - the modules that start a program take time
 
             around.enter_context(paged())

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from trtforensics.console.counting import listed
 from trtforensics.console.secrets import masked
 from trtforensics.findings.finding import Observation
+from trtforensics.knowledge.table import rows
 from trtforensics.parsers.notation.sentences import classes
 
 if TYPE_CHECKING:
@@ -31,26 +32,11 @@ CLASSES = tuple(classes())
 _LONGEST = 320
 """Characters of a sentence that a title holds."""
 
-NO_ENGINE = (
-    "Engine could not be created from network",
-    "Building engine failed",
-    "Failed to create engine from model",
-    "Engine set up failed",
-    "Assertion engine != nullptr failed",
-    "Assertion enginePtr != nullptr failed",
-    "Network And Config setup failed",
-    "Engine deserialization failed",
-    "eserialize the cuda engine failed",
-    "Invalid Engine",
-    "Failed to parse onnx file",
-    "Parsing model failed",
-    "Network validation failed",
-    "Builder failed while analyzing shapes",
-    "Engine creation failed",
+NO_ENGINE, NO_RUN = (
+    tuple(row["says"] for row in rows("passed_on", "trtforensics.findings") if row["of"] == of)
+    for of in ("engine", "run")
 )
-"""Messages that trtexec, TensorRT and Polygraphy add to an error printed before, where no engine comes of it."""
-NO_RUN = ("Inference set up failed", "Error occurred during inference", "FAILED | ", "Accuracy Summary | ")
-"""Messages that trtexec and Polygraphy add to an error of a run."""
+"""What trtexec, TensorRT and Polygraphy add to an error printed before: no engine comes of it, or no run."""
 
 
 def observe(notes: Sequence[Note], title: str, *, names: str = "", **more: object) -> Iterator[Observation]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trtforensics.knowledge.table import rows
 from trtforensics.model.data_types import type_word
 
 if TYPE_CHECKING:
@@ -12,37 +13,12 @@ if TYPE_CHECKING:
 UNKNOWN = "unknown"
 """How a precision or a type is called that nothing tells."""
 
-_PRECISIONS = {
-    "Double": "#8c2d04",
-    "Float": "#d1603d",
-    "TF32": "#e3a72f",
-    "Half": "#3b78b5",
-    "BF16": "#7a63b0",
-    "BFloat16": "#7a63b0",
-    "Int8": "#2f9e6e",
-    "FP8": "#1f8a9e",
-    "Int4": "#8fb339",
-    "FP4": "#b0a02c",
-    "Int32": "#8a8f9c",
-    "Int64": "#8a8f9c",
-    "UInt8": "#8a8f9c",
-    "Bool": "#8a8f9c",
-}
+_PRECISIONS = {row["type"]: row["colour"] for row in rows("colours", "trtforensics.render")}
 NEUTRAL = "#b9bdc6"
 """The colour of what nothing is known of."""
 _PALETTE = (
-    "#3b78b5",
-    "#e08a3c",
-    "#2f9e6e",
-    "#b8507f",
-    "#7a63b0",
-    "#b0a02c",
-    "#1f8a9e",
-    "#c65b4a",
-    "#7f9b4b",
-    "#5d6b9e",
-    "#a5765a",
-    "#6aa8a0",
+    *("#3b78b5", "#e08a3c", "#2f9e6e", "#b8507f", "#7a63b0", "#b0a02c"),
+    *("#1f8a9e", "#c65b4a", "#7f9b4b", "#5d6b9e", "#a5765a", "#6aa8a0"),
 )
 _COLD, _HOT = (0xF4, 0xF1, 0xEA), (0xC4, 0x3A, 0x2B)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted
 from trtforensics.console.terminal import visible
+from trtforensics.knowledge.table import rows
 from trtforensics.model.data_types import ELEMENT_TYPES
 from trtforensics.model.layer_types import COMPUTES_NOTHING
 from trtforensics.model.ledger import ledger_of
@@ -29,21 +30,7 @@ if TYPE_CHECKING:
     from trtforensics.model.run import ComparedOutput, Run
 
 SEPARATOR = " · "
-_NAMES = {
-    Program.TRTEXEC: "trtexec",
-    Program.POLYGRAPHY: "Polygraphy",
-    Program.PYTHON: "Python",
-    Program.CPP: "C++",
-    Program.MLPERF: "MLPerf",
-    Program.TRITON: "Triton",
-    Program.DEEPSTREAM: "DeepStream",
-    Program.TENSORRT_LLM: "TensorRT-LLM",
-    Program.TORCH_TENSORRT: "Torch-TensorRT",
-    Program.TF_TRT: "TF-TRT",
-    Program.ONNXRUNTIME: "ONNX Runtime",
-    Program.JETSON_INFERENCE: "jetson-inference",
-    Program.ROS: "ROS",
-}
+_NAMES = {row["program"]: row["name"] for row in rows("programs", "trtforensics.render")}
 _WORDS = {Ending.NONE: "ENDED WITHOUT A VERDICT"}
 _ENDINGS = {
     Outcome.PASSED: Ending.PASSED,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from trtforensics.findings.forms.rendering import Look
     from trtforensics.findings.rule import Rule
 
+_COUNTS = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
 _NO_CHARACTERS = re.compile("[\ufffe\uffff]")
 """Characters that ``visible`` leaves alone and XML 1.0 forbids (production [2])."""
 
@@ -34,9 +35,7 @@ def render(report: Report, look: Look) -> str:
         root.append(_suite(report, index, fails_from))
     for source in report.unreadable:
         root.append(_not_read(source))
-    for count in ("tests", "failures", "errors", "skipped"):
-        root.set(count, str(sum(int(suite.get(count, "0")) for suite in root)))
-    ET.indent(root, " ")
+    ET.indent(_counted(root), " ")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 
 
@@ -55,7 +54,8 @@ def _suite(report: Report, index: int, fails_from: Severity) -> ET.Element:
     texts = grouped(worded, lambda pair: pair[0].code)
     for rule in rules():
         suite.append(_case(name, rule, texts.get(rule.code, ()), needs.get(rule.code, ()), fails_from))
-    return _counted(suite)
+    _counted(suite).set("time", "0")
+    return suite
 
 
 def _not_read(source: Unreadable) -> ET.Element:
@@ -63,20 +63,14 @@ def _not_read(source: Unreadable) -> ET.Element:
     suite = ET.Element("testsuite", name=name)
     case = ET.SubElement(suite, "testcase", classname=name, name="the source can be read", time="0")
     ET.SubElement(case, "error", type="unreadable", message=_safe(source.why))
-    return _counted(suite)
-
-
-def _counted(suite: ET.Element) -> ET.Element:
-    counts = {
-        "tests": len(suite.findall("testcase")),
-        "failures": len(suite.findall("testcase/failure")),
-        "errors": len(suite.findall("testcase/error")),
-        "skipped": len(suite.findall("testcase/skipped")),
-    }
-    for key, count in counts.items():
-        suite.set(key, str(count))
-    suite.set("time", "0")
+    _counted(suite).set("time", "0")
     return suite
+
+
+def _counted(element: ET.Element) -> ET.Element:
+    for key, path in _COUNTS.items():
+        element.set(key, str(len(element.findall(f".//{path}"))))
+    return element
 
 
 def _case(
