@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+import os
+import sys
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,9 +13,10 @@ from trtforensics.sources.kinds import Kind, add_kind_argument, kind_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from trtforensics.tui.screen import SourceScreen
+
 
 EXAMPLE = """examples (? shows the keys, q quits):
   trtforensics tui build.log
@@ -42,13 +45,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Open the sources in the TUI; return when the user quits. The TUI closes before an error is raised."""
-    from trtforensics.console import keyboard
     from trtforensics.tui.app import browse
 
     screen = _screen(args.sources, Kind(args.kind) if args.kind else None, args.max_bytes)
     with ExitStack() as stack:
         try:
-            stack.enter_context(keyboard.on_standard_input())
+            stack.enter_context(keys_from_terminal())
         except UsageError:
             screen.discard()
             raise
@@ -118,3 +120,45 @@ def _joined(paths: Sequence[str], max_bytes: int) -> SourceScreen:
     first = log or texts[0]
     files = [path for path in paths if path != first]
     return LogScreen(JoinedSession(open_source(first, max_bytes=max_bytes), files, has_log=log is not None))
+
+
+_STDIN = 0
+_TERMINAL = "/dev/tty"
+_UNFIT = frozenset({"dumb", "unknown"})
+"""Names that mean a terminal without addressing of its cells (terminfo(5), "generic" types)."""
+_INSTEAD = "Use `trtforensics parse` where there is none"
+
+
+@contextmanager
+def keys_from_terminal() -> Iterator[None]:
+    """Connect descriptor 0, where Textual reads keys, to the terminal; restore it at the end.
+
+    A source on standard input must be open by then: it keeps a descriptor of its own.
+
+    Raises:
+        UsageError: there is no terminal to draw on or to read keys from, or ``TERM`` says that it cannot be drawn on.
+    """
+    if os.environ.get("TERM") in _UNFIT:
+        what = f"TERM={os.environ['TERM']} says that the terminal cannot move its cursor"
+        raise UsageError("tui", what, "Set TERM to the terminal's type, or use `trtforensics parse` and `report`")
+    if sys.stdin is None or sys.stderr is None or not sys.stderr.isatty():
+        raise _no_terminal()
+    if sys.stdin.isatty():
+        yield
+        return
+    try:
+        terminal = os.open(_TERMINAL, os.O_RDWR)
+    except OSError as error:
+        raise _no_terminal() from error
+    before = os.dup(_STDIN)
+    os.dup2(terminal, _STDIN)
+    os.close(terminal)
+    try:
+        yield
+    finally:
+        os.dup2(before, _STDIN)
+        os.close(before)
+
+
+def _no_terminal() -> UsageError:
+    return UsageError("tui", "it needs a terminal to draw on and to read keys from", _INSTEAD)

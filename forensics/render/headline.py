@@ -145,6 +145,7 @@ def _of_run(log: BuildLog, run: Run) -> Headline:
     outcome = run.outcome
     error = outcome.survived
     is_plain = outcome.ending is Ending.PASSED and not outcome.reached
+    failed = sum(build.outcome is Outcome.FAILED for build in builds)
     at = "" if outcome.span is None or is_plain else f" (line {outcome.span.line})"
     if error is not None:
         at = f"{'' if outcome.reached else ' AFTER AN ERROR'} (line {error.span.line})"
@@ -155,7 +156,7 @@ def _of_run(log: BuildLog, run: Run) -> Headline:
         *_setting(builds),
         outcome.why.removeprefix("the program's own ").replace(" is ", " ") if outcome.why.endswith("VALID") else "",
         *_compared(run),
-        f"{counted(len(builds), 'build')}{_failed(builds)}" if len(builds) > 1 else "",
+        f"{counted(len(builds), 'build')}{f' ({failed} failed)' if failed else ''}" if len(builds) > 1 else "",
         *_numbers(builds, samples=run.program is Program.MLPERF),
         error.spoils if error is not None else "",
     )
@@ -173,11 +174,6 @@ def _agreed(values: set[str]) -> str:
 def _latency_ms(builds: Sequence[Build]) -> float | None:
     figures = next((figures for build in reversed(builds) if (figures := build.figures("latency_ms"))), {})
     return figures.get("median", figures.get("mean"))
-
-
-def _failed(builds: Sequence[Build]) -> str:
-    failed = sum(build.outcome is Outcome.FAILED for build in builds)
-    return f" ({failed} failed)" if failed else ""
 
 
 def _program(run: Run, builds: Sequence[Build]) -> str:

@@ -169,7 +169,9 @@ def _network(build: Build) -> Iterator[Row]:
     if len(build.passes) > 1:
         yield from _list("passes", [_pass(i, p) for i, p in enumerate(build.passes)])
     stages = [s for s in build.stages if build.may_be_in_engine(s.pass_index)]
-    of_passes = f" over {len(build.passes)} passes" if len(_candidates(build)) > 1 else ""
+    of_passes = (
+        f" over {len(build.passes)} passes" if sum(backend.chosen is not False for backend in build.passes) > 1 else ""
+    )
     if stages:
         steps = [stages[0], *(b for a, b in itertools.pairwise(stages) if a.layers != b.layers)]
         yield "stages", f"layers{of_passes}: " + ", ".join(f"{s.layers} {_stage(s.name)}" for s in steps)
@@ -190,11 +192,6 @@ def _pass(index: int, backend: BackendPass) -> str:
 
 def _stage(name: str) -> str:
     return "originally" if name == "Original" else name[:1].lower() + name[1:]
-
-
-def _candidates(build: Build) -> list[BackendPass]:
-    """Return the passes that made the engine or may have made it."""
-    return [backend_pass for backend_pass in build.passes if backend_pass.chosen is not False]
 
 
 def _tuning(build: Build) -> Iterator[Row]:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from trtforensics.findings.case import Case
-    from trtforensics.findings.finding import Step
     from trtforensics.onnx_models.checked import CheckedModel, CheckedNode
     from trtforensics.onnx_models.shapes import ShapeFault
 
@@ -202,16 +201,13 @@ def _gives_rows_until(node: CheckedNode) -> bool:
 _LAYERNORM_OPSET = 17
 
 
-def _seen(  # noqa: PLR0913 - the fields of an observation
-    case: Case, nodes: Sequence[CheckedNode], title: str, *, settle: str = "", steps: Sequence[Step] = (), same: str
-) -> Iterator[Observation]:
+def _seen(case: Case, nodes: Sequence[CheckedNode], title: str, **more: object) -> Iterator[Observation]:
     """Report nodes on the lines on which the log parses them, else at its line about the model, else in the model."""
     names = [node.label for node in nodes]
     parsed = {node.name for node in case.build.onnx_nodes}.isdisjoint(names)
     if nodes:
         spans = [note.span for note in case.notes("onnx_header")[:1]] if parsed else []
-        confidence = Confidence.POSSIBLE if settle else None
-        seen = of_nodes(case, nodes, title, confidence=confidence, settle=settle, steps=steps, same_as=same)
+        seen = of_nodes(case, nodes, title, confidence=Confidence.POSSIBLE if "settle" in more else None, **more)
         yield replace(seen, spans=spans or seen.spans)
 
 
@@ -224,7 +220,7 @@ def allowzero(case: Case) -> Iterator[Observation]:
     title = f"{counted(len(nodes), 'Reshape')} with allowzero and a zero, or an unknown shape: {{nodes}}"
     mended = all(_has_plain_target(model, node) for node in nodes)
     yield from _seen(
-        case, nodes, title, steps=(repair(case, "reshape") if mended else sanitize(case),), same="allowzero"
+        case, nodes, title, steps=(repair(case, "reshape") if mended else sanitize(case),), same_as="allowzero"
     )
 
 
@@ -246,7 +242,7 @@ def fixed_batch(case: Case) -> Iterator[Observation]:
         f"{counted(len(nodes), 'Reshape')} to a fixed first dimension, though the batch is dynamic: {{nodes}}",
         settle="Whether the first dimension of these tensors is the batch; ONNX Runtime with another batch shows it",
         steps=(sanitize(case),),
-        same="fixed batch",
+        same_as="fixed batch",
     )
 
 
@@ -268,7 +264,7 @@ def decomposed(case: Case) -> Iterator[Observation]:
         and maker.op == "Pow"
     ]
     title = f"{counted(len(nodes), 'LayerNorm')} taken apart (opset {model.opset}): {{nodes}}"
-    yield from _seen(case, nodes, title, same="decomposed")
+    yield from _seen(case, nodes, title, same_as="decomposed")
 
 
 @explained("TF113")
@@ -279,7 +275,7 @@ def unfolded(case: Case) -> Iterator[Observation]:
     nodes = [node for node in model.nodes if static and node.op == "Shape"]
     title = f"{counted(len(nodes), 'Shape node')} in a model whose inputs are all static: nothing is left to compute"
     known = all(None not in model.sizes.get(node.proto.input[0], (None,)) and not node.holder for node in nodes)
-    yield from _seen(case, nodes, title, steps=(repair(case, "fold") if known else sanitize(case),), same="unfolded")
+    yield from _seen(case, nodes, title, steps=(repair(case, "fold") if known else sanitize(case),), same_as="unfolded")
 
 
 @explained("TF114")
@@ -295,7 +291,7 @@ def islands(case: Case) -> Iterator[Observation]:
             nodes,
             f"{counted(len(nodes), 'node')} in FP32 between Casts of an FP16 model, built weakly typed: {{nodes}}",
             settle="A strongly typed build compared with this one",
-            same="islands",
+            same_as="islands",
         )
 
 

@@ -185,12 +185,8 @@ _SPARSE_CHOSEN = ("TRT inference plan picked sparse implementation for layers:",
 def no_sparse_layer(case: Case) -> Iterator[Observation]:
     """Report builds whose lines about chosen layers all name none."""
     notes = case.notes("sparsity")
-    chosen = [note for note in notes if note.text("text").startswith(_SPARSE_CHOSEN)]
-    if chosen and all(_names_none(note.text("text")) for note in chosen):
+    texts = [text for note in notes if (text := note.text("text")).startswith(_SPARSE_CHOSEN)]
+    if texts and all(text.startswith("Chose 0 ") or text.rstrip().endswith("for layers:") for text in texts):
         full = runs_in(case, "Half") is False and runs_in(case, "Int8") is False
         why = ": no layer is of FP16 or INT8" if full else ""
         yield from observe(notes, f"Layers are eligible for sparse tactics, and none was chosen{why}", same_as="sparse")
-
-
-def _names_none(text: str) -> bool:
-    return text.startswith("Chose 0 ") or text.rstrip().endswith("for layers:")

@@ -90,19 +90,13 @@ def output_type(case: Case) -> Iterator[Observation]:
             nodes,
             engine,
             "{request}: {layers} gives {types}",
-            settle="A fused layer may compute as asked and round at its end; marking the output shows it",
-            steps=(Step("Ask for the outputs' type too", trtexec(case, f"--layerOutputTypes={flag}")),),
+            "A fused layer may compute as asked and round at its end; marking the output shows it",
+            Step("Ask for the outputs' type too", trtexec(case, f"--layerOutputTypes={flag}")),
         )
 
 
-def _disobeyed(  # noqa: PLR0913 - the fields of an observation
-    request: TypeRequest,
-    nodes: Sequence[str],
-    engine: Sequence[EngineLayer],
-    title: str,
-    *,
-    settle: str,
-    steps: Sequence[Step] = (),
+def _disobeyed(
+    request: TypeRequest, nodes: Sequence[str], engine: Sequence[EngineLayer], title: str, settle: str, *steps: Step
 ) -> Iterator[Observation]:
     """Give the layers of some nodes that write another type than the request for them names."""
     wanted = TYPE_WORDS.get(request.type)
@@ -132,7 +126,7 @@ def kernel_type(case: Case) -> Iterator[Observation]:
             sorted({node.name for name, node in layers.items() if request.matches(name)}),
             kernels,
             "{request}, but Myelin's kernels for {nodes} give {types}",
-            settle="A kernel may compute as asked and round at its end; comparing its output with FP32 shows it",
+            "A kernel may compute as asked and round at its end; comparing its output with FP32 shows it",
         )
 
 

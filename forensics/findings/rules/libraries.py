@@ -101,14 +101,9 @@ def magic(case: Case) -> Iterator[Observation]:
     of_caches = followed_by(headers, case.notes("cache_unused"))
     named = {note.span.line for note in (*case.notes("plan_version"), *of_caches)}
     notes = [note for note in headers if note.span.line not in named]
-    yield from observe(
-        notes, "The file does not begin as a plan does", steps=(Step("See its first bytes", _head(case)),)
-    )
-
-
-def _head(case: Case) -> str:
     path = engine_path(case)
-    return f"head -c 4 {shlex.quote(path)}" if path else ""
+    step = Step("See its first bytes", f"head -c 4 {shlex.quote(path)}" if path else "")
+    yield from observe(notes, "The file does not begin as a plan does", steps=(step,))
 
 
 @explained("TF604")

@@ -119,7 +119,9 @@ def guessed_shape(case: Case) -> Iterator[Observation]:
     unasked = [fact.span for fact in asked if fact.value.strip() == "model"]
     notes = case.notes("shape_guessed") or case.notes("shape_missing") or (case.notes("shape_set") if unasked else [])
     if notes:
-        used = ", ".join(f"{note.text('tensor')}:{_optimum(note.text('text')) or '1x…'}" for note in notes)
+        shapes = ((note.text("tensor"), note.text("text")) for note in notes)  # MIN=1x3 OPT=1x3 MAX=1x3, or one shape
+        opts = ((name, text.partition("OPT=")[2].partition(" ")[0] or text.strip()) for name, text in shapes)
+        used = ", ".join(f"{name}:{opt or '1x…'}" for name, opt in opts)
         loads = case.build.loads_engine
         given = "--shapes" if loads else "--minShapes, --optShapes and --maxShapes"
         step = Step(f"Give the sizes that the application uses by {given}, not {used}")
@@ -140,11 +142,6 @@ def guessed_shape(case: Case) -> Iterator[Observation]:
     for note in case.notes("poly_shape_unfit"):
         title = f"{note.text('tensor')} does not run at the shape given, {note.text('shape')}: the model fixes another"
         yield from observe([note], title, cause=cause, fix=fix, same_as=title)
-
-
-def _optimum(shapes: str) -> str:
-    """Return the optimum of ``MIN=1x3 OPT=1x3 MAX=1x3``, or the shape where there is only one."""
-    return shapes.partition("OPT=")[2].partition(" ")[0] or shapes.strip()
 
 
 @explained("TF404")

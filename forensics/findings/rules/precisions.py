@@ -277,8 +277,10 @@ def silent_float(case: Case) -> Iterator[Observation]:
     fact = precision_fact(case.build)
     spans = [*([fact.span] if fact else []), *(n.span for n in case.notes("strongly_typed")), *spans_of(layers)]
     if strongly_typed(case.build):
+        cast = autocast(case, "--low_precision_type", "fp16")
+        meant = Step(f"If FP16 was meant: {cast.what}", cast.command)
         title = f"All {len(layers)} layers of this strongly typed engine give FP32"
-        yield Observation(title, spans, steps=_converted(case), same_as="typed")
+        yield Observation(title, spans, steps=(meant, typed(case)), same_as="typed")
     elif allows(case.build, "FP16", "BF16", "INT8"):
         yield Observation(
             f"A reduced precision was allowed, but all {len(layers)} layers give FP32",
@@ -309,8 +311,3 @@ def islands(case: Case) -> Iterator[Observation]:
             steps=typed_step("Build with the model's types", trtexec(case, "--stronglyTyped")),
             same_as="islands",
         )
-
-
-def _converted(case: Case) -> tuple[Step, ...]:
-    cast = autocast(case, "--low_precision_type", "fp16")
-    return Step(f"If FP16 was meant: {cast.what}", cast.command), typed(case)
