@@ -15,9 +15,8 @@ from trtforensics.engines.facts import EngineFacts
 from trtforensics.engines.joining import load_joined
 from trtforensics.model.log import Choice
 from trtforensics.render.headline import first_line, headline_of, headlines, run_lines
-from trtforensics.render.markup import html, table, tag
+from trtforensics.render.markup import Records, RecordsByName, html, table, tag
 from trtforensics.render.names import shortened
-from trtforensics.render.records import Records, RecordsByName
 from trtforensics.render.time_rows import time_rows
 from trtforensics.tables import forms
 from trtforensics.tables.catalogue import table_of

@@ -11,8 +11,7 @@ from trtforensics.findings.finding import Report
 from trtforensics.findings.forms.html import fragment
 from trtforensics.plots.figure import Figure
 from trtforensics.plots.page import image, to_svg
-from trtforensics.render.markup import html, table, tag
-from trtforensics.render.records import Records
+from trtforensics.render.markup import Records, html, table, tag
 
 _View = TypeVar("_View", "ReportView", "ComparisonView", "FigureView")
 

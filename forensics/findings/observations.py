@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.console.counting import listed
+from trtforensics.console.counting import grouped, listed
 from trtforensics.console.secrets import masked
 from trtforensics.findings.finding import Observation
 from trtforensics.knowledge.table import rows
@@ -84,28 +84,21 @@ def explained_by_class(case: Case, line: int) -> bool:
 
 def sentences(kinds: Sequence[str], settle: str, case: Case) -> Iterator[Observation]:
     """Give one observation for each sentence of some classes, on lines that no other finding cites."""
-    by_title: dict[str, list[Note]] = {}
-    begun: dict[str, Note] = {}
-    nodes: dict[str, dict[str, None]] = {}
     passed_on = {message.span.line for message in case.build.messages if says(message, (*NO_ENGINE, *NO_RUN))}
+    told = []
     for note in case.notes(*kinds):
         below = note.span.line + 1 if note.text("below") else note.span.line
-        if not {note.span.line, below}.isdisjoint(case.explained | passed_on):
-            continue
-        before = [n for n in case.notes("parse_failed") if 0 <= note.span.line - n.span.line <= NEAR]
-        node = note.text("node") or (_node_below(case, before[-1]) if before else "")
-        title = _who(note, before[-1] if before else None, node) + note.text("text")
-        by_title.setdefault(title, []).append(note)
-        nodes.setdefault(title, {})[node] = None
-        if before:
-            begun.setdefault(title, before[-1])
-    for title, notes in by_title.items():
-        spans = [note.span for note in notes]
+        if {note.span.line, below}.isdisjoint(case.explained | passed_on):
+            before = [n for n in case.notes("parse_failed") if 0 <= note.span.line - n.span.line <= NEAR][-1:]
+            node = note.text("node") or next((_node_below(case, begun) for begun in before), "")
+            told.append((_who(note, before, node) + note.text("text"), note, before, node))
+    for title, alike in grouped(told, lambda each: each[0]).items():
+        begun = [note for _, _, before, _ in alike for note in before][:1]
         yield Observation(
             quoted(title, _LONGEST),
-            [*spans, begun[title].span] if title in begun else spans,
+            [note.span for note in (*(note for _, note, _, _ in alike), *begun)],
             settle=settle,
-            onnx_nodes=[node for node in nodes[title] if node],
+            onnx_nodes=list(dict.fromkeys(node for *_, node in alike if node)),
             same_as=title,
         )
 
@@ -116,11 +109,11 @@ def _node_below(case: Case, begun: Note) -> str:
     return next((note.text("node") for note in below), "")
 
 
-def _who(note: Note, begun: Note | None, node: str) -> str:
+def _who(note: Note, before: Sequence[Note], node: str) -> str:
     """Return what stands before the sentence: the node that is parsed, or the function that checks."""
-    op = note.text("op") or (begun.text("op") if begun else "")
+    op = note.text("op") or "".join(begun.text("op") for begun in before)
     if op:
-        named = node or (f"node {begun.text('index')}" if begun else "")
+        named = node or "".join(f"node {begun.text('index')}" for begun in before)
         return f"{op} at {named}: " if named else f"{op}: "
     parts = [part for part in note.text("site").partition("(")[0].split("::") if not part.isdigit()]
     return f"{'::'.join(part for part in parts[-2:] if '.' not in part)}: " if len(parts) > 1 else ""

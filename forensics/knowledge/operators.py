@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Period:
-    operator: str
     first: Release
     last: Release | None
     source: str
@@ -34,6 +33,7 @@ class Support(_Period):
     restriction says what it refuses.
     """
 
+    operator: str
     state: Literal["yes", "no", "experimental"]
     types: tuple[str, ...]
 
@@ -51,6 +51,7 @@ class Restriction(_Period):
     ``text``, or a matter of the whole node.
     """
 
+    operator: str
     of: Literal["attribute", "input", "output"]
     names: tuple[str, ...]
     must: str
@@ -121,7 +122,7 @@ def dla_operators() -> tuple[DlaOperator, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class ImportedType:
+class ImportedType(_Period):
     """An element type of ONNX, as its ``DataType`` names it, and the type that the parser makes of it.
 
     ``gpu`` is the first compute capability that has it; None where every GPU has, or it is not known.
@@ -129,17 +130,12 @@ class ImportedType:
 
     element: str
     becomes: str
-    first: Release
-    last: Release | None
     gpu: Release | None
-    source: str
 
 
 def taken_as(element: str, version: Sequence[int]) -> str:
     """Return the type that a release makes of an element type (``FP32`` of DOUBLE); empty where it refuses it."""
-    of_type = (row for row in element_types() if row.element == element)
-    wanted = minor(version)
-    return next((row.becomes for row in of_type if row.first <= wanted <= (row.last or wanted)), "")
+    return next((row.becomes for row in element_types() if row.element == element and row.holds(version)), "")
 
 
 def first_gpu_of(element: str) -> Release | None:

@@ -1,16 +1,19 @@
-"""Builds HTML as a tree, which the standard library writes: a text of a log can never become markup."""
+"""HTML as a tree that the standard library writes: text of a log never becomes markup. Facts as notebooks show them."""
 
 from __future__ import annotations
 
 from base64 import b64encode
+from dataclasses import fields, is_dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 from xml.etree import ElementTree as ET
 
 from trtforensics.console.terminal import visible
+from trtforensics.render.names import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
 
 Child = ET.Element | str
 
@@ -78,3 +81,41 @@ def _cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.{_DIGITS}g}"
     return "" if value is None else str(value)
+
+
+_Item = TypeVar("_Item")
+_COLUMNS = 8
+_NAMES = 200
+"""Characters of names in a ``repr``."""
+_ROWS = 30
+_PLAIN = (str, int, float, type(None))
+
+
+class Records(tuple[_Item, ...], Generic[_Item]):
+    """A tuple of facts whose ``repr`` is one line."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} x {type(self[0]).__name__}>" if self else "()"
+
+    def _repr_html_(self) -> str:
+        first: object = self[0] if self else None
+        if first is None or not is_dataclass(first):
+            return html(table(["#", repr(self)[1:-1]], enumerate(map(repr, self), 1), _ROWS))
+        names = [field.name for field in fields(first)]
+        names = [name for name in names if all(isinstance(getattr(item, name), _PLAIN) for item in self[:_ROWS])]
+        rows = ([getattr(item, name) for name in names[:_COLUMNS]] for item in self)
+        return html(table(names[:_COLUMNS], rows, _ROWS))
+
+
+class RecordsByName(dict[str, _Item]):
+    """Facts by name, whose ``repr`` is one line."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} facts: {shortened(', '.join(self), _NAMES)}>"
+
+    def _repr_html_(self) -> str:
+        return Records(self.values())._repr_html_()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.console.counting import counted, grouped
@@ -125,9 +126,7 @@ def _layers(log: BuildLog, build: Build, ledger: TimeLedger) -> Iterator[TimeRow
         for u in slowest
     ]
     yield TimeRow("slowest", "; ".join(slow), tuple(unit.span for unit in slowest))
-    types: dict[str, list[TimedUnit]] = {}
-    for unit in units:
-        types.setdefault(computed_type(build, unit), []).append(unit)
+    types = grouped(units, partial(computed_type, build))
     if types.keys() - {UNKNOWN_TYPE}:
         yield TimeRow("computes", f"{shares(types, len(types))} of the {ledger.time_is} time", ())
 

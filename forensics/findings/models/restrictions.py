@@ -34,9 +34,8 @@ def refusal(model: CheckedModel, node: CheckedNode, row: Restriction) -> str:
 
 
 def _attribute(node: CheckedNode, name: str, row: Restriction) -> str:
-    judge, default, given = _ATTRIBUTES.get(row.must), node.default(name), node.attribute(name)
-    value = default if given is None else given
-    if judge is None or value is None or not judge(value, default, row):
+    judge, value = _ATTRIBUTES.get(row.must), _setting(node, name)
+    if judge is None or value is None or not judge(value, node.default(name), row):
         return ""
     return f"{name} is {' '.join(_each(value))}, it must {_WORDS[row.must]}{row.value.replace(' ', ', ')}"
 
