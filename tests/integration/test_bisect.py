@@ -828,7 +828,7 @@ def test_a_broken_link_for_a_directory_is_refused_and_a_good_one_goes_on(bench: 
 
 SLOW_SEARCH = """
 import pathlib, sys
-from trtforensics.bisection.search.campaign import Campaign
+from trtforensics.bisection.search import Search
 from trtforensics.cli import main
 
 def planning(self):
@@ -837,7 +837,7 @@ def planning(self):
         sum(range(1000))
     yield
 
-Campaign._look_at_rest = planning
+Search._look_at_rest = planning
 sys.exit(main(sys.argv[1:]))
 """
 """The command with a search that computes without end before it asks for the rest."""

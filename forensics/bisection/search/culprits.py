@@ -1,17 +1,31 @@
-"""The search behind bisection: minimal sets of items that are bad together, with a certificate."""
+"""The search behind bisection: minimal sets of items that are bad together, with a certificate.
+
+From the endpoints to the certificate it finds one minimal set after the other, until the rest is good.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import ceil, comb, log2
 from typing import TYPE_CHECKING, Literal
 
-from trtforensics.bisection.search.campaign import Campaign
-from trtforensics.bisection.search.chain import Space, depth
+from trtforensics.bisection.search.chain import NotMonotoneError, Space, depth
 from trtforensics.bisection.search.exact import Budget, ExactFinder
-from trtforensics.bisection.search.ledger import items_of, neighbours
+from trtforensics.bisection.search.ledger import FlakyError, bits, each, items_of, neighbours
+from trtforensics.bisection.search.minimal import (
+    MinimalSet,
+    MisfitError,
+    TooNoisyError,
+    leave_one_out,
+    minimal_set,
+    reduced,
+    rest_by_proxy,
+)
 from trtforensics.bisection.search.model import (
+    AGAIN,
     ALONE,
     BAD_END,
+    BUILT_AGAIN,
     BUT_ONE,
     GOOD_END,
     REST,
@@ -28,11 +42,28 @@ from trtforensics.bisection.search.probing import IDLE, ProbeSearch
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from trtforensics.bisection.search.finder import Finder
-    from trtforensics.bisection.search.ledger import Steps, Wish, Wishes
+    from trtforensics.bisection.search.ledger import Ledger, Steps, Wish, Wishes
+    from trtforensics.bisection.search.minimal import Finder
 
 _CERTIFICATE = 2
 """Builds that prove one culprit: it alone, and the rest. Each is built twice."""
+_NOT_MONOTONE = (
+    "outcomes are not monotone (an active item hides another), so each set was reduced until leaving out any one of "
+    "its items was seen not to fail"
+)
+_MISFIT = (
+    "builds disagree more than any single rate of noise explains: something besides the items decides; find what else "
+    "changes from build to build or check to check (clocks, another load, another GPU, a seed), keep it fixed, and "
+    "search again in a new directory"
+)
+_UNSEEN = "a second build of the certificate could not be judged"
+_LEAST_SETS = 3
+_QUIET = 3
+"""Good groups in a row, each twice as large as the one before, after which the culprits are not close any more."""
+_EVEN = 0.7
+"""A group of this share of the mean gap between culprits is good about as often as bad."""
+
+Group = tuple[int, Verdict, str]
 
 
 class Search(ProbeSearch[Status]):
@@ -56,21 +87,26 @@ class Search(ProbeSearch[Status]):
         super().__init__(max_builds)
         self._exact = confidence is None
         self._space = Space(items, edges)
-        budget = Budget(depth(len(items)) + self._space.slack, self._space.slack)
-        self._finder: Finder = ExactFinder(self._ledger, self._space, budget)
+        self._budget = Budget(depth(len(items)) + self._space.slack, self._space.slack)
+        self._finder: Finder = ExactFinder(self._ledger, self._space, self._budget)
         if confidence is not None:
             from trtforensics.bisection.search.noisy import NoisyFinder  # noqa: PLC0415 - numpy is for these only
 
             self._finder = NoisyFinder(self._ledger, self._space, confidence)
-        self._campaign = Campaign(self._ledger, self._space, budget, self._finder, find)
+        self._find = find
+        self._sweep = Sweep(self._ledger, self._space)
+        self._confirmed = 0
+        self._harmless = 0
+        self._sets: list[MinimalSet] = []
+        self._reasons: list[str] = []
+        self._status: Status | None = None
+        self._rest = self._space.all
+        self._doubted: int | None = None
 
     @property
     def done(self) -> bool:
         """Whether nothing is left to ask or to wait for."""
         return super().done and not self._ledger.pending
-
-    def _run(self) -> Steps[Status]:
-        return (yield from self._campaign.steps())
 
     def _record(self, wish: Wish, verdict: Verdict) -> None:
         self._finder.tell(wish, verdict)
@@ -86,7 +122,7 @@ class Search(ProbeSearch[Status]):
         """Return what is known and how many builds are left."""
         self._advance()
         expected, worst = self._finder.left
-        ended = self._campaign.status is not None
+        ended = self._status is not None
         ends = (self._ledger.seen(0) is None) + (self._ledger.seen(self._space.all) is None)
         second = _CERTIFICATE if self._exact else 0
         fixed = ends + _CERTIFICATE + second
@@ -102,33 +138,229 @@ class Search(ProbeSearch[Status]):
     def result(self) -> Result:
         """Return the answer, or as much of it as there is."""
         self._advance()
-        campaign = self._campaign
-        sets = campaign.sets
-        members = sum(bad_set.members.bit_count() for bad_set in sets)
-        reasons = campaign.reasons
-        if campaign.status is None:
+        members = sum(bad_set.members.bit_count() for bad_set in self._sets)
+        reasons = self._reasons
+        if self._status is None:
             idle = IDLE if self.answer else "the search has not ended"
             reasons = [*reasons, "the builds allowed are used up" if self._spent else idle]
         return Result(
-            campaign.status or Status.INCONCLUSIVE,
+            self._status or Status.INCONCLUSIVE,
             "; ".join(reasons),
             self._culprits(),
-            items_of(campaign.suspects),
+            items_of(self._suspects),
             self._finder.confidence,
             ceil(log2(comb(self._space.all.bit_count(), max(members, 1)))) if self._space.all else 0,
             self._evidence(),
-            tuple(bad_set.minimal for bad_set in sets if not bad_set.doubt),
-            items_of(campaign.unsearched),
+            tuple(bad_set.minimal for bad_set in self._sets if not bad_set.doubt),
+            items_of(self._unsearched),
         )
 
     def _culprits(self) -> tuple[frozenset[int], ...]:
-        return tuple(items_of(bad_set.members) for bad_set in self._campaign.sets if not bad_set.doubt)
+        return tuple(items_of(bad_set.members) for bad_set in self._sets if not bad_set.doubt)
 
     def _evidence(self) -> tuple[Ask, ...]:
-        campaign = self._campaign
-        roles = {campaign.doubted: "judged both ways"} if campaign.doubted is not None else {}
-        for bad_set in campaign.sets:
+        roles = {self._doubted: "judged both ways"} if self._doubted is not None else {}
+        for bad_set in self._sets:
             roles |= dict.fromkeys(neighbours(bad_set.members), BUT_ONE)
             roles |= {bad_set.inside: TOGETHER, bad_set.items: TOGETHER, bad_set.members: ALONE}
-        roles |= {campaign.rest: REST, 0: GOOD_END, self._space.all: BAD_END}
+        roles |= {self._rest: REST, 0: GOOD_END, self._space.all: BAD_END}
         return self._ledger.evidence(roles)
+
+    @property
+    def _suspects(self) -> int:
+        """Items that a whole set hides among, of each set that is not known for certain."""
+        doubtful = 0
+        for bad_set in self._sets:
+            doubtful |= bad_set.inside if bad_set.inside != bad_set.members else 0
+        if self._status is None:
+            return doubtful | self._finder.unsettled(self._rest)
+        return self._rest if self._status is Status.INCONCLUSIVE and not doubtful else doubtful
+
+    @property
+    def _unsearched(self) -> int:
+        """Items besides that were not seen to be good together."""
+        if self._status is Status.NOT_REPRODUCED:
+            return 0
+        return self._rest & ~self._harmless & ~self._suspects
+
+    def _run(self) -> Steps[Status]:
+        try:
+            self._status = yield from self._all_sets()
+        except FlakyError as error:
+            self._doubted = error.mask
+            del self._sets[self._confirmed :]
+            self._status = self._give_up(f"{error}: use --confidence")
+        except MisfitError:
+            self._status = self._give_up(_MISFIT)
+        except TooNoisyError as error:
+            self._status = self._give_up(str(error))
+        return self._status
+
+    def _give_up(self, reason: str) -> Status:
+        """End where verdicts cannot be what they are taken for: all that is not of a confirmed set stays suspected."""
+        self._rest = self._space.all & ~sum(bad_set.items for bad_set in self._sets)
+        self._harmless = 0
+        self._reasons.append(reason)
+        return Status.INCONCLUSIVE
+
+    def _all_sets(self) -> Steps[Status]:
+        refuted = yield from self._endpoints()
+        if refuted is not None:
+            return refuted
+        within = self._rest
+        while True:
+            yield from self._one_set(within)
+            first, verdict, within = yield from self._look_at_rest()
+            if verdict is Verdict.BAD and self._find == "all" and (yield from self._swept()):
+                first, verdict, within = yield from self._look_at_rest()
+            if verdict is not Verdict.BAD:
+                self._harmless = self._rest if first is Verdict.GOOD else 0
+                return (yield from self._verdict_on(first))
+            if self._find == "first":
+                self._reasons.append("what is left fails too: there are other sets")
+                return Status.NAMED
+
+    def _endpoints(self) -> Steps[Status | None]:
+        good, bad = yield from self._finder.endpoints()
+        if good is Verdict.GOOD and bad is Verdict.BAD:
+            return None
+        side, outcome = ("good", good) if good is not Verdict.GOOD else ("bad", bad)
+        reason = f"with everything taken from {side} the outcome is {outcome}"
+        self._reasons.append(f"{reason}{f'; {AGAIN}' if outcome is Verdict.UNRESOLVED else ''}")
+        return Status.INCONCLUSIVE if outcome is Verdict.UNRESOLVED else Status.NOT_REPRODUCED
+
+    def _one_set(self, within: int) -> Steps[None]:
+        """Find a set inside a bad subset, and see that each of its members is needed."""
+        try:
+            bad_set = yield from minimal_set(self._finder, self._space, within, self._rest)
+        except NotMonotoneError:
+            yield from self._contradiction()
+            bad_set = yield from self._reduced(self._finder.unsettled(within))
+        bad_set = yield from self._needed(bad_set)
+        yield from self._contradiction()
+        self._note(bad_set)
+
+    def _needed(self, bad_set: MinimalSet) -> Steps[MinimalSet]:
+        """Leave out each member in turn; reduce the set where one is not needed."""
+        while bad_set.alone:
+            verdicts = yield from leave_one_out(self._finder, bad_set.members)
+            smaller = [mask for mask, verdict in verdicts.items() if verdict is Verdict.BAD]
+            if not smaller:
+                return replace(bad_set, minimal=Verdict.UNRESOLVED not in verdicts.values())
+            yield from self._contradiction()
+            bad_set = yield from self._reduced(smaller[0])
+        return bad_set
+
+    def _reduced(self, mask: int) -> Steps[MinimalSet]:
+        atoms = [atom.mask for atom in self._space.atoms_of(mask)]
+        members = sum((yield from reduced(self._finder, 0, atoms)))
+        return MinimalSet(members, members)
+
+    def _contradiction(self) -> Steps[None]:
+        """Build the two subsets of the first contradiction anew: if both verdicts come again, it is no flakiness."""
+        if self._ledger.contradiction is not None and _NOT_MONOTONE not in self._reasons:
+            yield from self._finder.confirm(self._ledger.contradiction, "does it come again")
+            self._reasons.append(_NOT_MONOTONE)
+
+    def _note(self, bad_set: MinimalSet) -> None:
+        self._sets.append(bad_set)
+        self._rest &= ~bad_set.items
+        self._budget.sets += 1
+        self._budget.members += bad_set.members.bit_count()
+        if bad_set.doubt:
+            count = bad_set.doubt.bit_count()
+            self._reasons.append(
+                f"one of {count} items, which no build could tell apart: every mix of them was refused"
+            )
+        elif not bad_set.alone:
+            self._reasons.append("the build of the culprits alone was refused")
+        elif not bad_set.minimal:
+            self._reasons.append("a build of the culprits without one of them was refused, so it may not be needed")
+
+    def _look_at_rest(self) -> Steps[tuple[Verdict, Verdict, int]]:
+        """Build the rest, and look at the newest sets again.
+
+        Return the rest's own verdict; the verdict on it, perhaps by a similar subset; and the subset that showed it.
+        """
+        rest = self._finder.settle(self._rest, Verdict.GOOD, REST)
+        first, _ = yield from each([rest, self._confirm()])
+        if first is not Verdict.UNRESOLVED:
+            return first, first, self._rest
+        self._reasons.append("the build of everything but the culprits was refused")
+        return first, *(yield from rest_by_proxy(self._finder, self._rest, self._space.atoms_of(self._rest)))
+
+    def _confirm(self) -> Steps[Verdict]:
+        """Look again at the sets not yet confirmed: each alone, and without each of its members; at a good rest too."""
+        masks = [self._rest] if self._ledger.seen(self._rest) is Verdict.GOOD else []
+        for bad_set in self._sets[self._confirmed :]:
+            if bad_set.alone:
+                masks += [bad_set.members, *(neighbours(bad_set.members) if bad_set.members.bit_count() > 1 else ())]
+        again = yield from self._finder.confirm(masks, BUILT_AGAIN)
+        self._confirmed = len(self._sets)
+        return self._looked_twice(again=again)
+
+    def _looked_twice(self, *, again: bool) -> Verdict:
+        if not again and _UNSEEN not in self._reasons:
+            self._reasons.append(_UNSEEN)
+        return Verdict.GOOD if again else Verdict.UNRESOLVED
+
+    def _swept(self) -> Steps[bool]:
+        """Where sets of one item lie close together, look for the next ones in small groups; return whether any was."""
+        before = len(self._sets)
+        while groups := self._sweep.groups(self._sets, self._rest):
+            settling = [self._finder.settle(*wish) for wish in groups]
+            _, *verdicts = yield from each([self._confirm(), *settling])
+            for (mask, _, _), verdict in zip(groups, verdicts, strict=True):
+                self._sweep.note(mask, verdict)
+                if verdict is Verdict.BAD:
+                    yield from self._one_set(mask)
+        return len(self._sets) > before
+
+    def _verdict_on(self, rest: Verdict) -> Steps[Status]:
+        if rest is Verdict.GOOD:
+            self._looked_twice(again=(yield from self._finder.confirm([self._rest], BUILT_AGAIN)))
+        yield from self._contradiction()
+        if any(bad_set.doubt for bad_set in self._sets):
+            return Status.INCONCLUSIVE
+        proven = all(bad_set.alone and bad_set.minimal for bad_set in self._sets)
+        certified = rest is Verdict.GOOD and proven and _UNSEEN not in self._reasons
+        return Status.CERTIFIED if certified else Status.NAMED
+
+
+class Sweep:
+    """Which groups to build next, from the sets found so far.
+
+    It begins where that needs fewer builds than halving: the square of twice the mean gap is less than what is left.
+    """
+
+    def __init__(self, ledger: Ledger, space: Space) -> None:
+        self._ledger = ledger
+        self._space = space
+        self._passed = 0
+        self._quiet = 0
+        self._running = False
+
+    def groups(self, sets: Sequence[MinimalSet], rest: int) -> list[Group]:
+        """Return the next groups of a round: subset, likelier verdict, purpose; none: the round is over."""
+        singles = [bad_set for bad_set in sets if bad_set.alone and bad_set.members.bit_count() == 1]
+        for bad_set in singles:
+            self._passed |= bad_set.passed
+        gap = 1 + (self._passed & rest).bit_count() / max(len(singles), 1)
+        fresh = self._space.atoms_of(rest & ~self._passed)
+        dense = len(singles) >= _LEAST_SETS and (2 * gap) ** 2 <= len(fresh)
+        if not fresh or self._quiet == _QUIET or not (self._running or dense):
+            self._running, self._quiet = False, 0
+            return []
+        self._running = True
+        size = 1 << int(log2(max(_EVEN * gap, 1))) << self._quiet
+        starts = range(0, len(fresh), size)[: self._ledger.most_room]
+        masks = [sum(atom.mask for atom in fresh[start : start + size]) for start in starts]
+        return [(mask, Verdict.BAD, ALONE if len(bits(mask)) == 1 else "a few items alone") for mask in masks]
+
+    def note(self, mask: int, verdict: Verdict) -> None:
+        """Take the verdict of a group."""
+        if verdict is Verdict.BAD:
+            self._quiet = 0
+        else:
+            self._passed |= mask
+            self._quiet = min(self._quiet + 1, _QUIET)

@@ -7,9 +7,8 @@ from math import log2
 from typing import TYPE_CHECKING
 
 from trtforensics.bisection.search.chain import Chain, depth
-from trtforensics.bisection.search.finder import Finder, SetMember
 from trtforensics.bisection.search.ledger import Wish
-from trtforensics.bisection.search.minimal import tell_apart
+from trtforensics.bisection.search.minimal import Finder, SetMember, tell_apart
 from trtforensics.bisection.search.model import ALONE, BAD_END, GOOD_END, REST, Verdict
 
 if TYPE_CHECKING:

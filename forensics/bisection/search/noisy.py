@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trtforensics.bisection.search.chain import Chain
-from trtforensics.bisection.search.finder import Finder, SetMember, TooNoisyError
 from trtforensics.bisection.search.ledger import Wish
+from trtforensics.bisection.search.minimal import Finder, SetMember, TooNoisyError
 from trtforensics.bisection.search.model import BAD_END, GOOD_END, Verdict
 from trtforensics.bisection.search.rates import (
     BEFORE,

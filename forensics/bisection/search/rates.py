@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trtforensics.bisection.search.finder import MisfitError, TooNoisyError
 from trtforensics.bisection.search.ledger import bits
+from trtforensics.bisection.search.minimal import MisfitError, TooNoisyError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.searches import answered, items
 from trtforensics.bisection.search import Ask, Search, Status, Verdict, noisy
-from trtforensics.bisection.search.finder import MisfitError, TooNoisyError
+from trtforensics.bisection.search.minimal import MisfitError, TooNoisyError
 from trtforensics.bisection.search.rates import any_rate, most_builds, require_apart, require_fit, require_one_rate
 
 
