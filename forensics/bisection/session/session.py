@@ -9,9 +9,9 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from trtforensics.bisection.runner.cluster import make_executor, revoke_ticket
 from trtforensics.bisection.runner.command import Urgency
 from trtforensics.bisection.runner.disk_space import free_bytes, said_bytes
+from trtforensics.bisection.runner.executors import make_executor, revoke_ticket
 from trtforensics.bisection.runner.leftovers import end_orphans
 from trtforensics.bisection.runner.probe import ENGINE, ProbeOutcome, ProbeSpec, describe
 from trtforensics.bisection.runner.stopping import stoppable
