@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def test_a_probe_goes_on_until_its_ticket_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "_PATIENCE_S", 0.1)
+    monkeypatch.setattr(executors, "_PATIENCE_S", 0.1)
     executors.issue_ticket(tmp_path, "word")
     with executors.claimed_ticket(tmp_path, "word") as may_go_on:
         assert may_go_on()
@@ -23,7 +23,7 @@ def test_a_probe_goes_on_until_its_ticket_is_taken_back(tmp_path: Path, monkeypa
 
 
 def test_a_later_worker_ends_an_earlier_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "_PATIENCE_S", 0.1)
+    monkeypatch.setattr(executors, "_PATIENCE_S", 0.1)
     executors.issue_ticket(tmp_path, "word")
     with executors.claimed_ticket(tmp_path, "word") as first, executors.claimed_ticket(tmp_path, "word") as second:
         assert (first(), second()) == (False, True)
