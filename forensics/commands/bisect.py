@@ -233,8 +233,7 @@ def _route(args: Namespace) -> Lever:
 
 
 def _cache(args: Namespace) -> Lever:
-    from trtforensics.bisection.levers.cache import CacheLever
-    from trtforensics.bisection.levers.pinned import pinned_caches
+    from trtforensics.bisection.levers.cache import CacheLever, pinned_caches
     from trtforensics.commands.cache import load
     from trtforensics.pin.conditions import is_request
     from trtforensics.sources.cache import is_binary
@@ -253,8 +252,7 @@ def _cache(args: Namespace) -> Lever:
 
 
 def _tactics(args: Namespace) -> Lever:
-    from trtforensics.bisection.levers.pinned import pinned_replays
-    from trtforensics.bisection.levers.tactics import TacticsLever, edges_of, load_side
+    from trtforensics.bisection.levers.tactics import TacticsLever, edges_of, load_side, pinned_replays
     from trtforensics.pin.conditions import is_request
 
     recipe = None if "build" in args else _recipe(args, "tactics", args.onnx)

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from trtforensics.model.engine import TimingCache
-    from trtforensics.pin.making import PinForm
-    from trtforensics.pin.plan import PinPlan
+    from trtforensics.pin.plan import PinForm, PinPlan
 
 EXAMPLE = """examples:
   trtforensics pin build.log -o pinned.json                       # what won, so that noise cannot flip it
@@ -50,7 +49,7 @@ def run(args: Namespace) -> int:
 
 
 def _pin(args: Namespace) -> int:
-    from trtforensics.pin.making import PinForm, form_of, make_plan
+    from trtforensics.pin.plan import PinForm, form_of, make_plan
     from trtforensics.pin.report import plan_json, plan_text
     from trtforensics.sources.build_log import keep_sources
 
@@ -73,7 +72,7 @@ def _pin(args: Namespace) -> int:
 
 def _write(args: Namespace, plan: PinPlan) -> None:
     from trtforensics.console.output import write_bytes, write_text
-    from trtforensics.pin.making import keys_of_plan, text_of_plan
+    from trtforensics.pin.plan import keys_of_plan, text_of_plan
 
     if args.to is None or plan.pinnable.base is None:
         write_text(args.output, text_of_plan(plan))
@@ -89,7 +88,7 @@ def _write(args: Namespace, plan: PinPlan) -> None:
 def _next_steps(args: Namespace, plan: PinPlan, form: PinForm) -> list[str]:
     from shlex import quote
 
-    from trtforensics.pin.making import PinForm
+    from trtforensics.pin.plan import PinForm
 
     pinned, log = quote(args.output), quote(plan.pinnable.log.source.path)
     if form is PinForm.REPLAY:

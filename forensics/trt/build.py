@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from trtforensics.trt.api import load
-from trtforensics.trt.inside.lever import BuildLever, BuildSetup, LeverResult, RouteSetting, TensorMarking
+from trtforensics.trt.lever import BuildLever, BuildSetup, LeverResult, RouteSetting, TensorMarking
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,7 +45,7 @@ class BuildJob:
     ``flags`` are names of builder flags; without ``typed`` the network is weakly typed if the version can do that.
     At most one lever is set. ``replay`` pins tactics, by entries of a replay as JSON has them. ``keys`` pins those of
     an editable cache: it gives each key its tactic and its time in ms;
-    :class:`trtforensics.trt.inside.cache.CacheKeyPinning` describes ``bases``, ``optional`` and ``store``. ``outputs``
+    :class:`trtforensics.trt.cache_file.CacheKeyPinning` describes ``bases``, ``optional`` and ``store``. ``outputs``
     marks tensors, as debug tensors with ``debug``. ``route`` sets the build route.
     """
 
@@ -129,11 +129,11 @@ def build(job: BuildJob) -> BuildReport:
 def _lever(job: BuildJob) -> BuildLever | None:
     """Return the job's lever; the larger ones are imported only if they are used."""
     if job.replay is not None:
-        from trtforensics.trt.inside.tactics import TacticPinning, entry_from  # noqa: PLC0415 - see above
+        from trtforensics.trt.tactics import TacticPinning, entry_from  # noqa: PLC0415 - see above
 
         return TacticPinning([entry_from(entry) for entry in job.replay])
     if job.keys is not None:
-        from trtforensics.trt.inside.cache import CacheKeyPinning  # noqa: PLC0415 - see above
+        from trtforensics.trt.cache_file import CacheKeyPinning  # noqa: PLC0415 - see above
 
         tactics = {key: (tactic, time_ms) for key, (tactic, time_ms) in job.keys.items()}
         return CacheKeyPinning(tactics, frozenset(job.optional), [Path(path) for path in job.bases], Path(job.store))

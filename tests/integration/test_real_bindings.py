@@ -111,7 +111,7 @@ if hasattr(trt, "TimingCacheKey"):
             found["bad key"].append(type(error).__name__)
 if hasattr(trt, "IAlgorithmSelector"):
     sys.modules["tensorrt"] = trt
-    from trtforensics.trt.inside.tactics import TacticPinning, _selector
+    from trtforensics.trt.tactics import TacticPinning, _selector
     selector = _selector(trt, TacticPinning([]))
     class Context:
         name = "layer"

@@ -16,7 +16,8 @@ from trtforensics.errors import UsageError
 from trtforensics.model.engine import TimingCache
 from trtforensics.model.timings import tactic_text
 from trtforensics.parsers.notation.kernels import read_kernel
-from trtforensics.render.cache import to_json
+from trtforensics.pin.plan import PinForm, keys_of_plan, plans_of
+from trtforensics.render.cache import of_log, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -93,6 +94,17 @@ class CacheLever(TwoSidedLever):
         mixed = tuple(replace(key, candidates=()) for key in keys.values())
         made_from = f"{self.good.made_from} and {self.bad.made_from}"
         return to_json(TimingCache(self.good.source, made_from, self.good.tensorrt_version, mixed))
+
+
+def pinned_caches(log: str, request: str, *, max_bytes: int) -> tuple[TimingCache, TimingCache]:
+    """Return the good and the bad keys of a log: as a ``pin:…`` request chooses, and as the build chose.
+
+    Raises:
+        ForensicsError: see :func:`trtforensics.pin.plan.plans_of`.
+    """
+    good, bad = plans_of(log, request, PinForm.CACHE, max_bytes=max_bytes)
+    base = of_log(bad.pinnable.log)
+    return keys_of_plan(good, base), keys_of_plan(bad, base)
 
 
 def _require_fit(recipe: Recipe, sides: Sequence[TimingCache]) -> None:

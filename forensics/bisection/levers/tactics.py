@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from trtforensics.bisection.levers.recipe import Recipe, TwoSidedLever, first_of, pinned_entries, read_report
 from trtforensics.bisection.search import Item
 from trtforensics.errors import ForensicsError, UsageError
+from trtforensics.pin.plan import PinForm, plans_of, replay_of_plan
 from trtforensics.replay.mixing import Mixer
 from trtforensics.sources.kinds import Kind, kind_of
 from trtforensics.sources.replay import load_replay
@@ -24,9 +25,12 @@ if TYPE_CHECKING:
 
     from trtforensics.bisection.session.lever import Described
     from trtforensics.model.replay import Replay, ReplayEntry
+    from trtforensics.pin.pinnable import PinOffer
     from trtforensics.replay.edges import DataflowEdge, DataflowNode
 
     _Entries = Mapping[str, ReplayEntry]
+    KnownTactics = tuple[Mapping[str, Described], Mapping[str, Described]]
+    """By layer, kernel, accumulator and time in ms of good's and of bad's tactic, where a log names them."""
 
 PRECISION_SUSPICION = 8.0
 FORMAT_SUSPICION = 2.0
@@ -61,11 +65,9 @@ class TacticsLever(TwoSidedLever):
         edges: Iterable[DataflowEdge] = (),
         recipe: Recipe | None = None,
         *,
-        known: tuple[Mapping[str, Described], Mapping[str, Described]] = ({}, {}),
+        known: KnownTactics = ({}, {}),
     ) -> None:
         """Choose a pair of replays; see :func:`closest`. With a recipe the builds are our own.
-
-        ``known`` holds, by layer, what a log says about good's and about bad's tactic: kernel, time in ms.
 
         Raises:
             UsageError: no layer differs, or the two cannot stand in one replay.
@@ -182,6 +184,22 @@ def load_side(path: str, side: str, *, max_bytes: int) -> ReplaySide:
     if not replays:
         raise UsageError(str(folder), "holds no tactic replay", "Give a replay, or a directory with replays in it")
     return ReplaySide(tuple(replays), tuple(skipped))
+
+
+def pinned_replays(log: str, request: str, *, max_bytes: int) -> tuple[ReplaySide, ReplaySide, KnownTactics]:
+    """Return the good and the bad replay of a log: as a ``pin:…`` request chooses, and as the build chose.
+
+    Raises:
+        ForensicsError: see :func:`trtforensics.pin.plan.plans_of`.
+    """
+    good, bad = plans_of(log, request, PinForm.REPLAY, max_bytes=max_bytes)
+    known = tuple({row.slot.name: _known(row.offer) for row in side.pinned} for side in (good, bad))
+    return ReplaySide((replay_of_plan(good),)), ReplaySide((replay_of_plan(bad),)), (known[0], known[1])
+
+
+def _known(offer: PinOffer) -> Described:
+    known: Described = {"kernel": offer.kernel, "accumulator": offer.facts.accumulator, "time_ms": offer.time_ms}
+    return {name: value for name, value in known.items() if value not in {None, ""}}
 
 
 def edges_of(onnx: str | None, log: str | None, layers: Collection[str], *, max_bytes: int) -> tuple[DataflowEdge, ...]:

@@ -7,9 +7,17 @@ from typing import TYPE_CHECKING
 from tests.support.pin_logs import KEY, OTHER, WON, key_log, layer_log
 from trtforensics.model.data_types import Accumulator
 from trtforensics.pin.conditions import PinConditions
-from trtforensics.pin.making import PinForm, form_of, keys_of_plan, make_plan, replay_of_plan, text_of_plan
 from trtforensics.pin.pinnable import pinnable_keys, pinnable_layers
-from trtforensics.pin.plan import PinState, plan
+from trtforensics.pin.plan import (
+    PinForm,
+    PinState,
+    form_of,
+    keys_of_plan,
+    make_plan,
+    plan,
+    replay_of_plan,
+    text_of_plan,
+)
 from trtforensics.sources.cache import load_timing_cache
 from trtforensics.sources.replay import load_replay
 

@@ -12,9 +12,8 @@ import pytest
 from tests.support.pin_logs import KEY, OTHER, WON, V, key_log, layer_log
 from trtforensics.model.span import SourceSpan
 from trtforensics.pin.conditions import PinConditions
-from trtforensics.pin.making import keys_of_plan, replay_of_plan
 from trtforensics.pin.pinnable import pinnable_keys, pinnable_layers
-from trtforensics.pin.plan import plan
+from trtforensics.pin.plan import keys_of_plan, plan, replay_of_plan
 from trtforensics.pin.verification import PinProof, PinUse, verify_keys, verify_layers, without_proof
 from trtforensics.render.cache import of_log
 from trtforensics.sources.build_log import load_build_log

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.pin_logs import KEY, OTHER, WON, key_log, layer_log
-from trtforensics.bisection.levers.pinned import pinned_caches, pinned_replays
+from trtforensics.bisection.levers.cache import pinned_caches
+from trtforensics.bisection.levers.tactics import pinned_replays
 from trtforensics.errors import UsageError
 
 if TYPE_CHECKING:
