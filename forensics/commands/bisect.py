@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -298,7 +299,7 @@ def _dry_run(args: Namespace, lever: Lever, options: RunOptions) -> int:
     from trtforensics.bisection.session.forecast import forecast, forecast_text
 
     cost = forecast(lever, _search(lever, options).outlook(), options, Path(args.artifacts_dir))
-    streams.print_result(to_json(cost) if args.json else forecast_text(cost))
+    streams.print_result(to_json(asdict(cost)) if args.json else forecast_text(cost))
     return 0
 
 
@@ -329,7 +330,7 @@ def _precision(args: Namespace) -> int:
     in_8_bits = request.precision.precision in TYPES
     if args.dry_run:
         cost = (forecast_what_if if in_8_bits else forecast_of)(request, options)
-        streams.print_result(to_json(cost) if args.json else cost.text())
+        streams.print_result(to_json(asdict(cost)) if args.json else cost.text())
         return ExitCode.OK
     answer: PrecisionAnswer | WhatIf
     with ProgressLine(quiet=args.quiet) as progress:

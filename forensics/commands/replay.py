@@ -151,8 +151,8 @@ def _convert(args: Namespace) -> int:
     offers = None
     if log is not None:
         build = select_build(log, args.build)
-        made = replay_of(build, log.source)
-        replay, left_out, offers = made.replay, made.left_out, Offers(build)
+        replay, left_out = replay_of(build, log.source)
+        offers = Offers(build)
     else:
         replay = load_replay(args.file, max_bytes=args.max_bytes)
         if args.log is not None:

@@ -149,13 +149,13 @@ def pinnable_layers(logs: Sequence[BuildLog]) -> Pinnable:
     """
     builds = [tuned_build(log) for log in logs]
     log, build = logs[0], builds[0]
-    made = replay_of(build, log.source)
+    replay, left_out = replay_of(build, log.source)
     finals = final_results(build)
     tables = [_timed_layers(build, of) for build, of in zip(builds, logs, strict=True)]
     ids = {name: number for build in reversed(builds) for name, number in build.runner_ids.items()}
-    slots = tuple(_layer_slot(entry, finals[entry.layer], tables, ids) for entry in made.replay.entries)
+    slots = tuple(_layer_slot(entry, finals[entry.layer], tables, ids) for entry in replay.entries)
     held = (finals[slot.name].time_ms for slot in slots if not is_foreign_node(slot.name))
-    return Pinnable(log, build, slots, made.left_out, *_times(finals, held, made.left_out), ids)
+    return Pinnable(log, build, slots, left_out, *_times(finals, held, left_out), ids)
 
 
 def _times(

@@ -16,7 +16,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.bisection.runner.probe import check_log_name
-from trtforensics.bisection.session.records import sealed, unsealed
+from trtforensics.bisection.session.job import sealed, unsealed
 from trtforensics.console.output import write_bytes
 from trtforensics.errors import NotABuildLogError, SourceError
 from trtforensics.findings.finding import Severity, without_numbers

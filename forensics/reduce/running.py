@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.bisection.session.answer import document_of, first_lines, write_result
+from trtforensics.bisection.session.answer import first_lines, write_result
 from trtforensics.bisection.session.bisection import bisect
 from trtforensics.console.counting import counted
 from trtforensics.console.terminal import visible
@@ -94,7 +94,7 @@ class ReductionAnswer:
 
     def document(self) -> dict[str, object]:
         """Return ``result.json``."""
-        return {**self.search.document(), "reduction": document_of(self.reduction)}
+        return {**self.search.document(), "reduction": asdict(self.reduction)}
 
     def text(self, directory: Path, fixed: Sequence[str]) -> str:
         """Return the answer as text: what is left, how it fails, what else was seen, the files."""

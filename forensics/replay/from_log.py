@@ -13,13 +13,15 @@ from trtforensics.errors import ForensicsError
 from trtforensics.model.layer_types import is_foreign_node
 from trtforensics.model.log import CachedResult, Choice, Tool
 from trtforensics.model.replay import Replay, ReplayEntry, ReplayForm, ReplayTensor
-from trtforensics.parsers.notation.formats import parse_formats
 from trtforensics.parsers.notation.names import is_tried_reformat
-from trtforensics.replay.offers import tensor_of
+from trtforensics.replay.offers import combination_of, tensor_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from trtforensics.model.log import Build
     from trtforensics.model.span import SourceInfo, SourceSpan
+    from trtforensics.parsers.notation.formats import Format
 
 _LAST_WITH_SELECTOR = 10
 _NEXT = "Give the verbose log of a build with TensorRT 8.6 or later"
@@ -34,14 +36,6 @@ class LeftOut:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class LogReplay:
-    """A replay made from a log, and the layers that it leaves out."""
-
-    replay: Replay
-    left_out: tuple[LeftOut, ...]
-
-
 def without_selector(build: Build) -> tuple[str, str]:
     """Say why no replay can be loaded where a build ran, and what to use instead; both "" where one may be."""
     major = (build.tensorrt_version or "").partition(".")[0]
@@ -52,8 +46,10 @@ def without_selector(build: Build) -> tuple[str, str]:
     return "", ""
 
 
-def replay_of(build: Build, source: SourceInfo) -> LogReplay:
+def replay_of(build: Build, source: SourceInfo) -> tuple[Replay, tuple[LeftOut, ...]]:
     """Make a replay of the final choices and cached results of a build; an entry's span is the line of the result.
+
+    Also return the layers that it leaves out.
 
     Raises:
         ForensicsError: the TensorRT of the build loads no replays, the log has no choices, or prints no ids of runners.
@@ -80,7 +76,7 @@ def replay_of(build: Build, source: SourceInfo) -> LogReplay:
             left_out.append(LeftOut(made.layer, made.span, why))
     left_out += _without_final(build, finals)
     replay = Replay(source, ReplayForm.F5, "", tuple(entries.values()))
-    return LogReplay(replay, tuple(sorted(left_out, key=lambda layer: layer.span.line)))
+    return replay, tuple(sorted(left_out, key=lambda layer: layer.span.line))
 
 
 def final_results(build: Build) -> dict[str, Choice | CachedResult]:
@@ -100,10 +96,11 @@ def _entry(build: Build, tuned: Choice | CachedResult) -> ReplayEntry | LeftOut:
         return LeftOut(tuned.layer, tuned.span, "no tactic worked")
     if not tuned.inputs and not tuned.outputs:
         return LeftOut(tuned.layer, tuned.span, "the log does not print its formats")
-    sides = _tensors(tuned.inputs), _tensors(tuned.outputs)
-    if sides[0] is None or sides[1] is None:
+    combination = combination_of(tuned)
+    inputs, outputs = _tensors(combination.inputs), _tensors(combination.outputs)
+    if inputs is None or outputs is None:
         return LeftOut(tuned.layer, tuned.span, "its strides are symbolic (dynamic shapes); a replay holds numbers")
-    return ReplayEntry(tuned.layer, runner_id, tuned.tactic, sides[0], sides[1], tuned.span)
+    return ReplayEntry(tuned.layer, runner_id, tuned.tactic, inputs, outputs, tuned.span)
 
 
 def runner_id_of(build: Build, tuned: Choice | CachedResult) -> int | None:
@@ -112,15 +109,10 @@ def runner_id_of(build: Build, tuned: Choice | CachedResult) -> int | None:
     return build.runner_ids.get(tuned.runner) if runner_id is None else runner_id
 
 
-def _tensors(texts: tuple[str, ...]) -> tuple[ReplayTensor, ...] | None:
-    tensors = []
-    for text in texts:
-        for printed in parse_formats(text) or (None,):
-            tensor = tensor_of(printed) if printed is not None else None
-            if tensor is None:
-                return None
-            tensors.append(tensor)
-    return tuple(tensors)
+def _tensors(formats: Sequence[Format] | None) -> tuple[ReplayTensor, ...] | None:
+    tensors = [tensor_of(printed) for printed in formats or ()]
+    known = tuple(tensor for tensor in tensors if tensor is not None)
+    return None if formats is None or len(known) < len(tensors) else known
 
 
 def _without_final(build: Build, finals: dict[str, Choice | CachedResult]) -> list[LeftOut]:

@@ -15,7 +15,7 @@ from tests.support.repository import LOGS
 from trtforensics.engines.joining import select_build
 from trtforensics.model.replay import Replay, ReplayEntry, ReplayForm, ReplayTensor
 from trtforensics.model.span import SourceInfo, SourceSpan
-from trtforensics.replay.from_log import LogReplay, replay_of
+from trtforensics.replay.from_log import LeftOut, replay_of
 from trtforensics.replay.writing import to_text
 from trtforensics.sources.build_log import load_build_log
 
@@ -41,7 +41,7 @@ def build_of(name: str) -> Build:
 
 
 @cache
-def from_log(name: str) -> LogReplay:
+def from_log(name: str) -> tuple[Replay, tuple[LeftOut, ...]]:
     """Return the replay that a sample log becomes."""
     return replay_of(build_of(name), NO_SOURCE)
 

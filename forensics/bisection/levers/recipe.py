@@ -68,16 +68,9 @@ class Recipe:
 
     def content(self) -> dict[str, object]:
         """Return what identifies a directory's builds: model, options, TensorRT, GPU, driver."""
-        installed = {name: value for name, value in asdict(self.installed).items() if name != "routes"}
-        return {
-            "model": content_of(self.model),
-            "installed": installed,
-            "shapes": {name: list(shape) for name, shape in self.shapes.items()},
-            "compute_capability": self.compute_capability,
-            "flags": list(self.flags),
-            "typed": self.typed,
-            "level": self.level,
-        }
+        content = {**asdict(self), "model": content_of(self.model)}
+        del content["installed"]["routes"]
+        return content
 
     def write(self, folder: Path, lever: Mapping[str, object]) -> None:
         """Write a probe's job; ``lever`` holds the lever's fields of the job.
@@ -85,17 +78,9 @@ class Recipe:
         Raises:
             OSError: the folder cannot be written to.
         """
-        job = BuildJob(
-            module=self.installed.module,
-            model=str(self.model),
-            report=str(folder / REPORT),
-            engine=str(folder / ENGINE),
-            shapes=self.shapes,
-            compute_capability=self.compute_capability,
-            flags=self.flags,
-            typed=self.typed,
-            level=self.level,
-        )
+        options = {name: value for name, value in asdict(self).items() if name != "installed"}
+        files = {"model": str(self.model), "report": str(folder / REPORT), "engine": str(folder / ENGINE)}
+        job = BuildJob(self.installed.module, **{**options, **files})
         write_text(folder / JOB, json.dumps({**asdict(job), **lever}, indent=1))
 
 

@@ -21,8 +21,8 @@ from trtforensics.bisection.precision.items import atoms_of
 from trtforensics.bisection.precision.repair.fixes import write_fixes, write_gpu_check
 from trtforensics.bisection.runner.probe import ProbeOutcome, ProbeSpec, describe
 from trtforensics.bisection.search import Item, Verdict
+from trtforensics.bisection.session.job import sealed, unsealed
 from trtforensics.bisection.session.lever import Lever
-from trtforensics.bisection.session.records import sealed, unsealed
 from trtforensics.console.output import write_bytes, write_text
 from trtforensics.console.own_files import is_there
 from trtforensics.engines.onnx_nodes import foreign_members

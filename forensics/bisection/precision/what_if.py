@@ -9,7 +9,7 @@ tensor, as TensorRT wants it; weights one a tensor or one for each channel of th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ from trtforensics.bisection.precision.emulation.oracle import judge_for
 from trtforensics.bisection.precision.repair.curve import excess, rounding_curve
 from trtforensics.bisection.precision.repair.holding import HeldBeside
 from trtforensics.bisection.precision.running import PrecisionForecast, builds_of, lever_of, subject_of
-from trtforensics.bisection.session.answer import document_of, write_result
+from trtforensics.bisection.session.answer import write_result
 from trtforensics.bisection.session.artifacts import FIXED, RESULT
 from trtforensics.bisection.session.lock import NAME as LOCK
 from trtforensics.bisection.session.lock import locked
@@ -242,7 +242,7 @@ class WhatIf:
 
     def document(self) -> dict[str, object]:
         """Return ``result.json``."""
-        return {"schema": 1, "kind": "quantization", **document_of(self)}
+        return {"schema": 1, "kind": "quantization", **asdict(self)}
 
     def text(self, directory: Path, fixed: Sequence[str] = (), *, wants_builds: bool = True) -> str:
         """Return the answer as text; ``fixed`` has a line about each file of ``fixed/`` in the directory."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.session.artifacts import PROBES, RESULT
@@ -131,7 +130,7 @@ class SearchAnswer:
 
     def document(self) -> Document:
         """Return ``result.json``."""
-        document: Document = document_of(self)
+        document: Document = asdict(self)
         if not self.remedy:
             del document["remedy"]
         return document
@@ -291,17 +290,6 @@ def write_result(directory: Path, document: Document) -> None:
     write_bytes(directory / RESULT, json_bytes(document))
 
 
-def document_of(value: object) -> Any:  # noqa: ANN401 - the JSON data of anything
-    """Return an answer, or a part of one, as JSON data: a dataclass as a mapping of its fields."""
-    if is_dataclass(value):
-        return {each.name: document_of(getattr(value, each.name)) for each in fields(value)}
-    if isinstance(value, (tuple, list)):
-        return [document_of(each) for each in value]
-    if isinstance(value, Mapping):
-        return {key: document_of(each) for key, each in value.items()}
-    return value
-
-
-def to_json(value: object) -> str:
-    """Return a document, or a dataclass, as JSON."""
-    return json.dumps(document_of(value), indent=1, ensure_ascii=False) + "\n"
+def to_json(document: Document) -> str:
+    """Return a document as JSON."""
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"

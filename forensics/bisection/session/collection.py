@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from trtforensics.bisection.runner.placeholders import INPUTS
@@ -16,7 +16,6 @@ from trtforensics.bisection.session.answer import (
     JudgedProbe,
     Reuse,
     counts_of,
-    document_of,
     judged_probe,
     reuse_of,
     write_result,
@@ -123,8 +122,7 @@ class CollectionAnswer:
 
     def document(self) -> dict[str, object]:
         """Return ``result.json``."""
-        document: dict[str, object] = document_of(self)
-        return document
+        return asdict(self)
 
     def text(self, directory: Path) -> str:
         """Return the answer as text."""

@@ -1,4 +1,7 @@
-"""The identity of a directory's job, and of its verdicts: commands, the content of what they name, settings."""
+"""The identity of a directory's job, and of its verdicts: commands, the content of what they name, settings.
+
+Records in probes' folders, such as scores and failures, say what they were judged by, and have a checksum.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ from trtforensics.model.version import __version__
 from trtforensics.parsers.text.document import check_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from trtforensics.bisection.runner.options import RunOptions
@@ -34,6 +37,11 @@ SCHEMA = 3
 _SCHEMA_OF_PROGRAMS = 2
 """Of version 0.2.0, which notes the programs of the build command and no other file."""
 NAME = "job.json"
+
+_RECORD_SCHEMA = 2
+_MOST_BYTES = 16 << 20
+"""Values of a longer record would take hundreds of megabytes, and none is so long."""
+_RESTORE_RECORD = "Restore it, or remove it: what it is of is judged again then"
 
 _SHORT = 16
 """Hex digits of a digest that are kept."""
@@ -256,3 +264,32 @@ def digest(data: object) -> str:
     """Return the SHA-256 of JSON data, in hex."""
     text = json.dumps(data, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+
+
+def sealed(basis: str, content: Mapping[str, object]) -> bytes:
+    """Return a record as JSON: what it was judged by, and a checksum by which a changed digit shows."""
+    record = {"schema": _RECORD_SCHEMA, "judged_by": basis, **content}
+    return json_bytes({**record, "sum": digest(record)})
+
+
+def unsealed(path: Path, basis: str) -> dict[str, object] | None:
+    """Return the content of a record; None where there is none of these judgements, or one of an earlier version.
+
+    Raises:
+        SourceError: it is damaged.
+    """
+    try:
+        data = read_own(path)
+    except FileNotFoundError:
+        return None
+    try:
+        record = json.loads(data if len(data) <= _MOST_BYTES else b"")
+    except (ValueError, RecursionError):
+        record = None
+    if isinstance(record, dict) and "judged_by" not in record:
+        return None
+    if not isinstance(record, dict) or record.pop("sum", "") != digest(record):
+        raise SourceError(str(path), "is damaged: its checksum does not match", _RESTORE_RECORD)
+    if record.pop("judged_by") != basis or record.pop("schema") != _RECORD_SCHEMA:
+        return None
+    return record

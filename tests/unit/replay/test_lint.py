@@ -45,8 +45,8 @@ def entries_of(name: str) -> Entries:
 @cache
 def _entries_of(name: str) -> Entries:
     log = load_build_log([str(LOGS / f"{name}.log")])
-    made = replay_of(select_build(log, None), log.source)
-    return {entry.layer: entry for entry in made.replay.entries}
+    made, _ = replay_of(select_build(log, None), log.source)
+    return {entry.layer: entry for entry in made.entries}
 
 
 def linted(entries: Entries, build: Build, folder: Path, nodes: tuple[DataflowNode, ...] = ()) -> LintReport:

@@ -23,7 +23,7 @@ ONE_PROFILE = "emulated-trtexec-8.6"
 
 
 def test_a_log_gives_strides_and_packing() -> None:
-    entries = from_log("emulated-trtexec-8.6").replay.entries
+    entries = from_log("emulated-trtexec-8.6")[0].entries
     described = {(1, 1): "LINEAR", (1, 8): "HWC8"}
     poorer = []
     for entry in entries:
@@ -62,7 +62,7 @@ def test_a_real_old_replay_gets_its_strides_from_a_real_log(corpus: Path) -> Non
 
 def test_a_log_that_prints_no_formats_or_several_that_fit_fills_nothing() -> None:
     build = build_of("emulated-trtexec-8.6")
-    entry = from_log("emulated-trtexec-8.6").replay.entries[0]
+    entry = from_log("emulated-trtexec-8.6")[0].entries[0]
     chosen = next(c for c in build.choices if c.span == entry.span)
     poor = replace(
         entry,
@@ -84,7 +84,7 @@ def test_a_log_that_prints_no_formats_or_several_that_fit_fills_nothing() -> Non
 def test_a_tensor_format_is_in_no_log() -> None:
     offers = Offers(build_of("emulated-trtexec-8.6"))
     with pytest.raises(NotExpressibleError, match=r"has no inputs\[0\].tensor_format .*No log prints it"):
-        converted(from_log("emulated-trtexec-8.6").replay, ReplayForm.F4, offers)
+        converted(from_log("emulated-trtexec-8.6")[0], ReplayForm.F4, offers)
 
 
 def test_without_ids_in_the_log_any_runner_may_be_meant() -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from trtforensics.bisection.precision.answer.kernels import KernelNotes, kernel_lines
 from trtforensics.bisection.precision.casting.storage import STORAGES
 from trtforensics.bisection.precision.emulation.judging import Tolerance, scores_text
 from trtforensics.bisection.search import Verdict
-from trtforensics.bisection.session.answer import JudgedProbe, SearchAnswer, document_of
+from trtforensics.bisection.session.answer import JudgedProbe, SearchAnswer
 from trtforensics.console.counting import counted, head_lines, listed
 from trtforensics.console.terminal import visible
 from trtforensics.model.data_types import Accumulator
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from trtforensics.bisection.precision.repair.curve import RoundingCurve
     from trtforensics.bisection.precision.repair.holding import Holding
     from trtforensics.bisection.precision.repair.safe import RangeReason
+    from trtforensics.bisection.session.answer import SearchAnswer
 
     WorstScores = Mapping[str, float | None]
     """The worst score of each output by its first metric; None where it is not finite."""
@@ -163,8 +164,7 @@ class PrecisionAnswer:
 
     def document(self) -> dict[str, object]:
         """Return ``result.json``."""
-        parts = (each.name for each in fields(self) if each.name != "search")
-        return {**self.search.document(), **{name: document_of(getattr(self, name)) for name in parts}}
+        return {**self.search.document(), **{name: part for name, part in asdict(self).items() if name != "search"}}
 
     def text(self, directory: Path, fixed: Sequence[str] = (), *, wants_builds: bool = True) -> str:
         """Return the answer as text; ``fixed`` has a line about each file of ``fixed/`` in the directory."""

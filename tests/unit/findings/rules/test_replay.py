@@ -69,7 +69,7 @@ def without_foreign(entries: Entries) -> None:
 
 def findings(log: QuotedLog, change: Callable[[Entries], None], folder: Path) -> list[Finding]:
     """Return the findings with the log's own replay, changed."""
-    document = json.loads(to_text(replay_of(log.log.builds[0], log.log.source).replay.entries))
+    document = json.loads(to_text(replay_of(log.log.builds[0], log.log.source)[0].entries))
     change(document["replay"])
     path = folder / "replay.json"
     path.write_text(json.dumps(document, indent=4), encoding="utf-8")
