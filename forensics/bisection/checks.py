@@ -10,13 +10,13 @@ import argparse
 import re
 import shlex
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.errors import UsageError
 
 if TYPE_CHECKING:
+    from argparse import Namespace
     from collections.abc import Callable, Mapping, Sequence
 
     Feed = Mapping[str, Any]
@@ -29,15 +29,6 @@ BAD = 3
 _SEED = 1
 _SAMPLES = 3
 _CLOSE = 1e-2
-
-
-@dataclass(frozen=True, slots=True)
-class CheckRequest:
-    """A model to check, the reference to compare it with, and a folder of inputs; the latter two may be empty."""
-
-    model: str
-    reference: str = ""
-    inputs: str = ""
 
 
 def command_of(check: str, judged: str) -> str:
@@ -68,14 +59,14 @@ def builtin_of(command: str) -> str:
     return match[1] if match else ""
 
 
-def finite(request: CheckRequest) -> bool:
+def finite(request: Namespace) -> bool:
     """No output holds NaN or infinity."""
     from polygraphy.comparator import Comparator  # noqa: PLC0415 - heavy, and needed by the child process only
 
     return bool(Comparator.validate(_results([request.model], _feeds(request)), check_inf=True, check_nan=True))
 
 
-def repeat(request: CheckRequest) -> bool:
+def repeat(request: Namespace) -> bool:
     """Two runs agree bit for bit."""
     import numpy as np  # noqa: PLC0415 - needed by the child process only
 
@@ -85,7 +76,7 @@ def repeat(request: CheckRequest) -> bool:
     return all(np.array_equal(a, second[name], equal_nan=True) for first, second in pairs for name, a in first.items())
 
 
-def against(request: CheckRequest) -> bool:
+def against(request: Namespace) -> bool:
     """Outputs are within 1 % of another model's: an FP16 engine against the FP32 one."""
     from polygraphy.comparator import Comparator, CompareFunc  # noqa: PLC0415 - heavy, for the child process only
 
@@ -94,7 +85,7 @@ def against(request: CheckRequest) -> bool:
     return bool(Comparator.compare_accuracy(results, compare_func=compare))
 
 
-def rows(request: CheckRequest) -> bool:
+def rows(request: Namespace) -> bool:
     """Equal rows of a batch give equal rows.
 
     Raises:
@@ -115,7 +106,7 @@ def rows(request: CheckRequest) -> bool:
     return all(np.array_equal(output, np.broadcast_to(output[:1], output.shape), equal_nan=True) for output in batched)
 
 
-CHECKS: Mapping[str, Callable[[CheckRequest], bool]] = {
+CHECKS: Mapping[str, Callable[[Namespace], bool]] = {
     "finite": finite,
     "rows": rows,
     "repeat": repeat,
@@ -141,7 +132,7 @@ def _runner(model: str, name: str) -> Any:  # noqa: ANN401 - Polygraphy's
     return TrtRunner(EngineFromBytes(BytesFromPath(model)), name=name)
 
 
-def _feeds(request: CheckRequest) -> list[Feed]:
+def _feeds(request: Namespace) -> list[Feed]:
     """Return the samples of a folder of ``.npz`` files, or random ones."""
     import numpy as np  # noqa: PLC0415 - needed by the child process only
     from polygraphy.comparator import DataLoader  # noqa: PLC0415 - heavy
@@ -162,7 +153,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--reference", metavar="FILE", default="", help="what `against` compares with")
     parser.add_argument("--inputs", metavar="DIR", default="", help="run on its .npz files instead of random inputs")
     args = parser.parse_args(arguments)
-    return 0 if CHECKS[args.name](CheckRequest(args.model, args.reference, args.inputs)) else BAD
+    return 0 if CHECKS[args.name](args) else BAD
 
 
 if __name__ == "__main__":

@@ -43,16 +43,11 @@ class BuildOptions:
     builder_flags: str = option(
         "--builder-flags", default="", metavar="FP16,INT8", help="builder flags of that build, by TensorRT's names"
     )
-    strongly_typed: bool = option(
-        "--strongly-typed",
-        default=False,
-        action="store_true",
-        help="build a strongly typed network (11: always)",
-    )
+    strongly_typed: bool = option("--strongly-typed", default=False, help="build a strongly typed network (11: always)")
     optimization_level: int | None = option(
         "--optimization-level", type=int, choices=_LEVELS, metavar="N", help="0 to 5 (default: TensorRT's own)"
     )
-    shapes: tuple[str, ...] = option("--shapes", default=(), action="append", metavar="x:2x16,…", help=_SHAPES)
+    shapes: tuple[str, ...] = option("--shapes", default=(), metavar="x:2x16,…", help=_SHAPES)
     compute_capability: str = option(
         "--compute-capability", default="SM89", metavar="SM", help="what TensorRT-RTX builds for (default: SM89)"
     )
@@ -105,7 +100,6 @@ class SampleOptions:
     inputs: tuple[str, ...] = option(
         *("--inputs", "--load-inputs"),
         default=(),
-        action="append",
         metavar="FILE",
         help="samples to judge on: .npz, .npy, Polygraphy's JSON, or a folder of them; repeat",
     )
@@ -120,11 +114,10 @@ class SampleOptions:
         metavar="N",
         help=f"how many random samples (default: {_RANDOM}), or the most from a script (default: {_FROM_A_SCRIPT})",
     )
-    shapes: tuple[str, ...] = option("--shapes", default=(), action="append", metavar="x:2x16,…", help=_SHAPES)
+    shapes: tuple[str, ...] = option("--shapes", default=(), metavar="x:2x16,…", help=_SHAPES)
     val_range: tuple[str, ...] = option(
         "--val-range",
         default=(),
-        action="append",
         metavar="[x:][LOW,HIGH]",
         help="the values of random inputs (default: floats of a normal distribution, integers by the graph); repeat",
     )
@@ -192,7 +185,6 @@ class PrecisionOptions:
     custom_ops: tuple[str, ...] = option(
         "--custom-ops",
         default=(),
-        action="append",
         metavar="LIBRARY",
         help="a shared library of custom operators for ONNX Runtime; repeat",
     )
@@ -209,14 +201,12 @@ class PrecisionOptions:
     metric: tuple[str, ...] = option(
         "--metric",
         default=(),
-        action="append",
         metavar="[OUTPUT:]NAME",
         help="max-rel, rel-l2 (default: both), max-abs, cosine, psnr or mismatch; repeat for several outputs",
     )
     tolerance: tuple[str, ...] = option(
         "--tolerance",
         default=(),
-        action="append",
         metavar="[OUTPUT:]X",
         help="what still passes (default: four times the rounding floor, at most a cap, for fp16 0.01); judges again "
         "what is stored",
@@ -228,10 +218,7 @@ class PrecisionOptions:
         help="judge the answer on the last N samples alone (default: every fourth sample is held out)",
     )
     mask_nonfinite: bool = option(
-        "--mask-nonfinite",
-        default=False,
-        action="store_true",
-        help="leave out values that are not finite in FP32 either",
+        "--mask-nonfinite", default=False, help="leave out values that are not finite in FP32 either"
     )
     by: Literal["casts", "constraints"] = option(
         "--by",

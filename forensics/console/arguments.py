@@ -124,7 +124,14 @@ _T = TypeVar("_T", bound=_Options)
 
 
 def option(*flags: str, default: Any = None, **declared: Any) -> Any:  # noqa: ANN401 - as dataclasses.field and argparse
-    """Return a field of a dataclass that an option of these flags sets; ``declared`` is what argparse is told of it."""
+    """Return a field of a dataclass that an option of these flags sets; ``declared`` is what argparse is told of it.
+
+    An option whose default is False is a switch; one whose default is () may be repeated, unless its type reads a list.
+    """
+    if default is False:
+        declared["action"] = "store_true"
+    elif default == () and "type" not in declared:
+        declared["action"] = "append"
     return field(default=default, metadata={"flags": flags, "declared": declared})
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 from trtforensics.console.arguments import option
 from trtforensics.errors import UsageError
@@ -61,14 +61,9 @@ class PinConditions:
 
     accumulate: str | None = option("--accumulate", choices=_SUMS, help="matrix products and convolutions sum in FP32")
     no_split_k: bool = option(
-        "--no-splitk",
-        default=False,
-        action="store_true",
-        help="no kernel whose name says that it splits the reduction between blocks",
+        "--no-splitk", default=False, help="no kernel whose name says that it splits the reduction between blocks"
     )
-    refused: tuple[str, ...] = option(
-        "--not", default=(), metavar="KERNEL*", action="append", help="no such kernel (or tactic id)"
-    )
+    refused: tuple[str, ...] = option("--not", default=(), metavar="KERNEL*", help="no such kernel (or tactic id)")
     same_as: str | None = option("--same-as", metavar="GOOD.log", help="what the build of this log chose")
     prefer: str | None = option("--prefer", choices=_WISHES, help="kernels that do not split K, where offered")
     layers: re.Pattern[str] | None = option(
@@ -143,27 +138,20 @@ def request_of(text: str) -> PinConditions:
     Raises:
         UsageError: a condition is unknown, is there twice, or has a value that it cannot have.
     """
+    options = {each.metadata["flags"][0].removeprefix("--"): each for each in fields(PinConditions) if each.metadata}
     given: dict[str, list[str]] = {}
     for part in text.removeprefix("pin:").split(","):
         name, _, value = part.partition("=")
-        if name not in _CONDITIONS or bool(value) is (name == "no-splitk"):
+        if name not in options or bool(value) is (options[name].default is False):
             raise UsageError(text, f"{part!r} is no condition", _GOOD)
         given.setdefault(name, []).append(value)
-    twice = [name for name, values in given.items() if len(values) > 1 and name != "not"]
-    if twice:
-        raise UsageError(text, f"{twice[0]} is there twice", _GOOD)
-    one = {name: values[0] for name, values in given.items()}
-    if not ({one.get("prefer", _WISHES[0])} <= {*_WISHES} and {one.get("accumulate", _SUMS[0])} <= {*_SUMS}):
-        raise UsageError(text, "has a value that the condition cannot have", _GOOD)
-    return PinConditions(
-        one.get("accumulate"),
-        no_split_k="no-splitk" in given,
-        refused=tuple(given.get("not", ())),
-        same_as=one.get("same-as"),
-        prefer=one.get("prefer"),
-        layers=layers_of(one["layers"]) if "layers" in one else None,
-        within=bounds_of(one["within"]) if "within" in one else None,
-    )
-
-
-_CONDITIONS = frozenset({"accumulate", "no-splitk", "not", "same-as", "prefer", "layers", "within"})
+    conditions: dict[str, Any] = {}
+    for name, (value, *more) in given.items():
+        field, declared = options[name], options[name].metadata["declared"]
+        if more and field.default != ():
+            raise UsageError(text, f"{name} is there twice", _GOOD)
+        if value not in declared.get("choices", (value,)):
+            raise UsageError(text, "has a value that the condition cannot have", _GOOD)
+        read = declared.get("type", str)(value)
+        conditions[field.name] = (value, *more) if field.default == () else read or True
+    return PinConditions(**conditions)

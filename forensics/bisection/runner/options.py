@@ -43,10 +43,7 @@ class RunOptions:
         "--find", default="all", choices=("first", "all"), help="stop at one set, or go on (default: all)"
     )
     retry_unresolved: bool = option(
-        "--retry-unresolved",
-        default=False,
-        action="store_true",
-        help="build again what earlier runs here could not judge",
+        "--retry-unresolved", default=False, help="build again what earlier runs here could not judge"
     )
     build: str | None = option("--build", metavar="CMD", help="the command that builds a probe")
     check: str | None = option(
@@ -73,10 +70,7 @@ class RunOptions:
         "--executor", type=cluster_address, metavar="dask://HOST:PORT", help="run probes on a Dask cluster's workers"
     )
     keep_engines: KeepEngines = option(
-        "--keep-engines",
-        default="none",
-        choices=("none", "bad", "all"),
-        help="which engines stay (default: none)",
+        "--keep-engines", default="none", choices=("none", "bad", "all"), help="which engines stay (default: none)"
     )
     need_free: int = option(
         "--need-free",
@@ -88,7 +82,6 @@ class RunOptions:
     forget: tuple[str, ...] = option(
         "--forget",
         default=(),
-        action="append",
         metavar="PROBE",
         help="take back the verdict of a probe, by number or folder, or of all: `verdicts`; repeat for several",
     )
@@ -114,6 +107,6 @@ def add_run_options(
         "--artifacts-dir", required=True, metavar="DIR", help="where everything is kept; resumed if it exists"
     )
     add_options(parser, RunOptions, _PROBES)
-    parser.add_argument("--json", action="store_true", help="print result.json instead of the answer in words")
+    parser.add_argument("--json", help="print result.json instead of the answer in words")
     if build_failure:
         add_options(parser, RunOptions, ("build_failure",))

@@ -9,8 +9,8 @@ from dataclasses import replace
 from math import ceil, comb, log2
 from typing import TYPE_CHECKING, Literal
 
-from trtforensics.bisection.search.chain import NotMonotoneError, Space, depth
-from trtforensics.bisection.search.exact import Budget, ExactFinder
+from trtforensics.bisection.search.chain import NotMonotoneError, Space
+from trtforensics.bisection.search.exact import ExactFinder
 from trtforensics.bisection.search.ledger import FlakyError, bits, each, items_of, neighbours
 from trtforensics.bisection.search.minimal import (
     MinimalSet,
@@ -87,8 +87,7 @@ class Search(ProbeSearch[Status]):
         super().__init__(max_builds)
         self._exact = confidence is None
         self._space = Space(items, edges)
-        self._budget = Budget(depth(len(items)) + self._space.slack, self._space.slack)
-        self._finder: Finder = ExactFinder(self._ledger, self._space, self._budget)
+        self._finder: Finder = ExactFinder(self._ledger, self._space)
         if confidence is not None:
             from trtforensics.bisection.search.noisy import NoisyFinder  # noqa: PLC0415 - numpy is for these only
 
@@ -265,8 +264,8 @@ class Search(ProbeSearch[Status]):
     def _note(self, bad_set: MinimalSet) -> None:
         self._sets.append(bad_set)
         self._rest &= ~bad_set.items
-        self._budget.sets += 1
-        self._budget.members += bad_set.members.bit_count()
+        self._finder.sets += 1
+        self._finder.members += bad_set.members.bit_count()
         if bad_set.doubt:
             count = bad_set.doubt.bit_count()
             self._reasons.append(

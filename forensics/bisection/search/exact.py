@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import log2
 from typing import TYPE_CHECKING
 
@@ -22,40 +21,17 @@ _MOST_COUPLES = 3
 """A refused subset that cuts more edges than this says too little about any of them."""
 
 
-@dataclass(slots=True)
-class Budget:
-    """The promise: 2 + s + M (L + 1) builds for s sets of M members in all, and M - s to see that each is needed.
+class ExactFinder(Finder):
+    """Halves the chain by suspicion; the last few suspects are tried alone where that stays within the promise.
 
-    L is ``halvings``, the most that it takes to single out one of all items. ``sets`` and ``members`` count those known
-    so far; leave-one-out builds are not counted.
+    The promise: 2 + s + M (L + 1) builds for s sets of M members in all, and M - s to see that each is needed; L is the
+    most halvings that it takes to single out one of all items. Leave-one-out builds are not counted.
     """
 
-    halvings: int
-    slack: int = 0
-    sets: int = 0
-    members: int = 0
-
-    def promised(self, members: int) -> int:
-        """Return the builds allowed if the set being searched turns out to have this many members and is the last."""
-        return 3 + self.sets + (self.members + members) * (self.halvings + 1)
-
-    def allows_gamble(self, builds: int, kept: int, chain: Chain) -> bool:
-        """Return whether to try the last few suspects alone, which pays if the set needs no more than one of them.
-
-        ``builds`` are spent, ``kept`` members of the set known. If the gamble is lost, the next member is sought among
-        the atoms before the turn.
-        """
-        tried = builds + chain.width
-        lost = tried + chain.halvings + depth(chain.high - 1) + self.slack + 1
-        return tried + 1 <= self.promised(kept + 1) and lost + 1 <= self.promised(kept + 2)
-
-
-class ExactFinder(Finder):
-    """Halves the chain by suspicion; the last few suspects are tried alone where that stays within the promise."""
-
-    def __init__(self, ledger: Ledger, space: Space, budget: Budget) -> None:
+    def __init__(self, ledger: Ledger, space: Space) -> None:
         super().__init__(ledger, space, space.slack)
-        self._budget = budget
+        self._slack = space.slack
+        self._halvings = depth(len(space.atoms)) + self._slack
         self._cleared = 0
         self._learnt = 0
 
@@ -143,8 +119,18 @@ class ExactFinder(Finder):
         if room > 1:
             return chain.width <= room
         splits_off_one = cuts == [chain.low + 1] and chain.width <= _LAST_FEW
-        kept = chain.links[0].bit_count()
-        return splits_off_one and self._budget.allows_gamble(self._ledger.builds, kept, chain)
+        return splits_off_one and self._gamble_allowed(chain)
+
+    def _gamble_allowed(self, chain: Chain) -> bool:
+        """Return whether to try the last few suspects alone, which pays if the set needs no more than one of them.
+
+        If the gamble is lost, the next member is sought among the atoms before the turn.
+        """
+        tried = self._ledger.builds + chain.width
+        lost = tried + chain.halvings + depth(chain.high - 1) + self._slack + 1
+        members = self.members + chain.links[0].bit_count() + 1
+        won, more = (3 + self.sets + count * (self._halvings + 1) for count in (members, members + 1))
+        return tried + 1 <= won and lost + 1 <= more
 
     def _try_alone(self, chain: Chain) -> Steps[int]:
         """Probe each of the last suspects alone with the members kept; return the first that is bad, or 0.

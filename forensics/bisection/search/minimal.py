@@ -61,11 +61,14 @@ class Finder(ABC):
     """Turns verdicts into members: taken as exact, or weighed against noise.
 
     What yields probes raises FlakyError or MisfitError where verdicts cannot be what they are taken for, and
-    TooNoisyError where they tell too little. ``confidence`` is the probability that all conclusions so far are right.
+    TooNoisyError where they tell too little. ``confidence`` is the probability that all conclusions so far are right,
+    ``sets`` and ``members`` count those known so far.
     """
 
     def __init__(self, ledger: Ledger, space: Space, slack: int = 0) -> None:
         self.confidence = 1.0
+        self.sets = 0
+        self.members = 0
         self._ledger = ledger
         self._space = space
         self._chain = Chain(ledger, 0, space.atoms, slack)

@@ -6,12 +6,12 @@ was. Its steps are a generator that is resumed at any time; it looks at the ledg
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from math import ceil, log2
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from trtforensics.bisection.search.ledger import Ledger, Wish, bits, items_of, mask_of_items
-from trtforensics.bisection.search.model import Outlook, Result, Status
+from trtforensics.bisection.search.model import Outlook, Result, SetSearch, Status
 
 if TYPE_CHECKING:
     from trtforensics.bisection.search.ledger import Steps, Wishes
@@ -23,7 +23,7 @@ IDLE = "no further probe tells more"
 _T = TypeVar("_T")
 
 
-class ProbeSearch(ABC, Generic[_T]):
+class ProbeSearch(SetSearch, Generic[_T]):
     """Asks for probes and takes their verdicts, in any order, several at once.
 
     ``answer`` is what the steps came to; None while they go on. ``limit`` is how many builds may be asked for.
@@ -63,14 +63,6 @@ class ProbeSearch(ABC, Generic[_T]):
     def stop(self) -> None:
         """Resume the steps never again: the answer stays what it is."""
         self._steps.close()
-
-    @abstractmethod
-    def outlook(self) -> Outlook:
-        """Return what is known and how many builds are left."""
-
-    @abstractmethod
-    def result(self) -> Result:
-        """Return the answer, or as much of it as there is."""
 
     @abstractmethod
     def _run(self) -> Steps[_T]:

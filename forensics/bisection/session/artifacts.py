@@ -30,15 +30,23 @@ RESULT = "result.json"
 
 
 class Artifacts:
-    """An artifacts directory. Every method raises OSError if a write to it fails."""
+    """An artifacts directory. Every method raises OSError if a write to it fails.
 
-    def __init__(self, directory: Path) -> None:
+    Of the probes that have ended it keeps the engines that ``--keep-engines`` names and, during a run whose outcomes
+    are noisy, all of them: any build may be checked again.
+    """
+
+    def __init__(self, directory: Path, options: RunOptions) -> None:
         """Take the directory for our own.
 
         Raises:
             OutputError: a place in it that is written to is a link.
         """
         self.directory = directory
+        self._keep = options.keep_engines
+        self._noisy = options.confidence is not None
+        self._checks_again = reads_build(options.check)
+        self._judged: dict[int, tuple[Probe, Verdict]] = {}
         owned(directory)
         for name in (PROBES, FIXED, RESULT, *(verdict.value for verdict in Verdict)):
             require_no_link(directory / name)
@@ -92,13 +100,35 @@ class Artifacts:
         """Return the size of a probe's engine; None if there is none."""
         return size_of(self.engine(probe))
 
-    def flush_engine(self, probe: Probe) -> None:
-        """Flush a probe's engine to the disk, with the folders that lead to it."""
+    def can_check(self, probe: Probe) -> bool:
+        """Whether another check can use a probe's build: the build ended well, and its engine is there and whole."""
+        made = probe.made
+        if made is None or made.decides or not self._checks_again:
+            return False
+        return self.engine_bytes(probe) == made.engine_bytes
+
+    def settle_engine(self, probe: Probe, verdict: Verdict) -> None:
+        """Flush a probe's engine to the disk if it stays; else remove it, before the journal says that it is there."""
         engine = self.engine(probe)
-        if is_there(engine):
+        if not (self._noisy or self._is_kept(verdict)):
+            self.drop_engine(probe)
+        elif is_there(engine):
             flush_tree(engine)
             flush_folder(engine.parent)
             flush_folder(engine.parent.parent)
+
+    def note(self, probe: Probe, verdict: Verdict) -> None:
+        """Take note of a probe's verdict."""
+        self._judged[probe.number] = (probe, verdict)
+
+    def drop_engines(self) -> None:
+        """Remove all engines that ``--keep-engines`` does not keep."""
+        for probe, verdict in self._judged.values():
+            if not self._is_kept(verdict):
+                self.drop_engine(probe)
+
+    def _is_kept(self, verdict: Verdict) -> bool:
+        return self._keep == "all" or (self._keep == "bad" and verdict is Verdict.BAD)
 
     def drop_engine(self, probe: Probe) -> None:
         """Remove a probe's engine."""
@@ -137,48 +167,6 @@ class Artifacts:
             elif not link.is_symlink() and is_there(self.folder(probe.folder) / file):
                 link.parent.mkdir(exist_ok=True)
                 link.symlink_to(target)
-
-
-class EngineShelf:
-    """The engines of the probes that have ended: which of them stay.
-
-    These are the ones that ``--keep-engines`` keeps and, during a run whose outcomes are noisy, all of them: any build
-    may be checked again. Methods raise OSError if a write to the directory fails.
-    """
-
-    def __init__(self, artifacts: Artifacts, options: RunOptions) -> None:
-        self._artifacts = artifacts
-        self._keep = options.keep_engines
-        self._noisy = options.confidence is not None
-        self._checks_again = reads_build(options.check)
-        self._ended: dict[int, tuple[Probe, Verdict]] = {}
-
-    def can_check(self, probe: Probe) -> bool:
-        """Whether another check can use a probe's build: the build ended well, and its engine is there and whole."""
-        made = probe.made
-        if made is None or made.decides or not self._checks_again:
-            return False
-        return self._artifacts.engine_bytes(probe) == made.engine_bytes
-
-    def settle(self, probe: Probe, verdict: Verdict) -> None:
-        """Flush a probe's engine to the disk if it stays; else remove it, before the journal says that it is there."""
-        if self._noisy or self._is_kept(verdict):
-            self._artifacts.flush_engine(probe)
-        else:
-            self._artifacts.drop_engine(probe)
-
-    def note(self, probe: Probe, verdict: Verdict) -> None:
-        """Take note of a probe's verdict."""
-        self._ended[probe.number] = (probe, verdict)
-
-    def clear(self) -> None:
-        """Remove all engines that ``--keep-engines`` does not keep."""
-        for probe, verdict in self._ended.values():
-            if not self._is_kept(verdict):
-                self._artifacts.drop_engine(probe)
-
-    def _is_kept(self, verdict: Verdict) -> bool:
-        return self._keep == "all" or (self._keep == "bad" and verdict is Verdict.BAD)
 
 
 def reads_build(check: str | None) -> bool:

@@ -17,7 +17,7 @@ from trtforensics.bisection.runner.probe import ENGINE, ProbeOutcome, ProbeSpec,
 from trtforensics.bisection.runner.stopping import stoppable
 from trtforensics.bisection.runner.surroundings import differing, stamp_of
 from trtforensics.bisection.search import Verdict
-from trtforensics.bisection.session.artifacts import Artifacts, EngineShelf
+from trtforensics.bisection.session.artifacts import Artifacts
 from trtforensics.bisection.session.history import Made, indexes_text
 from trtforensics.bisection.session.job import basis_of, check_directory, judge_of, write_job
 from trtforensics.bisection.session.journal import Journal
@@ -86,7 +86,6 @@ class Session:
     judge: Judge
     paths: Mapping[str, Sequence[Path]]
     answers: list[Answer] = field(default_factory=list)
-    _shelf: EngineShelf = field(init=False)
     _gpus: list[str] = field(init=False)
     _running: dict[Future[ProbeOutcome], _RunningProbe] = field(default_factory=dict)
     _held: list[Ask] = field(default_factory=list)
@@ -96,7 +95,6 @@ class Session:
     _stopper: Stopper | None = None
 
     def __post_init__(self) -> None:
-        self._shelf = EngineShelf(self.artifacts, self.options)
         self._gpus = list(self.options.gpus)
 
     def run(self, turn: Callable[[], str], write: Callable[[], object]) -> None:
@@ -133,7 +131,7 @@ class Session:
         if stopper.urgency:
             raise KeyboardInterrupt
         with explained(str(self.artifacts.directory)):
-            self._shelf.clear()
+            self.artifacts.drop_engines()
 
     def computed(self, compute: Callable[[], _T]) -> _T:
         """Return what the plan computes; a signal that ends the run ends that at once, by KeyboardInterrupt."""
@@ -209,7 +207,7 @@ class Session:
         is_old = finished.run < self.journal.history.runs
         again = "" if is_old else self._again.get(ask, "")
         self.answers.append(Answer(ask, probe, finished, probe.number not in self._fresh, is_old, again))
-        self._shelf.note(probe, finished.verdict)
+        self.artifacts.note(probe, finished.verdict)
         self.plan.tell(ask, finished.verdict)
 
     def _rejudged(self, ask: Ask, probe: Probe | None) -> Finished | None:
@@ -226,7 +224,7 @@ class Session:
         """Start a probe: its check alone where that is enough, else its build too."""
         self._require_disk_space()
         known = self.journal.history.of(ask)
-        checks_only = known is not None and not anew and self._shelf.can_check(known)
+        checks_only = known is not None and not anew and self.artifacts.can_check(known)
         probe = self._begin(ask, builds=not checks_only)
         if not checks_only:
             self._fresh.add(probe.number)
@@ -249,7 +247,7 @@ class Session:
         directory, need = self.artifacts.directory, self.options.need_free
         with explained(str(directory)):
             if free_bytes(directory) < need:
-                self._shelf.clear()
+                self.artifacts.drop_engines()
             free = free_bytes(directory)
         if free < need:
             raise _disk_full(directory, f"has {said_bytes(free)} free before a probe", need)
@@ -349,7 +347,7 @@ class Session:
         with explained(str(self.artifacts.directory)):
             made = self._made(probe, outcome)
             self.artifacts.note_verdict(probe, ask, outcome, self.judge.name)
-            self._shelf.settle(probe, verdict)
+            self.artifacts.settle_engine(probe, verdict)
         self.journal.write(
             "end",
             probe=probe.number,
@@ -402,7 +400,7 @@ def open_session(
     check_directory(directory, job)
     with explained(str(directory)):
         directory.mkdir(parents=True, exist_ok=True)
-    artifacts = Artifacts(directory.absolute())
+    artifacts = Artifacts(directory.absolute(), options)
     with ExitStack() as stack:
         stack.enter_context(locked(directory))
         stored = check_directory(directory, job)  # another run may have begun another job since
