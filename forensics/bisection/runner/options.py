@@ -107,6 +107,6 @@ def add_run_options(
         "--artifacts-dir", required=True, metavar="DIR", help="where everything is kept; resumed if it exists"
     )
     add_options(parser, RunOptions, _PROBES)
-    parser.add_argument("--json", help="print result.json instead of the answer in words")
+    parser.add_argument("--json", action="store_true", help="print result.json instead of the answer in words")
     if build_failure:
         add_options(parser, RunOptions, ("build_failure",))
