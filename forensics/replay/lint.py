@@ -153,12 +153,12 @@ class Lint:
         if not near:
             self._add("missing-reformat" if is_reformat(entry.layer) else "missing-layer", entry)
             return
-        first = near[0]
-        others = f"; others: {_listed([layer.layer for layer in near[1:]])}" if near[1:] else ""
-        alike = first.share >= _ALIKE
-        advice = f"Rename the entry to {first.layer!r} and lint again, or record the replay again" if alike else _RECORD
-        common = _listed(first.common)
-        self._add("renamed-layer", entry, nearest=first.layer, common=common, others=others, advice=advice)
+        (nearest, share, common), *rest = near
+        others = f"; others: {_listed(layer for layer, _, _ in rest)}" if rest else ""
+        alike = share >= _ALIKE
+        advice = f"Rename the entry to {nearest!r} and lint again, or record the replay again" if alike else _RECORD
+        shared = _listed(sorted(common))
+        self._add("renamed-layer", entry, nearest=nearest, common=shared, others=others, advice=advice)
 
     def _offered(self, entry: ReplayEntry, combinations: list[FormatCombination], offers: Offers) -> bool:
         """Judge the entry of a tuned layer; True if one of the combinations was offered as the entry pins it."""
@@ -249,15 +249,6 @@ def _listed(names: Iterable[str]) -> str:
     return listed([repr(name) for name in dict.fromkeys(names)])
 
 
-@dataclass(frozen=True, slots=True)
-class Likeness:
-    """A layer that shares members with a name; ``share`` is common members by all members, above 0 and up to 1."""
-
-    layer: str
-    share: float
-    common: tuple[str, ...]
-
-
 class Renaming:
     """Finds layers by fused members. ``more_members`` adds members that names do not show: nodes of ForeignNodes."""
 
@@ -270,18 +261,16 @@ class Renaming:
             for part in parts:
                 self._by_member[part].append(layer)
 
-    def nearest(self, name: str) -> list[Likeness]:
-        """Return the layers that share members with a name: those of the same profile first, then the most similar."""
+    def nearest(self, name: str) -> list[tuple[str, float, frozenset[str]]]:
+        """Return the layers that share members with a name: those of the same profile first, then the most similar.
+
+        Beside a layer stands the share of common members, above 0 and up to 1, and which they are.
+        """
         parts = frozenset(part for part in members(name) if not part.startswith(_UNNAMED))
-        near = {layer for part in parts for layer in self._by_member.get(part, ())}
-        likenesses = []
-        for layer in near:
-            common = parts & self._members[layer]
-            likenesses.append(Likeness(layer, len(common) / len(parts | self._members[layer]), tuple(sorted(common))))
+        near = {layer: parts & self._members[layer] for part in parts for layer in self._by_member.get(part, ())}
+        shared = [(layer, len(common) / len(parts | self._members[layer]), common) for layer, common in near.items()]
         profile = profile_of(name)
-        return sorted(
-            likenesses, key=lambda likeness: (profile_of(likeness.layer) != profile, -likeness.share, likeness.layer)
-        )
+        return sorted(shared, key=lambda likeness: (profile_of(likeness[0]) != profile, -likeness[1], likeness[0]))
 
     def other_profiles(self, name: str) -> list[str]:
         """Return the layers that have the same name but for the profile."""

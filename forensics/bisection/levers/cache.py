@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from trtforensics.bisection.levers.recipe import Recipe, TwoSidedLever, pinned_keys
-from trtforensics.bisection.levers.tactics import with_cost
+from trtforensics.bisection.levers.tactics import told, with_cost
 from trtforensics.bisection.search import Item
 from trtforensics.errors import UsageError
 from trtforensics.model.engine import TimingCache
@@ -130,13 +130,6 @@ def _numbers(version: str) -> list[str]:
 
 
 def _described(key: MyelinOperation) -> Described:
-    described: Described = {"tactic": tactic_text(key.selected)}
-    if key.time_ms is not None:
-        described["time_ms"] = key.time_ms
     kernel = next((candidate.kernel for candidate in key.candidates if candidate.tactic == key.selected), "")
-    if kernel:
-        described["kernel"] = kernel
-    accumulator = read_kernel(kernel).accumulator
-    if accumulator:
-        described["accumulator"] = accumulator
-    return {**described, "at": str(key.span)}
+    known = {"time_ms": key.time_ms, "kernel": kernel, "accumulator": read_kernel(kernel).accumulator}
+    return {"tactic": tactic_text(key.selected), **told(known), "at": str(key.span)}

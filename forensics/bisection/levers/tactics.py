@@ -198,8 +198,12 @@ def pinned_replays(log: str, request: str, *, max_bytes: int) -> tuple[ReplaySid
 
 
 def _known(offer: PinOffer) -> Described:
-    known: Described = {"kernel": offer.kernel, "accumulator": offer.facts.accumulator, "time_ms": offer.time_ms}
-    return {name: value for name, value in known.items() if value not in {None, ""}}
+    return told({"kernel": offer.kernel, "accumulator": offer.facts.accumulator, "time_ms": offer.time_ms})
+
+
+def told(facts: Mapping[str, object]) -> Described:
+    """Return the facts that a log tells."""
+    return {name: fact for name, fact in facts.items() if fact not in {None, ""}}
 
 
 def edges_of(onnx: str | None, log: str | None, layers: Collection[str], *, max_bytes: int) -> tuple[DataflowEdge, ...]:

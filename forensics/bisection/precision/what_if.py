@@ -26,9 +26,7 @@ from trtforensics.bisection.precision.repair.curve import excess, rounding_curve
 from trtforensics.bisection.precision.repair.holding import HeldBeside
 from trtforensics.bisection.precision.running import PrecisionForecast, builds_of, lever_of, subject_of
 from trtforensics.bisection.session.answer import write_result
-from trtforensics.bisection.session.artifacts import FIXED, RESULT
-from trtforensics.bisection.session.lock import NAME as LOCK
-from trtforensics.bisection.session.lock import locked
+from trtforensics.bisection.session.artifacts import FIXED, LOCK, RESULT, locked
 from trtforensics.console.counting import counted, listed
 from trtforensics.console.output import explained
 from trtforensics.console.own_files import owned

@@ -41,8 +41,3 @@ def mentions(command: str, name: str) -> bool:
 def unknown(command: str, known: Mapping[str, str] | frozenset[str]) -> list[str]:
     """Return the placeholders of other modes that a command uses: the shell would get them as they stand."""
     return [name for name in dict.fromkeys(_ANY.findall(command)) if name not in known]
-
-
-def variables(values: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment variables for some values."""
-    return {variable(name): value for name, value in values.items()}

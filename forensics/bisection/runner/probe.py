@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.bisection.runner.command import Command, Ended, run
 from trtforensics.bisection.runner.disk_space import said_bytes
-from trtforensics.bisection.runner.placeholders import fill, mentions, variable, variables
+from trtforensics.bisection.runner.placeholders import fill, mentions, variable
 from trtforensics.bisection.search import Verdict
 from trtforensics.console.own_files import is_there
 from trtforensics.console.processes import NOT_RUN, describe_exit
@@ -143,7 +143,11 @@ def _run(spec: ProbeSpec, line: str, halt: Halt, *, build: bool, number: int = 0
     command = Command(
         line=fill(line, spec.values),
         cwd=spec.cwd,
-        environment={**os.environ, **spec.environment, **variables(spec.values)},
+        environment={
+            **os.environ,
+            **spec.environment,
+            **{variable(name): value for name, value in spec.values.items()},
+        },
         mark=f"{variable('dir')}={spec.values['dir']}",
         output=folder / (log_name(line) if build else check_log_name(number)),
         errors=folder / "build.err" if build else None,

@@ -1,9 +1,15 @@
-"""The folders, links and engines of an artifacts directory."""
+"""The folders, links, engines and lock of an artifacts directory.
+
+The lock is for one run at a time; the kernel releases it when its process ends.
+"""
 
 from __future__ import annotations
 
+import fcntl
+import os
+import platform
 import shutil
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,11 +19,21 @@ from trtforensics.bisection.runner.probe import ENGINE
 from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.session.history import indexes_text
 from trtforensics.bisection.session.job import json_bytes
-from trtforensics.console.output import is_temporary, write_bytes
-from trtforensics.console.own_files import flush_folder, flush_tree, is_there, owned, require_no_link, size_of
+from trtforensics.console.output import explained, is_temporary, write_bytes
+from trtforensics.console.own_files import (
+    flush_folder,
+    flush_tree,
+    is_there,
+    open_own,
+    owned,
+    read_own,
+    require_no_link,
+    size_of,
+)
+from trtforensics.errors import SourceError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from trtforensics.bisection.runner.options import RunOptions
     from trtforensics.bisection.runner.probe import ProbeOutcome
@@ -27,6 +43,7 @@ if TYPE_CHECKING:
 PROBES = "probes"
 FIXED = "fixed"
 RESULT = "result.json"
+LOCK = ".lock"
 
 
 class Artifacts:
@@ -172,3 +189,41 @@ class Artifacts:
 def reads_build(check: str | None) -> bool:
     """Whether a check reads what the build left in the probe's folder."""
     return check is not None and (mentions(check, ENGINE) or mentions(check, "dir"))
+
+
+@contextmanager
+def locked(directory: Path) -> Iterator[None]:
+    """Hold the directory's lock; meanwhile the lock file names the holder.
+
+    Raises:
+        UsageError: another process holds it.
+        OutputError: the directory cannot be written to.
+    """
+    path = directory / LOCK
+    with explained(str(path)):
+        descriptor = open_own(path, os.O_RDWR | os.O_CREAT)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            holder = holder_of(directory) or "another process"
+            raise UsageError(str(directory), f"is in use by {holder}", "Wait for it, or name another one") from error
+        with explained(str(path)):
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"process {os.getpid()} on {platform.node()}\n".encode(), 0)
+        yield
+        with suppress(OSError):  # the name only informs readers; closing the file releases the lock
+            os.ftruncate(descriptor, 0)
+    finally:
+        os.close(descriptor)
+
+
+def holder_of(directory: Path) -> str:
+    """Return which process works on a directory, or ""; one on another machine is taken to be alive."""
+    try:
+        text = read_own(directory / LOCK).decode().strip()
+    except (FileNotFoundError, SourceError, UnicodeDecodeError):
+        return ""
+    process, _, host = text.removeprefix("process ").partition(" on ")
+    gone = host == platform.node() and process.isdecimal() and not Path("/proc", process).exists()
+    return "" if gone else text

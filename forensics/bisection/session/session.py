@@ -17,11 +17,10 @@ from trtforensics.bisection.runner.probe import ENGINE, ProbeOutcome, ProbeSpec,
 from trtforensics.bisection.runner.stopping import stoppable
 from trtforensics.bisection.runner.surroundings import differing, stamp_of
 from trtforensics.bisection.search import Verdict
-from trtforensics.bisection.session.artifacts import Artifacts
+from trtforensics.bisection.session.artifacts import Artifacts, locked
 from trtforensics.bisection.session.history import Made, indexes_text
 from trtforensics.bisection.session.job import basis_of, check_directory, judge_of, write_job
 from trtforensics.bisection.session.journal import Journal
-from trtforensics.bisection.session.lock import locked
 from trtforensics.console import streams
 from trtforensics.console.output import explained
 from trtforensics.console.terminal import visible

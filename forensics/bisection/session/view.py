@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.bisection.session.artifacts import FIXED, PROBES, RESULT
+from trtforensics.bisection.session.artifacts import FIXED, PROBES, RESULT, holder_of
 from trtforensics.bisection.session.job import key_of, read_document, read_job
 from trtforensics.bisection.session.journal import read_journal
-from trtforensics.bisection.session.lock import holder_of
 
 if TYPE_CHECKING:
     from pathlib import Path
