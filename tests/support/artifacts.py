@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from tests.support.journals import made
 from trtforensics.bisection.runner.options import RunOptions
+from trtforensics.bisection.session.artifacts import LOCK
 from trtforensics.bisection.session.history import folder_name, indexes_of
 from trtforensics.bisection.session.job import Job, write_job
 from trtforensics.bisection.session.journal import Journal
-from trtforensics.bisection.session.lock import NAME
 from trtforensics.bisection.session.view import view_directory
 from trtforensics.parsers.text.source import MAX_BYTES
 
@@ -54,7 +54,7 @@ class Directory:
 
     def hold(self) -> None:
         """Let this process work on the directory, as its lock says."""
-        (self.path / NAME).write_text(f"process {os.getpid()} on {platform.node()}\n")
+        (self.path / LOCK).write_text(f"process {os.getpid()} on {platform.node()}\n")
 
     def answer(self, **fields: object) -> None:
         """Write ``result.json``."""

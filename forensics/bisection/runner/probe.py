@@ -140,14 +140,11 @@ def check_log_name(number: int) -> str:
 
 def _run(spec: ProbeSpec, line: str, halt: Halt, *, build: bool, number: int = 0) -> Ended:
     folder = Path(spec.folder)
+    values = {variable(name): value for name, value in spec.values.items()}
     command = Command(
         line=fill(line, spec.values),
         cwd=spec.cwd,
-        environment={
-            **os.environ,
-            **spec.environment,
-            **{variable(name): value for name, value in spec.values.items()},
-        },
+        environment={**os.environ, **spec.environment, **values},
         mark=f"{variable('dir')}={spec.values['dir']}",
         output=folder / (log_name(line) if build else check_log_name(number)),
         errors=folder / "build.err" if build else None,

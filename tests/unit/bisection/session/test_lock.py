@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from trtforensics.bisection.session.lock import holder_of, locked
+from trtforensics.bisection.session.artifacts import holder_of, locked
 from trtforensics.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def test_a_lock_is_held_by_one_and_by_nobody_after_a_crash(tmp_path: Path) -> None:
     script = (
-        "import os, pathlib, sys; from trtforensics.bisection.session.lock import locked\n"
+        "import os, pathlib, sys; from trtforensics.bisection.session.artifacts import locked\n"
         "with locked(pathlib.Path(sys.argv[1])): print('held', flush=True); sys.stdin.read(1); os._exit(9)"
     )
     line = [sys.executable, "-c", script, str(tmp_path)]
