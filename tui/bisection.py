@@ -24,8 +24,7 @@ from trtforensics.tui.rows.bisection_rows import (
     standing,
     suspects_of,
 )
-from trtforensics.tui.rows.pieces import Piece, Role
-from trtforensics.tui.rows.presentation import Presentation
+from trtforensics.tui.rows.pieces import Piece, Presentation, Role
 from trtforensics.tui.sessions import DiffSession, open_log
 from trtforensics.tui.widgets.log_view import LogView
 from trtforensics.tui.widgets.row_list import RowList

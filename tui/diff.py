@@ -15,8 +15,17 @@ from trtforensics.console.counting import counted
 from trtforensics.errors import ForensicsError
 from trtforensics.tui.files import FilesScreen
 from trtforensics.tui.issue import IssueSection, quoted_issue
-from trtforensics.tui.rows.diff_map import map_rows, time_map
-from trtforensics.tui.rows.diff_rows import PLACES, about, differences, layers_of, places, rows_of, sides_line
+from trtforensics.tui.rows.diff_rows import (
+    PLACES,
+    about,
+    differences,
+    layers_of,
+    map_rows,
+    places,
+    rows_of,
+    sides_line,
+    time_map,
+)
 from trtforensics.tui.rows.layers.candidates import CandidateTable, layer_table, unknown_table
 from trtforensics.tui.rows.layers.index import LayerIndex
 from trtforensics.tui.rows.pieces import Piece, Role, clip

@@ -13,7 +13,7 @@ from trtforensics.console.counting import counted
 from trtforensics.tables.filtering import FilterError
 from trtforensics.tui.issue import IssueSection, quoted_issue
 from trtforensics.tui.log.findings import FindingList
-from trtforensics.tui.rows.model_rows import NEIGHBOURS, NODES, NodeRow, neighbours, node_rows
+from trtforensics.tui.rows.node_rows import NEIGHBOURS, NODES, NodeRow, neighbours, node_rows
 from trtforensics.tui.rows.pieces import Piece, Role
 from trtforensics.tui.screen import FIRST_KEYS, SourceScreen
 from trtforensics.tui.widgets.row_list import RowList

@@ -13,8 +13,7 @@ from trtforensics.console.counting import counted, milliseconds
 from trtforensics.model.timings import tactic_text
 from trtforensics.tui.files import FilesScreen
 from trtforensics.tui.issue import IssueSection, quoted_issue
-from trtforensics.tui.rows.pieces import Line, Piece, Role, fit, fit_right
-from trtforensics.tui.rows.presentation import Presentation
+from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, fit, fit_right
 from trtforensics.tui.screen import FIRST_KEYS
 from trtforensics.tui.widgets.row_list import RowList
 from trtforensics.tui.widgets.text_pane import TextPane

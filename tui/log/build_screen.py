@@ -8,7 +8,6 @@ from trtforensics.console.counting import counted
 from trtforensics.engines.facts import LayerFacts
 from trtforensics.findings.finding import in_words
 from trtforensics.model.timings import NEAR_TIE_RATIO
-from trtforensics.tui.log.history import Trail
 from trtforensics.tui.log.panes import Panes
 from trtforensics.tui.log.reading import LogReader
 from trtforensics.tui.log.searching import LogSearch
@@ -68,7 +67,6 @@ class BuildScreen(SourceScreen):
         self._strip = LineBar(id="strip")
         self._note = ""
         self._search = LogSearch(self._panes.log_view, self.say)
-        self._history = Trail()
         self._tie = TIES.index(NEAR_TIE_RATIO)
         self._filtered: VirtualList = self._panes.layer_tree
         self._parsed: BuildLog | None = None

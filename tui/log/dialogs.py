@@ -11,14 +11,12 @@ from textual.screen import ModalScreen, ScreenResultType
 from textual.widgets import SelectionList
 
 from trtforensics.engines.neighbours import Neighbours
-from trtforensics.tables.columns import TableColumn
 from trtforensics.tables.layers import LAYER_COLUMNS
 from trtforensics.tui.rows.layers.columns import CHOICES, value_text
 from trtforensics.tui.rows.layers.details import details, labelled
 from trtforensics.tui.rows.layers.neighbours import NeighbourRow, neighbour_rows, neighbours_of
 from trtforensics.tui.rows.overview_rows import OverviewRow
-from trtforensics.tui.rows.pieces import Line, Piece, Role, fit
-from trtforensics.tui.rows.presentation import Presentation
+from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, fit
 from trtforensics.tui.widgets.row_list import RowList, WrappedList
 
 if TYPE_CHECKING:
@@ -30,23 +28,34 @@ if TYPE_CHECKING:
     from trtforensics.engines.facts import LayerFacts
     from trtforensics.engines.why import Reason
     from trtforensics.model.log import Build, EngineLayer
-    from trtforensics.tables.columns import Cell
+    from trtforensics.tables.columns import Cell, TableColumn
     from trtforensics.tui.widgets.virtual_list import VirtualList
 
-List = TypeVar("List", bound="VirtualList")
+Row = TypeVar("Row")
 
 
-class Dialog(ModalScreen[ScreenResultType], Generic[List, ScreenResultType]):
+class Dialog(ModalScreen[ScreenResultType], Generic[Row, ScreenResultType]):
     """A list in a frame. What happens in it does not move the log below."""
 
-    def __init__(self, shown: List, title: str, keys: str) -> None:
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", "Close", show=False)]
+
+    def __init__(self, shown: RowList[Row], title: str, keys: str, rows: Sequence[Row] = ()) -> None:
         super().__init__()
         self.list = shown
         self.list.border_title, self.list.border_subtitle = title, keys
+        self._rows = rows
 
     def compose(self) -> ComposeResult:
         """Show the list."""
         yield self.list
+
+    def on_mount(self) -> None:
+        """Fill the list."""
+        self.fill()
+
+    def fill(self) -> None:
+        """Show the rows."""
+        self.list.show(self._rows)
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
         """Keep the log where it is."""
@@ -58,30 +67,25 @@ class Dialog(ModalScreen[ScreenResultType], Generic[List, ScreenResultType]):
         self.choose(event.index)
 
     def choose(self, place: int) -> None:
-        """Act on the row at a place."""
-        raise NotImplementedError
+        """Act on the row at a place; by default nothing."""
 
 
-class DetailScreen(Dialog[WrappedList[OverviewRow], "int | None"]):
+class DetailScreen(Dialog[OverviewRow, "int | None"]):
     """A layer's facts, wrapped. It ends with the line that was chosen."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,backspace", "dismiss", "Close", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("backspace", "dismiss", "Close", show=False)]
 
     def __init__(self, build: Build, entry: LayerFacts, why: Sequence[Reason]) -> None:
         rows = details(build, entry, why)
-        super().__init__(WrappedList(labelled(rows), id="detail-list"), "Layer", "Enter shows the line, Esc closes")
-        self._details = rows
-
-    def on_mount(self) -> None:
-        """Fill the list."""
-        self.list.show(self._details)
+        shown = WrappedList(labelled(rows), id="detail-list")
+        super().__init__(shown, "Layer", "Enter shows the line, Esc closes", rows)
 
     def choose(self, place: int) -> None:
         """Close, and show the line of the row."""
         self.dismiss(self.list.log_line(place))
 
 
-class NeighbourScreen(Dialog[RowList[NeighbourRow], "EngineLayer | None"]):
+class NeighbourScreen(Dialog[NeighbourRow, "EngineLayer | None"]):
     """The producers and the consumers of one layer at a time. It ends with the layer that was walked to."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -100,11 +104,8 @@ class NeighbourScreen(Dialog[RowList[NeighbourRow], "EngineLayer | None"]):
         self._neighbours = Neighbours(build)
         self._hops = 2
 
-    def on_mount(self) -> None:
-        """Show the neighbours of the first layer."""
-        self._show()
-
-    def _show(self) -> None:
+    def fill(self) -> None:
+        """Show the neighbours of the layer in view."""
         rows = neighbour_rows(self.walked[-1], self._neighbours, self._hops)
         home = next(row for row in rows if not row.edge)
         self.list.show(rows, home=home)
@@ -115,7 +116,7 @@ class NeighbourScreen(Dialog[RowList[NeighbourRow], "EngineLayer | None"]):
         layer = self.list.row_at(place).layer
         if layer is not None and layer is not self.walked[-1]:
             self.walked.append(layer)
-            self._show()
+            self.fill()
 
     def action_walk(self) -> None:
         """Walk to the layer under the cursor."""
@@ -124,7 +125,7 @@ class NeighbourScreen(Dialog[RowList[NeighbourRow], "EngineLayer | None"]):
     def action_reach(self, by: int) -> None:
         """Draw more hops each way, or fewer."""
         self._hops = min(max(self._hops + by, 1), 3)
-        self._show()
+        self.fill()
 
     def action_turn_back(self) -> None:
         """Go back by one layer; from the first, close."""
@@ -132,40 +133,27 @@ class NeighbourScreen(Dialog[RowList[NeighbourRow], "EngineLayer | None"]):
             self.dismiss(None)
         else:
             self.walked.pop()
-            self._show()
+            self.fill()
 
     def action_leave(self) -> None:
         """Close, and select the layer in view."""
         self.dismiss(self.walked[-1] if len(self.walked) > 1 else None)
 
 
-class PairScreen(Dialog[RowList[TableColumn], None]):
-    """Two layers column by column, what differs first."""
+def compared(first: LayerFacts, second: LayerFacts) -> Dialog[TableColumn, None]:
+    """Return two layers column by column, what differs first."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", "Close", show=False)]
+    def texts(column: TableColumn) -> tuple[str, str]:
+        return value_text(column, first), value_text(column, second)
 
-    def __init__(self, first: LayerFacts, second: LayerFacts) -> None:
-        def texts(column: TableColumn) -> tuple[str, str]:
-            return value_text(column, first), value_text(column, second)
+    def pieces(column: TableColumn, width: int) -> Line:
+        sides, room = texts(column), max((width - 22) // 2, 8)
+        role = Role.DIM if sides[0] == sides[1] else Role.STRONG
+        return (Piece(fit(f" {column.name}", 20), Role.DIM), *(Piece(f" {fit(s, room)}", role) for s in sides))
 
-        def pieces(column: TableColumn, width: int) -> Line:
-            sides, room = texts(column), max((width - 22) // 2, 8)
-            role = Role.DIM if sides[0] == sides[1] else Role.STRONG
-            return (
-                Piece(fit(f" {column.name}", 20), Role.DIM),
-                *(Piece(f" {fit(s, room)}", role) for s in sides),
-            )
-
-        columns = [column for column in LAYER_COLUMNS if any(texts(column))]
-        self._columns = sorted(columns, key=lambda column: len(set(texts(column))) == 1)
-        super().__init__(RowList(Presentation(pieces=pieces), id="pair-list"), "Two layers", "Esc closes")
-
-    def on_mount(self) -> None:
-        """Fill the list."""
-        self.list.show(self._columns)
-
-    def choose(self, place: int) -> None:
-        """Stay: a column leads nowhere."""
+    columns = [column for column in LAYER_COLUMNS if any(texts(column))]
+    columns.sort(key=lambda column: len(set(texts(column))) == 1)
+    return Dialog(RowList(Presentation(pieces=pieces), id="pair-list"), "Two layers", "Esc closes", columns)
 
 
 class ColumnScreen(ModalScreen["tuple[Cell, ...] | None"]):

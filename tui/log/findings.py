@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding
 
 from trtforensics.tui.rows.finding_rows import FINDING_FILTERS, rows_of
-from trtforensics.tui.rows.presentation import CitingLine, Presentation
+from trtforensics.tui.rows.pieces import CitingLine, Presentation
 from trtforensics.tui.widgets.row_list import WrappedList
 
 if TYPE_CHECKING:

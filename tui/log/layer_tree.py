@@ -9,12 +9,11 @@ from textual.binding import Binding
 from trtforensics.model.timings import NEAR_TIE_RATIO
 from trtforensics.tables.layers import LAYER_COLUMNS
 from trtforensics.tables.table import Table
-from trtforensics.tui.log.dialogs import ColumnScreen, PairScreen
+from trtforensics.tui.log.dialogs import ColumnScreen, compared
 from trtforensics.tui.rows.layers.columns import ENGINE_ORDER, SHOWN, ColumnLayout
-from trtforensics.tui.rows.layers.index import LayerIndex, RowKind, TreeRow
+from trtforensics.tui.rows.layers.index import LayerIndex, RowKind, TreeRow, row_pieces
 from trtforensics.tui.rows.layers.questions import question_at, question_lines, why_lines
-from trtforensics.tui.rows.layers.rows import row_pieces
-from trtforensics.tui.rows.presentation import Presentation
+from trtforensics.tui.rows.pieces import Presentation
 from trtforensics.tui.widgets.row_list import RowList
 from trtforensics.tui.widgets.virtual_list import NO_FILTER
 
@@ -295,7 +294,7 @@ class LayerTree(RowList[TreeRow]):
         if self._marked is None or entry is None or entry is self._marked:
             self.notify("mark a layer with m, then press M on another one", markup=False)
         else:
-            self.app.push_screen(PairScreen(self._marked, entry))
+            self.app.push_screen(compared(self._marked, entry))
 
     def action_question(self, by: int) -> None:
         """Ask the next question that some layer answers; behind the last one, none."""

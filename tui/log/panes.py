@@ -15,8 +15,8 @@ from trtforensics.tui.log.findings import FindingList
 from trtforensics.tui.log.layer_tree import LayerTree
 from trtforensics.tui.rows.first_rows import rows_shown
 from trtforensics.tui.rows.layers.candidates import NOTHING_SELECTED
-from trtforensics.tui.rows.layers.nodes import NODES
-from trtforensics.tui.rows.messages import messages
+from trtforensics.tui.rows.log_lines import messages
+from trtforensics.tui.rows.node_rows import FATES
 from trtforensics.tui.rows.overview_rows import OverviewRow
 from trtforensics.tui.rows.pieces import Piece, Role, width_of
 from trtforensics.tui.widgets.candidates import CandidateList
@@ -108,7 +108,7 @@ class Panes(Container):
         self.findings = FindingList(id="findings")
         self.messages = RowList(messages(()), id="messages")
         self.candidates = CandidateList(id="candidates")
-        self.nodes = RowList(NODES, id="nodes")
+        self.nodes = RowList(FATES, id="nodes")
         self._nodes_due: tuple[Build, bool] | None = None
         """The build whose nodes are looked up when their pane comes into view, and whether the cursor stays."""
         self.log_view = LogView(text, id="log")

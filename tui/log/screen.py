@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,7 +12,6 @@ from trtforensics.tables.filtering import FilterError
 from trtforensics.tui.issue import finding_issue, layer_issue
 from trtforensics.tui.log.build_screen import TIES, BuildScreen
 from trtforensics.tui.log.dialogs import DetailScreen, NeighbourScreen
-from trtforensics.tui.log.history import Place
 from trtforensics.tui.rows.finding_rows import line_in_view
 from trtforensics.tui.rows.layers.index import RowKind
 from trtforensics.tui.rows.overview_rows import OverviewRow
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from trtforensics.model.log import EngineLayer
     from trtforensics.tui.log.layer_tree import LayerTree
     from trtforensics.tui.rows.first_rows import Row
+    from trtforensics.tui.sessions import LogSession
 
 
 SUGGESTING = 1_000
@@ -37,6 +38,53 @@ SUGGESTING = 1_000
 
 _MOST_DIGITS = 18
 """Digits of the longest line number that the prompt accepts."""
+
+
+_MOST_PLACES = 100
+"""Places that are kept, to go back and forward through."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What the screen showed: a build, the list in focus with its cursor, the selected layer, and the log's line."""
+
+    build: int
+    pane: str
+    entry: LayerFacts | None
+    cursor: int
+    line: int
+
+    def is_at(self, other: Place) -> bool:
+        """Whether both show the same: the log that follows a cursor does not count, a log in focus does."""
+        if (self.build, self.pane) != (other.build, other.pane) or self.entry is not other.entry:
+            return False
+        return self.line == other.line if self.pane == "log" else self.cursor == other.cursor
+
+
+class Trail:
+    """Places in the order in which they were looked at. A jump from an older place drops the newer ones."""
+
+    def __init__(self) -> None:
+        self._places: list[Place] = []
+        self._at = -1
+
+    def keep(self, place: Place) -> None:
+        """Keep the place that a jump starts from, or led to."""
+        if self._at >= 0 and place.is_at(self._places[self._at]):
+            return
+        del self._places[self._at + 1 :]
+        self._places.append(place)
+        del self._places[:-_MOST_PLACES]
+        self._at = len(self._places) - 1
+
+    def step(self, by: int, here: Place) -> Place | None:
+        """Go ``by`` places back (negative) or forward from here; None where there is none."""
+        if by < 0 and self._at == len(self._places) - 1 and self._places and not here.is_at(self._places[self._at]):
+            self.keep(here)
+        if not 0 <= self._at + by < len(self._places):
+            return None
+        self._at += by
+        return self._places[self._at]
 
 
 class LogScreen(BuildScreen):
@@ -69,6 +117,10 @@ class LogScreen(BuildScreen):
         Binding("right_square_bracket", "build(1)", "Next build", show=False),
         Binding("escape", "leave", "Drop filter", show=False),
     ]
+
+    def __init__(self, session: LogSession) -> None:
+        super().__init__(session)
+        self._history = Trail()
 
     def on_virtual_list_chosen(self, event: VirtualList.Chosen) -> None:
         """Open what a row is about: a layer's detail, a finding's evidence, a node's layer, a log line's layer."""

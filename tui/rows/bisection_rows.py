@@ -11,8 +11,7 @@ from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.session.artifacts import FIXED
 from trtforensics.console.counting import counted, duration
 from trtforensics.tables.columns import Sort, TableColumn
-from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, clip, fit, fit_right, width_of
-from trtforensics.tui.rows.presentation import Presentation
+from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, bar, clip, fit, fit_right, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

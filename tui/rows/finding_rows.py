@@ -10,8 +10,7 @@ from trtforensics.console.terminal import visible
 from trtforensics.findings.finding import Confidence, Severity
 from trtforensics.tables.columns import Sort, TableColumn
 from trtforensics.tui.rows.log_lines import log_pieces
-from trtforensics.tui.rows.pieces import Line, Piece, Role
-from trtforensics.tui.rows.presentation import CitingLine
+from trtforensics.tui.rows.pieces import CitingLine, Line, Piece, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

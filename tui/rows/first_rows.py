@@ -15,8 +15,7 @@ from trtforensics.tables.columns import Sort, TableColumn
 from trtforensics.tui.rows.finding_rows import ROLES, line_in_view
 from trtforensics.tui.rows.layers.questions import why_lines
 from trtforensics.tui.rows.overview_rows import OverviewRow, barred, outcome_piece, overview_rows
-from trtforensics.tui.rows.pieces import Line, Role, line_digits
-from trtforensics.tui.rows.presentation import CitingLine, Presentation
+from trtforensics.tui.rows.pieces import CitingLine, Line, Presentation, Role, line_digits
 from trtforensics.tui.rows.time_map import MapRow, address
 
 if TYPE_CHECKING:

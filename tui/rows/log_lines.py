@@ -1,4 +1,4 @@
-"""Lines of a log as they stand in the file, split into prefix, message and matches of a search."""
+"""Lines of a log as they stand in the file, split into prefix, message and matches; warnings and errors as rows."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ from typing import TYPE_CHECKING
 
 from trtforensics.console.terminal import visible
 from trtforensics.parsers.lines.dialects import prefix_of, severity_of
-from trtforensics.tui.rows.pieces import Line, Piece, Role
+from trtforensics.tables.columns import Sort, TableColumn
+from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, line_digits
 
 if TYPE_CHECKING:
     import re
+    from collections.abc import Sequence
+
+    from trtforensics.model.log import Message
+
 
 LONGEST = 20_000
 """Characters of a line that are shown; a line may be as long as the file."""
@@ -71,3 +76,31 @@ def _marked(text: str, role: Role, sought: re.Pattern[str] | None) -> list[Piece
             pieces += [Piece(text[end : match.start()], role), Piece(match[0], Role.MATCH)]
             end = match.end()
     return [*pieces, Piece(text[end:], role)]
+
+
+_SEVERITIES = {"W": "warning", "E": "error"}
+_FILTERS = (
+    TableColumn("text", lambda message: message.text),
+    TableColumn("severity", lambda message: _SEVERITIES.get(message.severity, message.severity)),
+    TableColumn("line", lambda message: message.span.line, Sort.INTEGER),
+)
+
+
+def messages(rows: Sequence[Message]) -> Presentation[Message]:
+    """Return how the warnings and errors of a build look in a list."""
+    gutter = line_digits(message.span.line for message in rows)
+
+    def pieces(message: Message, _: int) -> Line:
+        role = Role.WARNING if message.severity == "W" else Role.ERROR
+        number = Piece(f"{message.span.line:>{gutter}} ", Role.DIM)
+        return (number, Piece(f" {message.severity}  ", role), Piece(message.text))
+
+    return Presentation(
+        pieces=pieces,
+        line=lambda message: message.span.line,
+        heading=lambda kept, _: ((Piece(f"{'line':>{gutter}} E/W message"),),) if kept else (),
+        scrolls=True,
+        pinned=gutter + 1,
+        noun="message",
+        filters=_FILTERS,
+    )

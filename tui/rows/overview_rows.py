@@ -81,20 +81,23 @@ class OverviewRow:
     finding: Finding | None = field(default=None, compare=False)
     build: int | None = None
 
-    def lines(self, gutter: int, width: int) -> list[Line]:
-        """Lay the row out behind its line number, ``gutter`` digits wide; a long value is wrapped."""
+    def lines(self, gutter: int, width: int, column: int = 0, look: Role = Role.DIM) -> list[Line]:
+        """Lay the row out behind its line number, ``gutter`` digits wide; a long value is wrapped.
+
+        ``column`` are the cells of labels, 0 for as many as suit the width; ``look`` is their role.
+        """
         if self.heading:
             return [(Piece(f" {self.label}", Role.TITLE),)]
         if self.bare:
             texts = self._wrapped(max(width - 3, LEAST_VALUE))
             return [(Piece(f" {'  ' * bool(n)}{text}", self.role),) for n, text in enumerate(texts)]
-        column = LABEL_WIDTH if width >= WIDE else NARROW_LABEL
+        column = column or (LABEL_WIDTH if width >= WIDE else NARROW_LABEL)
         label = fit(self.label, min(max(column, cell_len(self.label)), LABEL_WIDTH))
         indent = gutter + column + 2
         room = max(width - indent, LEAST_VALUE)
         longer = " " * (cell_len(label) - column)
         wrapped = self._wrapped(room, longer)
-        head = (Piece(f"{self.line or '':>{gutter}} ", Role.DIM), Piece(f"{label} ", Role.DIM))
+        head = (Piece(f"{self.line or '':>{gutter}} ", Role.DIM), Piece(f"{label} ", look))
         return [
             (*head, Piece(wrapped[0], self.role)),
             *((Piece(" " * indent), Piece(text, self.role)) for text in wrapped[1:]),

@@ -1,4 +1,4 @@
-"""Lines of text with roles: the rows modules build them and the widgets paint them.
+"""Lines of text with roles, which the rows modules build and the widgets paint, and how a list shows its rows.
 
 There is no markup, as layer names contain ``[`` and logs contain anything.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from rich.cells import cell_len, set_cell_size
 
@@ -15,7 +15,10 @@ from trtforensics.console.secrets import masked
 from trtforensics.model.older_python import StrEnum
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
+
+    from trtforensics.tables.columns import TableColumn
+
 
 EIGHTHS = " ▏▎▍▌▋▊▉"
 KIBI = 1024
@@ -155,3 +158,44 @@ def _tail(text: str, width: int) -> str:
             break
         start -= 1
     return text[start:]
+
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True, slots=True)
+class CitingLine:
+    """A line of a wrapped row, and the line of the log that it cites."""
+
+    pieces: Line
+    line: int | None = None
+    headline: bool = False
+    """Whether it heads the row, which can be opened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Presentation(Generic[Row]):
+    """How rows of one sort look in a list."""
+
+    pieces: Callable[[Row, int], Line] = lambda _row, _width: ()
+    """Lays a row out in a width."""
+    wrapped: Callable[[Row, int], Iterable[CitingLine]] = lambda _row, _width: ()
+    """Breaks a row into lines of a width, for a list that wraps its rows."""
+    line: Callable[[Row], int | None] = lambda _row: None
+    """The line of the log that a row is about."""
+    heading: Callable[[Sequence[Row], int], Sequence[Line]] = lambda _rows, _width: ()
+    """The lines that stay above the rows, in a width."""
+    footing: Callable[[Row | None, int, int], Sequence[Line]] = lambda _row, _width, _height: ()
+    """The lines that stay below the rows, about the row under the cursor, in a width and for a height of the pane."""
+    scrolls: bool = False
+    """Whether rows are as wide as their text and scroll sideways; else they are cut to fit."""
+    pinned: int = 0
+    """Cells at the left that do not scroll sideways."""
+    noun: str = "row"
+    """What a row is called where a filter keeps none."""
+    key: Callable[[Row], object] | None = None
+    """What stays the same of a row when it is read again; None where its position does."""
+    filters: tuple[TableColumn, ...] = ()
+    """What a filter can ask of a row."""
+    columns: tuple[TableColumn, ...] = ()
+    """The columns of an exported table; without them it has each row's line and text."""

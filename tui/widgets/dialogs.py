@@ -9,8 +9,7 @@ from textual.containers import Horizontal
 from textual.screen import ModalScreen
 from textual.widgets import Input
 
-from trtforensics.tui.rows.pieces import Line, Piece, Role, fit
-from trtforensics.tui.rows.presentation import Presentation
+from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, fit
 from trtforensics.tui.widgets.row_list import RowList
 from trtforensics.tui.widgets.virtual_list import LineBar
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Generic
 
 from trtforensics.tables.table import Table
-from trtforensics.tui.rows.pieces import Line, Piece, Role, width_of
-from trtforensics.tui.rows.presentation import CitingLine, Presentation, Row
+from trtforensics.tui.rows.pieces import CitingLine, Line, Piece, Presentation, Role, Row, width_of
 from trtforensics.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:

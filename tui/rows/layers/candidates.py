@@ -17,8 +17,7 @@ from trtforensics.parsers.notation.formats import parse_formats
 from trtforensics.parsers.notation.kernels import read_kernel, read_tactic
 from trtforensics.tables.columns import Sort, TableColumn
 from trtforensics.tui.rows.layers.index import Subject, formats_text, subject_name
-from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, fit, fit_right
-from trtforensics.tui.rows.presentation import Presentation
+from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, bar, fit, fit_right
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -31,26 +30,10 @@ if TYPE_CHECKING:
     from trtforensics.parsers.notation.formats import Format
 
 
-class ListedTactics(list[Candidate]):
-    """The candidates of an operation timed by Myelin, at most some hundreds."""
-
-    def with_tactic(self, tactic: int) -> list[int]:
-        """Return the rows of a tactic."""
-        return [index for index, candidate in enumerate(self) if candidate.tactic == tactic]
-
-    def widest_kernel(self) -> int:
-        """Return the length of the longest kernel name."""
-        return max((len(candidate.kernel) for candidate in self), default=0)
-
-    def widest_runner(self) -> int:
-        """Return 0: Myelin's table names no runners."""
-        return 0
-
-
 class CombinedTactics(TimedTactics):
     """The tactics timed for a layer in all combinations of formats and in all passes, fastest first."""
 
-    def __init__(self, timings: TacticTimings, timed: Sequence[Choice]) -> None:
+    def __init__(self, timings: TacticTimings, timed: Iterable[Choice]) -> None:
         super().__init__(timings, range(0))
         self.blocks = sorted(timed, key=lambda choice: choice.span.line)
         """The choices whose blocks are listed, in the log's order."""
@@ -68,27 +51,6 @@ class CombinedTactics(TimedTactics):
     def choice_of(self, candidate: Candidate) -> Choice:
         """Return the choice whose block timed a candidate."""
         return self.blocks[bisect_left(self.blocks, candidate.line, key=lambda choice: choice.span.line)]
-
-
-Tactics = CombinedTactics | ListedTactics
-
-
-def tactics_of(alternatives: Alternatives, subject: Subject) -> tuple[Tactics, Choice | None]:
-    """Return the tactics timed for a subject, and for a cached result the choice that timed it."""
-    if isinstance(subject, MyelinOperation):
-        return ListedTactics(subject.candidates), None
-    timed = alternatives.timed(subject)
-    if timed is None:
-        return ListedTactics(), None
-    return CombinedTactics(alternatives.build.timings, [timed]), None if timed is subject else timed
-
-
-def tactics_of_all(alternatives: Alternatives, subject: Result, results: Iterable[Result]) -> CombinedTactics:
-    """Return the tactics timed for all results of a layer, and for the one that a cached ``subject`` repeats."""
-    timed = [alternatives.timed(subject), *(result for result in results if isinstance(result, Choice))]
-    return CombinedTactics(
-        alternatives.build.timings, list({id(choice): choice for choice in timed if choice}.values())
-    )
 
 
 BAR_WIDTH = 12
@@ -133,29 +95,37 @@ NO_LAYERS = CandidateTable(((Piece(" the log names no layer of this build, and s
 
 
 def candidate_table(
-    alternatives: Alternatives, subject: Subject, why: str = "", *, tie: float = NEAR_TIE_RATIO
+    alternatives: Alternatives,
+    subject: Subject,
+    why: str = "",
+    results: Iterable[Result] = (),
+    *,
+    tie: float = NEAR_TIE_RATIO,
 ) -> CandidateTable:
-    """Collect the candidates of a choice, of a cached result, or of an operation in a ForeignNode.
+    """Collect the candidates of a choice, of a cached result, or of an operation in a ForeignNode, fastest first.
 
+    A cached result has those of the choice that it repeats. Those of other ``results`` of the layer are listed too.
     ``why`` is the reason that there are none, or that the result used by the engine is unknown.
     """
-    candidates, origin = tactics_of(alternatives, subject)
-    heading = _heading(alternatives, subject, origin, candidates, tie)
-    return _table(candidates, subject, [*heading, *_remark(why)], tie)
+    origin: Choice | None = None
+    candidates: Sequence[Candidate]
+    if isinstance(subject, MyelinOperation):
+        candidates = subject.candidates
+    else:
+        timed = alternatives.timed(subject)
+        origin = None if timed is subject else timed
+        blocks = {id(result): result for result in (timed, *results) if isinstance(result, Choice)}
+        candidates = CombinedTactics(alternatives.build.timings, blocks.values())
+    heading = [*_heading(alternatives, subject, origin, candidates, tie), *_remark(why)]
+    return _table(candidates, subject, heading, tie)
 
 
 def layer_table(entry: LayerFacts, *, tie: float = NEAR_TIE_RATIO) -> CandidateTable:
     """Collect the candidates of a layer in all formats, types and passes; those that were timed, fastest first."""
-    subject, why, alternatives = entry.subject, entry.layer.origin, entry.engine.alternatives
-    if subject is None:
-        return unknown_table(why)
-    if entry.inside:
-        return candidate_table(alternatives, subject, why, tie=tie)
-    candidates = tactics_of_all(alternatives, subject, entry.tuned)
-    timed = alternatives.timed(subject)
-    origin = None if timed is subject else timed
-    heading = [*_heading(alternatives, subject, origin, candidates, tie), *_remark(why)]
-    return _table(candidates, subject, heading, tie)
+    if entry.subject is None:
+        return unknown_table(entry.layer.origin)
+    results = () if entry.inside else entry.tuned
+    return candidate_table(entry.engine.alternatives, entry.subject, entry.layer.origin, results, tie=tie)
 
 
 def unknown_table(why: str) -> CandidateTable:
@@ -167,11 +137,13 @@ def _remark(why: str) -> list[Line]:
     return [(Piece(f" {why}", Role.WARNING),)] if why else []
 
 
-def _table(candidates: Tactics, subject: Subject, heading: list[Line], tie: float) -> CandidateTable:
+def _table(candidates: Sequence[Candidate], subject: Subject, heading: list[Line], tie: float) -> CandidateTable:
     best, worst = _extremes(candidates)
-    runner, kernel = candidates.widest_runner(), candidates.widest_kernel()
+    if isinstance(candidates, CombinedTactics):
+        runner, kernel, blocks = candidates.widest_runner(), candidates.widest_kernel(), candidates.blocks
+    else:
+        runner, kernel, blocks = 0, max((len(candidate.kernel) for candidate in candidates), default=0), []
     runner = min(max(runner, len("runner")), RUNNER_LIMIT) if runner else 0
-    blocks = candidates.blocks if isinstance(candidates, CombinedTactics) else []
     formats = len(blocks) > 1
     passes = len({choice.pass_index for choice in blocks}) > 1
     chosen = _chosen(subject, candidates)
@@ -341,13 +313,16 @@ def _columns(table: CandidateTable) -> Line:
 
 
 def _heading(
-    alternatives: Alternatives, subject: Subject, origin: Choice | None, candidates: Tactics, tie: float
+    alternatives: Alternatives, subject: Subject, origin: Choice | None, candidates: Sequence[Candidate], tie: float
 ) -> tuple[Line, ...]:
     """Return the lines with the decision, its margin, and how other types compare."""
     name = (Piece(f" {subject_name(subject)}", Role.TITLE),)
     count = len(candidates)
     if isinstance(subject, MyelinOperation):
-        return (name, *_operation(subject, count))
+        inside = (f"in {subject.foreign_node}",) if subject.foreign_node else ()
+        key = (f"timing cache key {subject.key}",) if subject.key else ()
+        facts = (*inside, *key, f"{counted(count, 'tactic')} timed by Myelin")
+        return (name, *((Piece(f" {fact}", Role.DIM),) for fact in facts))
     verdict = [_FINAL[subject.final]]
     if subject.time_ms is not None:
         verdict.append(Piece(f"  {milliseconds(subject.time_ms)} ms", Role.STRONG))
@@ -362,27 +337,14 @@ def _heading(
     others = [other.text for other in alternatives.other_types(subject)]
     if others:
         lines.append((Piece(f" by itself {', '.join(others)}", Role.ACCENT),))
-    facts = read_tactic((origin or subject).kernel, _splits(origin or subject), subject.outputs).text
-    if facts:
-        lines.append((Piece(f" {facts}", Role.DIM),))
+    told = read_tactic((origin or subject).kernel, getattr(origin or subject, "splits", None), subject.outputs).text
+    if told:
+        lines.append((Piece(f" {told}", Role.DIM),))
     if origin is not None:
         layer = "" if origin.layer == subject.layer else f" for {origin.layer}"
         text = f" cached result; timed at lines {origin.first_line:,} to {origin.span.line:,}{layer}"
         lines.append((Piece(text, Role.ACCENT),))
     return tuple(lines)
-
-
-def _splits(timed: Choice | CachedResult) -> int | None:
-    return timed.splits if isinstance(timed, Choice) else None
-
-
-def _operation(subject: MyelinOperation, count: int) -> Iterator[Line]:
-    """Yield the lines with the ForeignNode of an operation, its timing cache key and its number of tactics."""
-    if subject.foreign_node:
-        yield (Piece(f" in {subject.foreign_node}", Role.DIM),)
-    if subject.key:
-        yield (Piece(f" timing cache key {subject.key}", Role.DIM),)
-    yield (Piece(f" {counted(count, 'tactic')} timed by Myelin", Role.DIM),)
 
 
 def _nothing_timed(subject: Subject) -> str:
@@ -409,14 +371,14 @@ def _margin(ratio: float | None, tie: float) -> list[Piece]:
     return [Piece(f"{text} ≈", Role.WARNING)] if ratio <= tie else [Piece(text, Role.DIM)]
 
 
-def _extremes(candidates: Tactics) -> tuple[float | None, float | None]:
+def _extremes(candidates: Sequence[Candidate]) -> tuple[float | None, float | None]:
     """Return the best and the worst time; candidates are sorted, those without a time last."""
     best = candidates[0].time_ms if candidates else None
     worst = (candidates[row].time_ms for row in range(len(candidates) - 1, -1, -1))
     return best, next((time for time in worst if time is not None), None)
 
 
-def _chosen(subject: Subject, candidates: Tactics) -> int | None:
+def _chosen(subject: Subject, candidates: Sequence[Candidate]) -> int | None:
     """Return the winner's row: same tactic and runner, and of several such rows the nearest in time."""
     if isinstance(subject, MyelinOperation):
         tactic, runner = subject.selected, ""
@@ -431,4 +393,7 @@ def _chosen(subject: Subject, candidates: Tactics) -> int | None:
         candidate = candidates[row]
         return candidate.runner != runner, candidate.line not in block, abs((candidate.time_ms or 0.0) - aim)
 
-    return min(candidates.with_tactic(tactic), key=distance, default=None)
+    if isinstance(candidates, CombinedTactics):
+        return min(candidates.with_tactic(tactic), key=distance, default=None)
+    same = (row for row, candidate in enumerate(candidates) if candidate.tactic == tactic)
+    return min(same, key=distance, default=None)

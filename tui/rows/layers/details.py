@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import milliseconds
-from trtforensics.console.terminal import visible
 from trtforensics.model.timings import tactic_text
 from trtforensics.tables.layers import compute_text
 from trtforensics.tui.rows.layers.index import formats_text, line_of, tensor_layout, tensor_text
 from trtforensics.tui.rows.overview_rows import OverviewRow
-from trtforensics.tui.rows.pieces import UNNAMED, Line, Piece, Role, line_digits
-from trtforensics.tui.rows.presentation import CitingLine, Presentation
+from trtforensics.tui.rows.pieces import UNNAMED, CitingLine, Presentation, Role, line_digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -21,8 +18,8 @@ if TYPE_CHECKING:
     from trtforensics.engines.why import Reason
     from trtforensics.model.log import Build
 
-_LABEL = 10
-_LEAST = 16
+_LABEL = 9
+"""Cells of a label."""
 _FINAL = {True: "✔ in the engine", False: "✗ lost", None: "? unknown"}
 
 
@@ -84,18 +81,11 @@ def _tuned(entry: LayerFacts) -> Iterator[OverviewRow]:
         yield OverviewRow("tuned", f"{text} {result.kernel}".rstrip(), result.span.line, role)
 
 
-def detail_lines(detail: OverviewRow, gutter: int, width: int) -> list[Line]:
-    """Lay a fact out behind its line number and its label; nothing is cut, only wrapped."""
-    room = max(width - gutter - _LABEL - 2, _LEAST)
-    wrapped = textwrap.wrap(visible(detail.value), room, break_on_hyphens=False) or [""]
-    head = (Piece(f"{detail.line or '':>{gutter}} ", Role.DIM), Piece(f"{detail.label:<{_LABEL}}", Role.ACCENT))
-    blank = Piece(" " * (gutter + 1 + _LABEL))
-    return [(*head, Piece(wrapped[0], detail.role)), *((blank, Piece(text, detail.role)) for text in wrapped[1:])]
-
-
 def labelled(rows: Sequence[OverviewRow]) -> Presentation[OverviewRow]:
     """Return how the facts about a layer look in a list."""
     gutter = line_digits(row.line for row in rows)
     return Presentation(
-        wrapped=lambda row, width: (CitingLine(line, row.line) for line in detail_lines(row, gutter, width))
+        wrapped=lambda row, width: (
+            CitingLine(line, row.line) for line in row.lines(gutter, width - 1, _LABEL, Role.ACCENT)
+        )
     )

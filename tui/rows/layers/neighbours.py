@@ -12,8 +12,18 @@ from typing import TYPE_CHECKING
 from trtforensics.console.counting import milliseconds
 from trtforensics.render.headline import TYPES
 from trtforensics.tui.rows.layers.index import tensor_layout, tensor_text
-from trtforensics.tui.rows.pieces import TYPE_ROLES, UNNAMED, Line, Piece, Role, clip, fit, fit_right, width_of
-from trtforensics.tui.rows.presentation import Presentation
+from trtforensics.tui.rows.pieces import (
+    TYPE_ROLES,
+    UNNAMED,
+    Line,
+    Piece,
+    Presentation,
+    Role,
+    clip,
+    fit,
+    fit_right,
+    width_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

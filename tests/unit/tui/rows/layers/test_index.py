@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tests.support.screens import text_of
 from trtforensics.model.log import EngineDump
 from trtforensics.tui.rows.layers.columns import ColumnLayout
-from trtforensics.tui.rows.layers.index import LayerIndex
-from trtforensics.tui.rows.layers.rows import row_pieces
+from trtforensics.tui.rows.layers.index import LayerIndex, row_pieces
 
 if TYPE_CHECKING:
     from trtforensics.model.log import BuildLog

@@ -8,8 +8,7 @@ import pytest
 
 from tests.support.screens import text_of
 from trtforensics.tui.rows.layers.columns import ColumnLayout
-from trtforensics.tui.rows.layers.index import LayerIndex, layer_row
-from trtforensics.tui.rows.layers.rows import row_pieces
+from trtforensics.tui.rows.layers.index import LayerIndex, layer_row, row_pieces
 from trtforensics.tui.rows.pieces import width_of
 
 if TYPE_CHECKING:

@@ -1,19 +1,21 @@
-"""Rows of an ONNX model that is judged before any build: nodes with how a release takes them, and their neighbours."""
+"""Rows of ONNX nodes: of a model with how a release takes them and their neighbours; of a log with their fates."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from trtforensics.engines.onnx_nodes import FateKind, fate_counts
 from trtforensics.tables.columns import Sort, TableColumn
-from trtforensics.tui.rows.pieces import Piece, Role, fit, fit_right
-from trtforensics.tui.rows.presentation import Presentation
+from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, clip, fit, fit_right
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from trtforensics.engines.onnx_nodes import Fate
     from trtforensics.onnx_models.checked import CheckedModel, CheckedNode
     from trtforensics.tui.rows.pieces import Line
+
 
 _NUMBER, _OPERATOR, _NAME, _MARK = 6, 22, 40, 8
 _ROLES = {"no": Role.ERROR, "refused": Role.ERROR, "error": Role.ERROR, "plugin": Role.WARNING, "warning": Role.WARNING}
@@ -100,4 +102,58 @@ NODES: Presentation[NodeRow] = Presentation(
 )
 NEIGHBOURS: Presentation[NodeRow] = Presentation(
     pieces=lambda row, _: _pieces(row), line=lambda row: row.node.number, scrolls=True, noun="neighbour"
+)
+
+
+_OP = 16
+_FATE = 12
+_FATE_ROLES = {
+    FateKind.ENGINE: Role.GOOD,
+    FateKind.FOREIGN: Role.ACCENT,
+    FateKind.FUSED: Role.GOOD,
+    FateKind.ELIMINATED: Role.WARNING,
+    FateKind.NO_LAYER: Role.WARNING,
+    FateKind.NOT_TOLD: Role.WARNING,
+}
+_OP_FROM = 60
+"""Width from which a row has room for the operator."""
+
+
+def node_heading(counts: Mapping[FateKind, int], width: int) -> tuple[Line, Line]:
+    """Return how many nodes have each fate, and the titles of the columns."""
+    tally = ", ".join(f"{kind} {count:,}" for kind, count in counts.items())
+    op = f" {fit('operator', _OP)}" if width >= _OP_FROM else ""
+    titles = f" {fit('ONNX node', _name_width(width))}{op} {fit('fate', _FATE)} what became of it"
+    return (Piece(f" {tally}", Role.DIM),), (Piece(clip(titles, width)),)
+
+
+def node_pieces(fate: Fate, width: int) -> Line:
+    """Lay out a node: its name, operator and fate."""
+    name, room = _name_width(width), width >= _OP_FROM
+    used = name + _FATE + 3 + (_OP + 1 if room else 0)
+    return (
+        Piece(f" {fit(fate.node.name, name)}"),
+        Piece(f" {fit(fate.node.op, _OP)}" if room else "", Role.DIM),
+        Piece(f" {fit(fate.kind, _FATE)} ", _FATE_ROLES[fate.kind]),
+        Piece(fit(fate.text, max(width - used, 1))),
+    )
+
+
+def _name_width(width: int) -> int:
+    return max((width - _FATE - 3 - (_OP + 1 if width >= _OP_FROM else 0)) // 2, 8)
+
+
+FATES: Presentation[Fate] = Presentation(
+    pieces=node_pieces,
+    line=lambda fate: fate.span.line,
+    heading=lambda fates, width: node_heading(fate_counts(fates), width) if fates else (),
+    noun="ONNX node",
+    filters=(
+        TableColumn("name", lambda fate: fate.node.name),
+        TableColumn("op", lambda fate: fate.node.op),
+        TableColumn("fate", lambda fate: str(fate.kind)),
+        TableColumn("layer", lambda fate: fate.layer.name if fate.layer else ""),
+        TableColumn("what", lambda fate: fate.text),
+        TableColumn("line", lambda fate: fate.span.line, Sort.INTEGER),
+    ),
 )
