@@ -20,7 +20,7 @@ from textual.widget import Widget
 
 from trtforensics.console.diagnostics import ExitCode
 from trtforensics.errors import ForensicsError
-from trtforensics.tui import clipboard, themes
+from trtforensics.tui import user_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -82,9 +82,9 @@ class TerminalApp(App[ForensicsError]):
         self._keys: deque[events.Key] = deque()
         self._mark_at: DOMNode | None = None
         self._quits = False
-        for theme in themes.THEMES:
+        for theme in user_files.THEMES:
             self.register_theme(theme)
-        self.theme = themes.stored()
+        self.theme = user_files.kept_theme()
 
     def get_default_screen(self) -> Screen[ForensicsError]:
         """Return the screen of the first source."""
@@ -134,7 +134,7 @@ class TerminalApp(App[ForensicsError]):
         if not text:
             self.notify("nothing is selected to copy", markup=False)
             return
-        copied = clipboard.copy(text)
+        copied = user_files.copy(text)
         if copied.through_terminal:
             super().copy_to_clipboard(copied.text)
         self.notify(copied.message, markup=False)
@@ -148,19 +148,19 @@ class TerminalApp(App[ForensicsError]):
 
     def action_next_theme(self) -> None:
         """Switch to the next theme and keep it for later sessions."""
-        names = [theme.name for theme in themes.THEMES]
+        names = [theme.name for theme in user_files.THEMES]
         self.choose_theme(names[(names.index(self.theme) + 1) % len(names)])
 
     def choose_theme(self, name: str) -> None:
         """Switch to a theme and keep it for later sessions."""
         self.theme = name
-        problem = themes.store(name)
+        problem = user_files.keep_theme(name)
         self.notify(f"theme {name}" + (f"; not kept, as {problem}" if problem else ""), markup=False)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """List the actions of the screen and of all its lists, and the themes."""
         yield from self._actions(screen)
-        for theme in themes.THEMES:
+        for theme in user_files.THEMES:
             choose = partial(self.choose_theme, theme.name)
             yield SystemCommand(f"Theme: {theme.name}", "kept for later sessions", choose)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
@@ -11,11 +12,11 @@ from textual.screen import Screen
 from textual.widgets import Footer
 
 from trtforensics.console.counting import counted
-from trtforensics.errors import ForensicsError
-from trtforensics.tui import exporting
-from trtforensics.tui.keys import keys_of
+from trtforensics.console.output import form_of, write_pieces
+from trtforensics.errors import ForensicsError, UsageError
+from trtforensics.tables.forms import in_pieces
 from trtforensics.tui.rows.pieces import Piece, Role, clip
-from trtforensics.tui.widgets.dialogs import FileQuestion, HelpScreen
+from trtforensics.tui.widgets.dialogs import FileQuestion, HelpScreen, keys_of
 from trtforensics.tui.widgets.log_view import LogView
 from trtforensics.tui.widgets.search import Prompt
 from trtforensics.tui.widgets.virtual_list import WIDE, LineBar, VirtualList
@@ -28,10 +29,13 @@ if TYPE_CHECKING:
     from textual.timer import Timer
     from textual.widget import Widget
 
+    from trtforensics.tables.table import Table
     from trtforensics.tui.rows.pieces import Line
 
 BAD_INPUT = 2
 """The exit code of a source that cannot be parsed."""
+
+_FORMS = {".csv": "csv", ".md": "markdown", ".json": "json"}
 
 REST_S = 0.1
 """Seconds without a move after which the cursor rests."""
@@ -200,16 +204,37 @@ class SourceScreen(Screen[ForensicsError]):
         def write(path: str | None) -> None:
             if path:
                 try:
-                    exporting.write(table, path)
+                    write_table(table, path)
                 except ForensicsError as error:
                     self.notify(str(error), markup=False)
                 else:
                     self.notify(f"wrote {counted(len(list(table.rows)), 'row')} to {path}", markup=False)
 
-        question = FileQuestion("write this pane to", exporting.proposed(self.source, pane.id))
+        question = FileQuestion("write this pane to", proposed_name(self.source, pane.id))
         self.app.push_screen(question, write)
 
 
 def row_text(line: Line) -> str:
     """Return a row as text; the padding of its columns becomes two blanks."""
     return re.sub(r" {3,}", "  ", "".join(piece.text for piece in line)).strip()
+
+
+def proposed_name(source: str, pane: str | None) -> str:
+    """Return a name for the file of a pane, in the working directory; no existing file's."""
+    stem = Path(source).name.split(".")[0] or "trtforensics"
+    names = (f"{stem}-{pane or 'pane'}{number}.csv" for number in ("", *(f"-{n}" for n in range(2, 1000))))
+    return next((name for name in names if not Path(name).exists()), f"{stem}.csv")
+
+
+def write_table(table: Table, path: str) -> None:
+    """Write a table to a new file, as the command ``table`` does.
+
+    Raises:
+        UsageError: The ending names no form, or there is such a file.
+        OutputError: The file cannot be written.
+    """
+    target = Path(path).expanduser()
+    form = form_of(path, _FORMS)
+    if target.exists():
+        raise UsageError(path, "is there already", "Give another name")
+    write_pieces(target, in_pieces(table, form))

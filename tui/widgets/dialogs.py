@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
+from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
@@ -17,10 +19,21 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
-    from trtforensics.tui.keys import Keys
 
+Keys = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
 LONGEST_KEY = 19
 """Columns of the keys; a test holds that all keys fit."""
+
+
+def keys_of(screen: str) -> Keys:
+    """Return the titles of a screen's groups, each with its keys and what they do; ``keys.tsv`` names the screens."""
+    _, *lines = (files("trtforensics.tui") / "keys.tsv").read_text("utf-8").splitlines()
+    rows = [
+        (group, key, does)
+        for screens, group, key, does in (line.split("\t") for line in lines)
+        if screen in screens.split()
+    ]
+    return tuple((group, tuple(row[1:] for row in members)) for group, members in groupby(rows, key=lambda row: row[0]))
 
 
 def help_lines(keys: Keys) -> list[Line]:

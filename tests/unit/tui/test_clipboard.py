@@ -6,7 +6,7 @@ import stat
 from typing import TYPE_CHECKING, Any
 
 from tests.support.screens import SIZE, log_app
-from trtforensics.tui import clipboard
+from trtforensics.tui import user_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,29 +15,29 @@ if TYPE_CHECKING:
 
 
 def test_a_copy_is_in_the_file_without_secrets_and_control_characters() -> None:
-    copied = clipboard.copy("a\x1b[31m\nhttps://me:hunter2@host/net")
+    copied = user_files.copy("a\x1b[31m\nhttps://me:hunter2@host/net")
     assert copied.through_terminal
-    assert clipboard.copied_file().read_text(encoding="utf-8") == "a␛[31m\nhttps://[secret]@host/net\n"
+    assert user_files.copied_file().read_text(encoding="utf-8") == "a␛[31m\nhttps://[secret]@host/net\n"
     assert copied.message.startswith("copied 2 lines to the terminal's clipboard; it is in ")
-    assert str(clipboard.copied_file()) in copied.message
+    assert str(user_files.copied_file()) in copied.message
 
 
 def test_a_long_text_goes_to_the_file_only() -> None:
-    copied = clipboard.copy("x" * (clipboard.LONGEST + 1))
+    copied = user_files.copy("x" * (user_files.LONGEST + 1))
     assert not copied.through_terminal
     assert "too long for a terminal's clipboard; it is in " in copied.message
-    assert clipboard.copied_file().stat().st_size == clipboard.LONGEST + 2
+    assert user_files.copied_file().stat().st_size == user_files.LONGEST + 2
 
 
 def test_only_the_user_may_look_into_the_folder() -> None:
-    clipboard.copy("text")
-    assert stat.S_IMODE(clipboard.copied_file().parent.stat().st_mode) == 0o700
+    user_files.copy("text")
+    assert stat.S_IMODE(user_files.copied_file().parent.stat().st_mode) == 0o700
 
 
 def test_it_says_when_the_file_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
-    copied = clipboard.copy("text")
+    copied = user_files.copy("text")
     assert copied.through_terminal
     assert "not written to " in copied.message
 

@@ -12,7 +12,7 @@ from tests.support.screens import SIZE, ScreenText, log_app
 from trtforensics.errors import UsageError
 from trtforensics.tables.columns import Sort, TableColumn
 from trtforensics.tables.table import Table
-from trtforensics.tui import exporting
+from trtforensics.tui.screen import proposed_name, write_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +34,7 @@ def records(table: Table) -> list[dict[str, object]]:
 
 def test_each_form_holds_the_rows_without_control_characters_and_secrets(tmp_path: Path) -> None:
     for ending in ("csv", "md", "json"):
-        exporting.write(TABLE, str(tmp_path / f"out.{ending}"))
+        write_table(TABLE, str(tmp_path / f"out.{ending}"))
     assert read_csv(tmp_path / "out.csv")[:2] == [["name", "ms"], ["a|b,␛", "0.5"]]
     assert (tmp_path / "out.md").read_text(encoding="utf-8").splitlines()[:3] == [
         "| name | ms |",
@@ -51,17 +51,17 @@ def test_each_form_holds_the_rows_without_control_characters_and_secrets(tmp_pat
 def test_no_file_is_replaced_and_no_other_ending_written(tmp_path: Path) -> None:
     (tmp_path / "out.csv").write_text("mine")
     with pytest.raises(UsageError, match="is there already"):
-        exporting.write(TABLE, str(tmp_path / "out.csv"))
+        write_table(TABLE, str(tmp_path / "out.csv"))
     with pytest.raises(UsageError, match="the ending does not name a form"):
-        exporting.write(TABLE, str(tmp_path / "out.xls"))
+        write_table(TABLE, str(tmp_path / "out.xls"))
     assert [path.name for path in tmp_path.iterdir()] == ["out.csv"]
 
 
 def test_the_proposed_name_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert exporting.proposed("logs/build.log.gz", "layers") == "build-layers.csv"
+    assert proposed_name("logs/build.log.gz", "layers") == "build-layers.csv"
     (tmp_path / "build-layers.csv").write_text("")
-    assert exporting.proposed("logs/build.log.gz", "layers") == "build-layers-2.csv"
+    assert proposed_name("logs/build.log.gz", "layers") == "build-layers-2.csv"
 
 
 @pytest.mark.slow

@@ -9,11 +9,11 @@ import pytest
 from tests.support.repository import ROOT
 from tests.support.screens import SIZE, log_app
 from trtforensics.tui.app import TerminalApp
-from trtforensics.tui.keys import keys_of
 from trtforensics.tui.log.findings import FindingList
 from trtforensics.tui.log.layer_tree import LayerTree
 from trtforensics.tui.log.screen import LogScreen
 from trtforensics.tui.screen import SourceScreen
+from trtforensics.tui.widgets.dialogs import keys_of
 from trtforensics.tui.widgets.search import Prompt
 from trtforensics.tui.widgets.virtual_list import VirtualList
 

@@ -13,14 +13,14 @@ from tests.support.screens import SIZE, log_app
 from trtforensics.tui.app import TerminalApp
 from trtforensics.tui.bisection import BisectionScreen
 from trtforensics.tui.diff import DiffScreen
-from trtforensics.tui.keys import keys_of
 from trtforensics.tui.log.screen import LogScreen
 from trtforensics.tui.model import ModelScreen
 from trtforensics.tui.source import LayersScreen
+from trtforensics.tui.widgets.dialogs import keys_of
 
 if TYPE_CHECKING:
-    from trtforensics.tui.keys import Keys
     from trtforensics.tui.screen import SourceScreen
+    from trtforensics.tui.widgets.dialogs import Keys
 
 SCREENS: list[type[SourceScreen]] = [LogScreen, DiffScreen, LayersScreen, BisectionScreen, ModelScreen]
 

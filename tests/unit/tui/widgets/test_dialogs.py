@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.screens import SIZE, ScreenText, log_app
-from trtforensics.tui.keys import keys_of
-from trtforensics.tui.widgets.dialogs import HelpScreen, help_lines
+from trtforensics.tui.widgets.dialogs import HelpScreen, help_lines, keys_of
 
 
 @pytest.mark.parametrize("screen", ["log", "diff", "source", "model", "bisection"])
