@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -9,6 +10,7 @@ from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
 
 from trtforensics.bisection.search import Verdict
+from trtforensics.bisection.session.view import view_directory
 from trtforensics.errors import ForensicsError
 from trtforensics.parsers.text.text import LogText
 from trtforensics.tui.files import FilesScreen
@@ -41,7 +43,6 @@ if TYPE_CHECKING:
 
     from trtforensics.bisection.session.history import Probe
     from trtforensics.bisection.session.view import DirectoryView
-    from trtforensics.tui.sessions import BisectionSession
 
 PERIOD_S = 0.5
 """Seconds between two reads of the directory."""
@@ -79,11 +80,12 @@ class BisectionScreen(FilesScreen):
         Binding("question_mark", "help", "Help", key_display="?"),
     ]
 
-    def __init__(self, session: BisectionSession) -> None:
+    def __init__(self, path: Path, max_bytes: int) -> None:
         probe_list: RowList[Probe] = RowList(Presentation(), id="probes")
-        super().__init__(str(session.path), probe_list)
+        super().__init__(str(path), probe_list)
         self._probes = probe_list
-        self._session = session
+        self._path = path
+        self._max_bytes = max_bytes
         self._answer, self._details = RowList(LINES, id="answer"), RowList(LINES, id="details")
         self._view: DirectoryView | None = None
         self._marked: Probe | None = None
@@ -122,7 +124,7 @@ class BisectionScreen(FilesScreen):
         self._look()
 
     def _look(self) -> None:
-        in_thread(self, self._session.look, self._show, group="look", failed=self.fail)
+        in_thread(self, partial(view_directory, self._path), self._show, group="look", failed=self.fail)
 
     def _show(self, view: DirectoryView) -> None:
         """Show the directory's present state."""
@@ -131,7 +133,7 @@ class BisectionScreen(FilesScreen):
         self._show_probes(view)
         if at_end:
             self._probes.go_to(self._probes.row_count() - 1)
-        self._answer.show(answer_rows(view, self._session.now()), keep=True)
+        self._answer.show(answer_rows(view, present()), keep=True)
         self.show_title()
         self._show_probe()
 
@@ -155,7 +157,7 @@ class BisectionScreen(FilesScreen):
         from trtforensics.tui.log.screen import LogScreen
 
         try:
-            session = open_log(str(path), self._session.max_bytes)
+            session = open_log(str(path), self._max_bytes)
         except ForensicsError as error:
             self.say(str(error))
         else:
@@ -215,7 +217,7 @@ class BisectionScreen(FilesScreen):
         else:
             from trtforensics.tui.diff import DiffScreen
 
-            session = DiffSession(*map(str, paths), kind=None, max_bytes=self._session.max_bytes)
+            session = DiffSession(*map(str, paths), kind=None, max_bytes=self._max_bytes)
             self.app.push_screen(DiffScreen(session), self._returned)
 
     def action_reload(self) -> None:
@@ -243,7 +245,7 @@ class BisectionScreen(FilesScreen):
         """Return the answer so far, with the line under the log's cursor."""
         if self._view is None:
             return ""
-        state = IssueSection("State", [standing(self._view, self._session.now())], ours=True)
+        state = IssueSection("State", [standing(self._view, present())], ours=True)
         names = [str(member.get("item")) for members in self._view.culprits for member in members]
         culprits = IssueSection("Culprits", names)
         suspects = IssueSection("Suspects", [] if names else suspects_of(self._view)[:_QUOTED])
@@ -263,7 +265,7 @@ class BisectionScreen(FilesScreen):
     def show_title(self) -> None:
         """Show the directory and where the search stands, once that is read."""
         if self._view is not None:
-            self.title_bar.show(*bisection_title(self._view, self.app.size.width, self._session.now()))
+            self.title_bar.show(*bisection_title(self._view, self.app.size.width, present()))
 
     def _show_probe(self) -> None:
         """Show the selected probe, and let its log be read."""
@@ -289,6 +291,11 @@ class BisectionScreen(FilesScreen):
         if text is self._text:
             self._log_view.show_text(text)
             self._log_view.replace_text(text)  # it may have begun anew
+
+
+def present() -> datetime:
+    """Return the present time."""
+    return datetime.now(timezone.utc)
 
 
 def _headed(key: int, title: str, shown: Widget, name: str | None = None) -> Vertical:

@@ -6,7 +6,6 @@ Modules that read are imported when a session reads, so that the first picture d
 from __future__ import annotations
 
 import shlex
-from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,11 +13,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from trtforensics.bisection.session.view import DirectoryView
     from trtforensics.comparison.differences import Comparison
     from trtforensics.comparison.views import BuildView
     from trtforensics.console.progress import Progress
-    from trtforensics.engines.numbering import NumberedFile
+    from trtforensics.engines.joining import NumberedFile
     from trtforensics.findings.finding import Report
     from trtforensics.findings.target import ModelTarget
     from trtforensics.model.engine import EngineInfo
@@ -34,10 +32,16 @@ _OLDEST_TARGET = (8, 0)
 
 
 class LogSession:
-    """An opened build log. Its text can be shown before, while and after it is parsed."""
+    """An opened build log, with files about its engine, or such files without a log.
 
-    def __init__(self, source: Source, others: Sequence[str] = ()) -> None:
-        """Take a source that is not read yet; ``others`` are read with it."""
+    Its text can be shown before, while and after it is parsed; it is that of all files, one behind the other.
+    """
+
+    def __init__(self, source: Source, others: Sequence[str] = (), *, has_log: bool = True) -> None:
+        """Take a source that is not read yet; ``others`` are read with it: layers, profiles, times and the model.
+
+        Without a log, ``source`` is the first of the files.
+        """
         from trtforensics.parsers.text.text import LogText
 
         self.name = source.path
@@ -48,6 +52,7 @@ class LogSession:
         """The files that were joined to the log; none before it is parsed."""
         self._source = source
         self._others = tuple(others)
+        self._has_log = has_log
         self._layers: EngineInfo | None = None
         self._seen = self._stat()
 
@@ -83,75 +88,6 @@ class LogSession:
         self._seen = self._stat()
 
     def again(self) -> LogSession:
-        """Open the file anew.
-
-        Raises:
-            SourceError: The file cannot be read.
-        """
-        return open_log(self.name, self._source.max_bytes)
-
-    def place(self, line: int) -> tuple[str, int]:
-        """Return the file that a line of the text is of, and its number there."""
-        return self.name, line
-
-    def parse(
-        self,
-        on_progress: Callable[[Progress], None],
-        on_log: Callable[[BuildLog], None],
-        cancelled: Callable[[], bool],
-    ) -> BuildLog | None:
-        """Parse the source, which is closed then; called once.
-
-        Args:
-            on_progress: Called with the progress, several times a second.
-            on_log: Called now and then with what a log that is still being written says so far.
-            cancelled: Asked several times a second whether to stop.
-
-        Returns:
-            The parsed log, or None if the parse was cancelled.
-
-        Raises:
-            ForensicsError: The source cannot be read or is not a build log.
-        """
-        from trtforensics.sources.build_log import ReadingCancelled, read_build_log
-
-        try:
-            return read_build_log(
-                self._source,
-                on_window=self.text.append,
-                on_progress=on_progress,
-                on_log=on_log,
-                cancelled=cancelled,
-                responsive=True,
-            )
-        except ReadingCancelled:
-            return None
-
-    def judge(self, log: BuildLog) -> Report:
-        """Check what the files say against the rules; called once, after :meth:`parse`.
-
-        Raises:
-            ForensicsError: The project's settings are invalid, or a rule cannot be loaded.
-        """
-        from trtforensics.findings.judging import Inputs, judge
-        from trtforensics.findings.suppression import Suppression, settings_for
-        from trtforensics.sources.quoting import ShownLog
-
-        inputs = Inputs([ShownLog(log, self.text)], model=self.model, engine_info=self._layers)
-        return judge(inputs, Suppression.of((), settings_for(Path.cwd())))
-
-
-class JoinedSession(LogSession):
-    """Files about one engine: a log with layers, profiles, times and the model, or such files without a log.
-
-    Its text is that of all files, one behind the other. Without a log, ``source`` is the first file.
-    """
-
-    def __init__(self, source: Source, files: Sequence[str], *, has_log: bool) -> None:
-        super().__init__(source, files)
-        self._has_log = has_log
-
-    def again(self) -> JoinedSession:
         """Open the files anew.
 
         Raises:
@@ -160,7 +96,7 @@ class JoinedSession(LogSession):
         from trtforensics.parsers.text.source import open_source
 
         source = open_source(self.name, max_bytes=self._source.max_bytes)
-        return JoinedSession(source, self._others, has_log=self._has_log)
+        return LogSession(source, self._others, has_log=self._has_log)
 
     def place(self, line: int) -> tuple[str, int]:
         """Return the file that a line of the text is of, and its number there."""
@@ -174,29 +110,65 @@ class JoinedSession(LogSession):
         on_log: Callable[[BuildLog], None],
         cancelled: Callable[[], bool],
     ) -> BuildLog | None:
-        """Parse the log, if there is one, and join the files; see :meth:`LogSession.parse`.
+        """Parse the log, if there is one, and join the files; called once. The source is closed then.
+
+        Args:
+            on_progress: Called with the progress, several times a second.
+            on_log: Called now and then with what a log that is still being written says so far.
+            cancelled: Asked several times a second whether to stop.
+
+        Returns:
+            The parsed log, or None if the parse was cancelled.
 
         Raises:
-            ForensicsError: A file cannot be read, or is about another engine.
+            ForensicsError: A file cannot be read, is no build log, or is about another engine.
         """
-        from trtforensics.engines.joining import join_files, load_joined
-        from trtforensics.engines.numbering import number_on
+        from trtforensics.sources.build_log import ReadingCancelled, read_build_log
+
+        if not self._has_log:
+            self._source.close()
+            return self._joined(None)
+        try:
+            log = read_build_log(
+                self._source,
+                on_window=self.text.append,
+                on_progress=on_progress,
+                on_log=on_log,
+                cancelled=cancelled,
+                responsive=True,
+            )
+        except ReadingCancelled:
+            return None
+        return self._joined(log) if self._others else log
+
+    def _joined(self, log: BuildLog | None) -> BuildLog:
+        """Join the files, and put their texts behind that of the log."""
+        from trtforensics.engines.joining import join_files, load_joined, number_on
 
         max_bytes = self._source.max_bytes
-        if self._has_log:
-            log = super().parse(on_progress, on_log, cancelled)
-            if log is None:
-                return None
-            joined = join_files(log, self._others, max_bytes=max_bytes)
-        else:
-            self._source.close()
+        if log is None:
             joined = load_joined((self.name, *self._others), max_bytes=max_bytes)
+        else:
+            joined = join_files(log, self._others, max_bytes=max_bytes)
         self.files = number_on(joined, len(self.text))
         for file in self.files:
             if file.first_line is not None:
                 _read_into(self.text, file.path, max_bytes)
         self.model, self._layers = joined.model, joined.layer_files[-1] if joined.layer_files else None
         return joined.log
+
+    def judge(self, log: BuildLog) -> Report:
+        """Check what the files say against the rules; called once, after :meth:`parse`.
+
+        Raises:
+            ForensicsError: The project's settings are invalid, or a rule cannot be loaded.
+        """
+        from trtforensics.findings.judging import Inputs, judge
+        from trtforensics.findings.suppression import Suppression, settings_for
+        from trtforensics.sources.quoting import ShownLog
+
+        inputs = Inputs([ShownLog(log, self.text)], model=self.model, engine_info=self._layers)
+        return judge(inputs, Suppression.of((), settings_for(Path.cwd())))
 
 
 class DiffSession:
@@ -315,29 +287,6 @@ class CheckSession:
         from trtforensics.findings.target import ModelTarget
 
         return ModelTarget("" if target == self.targets[0] else target)
-
-
-class BisectionSession:
-    """The artifacts directory of a bisection."""
-
-    def __init__(self, path: Path, max_bytes: int) -> None:
-        self.path = path
-        self.max_bytes = max_bytes
-        """The limit of its logs."""
-
-    def look(self) -> DirectoryView:
-        """Read the directory again; called several times a second.
-
-        Raises:
-            ForensicsError: The directory cannot be read.
-        """
-        from trtforensics.bisection.session.view import view_directory
-
-        return view_directory(self.path)
-
-    def now(self) -> datetime:
-        """Return the present time."""
-        return datetime.now(timezone.utc)
 
 
 def open_log(path: str, max_bytes: int) -> LogSession:

@@ -86,11 +86,11 @@ def _of_one(path: str, given: Kind | None, max_bytes: int) -> SourceScreen:
         from trtforensics.bisection.session import job
 
         if (Path(path) / job.NAME).is_file():
+            from trtforensics.bisection.session.view import view_directory
             from trtforensics.tui.bisection import BisectionScreen
 
-            session = sessions.BisectionSession(Path(path), max_bytes)
-            session.look()  # an invalid directory is refused before the screen is taken
-            return BisectionScreen(session)
+            view_directory(Path(path))  # an invalid directory is refused before the screen is taken
+            return BisectionScreen(Path(path), max_bytes)
     if kind is Kind.BUILD_LOG:
         from trtforensics.tui.log.screen import LogScreen
 
@@ -113,13 +113,13 @@ def _joined(paths: Sequence[str], max_bytes: int) -> SourceScreen:
     """Return the screen of files about one engine; the text of the log, if there is one, comes first."""
     from trtforensics.parsers.text.source import open_source
     from trtforensics.tui.log.screen import LogScreen
-    from trtforensics.tui.sessions import JoinedSession
+    from trtforensics.tui.sessions import LogSession
 
     texts = [path for path in paths if not path.endswith(".onnx")]
     log = next((path for path in texts if kind_of(path) is Kind.BUILD_LOG), None)
     first = log or texts[0]
     files = [path for path in paths if path != first]
-    return LogScreen(JoinedSession(open_source(first, max_bytes=max_bytes), files, has_log=log is not None))
+    return LogScreen(LogSession(open_source(first, max_bytes=max_bytes), files, has_log=log is not None))
 
 
 _STDIN = 0

@@ -19,9 +19,9 @@ from tests.fuzz.checks import patience
 from tests.support.diff_samples import replay_text
 from tests.support.engine_files import DETAILED, ELEVEN, NAMES, PROFILE
 from tests.support.folders import working_in
+from trtforensics.bisection.session.view import view_directory
 from trtforensics.cli import main
 from trtforensics.errors import ForensicsError
-from trtforensics.tui.sessions import BisectionSession
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -144,7 +144,7 @@ def _lines(name: str, data: bytes) -> Iterator[list[str]]:
 def _look(directory: Path) -> None:
     """Read a directory as the TUI does: as it is, or refused."""
     with contextlib.suppress(ForensicsError):
-        assert BisectionSession(directory, 1 << 30).look().path == directory
+        assert view_directory(directory).path == directory
 
 
 def _of_seed(path: Path, seed: bytes) -> bytes:

@@ -15,7 +15,6 @@ from trtforensics.bisection.session.history import folder_name, indexes_of
 from trtforensics.bisection.session.job import Job, write_job
 from trtforensics.bisection.session.journal import Journal
 from trtforensics.bisection.session.view import view_directory
-from trtforensics.parsers.text.source import MAX_BYTES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,11 +24,10 @@ if TYPE_CHECKING:
 
 
 class Directory:
-    """An artifacts directory written by hand, and the session on it; ``names`` are the probes' folders."""
+    """An artifacts directory written by hand, and its clock; ``names`` are the probes' folders."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.max_bytes = MAX_BYTES
         items: list[dict[str, object]] = [
             {"item": f"layer{n}", "good": {"tactic": "0x1"}, "bad": {"tactic": "0x2"}} for n in range(8)
         ]

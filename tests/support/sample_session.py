@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from trtforensics.console.progress import Progress
-    from trtforensics.engines.numbering import NumberedFile
+    from trtforensics.engines.joining import NumberedFile
     from trtforensics.parsers.text.text import Matcher
 
 PREFIX = "[08/17/2022-07:50:54] [V] [TRT] "

@@ -21,7 +21,7 @@ from trtforensics.tui.rows.time_map import MapRow, address
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from trtforensics.engines.numbering import NumberedFile
+    from trtforensics.engines.joining import NumberedFile
     from trtforensics.findings.finding import Finding
     from trtforensics.model.log import Build, BuildLog
     from trtforensics.model.run import ComparedOutput

@@ -23,7 +23,7 @@ from trtforensics.tui.rows.pieces import UNNAMED, Line, Piece, Role, bar, fit, f
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from trtforensics.engines.numbering import NumberedFile
+    from trtforensics.engines.joining import NumberedFile
     from trtforensics.findings.finding import Finding
     from trtforensics.model.log import BackendPass, Build, BuildLog, CachedResult, Choice, Fact, Stage
     from trtforensics.render.headline import Headline

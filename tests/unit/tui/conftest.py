@@ -170,9 +170,10 @@ def parsed(
 
 
 @pytest.fixture
-def directory(tmp_path: Path) -> Directory:
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Directory:
     """Two ended probes, and one that runs."""
     made = Directory(tmp_path)
+    monkeypatch.setattr("trtforensics.tui.bisection.present", made.now)
     made.start("0-7", "0-7")
     made.end(Verdict.BAD)
     made.start("0-3", "0-7")

@@ -14,6 +14,7 @@ from tests.support.diff_samples import log_with
 from tests.support.screens import PICTURES, AppOn
 from trtforensics.bisection.search import Verdict
 from trtforensics.errors import SourceError
+from trtforensics.parsers.text.source import MAX_BYTES
 from trtforensics.tui.bisection import BisectionScreen
 from trtforensics.tui.diff import DiffScreen
 from trtforensics.tui.log.screen import LogScreen
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 SIZE = (140, 36)
 
 
-def app_on(session: Any) -> AppOn[BisectionScreen]:
-    return AppOn(BisectionScreen(session))
+def app_on(directory: Directory) -> AppOn[BisectionScreen]:
+    return AppOn(BisectionScreen(directory.path, MAX_BYTES))
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from tests.support.screens import log_app
 from trtforensics.errors import UsageError
 from trtforensics.parsers.text.source import open_source
 from trtforensics.sources.build_log import load_build_log
-from trtforensics.tui.sessions import JoinedSession
+from trtforensics.tui.sessions import LogSession
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 LOG = str(LOGS / "emulated-trtexec-8.6.log")
 
 
-def joined(*paths: str, has_log: bool) -> JoinedSession:
-    return JoinedSession(open_source(paths[0]), paths[1:], has_log=has_log)
+def joined(*paths: str, has_log: bool) -> LogSession:
+    return LogSession(open_source(paths[0]), paths[1:], has_log=has_log)
 
 
-def parse(session: JoinedSession) -> Any:
+def parse(session: LogSession) -> Any:
     return session.parse(lambda _: None, lambda _: None, lambda: False)
 
 
