@@ -14,16 +14,14 @@ from trtforensics.comparison.differences import (
     Comparison,
     Difference,
     DifferenceType,
-    PairHalf,
     SideValue,
-    SuspiciousPair,
     Value,
     aspect_text,
     aspect_values,
 )
-from trtforensics.comparison.scores import ValueOccurrence, builds_by_value, count, suspicious_pairs, worst
+from trtforensics.comparison.scores import ValueOccurrence, count, suspicious_pairs, worst
 from trtforensics.comparison.times import compare_times
-from trtforensics.console.counting import counted
+from trtforensics.console.counting import counted, grouped
 from trtforensics.model.layer_types import NO_KERNEL, is_foreign_node
 from trtforensics.model.timings import NEAR_TIE_RATIO
 from trtforensics.parsers.notation.names import is_helper, members, myelin_graph
@@ -53,7 +51,7 @@ def compare(good: ComparedSide, bad: ComparedSide) -> Comparison:
     groups, fusion_notes = fusion_lines.differing(good.builds, bad.builds)
     rows = fusion_lines.merged(rows, groups, len(good.builds))
     rows = effects.ordered(rows, [table.builds for table in tables], len(good.builds))
-    pairs, others = _pairs(values, len(good.builds), len(bad.builds))
+    pairs, others = suspicious_pairs(values, len(good.builds), len(bad.builds))
     matched = Counter(layer.how for table in tables for layer in table.builds.layers if len(layer.by_build) > 1)
     notes = (*(note for table in tables for note in table.notes), *fusion_notes)
     times = compare_times(good.builds, bad.builds)
@@ -183,7 +181,7 @@ class _LayerComparison:
             layers: Mapping[int, Layers] = {build: (layer,) for build, layer in aligned.by_build.items()}
         else:
             parts, layers = site.parts, site.layers
-        by_value = builds_by_value(values).values()
+        by_value = grouped(values, values.__getitem__).values()
         sides = (
             [[n for n in builds if (n < self.goods) is is_good] for builds in by_value] for is_good in (True, False)
         )
@@ -208,7 +206,7 @@ class _LayerComparison:
         self._add_occurrences(values, aligned.by_build, aligned.name)
 
     def _add_occurrences(self, values: Mapping[int, Hashable], layers: Mapping[int, LayerView], name: str) -> None:
-        by_value = builds_by_value(values)
+        by_value = grouped(values, values.__getitem__)
         if len(by_value) <= 1:
             return
         number = len(self._values)
@@ -257,17 +255,6 @@ def _near_ties(entries: Collection[SideValue], side: str) -> list[str]:
                 f"up to {limit} build noise may flip it"
             )
     return sentences
-
-
-def _pairs(values: Sequence[ValueOccurrence], goods: int, bads: int) -> tuple[tuple[SuspiciousPair, ...], int]:
-    """Return the suspicious pairs among the values of all sorts of layers."""
-    ranked, others = suspicious_pairs(values, goods, bads)
-
-    def half(index: int) -> PairHalf:
-        value = values[index]
-        return PairHalf(value.name, value.text, value.span, count(value.builds, range(goods + bads), goods))
-
-    return tuple(SuspiciousPair((half(first), half(second)), counts) for first, second, counts in ranked), others
 
 
 def _comparable(builds: Mapping[int, Layers], kinds: Mapping[int, Kind]) -> tuple[dict[int, Layers], tuple[str, ...]]:

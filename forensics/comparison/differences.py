@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from trtforensics.comparison.alignment import MatchedBy
     from trtforensics.comparison.loading import ComparedSide
-    from trtforensics.comparison.scores import Counts
+    from trtforensics.comparison.scores import Counts, SuspiciousPair
     from trtforensics.comparison.times import TimeComparison
     from trtforensics.comparison.views import LayerView
     from trtforensics.model.span import SourceSpan
@@ -84,29 +84,6 @@ class Difference:
     @property
     def suspicion(self) -> float:
         """From 0 to 1; see :meth:`trtforensics.comparison.scores.Counts.suspicion`."""
-        return self.counts.suspicion
-
-
-@dataclass(frozen=True, slots=True)
-class PairHalf:
-    """One half of a suspicious pair: a layer and its value."""
-
-    layer: str
-    text: str
-    span: SourceSpan | None
-    counts: Counts
-
-
-@dataclass(frozen=True, slots=True)
-class SuspiciousPair:
-    """Two values that only bad builds have together, although some good build has each of them."""
-
-    halves: tuple[PairHalf, PairHalf]
-    counts: Counts
-
-    @property
-    def suspicion(self) -> float:
-        """From 0 to 1, as that of a difference."""
         return self.counts.suspicion
 
 

@@ -10,11 +10,9 @@ from trtforensics.parsers.notation.kernels import read_tactic
 from trtforensics.render.json_text import dumps, kernel_facts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from trtforensics.comparison.differences import Comparison, Difference, PairHalf, SideValue, SuspiciousPair
-    from trtforensics.comparison.loading import ComparedSide
-    from trtforensics.comparison.runs import Circumstance, Measured
+    from trtforensics.comparison.differences import Comparison, Difference, SideValue
+    from trtforensics.comparison.runs import Measured
+    from trtforensics.comparison.scores import PairHalf, SuspiciousPair
     from trtforensics.comparison.times import (
         LayerDelta,
         LayerTimes,
@@ -53,7 +51,11 @@ def document(comparison: Comparison) -> JsonObject:
         "kind": "diff",
         "good": [_build(build) for build in comparison.good.builds],
         "bad": [_build(build) for build in comparison.bad.builds],
-        "skipped": [*_skipped(comparison.good, "good"), *_skipped(comparison.bad, "bad")],
+        "skipped": [
+            {"side": name, "path": file.path, "why": file.why}
+            for name, side in (("good", comparison.good), ("bad", comparison.bad))
+            for file in side.skipped
+        ],
         "matched": {how.value: count for how, count in comparison.matched.items()},
         "notes": list(comparison.notes),
         "unrelated": comparison.unrelated or None,
@@ -76,10 +78,6 @@ def _build(build: BuildView) -> JsonObject:
         "operations": None if build.operations is None else len(build.operations),
         "notes": list(build.notes),
     }
-
-
-def _skipped(side: ComparedSide, name: str) -> Iterable[JsonObject]:
-    return ({"side": name, "path": file.path, "why": file.why} for file in side.skipped)
 
 
 def _difference(index: int, row: Difference) -> JsonObject:
@@ -124,8 +122,8 @@ def _entry(entry: SideValue) -> JsonObject:
     }
 
 
-def _place(span: SourceSpan) -> JsonObject:
-    return {"path": span.file, "line": span.line}
+def _place(span: SourceSpan | None) -> JsonObject | None:
+    return None if span is None else {"path": span.file, "line": span.line}
 
 
 def _pair(pair: SuspiciousPair) -> JsonObject:
@@ -138,8 +136,7 @@ def _pair(pair: SuspiciousPair) -> JsonObject:
 
 
 def _half(half: PairHalf) -> JsonObject:
-    place = _place(half.span) if half.span is not None else None
-    return {"layer": half.layer, "text": half.text, "line": place, "seen": half.counts._asdict()}
+    return {"layer": half.layer, "text": half.text, "line": _place(half.span), "seen": half.counts._asdict()}
 
 
 def times_document(times: TimeComparison) -> JsonObject:
@@ -152,15 +149,11 @@ def times_document(times: TimeComparison) -> JsonObject:
 
 
 def _circumstance(circumstance: OtherCircumstance) -> JsonObject:
-    good, bad = _stated(circumstance.good), _stated(circumstance.bad)
+    good, bad = (
+        [{"value": stated.value, "line": _place(stated.span)} for stated in side]
+        for side in (circumstance.good, circumstance.bad)
+    )
     return {"block": circumstance.block, "name": circumstance.name, "good": good, "bad": bad}
-
-
-def _stated(values: Sequence[Circumstance]) -> list[JsonObject]:
-    return [
-        {"value": circumstance.value, "line": None if circumstance.span is None else _place(circumstance.span)}
-        for circumstance in values
-    ]
 
 
 def _total(total: TotalDelta) -> JsonObject:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from trtforensics.comparison import view_building
+from trtforensics.comparison import views
 from trtforensics.console.counting import counted
 from trtforensics.engines.joining import load_joined
 from trtforensics.errors import ForensicsError, UsageError
@@ -109,14 +109,14 @@ def with_files(
     builds = side.builds
     if others:
         whole = load_joined([side.path, *others], max_bytes=max_bytes)
-        view = view_building.of_log(whole.log)
+        view = views.of_log(whole.log)
         if view is None:
             raise UsageError(side.path, "tells of no layer, no tactic, no fusion and no time", _WHAT_TO_GIVE)
         kind = view.kind if whole.has_log else Kind.LAYER_INFO
         notes = (*view.notes, f"read with {', '.join(others)}", *map(str, whole.unjoined))
         builds = (replace(view, kind=kind, notes=notes),)
-    views = [view for file in times for view in _views(file, Kind.TIMES, max_bytes)]
-    return replace(side, builds=joined((*builds, *views)))
+    timed = [view for file in times for view in _views(file, Kind.TIMES, max_bytes)]
+    return replace(side, builds=joined((*builds, *timed)))
 
 
 def files_in(folder: Path) -> Iterator[tuple[str, str]]:
@@ -150,21 +150,21 @@ def _views(path: str, kind: Kind | None, max_bytes: int) -> tuple[BuildView, ...
     if kind is Kind.REPLAY:
         from trtforensics.sources.replay import load_replay  # noqa: PLC0415 - only for this kind
 
-        return (view_building.of_replay(load_replay(path, max_bytes=max_bytes)),)
+        return (views.of_replay(load_replay(path, max_bytes=max_bytes)),)
     if kind is Kind.LAYER_INFO:
-        return view_building.of_engine_info(read_layer_json(read_document(path, max_bytes=max_bytes)))
+        return views.of_engine_info(read_layer_json(read_document(path, max_bytes=max_bytes)))
     if kind is Kind.PROFILE:
-        profile = view_building.of_profile(read_profile_json(read_document(path, max_bytes=max_bytes)))
+        profile = views.of_profile(read_profile_json(read_document(path, max_bytes=max_bytes)))
         if not profile.layers:
             raise UsageError(path, "is a profile of no layers", "Export it again with `trtexec --exportProfile`")
         return (profile,)
     if kind is Kind.TIMES:
-        return (view_building.of_times(read_times_json(read_document(path, max_bytes=max_bytes))),)
+        return (views.of_times(read_times_json(read_document(path, max_bytes=max_bytes))),)
     if kind is Kind.TIMING_CACHE or is_binary(path):
-        return (view_building.of_timing_cache(load_timing_cache(path, max_bytes=max_bytes)),)
+        return (views.of_timing_cache(load_timing_cache(path, max_bytes=max_bytes)),)
     if kind is not Kind.BUILD_LOG:
         raise UsageError(path, f"is of kind {kind}, which tells of no layer and no time", _WHAT_TO_GIVE)
-    view = view_building.of_log(load_build_log([path], max_bytes=max_bytes))
+    view = views.of_log(load_build_log([path], max_bytes=max_bytes))
     if view is None:
         raise UsageError(path, "tells of no layer, no tactic, no fusion and no time", "Build with `trtexec --verbose`")
     return (view,)
@@ -173,16 +173,16 @@ def _views(path: str, kind: Kind | None, max_bytes: int) -> tuple[BuildView, ...
 _WHAT_TO_GIVE = "Give build logs, tactic replays, engine-layer JSON, profiles, times or timing-cache exports"
 
 
-def joined(views: Sequence[BuildView]) -> tuple[BuildView, ...]:
+def joined(files: Sequence[BuildView]) -> tuple[BuildView, ...]:
     """Return the builds of a side with profiles and times files joined to the engines that they time.
 
     A profile goes to the engine that has most of its layers, a times file to the engine whose file has its stem, or to
     the only engine. A file that fits no engine stays a separate build.
     """
     ways = {Kind.PROFILE: (_place_of_profile, _with_profile), Kind.TIMES: (_place_of_times, _with_times)}
-    every = [view for view in views if view.kind not in ways]
+    every = [file for file in files if file.kind not in ways]
     for kind, (place_of, with_file) in ways.items():
-        for file in (view for view in views if view.kind is kind):
+        for file in (each for each in files if each.kind is kind):
             place = place_of(file, every)
             if place is None:
                 every.append(file)

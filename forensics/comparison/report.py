@@ -17,8 +17,9 @@ from trtforensics.render.names import shortened
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from trtforensics.comparison.differences import Comparison, Difference, SideValue, SuspiciousPair
+    from trtforensics.comparison.differences import Comparison, Difference, SideValue
     from trtforensics.comparison.loading import ComparedSide
+    from trtforensics.comparison.scores import SuspiciousPair
     from trtforensics.comparison.times import (
         LayerDelta,
         LayerTimes,

@@ -6,8 +6,9 @@ show that.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
+
+from trtforensics.console.counting import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Mapping, Sequence
@@ -48,20 +49,12 @@ def count(builds: Collection[int], observable: Collection[int], goods: int) -> C
     return Counts(good, of_good, len(builds) - good, len(observable) - of_good)
 
 
-def builds_by_value(values: Mapping[int, Hashable]) -> dict[Hashable, list[int]]:
-    """Return the builds that have each value."""
-    by_value: dict[Hashable, list[int]] = defaultdict(list)
-    for build, value in values.items():
-        by_value[value].append(build)
-    return by_value
-
-
 def worst(values: Mapping[int, Hashable], goods: int) -> Counts | None:
     """Return the counts of the most suspicious value of the bad side, given each build's value.
 
     None is no difference: both sides have the same values in the same shares, or one side shows no value.
     """
-    counts = [count(builds, values, goods) for builds in builds_by_value(values).values()]
+    counts = [count(builds, values, goods) for builds in grouped(values, values.__getitem__).values()]
     if not counts or not counts[0].of_good or not counts[0].of_bad:
         return None
     if all(tally.good * tally.of_bad == tally.bad * tally.of_good for tally in counts):
@@ -82,13 +75,34 @@ class ValueOccurrence(NamedTuple):
     span: SourceSpan | None = None
 
 
+class PairHalf(NamedTuple):
+    """One half of a suspicious pair: a layer and its value."""
+
+    layer: str
+    text: str
+    span: SourceSpan | None
+    counts: Counts
+
+
+class SuspiciousPair(NamedTuple):
+    """Two values that only bad builds have together, although some good build has each of them."""
+
+    halves: tuple[PairHalf, PairHalf]
+    counts: Counts
+
+    @property
+    def suspicion(self) -> float:
+        """From 0 to 1, as that of a difference."""
+        return self.counts.suspicion
+
+
 def suspicious_pairs(
     values: Sequence[ValueOccurrence], goods: int, bads: int
-) -> tuple[list[tuple[int, int, Counts]], int]:
+) -> tuple[tuple[SuspiciousPair, ...], int]:
     """Find pairs of values that only bad builds have together, and that explain more bad builds than either alone.
 
     A value that no good build has is suspicious alone and makes no pair. ``goods`` and ``bads`` count the builds.
-    Return the most suspicious pairs by the places of their values, and how many others are as suspicious as the last.
+    Return the most suspicious pairs, and how many others are as suspicious as the last.
     """
     import numpy as np  # noqa: PLC0415 - not for two files, which have no pairs
 
@@ -97,7 +111,7 @@ def suspicious_pairs(
     usable = [n for n, value in enumerate(values) if 0 < bad_count[n] < len(value.builds) and len(value.builds) < every]
     usable = sorted(usable, key=lambda n: (-bad_count[n], n))[:_MOST_VALUES]
     if len(usable) <= 1 or not goods or not bads:
-        return [], 0
+        return (), 0
     matrix = np.zeros((len(usable), goods + bads), np.float32)
     for row, n in enumerate(usable):
         matrix[row, list(values[n].builds)] = 1
@@ -113,8 +127,13 @@ def suspicious_pairs(
     best = order[:MOST_PAIRS]
     limit = paired[first[best[-1]], second[best[-1]]] if len(best) == MOST_PAIRS else None
     others = int(np.sum(paired[first, second] >= limit)) - MOST_PAIRS if limit is not None else 0
-    pairs = [
-        (usable[a], usable[b], Counts(0, goods, int(together_bad[a, b]), bads))
+
+    def half(row: int) -> PairHalf:
+        value = values[usable[row]]
+        return PairHalf(value.name, value.text, value.span, count(value.builds, range(every), goods))
+
+    pairs = (
+        SuspiciousPair((half(a), half(b)), Counts(0, goods, int(together_bad[a, b]), bads))
         for a, b in zip(first[best].tolist(), second[best].tolist(), strict=True)
-    ]
-    return pairs, max(others, 0)
+    )
+    return tuple(pairs), max(others, 0)

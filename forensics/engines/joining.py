@@ -35,7 +35,7 @@ from trtforensics.sources.engine import add_profile, in_common, layers_told
 from trtforensics.sources.kinds import Kind, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from trtforensics.console.progress import Progress
     from trtforensics.model.engine import Engine, EngineInfo, ProfileInfo
@@ -375,31 +375,22 @@ def number_on(joined: JoinedSources, lines: int) -> tuple[NumberedFile, ...]:
 
     The spans in the builds of ``joined`` change; :attr:`~trtforensics.model.span.SourceSpan.line_in_file` stays.
     """
+    files: list[tuple[str, str, int | None]] = [
+        *((info.source.path, "engine layers", info.source.lines) for info in joined.layer_files),
+        *((profile.source.path, "profile", profile.source.lines) for profile in joined.profile_files),
+    ]
+    words = "times of inferences, which join no layer"
+    files += ((times.source.path, words, times.source.lines) for times in joined.times_files)
+    if joined.model is not None:
+        files.append((joined.model.path, f"ONNX model of {len(joined.model.nodes):,} nodes", None))
     numbered: list[NumberedFile] = []
-    for path, what, count in _files_of(joined):
-        numbered.append(NumberedFile(path, what, lines + 1, count, _unjoined(joined, path)))
+    for path, what, count in files:
+        unjoined = tuple(rest.what for rest in joined.unjoined if rest.path == path)
+        numbered.append(NumberedFile(path, what, None if count is None else lines + 1, count or 0, unjoined))
         for build in joined.log.builds if lines else ():
             _move(build, path, lines)
-        lines += count
-    model = joined.model
-    if model is not None:
-        what = f"ONNX model of {len(model.nodes):,} nodes"
-        numbered.append(NumberedFile(model.path, what, None, 0, _unjoined(joined, model.path)))
+        lines += count or 0
     return tuple(numbered)
-
-
-def _files_of(joined: JoinedSources) -> Iterator[tuple[str, str, int]]:
-    """Yield the path, the kind and the number of lines of each file that is a text."""
-    for info in joined.layer_files:
-        yield info.source.path, "engine layers", info.source.lines
-    for profile in joined.profile_files:
-        yield profile.source.path, "profile", profile.source.lines
-    for times in joined.times_files:
-        yield times.source.path, "times of inferences, which join no layer", times.source.lines
-
-
-def _unjoined(joined: JoinedSources, path: str) -> tuple[str, ...]:
-    return tuple(rest.what for rest in joined.unjoined if rest.path == path)
 
 
 def _move(build: Build, path: str, lines: int) -> None:

@@ -126,7 +126,7 @@ class Case:
         """The differences from the baseline that follow from no other difference; none where a log shows no layers."""
         from trtforensics.comparison.compare import compare  # noqa: PLC0415 - only where two logs are given
         from trtforensics.comparison.loading import ComparedSide  # noqa: PLC0415 - as above
-        from trtforensics.comparison.view_building import of_log  # noqa: PLC0415 - as above
+        from trtforensics.comparison.views import of_log  # noqa: PLC0415 - as above
 
         both = self.the_baseline, LoggedBuild(self.log, self.build)
         views = [(log.source.path, of_log(replace(log, builds=(build,)))) for log, build in both]

@@ -71,18 +71,10 @@ def _profile(build: Build) -> Iterator[LogRow]:
         yield _row(build, row, layer)
 
 
-def _options(build: Build) -> Iterator[LogRow]:
-    return (_row(build, fact, block) for block, facts in build.options.items() for fact in facts)
-
-
 def _results(build: Build) -> Iterator[LogRow]:
     for result in build.results:
         values = result.value.items() if isinstance(result.value, Mapping) else ((None, result.value),)
         yield from (_row(build, result, statistic) for statistic in values)
-
-
-def _ledger(build: Build) -> Iterator[LogRow]:
-    return (_row(build, unit) for unit in ledger_of(build).units)
 
 
 def _ratio(row: LogRow) -> float | None:
@@ -181,7 +173,7 @@ _LOG_TABLES: dict[str, Callable[..., Table]] = {
             TableColumn("option", lambda row: row.item.name, aliases=("name",)),
             TableColumn("value", lambda row: row.item.value),
         ),
-        _options,
+        lambda build: (_row(build, fact, block) for block, facts in build.options.items() for fact in facts),
     ),
     "ledger": _table(
         (
@@ -192,7 +184,7 @@ _LOG_TABLES: dict[str, Callable[..., Table]] = {
             TableColumn("time_is", lambda row: row.item.state),
             TableColumn("share", lambda row: row.item.share, _N, "ratio"),
         ),
-        _ledger,
+        lambda build: (_row(build, unit) for unit in ledger_of(build).units),
     ),
 }
 TABLE_NAMES = ("layers", *_LOG_TABLES)

@@ -75,11 +75,6 @@ class TableColumn:
         return self.sort in {Sort.TEXT, Sort.TEXTS}
 
     @property
-    def suggested(self) -> tuple[str, ...]:
-        """Values that may be suggested to who writes a filter."""
-        return TYPE_VALUES if self.types else ()
-
-    @property
     def asked(self) -> Callable[[Any], object]:
         """What returns the value of a row that a filter compares: flags as ``yes`` and ``no``."""
         return self._flag if self.sort is Sort.FLAG else self.get

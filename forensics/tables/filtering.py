@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from trtforensics.errors import UsageError
 from trtforensics.parsers.grammar.nested import tokens, trees
+from trtforensics.tables.columns import TYPE_VALUES
 
 if TYPE_CHECKING:
     from lark import Lark, Token, Tree
@@ -107,7 +108,7 @@ def completions(text: str, column: int, fields: Iterable[TableColumn], rows: Ite
     name, operator, value = re.fullmatch(r"([\w.]*)([:=<>!]*)(.*)", word, re.DOTALL).groups()  # type: ignore[union-attr]  # it matches any text
     if operator:
         known = next((field for field in fields if name in (field.name, *field.aliases)), None)
-        given = dict.fromkeys(known.suggested if known else ())
+        given = dict.fromkeys(TYPE_VALUES if known is not None and known.types else ())
         if known is not None and known.is_text:
             values = (text for row in rows for text in _texts(known.asked(row)))
             given |= dict.fromkeys(text for text in values if re.fullmatch(r"[\w.+/]+", text))

@@ -63,8 +63,7 @@ def _csv(table: Table) -> Iterator[str]:
 def _markdown(table: Table) -> Iterator[str]:
     header = table.header
     yield f"| {' | '.join(column.name for column in header)} |\n"
-    numbers = {Sort.INTEGER, Sort.NUMBER}
-    yield f"|{'|'.join('---:' if column.sort in numbers else '---' for column in header)}|\n"
+    yield f"|{'|'.join('---:' if column.is_number else '---' for column in header)}|\n"
     for values in table.values():
         cells = (str(_cell(value)).replace("\\", "\\\\").replace("|", "\\|") for value in values)
         yield f"| {' | '.join(cells)} |\n"
@@ -75,7 +74,7 @@ def _aligned(table: Table) -> Iterator[str]:
     rows = [[column.name for column in table.header]]
     rows += [[shortened(str(_cell(value)), _WIDEST) for value in values] for values in table.values()]
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
-    sides = [">" if column.sort in {Sort.INTEGER, Sort.NUMBER} else "<" for column in table.header]
+    sides = [">" if column.is_number else "<" for column in table.header]
     for cells in rows:
         padded = (f"{cell:{side}{width}}" for cell, side, width in zip(cells, sides, widths, strict=True))
         yield "  ".join(padded).rstrip() + "\n"

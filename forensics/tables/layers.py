@@ -83,24 +83,16 @@ def _evidence(layer: LayerFacts) -> str | None:
     return layer.compute_precision.source.value if layer.compute_precision else None
 
 
+def _aligned(layer: LayerFacts) -> bool | None:
+    return layer.alignment.aligned if layer.alignment else None
+
+
 def _formats(tensors: Iterable[TensorFacts]) -> tuple[str, ...]:
     return tuple(tensor.format or tensor.dtype for tensor in tensors)
 
 
 def _shapes(tensors: Iterable[TensorFacts]) -> tuple[str, ...]:
     return tuple("x".join(map(str, tensor.dims)) for tensor in tensors)
-
-
-def _aligned(layer: LayerFacts) -> bool | None:
-    return layer.alignment.aligned if layer.alignment else None
-
-
-def _margin(layer: LayerFacts) -> float | None:
-    return None if layer.margin is None else layer.margin - 1
-
-
-def _why(layer: LayerFacts) -> str | None:
-    return "; ".join(reason.text for reason in layer.why()) or None
 
 
 _N, _I, _T = Sort.NUMBER, Sort.INTEGER, Sort.TEXTS
@@ -144,7 +136,7 @@ _OWN_COLUMNS: tuple[TableColumn, ...] = (
     TableColumn("median_ms", lambda layer: layer.median_ms, _N, "ms"),
     TableColumn("runner", lambda layer: layer.choice.runner if layer.choice else None),
     TableColumn("runner_up_ms", lambda layer: layer.runner_up_ms, _N, "ms"),
-    TableColumn("margin", _margin, _N, "ratio", cell=_LAG),
+    TableColumn("margin", lambda layer: None if layer.margin is None else layer.margin - 1, _N, "ratio", cell=_LAG),
     TableColumn("bias_bytes", lambda layer: layer.bias_bytes, _I, "bytes"),
     TableColumn("stored_bytes", lambda layer: layer.stored_bytes, _I, "bytes"),
     TableColumn("moved_bytes", lambda layer: layer.moved_bytes, _I, "bytes", ("bytes",)),
@@ -163,7 +155,7 @@ _OWN_COLUMNS: tuple[TableColumn, ...] = (
     TableColumn("operators", lambda layer: layer.operators, _T, aliases=("op",)),
     TableColumn("block", lambda layer: layer.block or None, plain=False),
     TableColumn("runs_kernel", lambda layer: layer.runs_kernel, Sort.FLAG),
-    TableColumn("why", _why, plain=False),
+    TableColumn("why", lambda layer: "; ".join(reason.text for reason in layer.why()) or None, plain=False),
     TableColumn("number", lambda layer: layer.number, _I, extra=True),
     TableColumn(
         "input_types", lambda layer: layer.input_types, _T, types=True, aliases=("in",), extra=True, cell=_IN_OUT

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.support.graph_builds import build, choice, engine, span
 from tests.support.property_settings import examples
 from trtforensics.comparison.times import layer_times
-from trtforensics.comparison.view_building import of_log
+from trtforensics.comparison.views import of_log
 from trtforensics.engines.facts import EngineFacts
 from trtforensics.errors import ForensicsError
 from trtforensics.findings.case import Case

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from trtforensics.comparison.differences import Difference, DifferenceType, PairHalf, SideValue, SuspiciousPair
+from trtforensics.comparison.differences import Difference, DifferenceType
 from trtforensics.comparison.report import left_out
 from trtforensics.comparison.runs import TOTALS
+from trtforensics.comparison.scores import SuspiciousPair
 from trtforensics.comparison.times import LayerDelta, LayerTimes
 from trtforensics.console.counting import counted, milliseconds
 from trtforensics.tables.columns import Sort, TableColumn
@@ -18,7 +19,7 @@ from trtforensics.tui.rows.time_map import WIDE
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from trtforensics.comparison.differences import Comparison
+    from trtforensics.comparison.differences import Comparison, SideValue
     from trtforensics.comparison.times import LayerTimes, OtherCircumstance
     from trtforensics.comparison.views import LayerView
     from trtforensics.model.profile import TimeSource
@@ -292,7 +293,11 @@ def places(row: DiffRow) -> list[DiffPlace]:
     """Return the lines that a row is about, the good side's first, then the remarks."""
     subject = row.subject
     if isinstance(subject, SuspiciousPair):
-        return [DiffPlace(_half(half), half.span, good=False) for half in subject.halves]
+        return [
+            DiffPlace(f"{half.layer}: {half.text} (alone: {alone.bad} bad, {alone.good} good)", half.span, good=False)
+            for half in subject.halves
+            for alone in (half.counts,)
+        ]
     if isinstance(subject, LayerDelta):
         return [*_timed_places(row), *(DiffPlace(change, None) for change in subject.changes)]
     lines = [
@@ -317,10 +322,6 @@ def _timed_places(row: DiffRow) -> list[DiffPlace]:
     if times.within_noise:
         lines.append(DiffPlace(f"a difference of up to {milliseconds(times.noise_ms or 0.0)} ms may be chance", None))
     return lines
-
-
-def _half(half: PairHalf) -> str:
-    return f"{half.layer}: {half.text} (alone: {half.counts.bad} bad, {half.counts.good} good)"
 
 
 def place_pieces(place: DiffPlace) -> Line:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 from dataclasses import dataclass, field
+from importlib.resources import files
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
@@ -37,24 +38,8 @@ BAR_WIDTH = 10
 TOP = 5
 """Most rows listed of the slowest layers, the near ties, the messages and the unknown line shapes."""
 
-TELLING_OPTIONS = (
-    ("model", "Model"),
-    ("build", "Precision"),
-    ("build", "LayerPrecisions"),
-    ("build", "Calibration"),
-    ("build", "Memory Pools"),
-    ("build", "Workspace"),
-    ("build", "BuilderOptimizationLevel"),
-    ("build", "Builder optimization level"),
-    ("build", "Tactic sources"),
-    ("build", "timingCacheMode"),
-    ("build", "timingCacheFile"),
-    ("build", "avgTiming"),
-    ("build", "Sparsity"),
-    ("build", "Preview Features"),
-    ("build", "Input build shapes"),
-    ("build", "Input build shape"),
-)
+_TELLING = (files("trtforensics.tui.rows") / "telling_options.tsv").read_text("utf-8").splitlines()[1:]
+TELLING_OPTIONS = tuple(line.split("\t") for line in _TELLING)
 """The options to compare first when two builds differ in speed or accuracy, as (block, name printed by trtexec)."""
 
 AS_USUAL = {"", "Disabled", "-1", "Using default tactic sources", "Use default preview flags."}
@@ -123,13 +108,13 @@ def outcome_piece(headline: Headline, *, reading: bool = False) -> Piece:
     return Piece(visible(headline.outcome), ENDING_ROLES.get(headline.ending, Role.WARNING))
 
 
-def overview_rows(log: BuildLog, build: Build, files: Sequence[NumberedFile] = ()) -> list[OverviewRow]:
-    """Return what the log tells of a build, most important first. ``files`` were joined to the log."""
+def overview_rows(log: BuildLog, build: Build, joined: Sequence[NumberedFile] = ()) -> list[OverviewRow]:
+    """Return what the log tells of a build, most important first. ``joined`` are its further files."""
     counts = build.message_counts
     message_totals = f"{counted(counts.error, 'error')}, {counted(counts.warning, 'warning')}"
     sections: Iterable[tuple[str, Iterable[OverviewRow]]] = (
         ("Build", _build_rows(build)),
-        ("Files of this engine", _file_rows(files)),
+        ("Files of this engine", _file_rows(joined)),
         ("Options that matter", _telling_rows(build)),
         ("Passes", _pass_rows(build)),
         ("Layers", chain(_stage_rows(build), _engine_rows(build), _full_precision_rows(build))),
@@ -176,9 +161,9 @@ def _full_precision_rows(build: Build) -> Iterator[OverviewRow]:
     )
 
 
-def _file_rows(files: Sequence[NumberedFile]) -> Iterator[OverviewRow]:
+def _file_rows(joined: Sequence[NumberedFile]) -> Iterator[OverviewRow]:
     """Yield each file that was joined, and what of it joined nothing."""
-    for file in files:
+    for file in joined:
         last = (file.first_line or 0) + file.lines - 1
         lines = "" if file.first_line is None else f", here lines {file.first_line:,} to {last:,}"
         yield OverviewRow("file", f"{file.path}: {file.what}{lines}", file.first_line)

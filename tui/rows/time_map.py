@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from trtforensics.console.counting import counted, milliseconds
+from trtforensics.console.counting import counted, grouped, milliseconds
 from trtforensics.render.headline import TYPES, UNKNOWN_TYPE, computed_type, figure, is_mostly_timed
 from trtforensics.render.time_rows import no_times
 from trtforensics.tui.rows.finding_rows import ROLES
@@ -136,7 +136,7 @@ class TimeMap:
             return self._layer_row(entry)
         kind = computed_type(self.facts.build, unit)
         parts = () if unit.share is None else ((kind, unit.share),)
-        foreign = entry.name if entry.foreign_node == entry.name and self._kernels(entry.name) else ""
+        foreign = entry.name if entry.name in self._inside else ""
         return MapRow(
             unit.name or UNNAMED, unit.time_ms, parts, scale, unit.state, unit.span.line, entry, foreign=foreign
         )
@@ -148,17 +148,10 @@ class TimeMap:
         state = "in whole" if self.facts.ledger.of_layer(entry.index) is not None else "no kernel"
         return MapRow(entry.name or UNNAMED, state=state, line=entry.span.line, entry=entry)
 
-    def _kernels(self, foreign: str) -> tuple[LayerFacts, ...]:
-        return self._inside.get(foreign, ())
-
     @cached_property
-    def _inside(self) -> dict[str, tuple[LayerFacts, ...]]:
+    def _inside(self) -> dict[str, list[LayerFacts]]:
         """The kernels of each ForeignNode, by its name."""
-        kernels: dict[str, list[LayerFacts]] = {}
-        for entry in self.facts.layers:
-            if entry.inside:
-                kernels.setdefault(entry.inside, []).append(entry)
-        return {name: tuple(entries) for name, entries in kernels.items()}
+        return grouped((entry for entry in self.facts.layers if entry.inside), lambda entry: entry.inside)
 
     @property
     def headline(self) -> str:
@@ -220,7 +213,7 @@ class TimeMap:
         """
         if row.entry is None:
             return ()
-        names = {row.entry.name, *row.entry.onnx_nodes, *(kernel.name for kernel in self._kernels(row.foreign))}
+        names = {row.entry.name, *row.entry.onnx_nodes, *(kernel.name for kernel in self._inside.get(row.foreign, ()))}
         about = (each for each in self.findings or () if not names.isdisjoint((*each.layers, *each.onnx_nodes)))
         return sorted(about, key=lambda finding: (-finding.severity, len(finding.layers)))
 
@@ -247,10 +240,8 @@ class TimeMap:
         own = next((row for row in self._bars if row.foreign == name), None)
         if own is not None:
             return own
-        kernels = [self._layer_row(entry) for entry in self._kernels(name)]
-        parts = tuple(chain.from_iterable(kernel.parts for kernel in kernels))
-        ms = sum(kernel.ms or 0.0 for kernel in kernels) if parts else None
-        return MapRow(name, ms, parts, line=kernels[0].line, foreign=name, state=kernels[0].state)
+        kernels = [self._layer_row(entry) for entry in self._inside[name]]
+        return MapRow(name, *_sum(kernels), line=kernels[0].line, foreign=name, state=kernels[0].state)
 
     def inside(self, row: MapRow) -> list[MapRow | OverviewRow]:
         """Return what stands below a row: kernels and ONNX nodes of a ForeignNode, all of a layer, members of a sum."""
@@ -268,27 +259,31 @@ class TimeMap:
         return [first, *facts, *rows]
 
     def _kernel_rows(self, row: MapRow) -> Iterable[MapRow | OverviewRow]:
-        kernels = sorted(map(self._layer_row, self._kernels(row.foreign)), key=lambda kernel: -kernel.share)
+        kernels = sorted(map(self._layer_row, self._inside.get(row.foreign, ())), key=lambda kernel: -kernel.share)
         title = f"Kernels: {len(kernels):,}" + ("" if any(kernel.parts for kernel in kernels) else ", timed as one")
         shown, rest = kernels[:SHOWN], tuple(kernels[SHOWN:])
         rows: list[MapRow | OverviewRow] = [OverviewRow(title, heading=True), *map(self._told, shown)]
         if rest:
-            parts = tuple(chain.from_iterable(kernel.parts for kernel in rest))
-            ms = sum(kernel.ms or 0.0 for kernel in rest) if parts else None
-            rows.append(MapRow(f"the rest, {counted(len(rest), 'kernel')}", ms, parts, rest[0].scale, units=rest))
+            rows.append(MapRow(f"the rest, {counted(len(rest), 'kernel')}", *_sum(rest), rest[0].scale, units=rest))
         return rows
 
     def _node_rows(self, row: MapRow) -> Iterable[OverviewRow]:
         nodes = {node.name: node for node in self.facts.build.onnx_nodes}
         listed = next((node for node in reversed(self.facts.build.foreign_nodes) if node.name == row.foreign), None)
         names = dict.fromkeys(listed.onnx_nodes if listed is not None else ())
-        names |= dict.fromkeys(chain.from_iterable(kernel.onnx_nodes for kernel in self._kernels(row.foreign)))
+        names |= dict.fromkeys(chain.from_iterable(kernel.onnx_nodes for kernel in self._inside.get(row.foreign, ())))
         yield OverviewRow(f"ONNX nodes: {len(names):,}", heading=True)
         for name in names:
             span = nodes[name].span if name in nodes else listed.span if listed is not None else None
             yield OverviewRow(self.facts.operators.get(name, "?"), name, span.line if span is not None else row.line)
         if not names:
             yield OverviewRow("", "the log does not name them", role=Role.DIM)
+
+
+def _sum(rows: Sequence[MapRow]) -> tuple[float | None, tuple[tuple[str, float], ...]]:
+    """Return the time of some rows in ms and their shares; no time where none has a share."""
+    parts = tuple(chain.from_iterable(row.parts for row in rows))
+    return sum(row.ms or 0.0 for row in rows) if parts else None, parts
 
 
 def _time_rows(row: MapRow) -> Iterator[OverviewRow]:

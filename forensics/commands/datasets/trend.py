@@ -44,8 +44,7 @@ def run(args: Namespace) -> int:
     from trtforensics.console.output import form_of
     from trtforensics.console.progress import ProgressLine
     from trtforensics.datasets.ingesting import opened
-    from trtforensics.datasets.trend_page import page_of
-    from trtforensics.datasets.trends import document_of, groups_of, text_of
+    from trtforensics.datasets.trends import document_of, groups_of, page_of, text_of
 
     with (
         ProgressLine(quiet=args.quiet) as progress,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trtforensics.comparison.scores import Counts, ValueOccurrence, suspicious_pairs, worst
+from trtforensics.comparison.scores import Counts, PairHalf, ValueOccurrence, suspicious_pairs, worst
 
 
 @pytest.mark.parametrize(
@@ -37,17 +37,19 @@ def test_a_pair_is_seen_together_in_bad_builds_only() -> None:
     pairs, _ = suspicious_pairs(
         [ValueOccurrence(0, first), ValueOccurrence(1, second), ValueOccurrence(2, noise)], 4, 3
     )
-    assert pairs == [(0, 1, Counts(0, 4, 3, 3))]
+    assert [(pair.halves, pair.counts) for pair in pairs] == [
+        ((PairHalf("", "", None, Counts(1, 4, 3, 3)),) * 2, Counts(0, 4, 3, 3))
+    ]
 
 
 def test_what_is_suspicious_alone_makes_no_pair() -> None:
     culprit, noise = frozenset({4, 5, 6}), frozenset({0, 4, 5, 6})
-    assert suspicious_pairs([ValueOccurrence(0, culprit), ValueOccurrence(1, noise)], 4, 3) == ([], 0)
+    assert suspicious_pairs([ValueOccurrence(0, culprit), ValueOccurrence(1, noise)], 4, 3) == ((), 0)
 
 
 def test_two_values_of_one_slot_make_no_pair() -> None:
     values = [ValueOccurrence(0, frozenset({0, 4})), ValueOccurrence(0, frozenset({1, 5}))]
-    assert suspicious_pairs(values, 4, 3) == ([], 0)
+    assert suspicious_pairs(values, 4, 3) == ((), 0)
 
 
 def test_pairs_that_cannot_be_told_apart_are_counted() -> None:

@@ -12,8 +12,7 @@ import pytest
 from tests.support.schemas import problems
 from trtforensics.cli import main
 from trtforensics.datasets.store import columns
-from trtforensics.datasets.trend_page import figures_of, page_of
-from trtforensics.datasets.trends import MEASURES, document_of, groups_of, text_of
+from trtforensics.datasets.trends import MEASURES, document_of, figures_of, groups_of, page_of, text_of
 from trtforensics.errors import UsageError
 
 if TYPE_CHECKING:

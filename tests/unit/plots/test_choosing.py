@@ -9,8 +9,7 @@ from trtforensics.comparison.times import layer_times
 from trtforensics.engines.facts import EngineFacts
 from trtforensics.model.profile import InferenceSamples, InferenceTimes
 from trtforensics.model.span import SourceInfo
-from trtforensics.plots.choosing import NEEDS, figures_of
-from trtforensics.plots.comparison_figures import side_by_side, waterfall
+from trtforensics.plots.choosing import NEEDS, figures_of, side_by_side, waterfall
 from trtforensics.plots.times_figures import figures_of_times
 
 
