@@ -27,7 +27,7 @@ from trtforensics.tui.rows.bisection_rows import (
     suspects_of,
 )
 from trtforensics.tui.rows.pieces import Piece, Presentation, Role
-from trtforensics.tui.sessions import DiffSession, open_log
+from trtforensics.tui.sessions import open_log
 from trtforensics.tui.widgets.log_view import LogView
 from trtforensics.tui.widgets.row_list import RowList
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
@@ -217,8 +217,8 @@ class BisectionScreen(FilesScreen):
         else:
             from trtforensics.tui.diff import DiffScreen
 
-            session = DiffSession(*map(str, paths), kind=None, max_bytes=self._max_bytes)
-            self.app.push_screen(DiffScreen(session), self._returned)
+            screen = DiffScreen(*map(str, paths), kind=None, max_bytes=self._max_bytes)
+            self.app.push_screen(screen, self._returned)
 
     def action_reload(self) -> None:
         """Read the directory now."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
@@ -30,6 +32,7 @@ from trtforensics.tui.rows.layers.candidates import CandidateTable, layer_table,
 from trtforensics.tui.rows.layers.index import LayerIndex
 from trtforensics.tui.rows.pieces import Piece, Role, clip
 from trtforensics.tui.screen import FIRST_KEYS
+from trtforensics.tui.sessions import text_of
 from trtforensics.tui.widgets.candidates import CandidateList
 from trtforensics.tui.widgets.row_list import RowList
 from trtforensics.tui.widgets.text_pane import TextPane
@@ -45,7 +48,8 @@ if TYPE_CHECKING:
 
     from trtforensics.comparison.differences import Comparison
     from trtforensics.comparison.views import LayerView
-    from trtforensics.tui.sessions import DiffSession
+    from trtforensics.model.log import BuildLog
+    from trtforensics.sources.kinds import Kind
 
 TALL = 30
 """Height of the screen in cells from which the lines of a row have room below the map."""
@@ -67,11 +71,15 @@ class DiffScreen(FilesScreen):
         *(Binding(str(type_.rank + 1), f"only('{type_}')", type_.capitalize(), show=False) for type_ in DifferenceType),
     ]
 
-    def __init__(self, session: DiffSession) -> None:
+    def __init__(self, good: str, bad: str, *, kind: Kind | None, max_bytes: int) -> None:
         rows = RowList(differences(scored=False), id="rows")
         super().__init__("diff", rows)
         self.differences = rows
-        self._session = session
+        self._paths = {"good": good, "bad": bad}
+        self._kind = kind
+        self._max_bytes = max_bytes
+        self._logs: dict[str, BuildLog] = {}
+        """The logs whose candidates were asked for, by their paths."""
         self._reading = "opening"
         self._comparison: Comparison | None = None
         self._only: DifferenceType | None = None
@@ -81,8 +89,9 @@ class DiffScreen(FilesScreen):
         """The row of the map whose differences alone are in view."""
         self._sides, self._types = LineBar(id="sides"), LineBar(classes="heading")
         self.places = RowList(PLACES, id="places")
-        self.good = TextPane(session.text, "good", Role.GOOD, id="good")
-        self.bad = TextPane(session.text, "bad", Role.ERROR, id="bad")
+        read = partial(text_of, max_bytes=max_bytes)
+        self.good = TextPane(read, "good", Role.GOOD, id="good")
+        self.bad = TextPane(read, "bad", Role.ERROR, id="bad")
 
     def panes(self) -> Iterable[Widget]:
         """Lay the screen out: rows, the lines of the row, both files side by side."""
@@ -102,8 +111,8 @@ class DiffScreen(FilesScreen):
     def show_title(self) -> None:
         """Show the names of both sides."""
         room = max(self.app.size.width - 20, 12)
-        title = (Piece(" trtforensics ", Role.TITLE), Piece(" diff ", Role.DIM), Piece(clip(self._session.name, room)))
-        self.title_bar.show(*title)
+        name = "  ↔  ".join(self._paths.values())
+        self.title_bar.show(Piece(" trtforensics ", Role.TITLE), Piece(" diff ", Role.DIM), Piece(clip(name, room)))
 
     def on_resize(self) -> None:
         """Fit the title to the width; give the map the whole of a low screen."""
@@ -111,9 +120,26 @@ class DiffScreen(FilesScreen):
         self.set_class(self.size.height < TALL, "low")
 
     def _compare(self) -> Comparison | None:
-        """Compare, in a thread."""
-        worker = get_current_worker()
-        return self._session.compare(later(self, self._opened), lambda: worker.is_cancelled)
+        """Compare, in a thread; None where that was cancelled."""
+        from trtforensics.comparison.compare import compare
+        from trtforensics.comparison.loading import load_side
+        from trtforensics.sources.build_log import ReadingCancelled
+
+        worker, opened = get_current_worker(), later(self, self._opened)
+
+        def attend(path: str) -> None:
+            if worker.is_cancelled:
+                raise ReadingCancelled
+            opened(path)
+
+        try:
+            good, bad = (
+                load_side(path, name, max_bytes=self._max_bytes, kind=self._kind, on_file=attend)
+                for name, path in self._paths.items()
+            )
+        except ReadingCancelled:
+            return None
+        return compare(good, bad)
 
     def _opened(self, path: str) -> None:
         """Show which file is being read."""
@@ -207,7 +233,7 @@ class DiffScreen(FilesScreen):
 
     def next_command(self) -> str:
         """Return the command that prints this comparison."""
-        return self._session.command
+        return shlex.join(("trtforensics", "diff", *self._paths.values()))
 
     def issue(self) -> str:
         """Return the difference under the cursor, with the lines of both sides."""
@@ -245,7 +271,12 @@ class DiffScreen(FilesScreen):
 
     def _candidates(self, layer: LayerView) -> CandidateTable:
         """Return what was timed for a layer; called in a thread, as it may read a log."""
-        build = self._session.build_at(layer.span)
+        from trtforensics.sources.build_log import load_build_log
+
+        path = layer.span.file
+        if path not in self._logs:
+            self._logs[path] = load_build_log([path], max_bytes=self._max_bytes)
+        build = self._logs[path].build_at(layer.span.line)
         if build is None:
             return unknown_table("the log shows no build here")
         index = LayerIndex(build)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import shlex
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
 
 from trtforensics.console.counting import counted
+from trtforensics.findings.checking import ANY, check
+from trtforensics.findings.target import RTX, ModelTarget
+from trtforensics.knowledge.operators import releases_that_differ
 from trtforensics.tables.filtering import FilterError
 from trtforensics.tui.issue import IssueSection, quoted_issue
 from trtforensics.tui.log.findings import FindingList
@@ -29,7 +33,9 @@ if TYPE_CHECKING:
 
     from trtforensics.findings.finding import Report
     from trtforensics.onnx_models.checked import CheckedModel
-    from trtforensics.tui.sessions import CheckSession
+
+
+_OLDEST_TARGET = (8, 0)
 
 
 class ModelScreen(SourceScreen):
@@ -47,13 +53,16 @@ class ModelScreen(SourceScreen):
         Binding("escape", "leave", "Drop filter", show=False),
     ]
 
-    def __init__(self, session: CheckSession) -> None:
-        super().__init__(session.name)
-        self.session = session
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
         self.nodes = RowList(NODES, id="nodes")
         self.findings = FindingList(id="findings")
         self.around = RowList(NEIGHBOURS, id="neighbours")
-        self.target = session.targets[0]
+        newest_first = reversed(releases_that_differ(_OLDEST_TARGET))
+        self.targets = (ANY, *(".".join(map(str, release)) for release in newest_first), RTX)
+        """Releases to judge for, by the words of ``check --target``; the first is none in particular."""
+        self.target = ANY
+        self._model: CheckedModel | None = None
         self._bars = LineBar(classes="heading"), LineBar(classes="heading"), LineBar(classes="heading")
         self._judged: tuple[CheckedModel, Report] | None = None
         self._taken: Mapping[str, str] = {}
@@ -78,7 +87,17 @@ class ModelScreen(SourceScreen):
 
     def _judge(self) -> None:
         self.say("judging")
-        in_thread(self, partial(self.session.judge, self.target), self._show, group="judge", failed=self.fail)
+        in_thread(self, partial(self._check, self.target), self._show, group="judge", failed=self.fail)
+
+    def _check(self, target: str) -> tuple[CheckedModel, Report]:
+        """Judge the model for a target, in a thread; the file is read at the first call."""
+        from trtforensics.findings.suppression import Suppression, settings_for
+        from trtforensics.onnx_models.checked import read_checked
+
+        self._model = self._model or read_checked(self.source)
+        suppression = Suppression.of((), settings_for(Path.cwd()))
+        (report,) = check(self.source, [_target(target)], suppression, self._model)
+        return self._model, report
 
     def _show(self, judged: tuple[CheckedModel, Report]) -> None:
         """Show nodes and findings, unless another target is asked for by now."""
@@ -92,10 +111,8 @@ class ModelScreen(SourceScreen):
             worst |= {f"node {label}": finding.severity.word for label in finding.onnx_nodes if finding.severity > 1}
         self._taken = worst
         self.nodes.show(node_rows(model, worst), "the model has no node", keep=self.nodes.selected is not None)
-        self.findings.show_findings(report.findings, self.session.name, "nothing to say for this target")
-        self._bars[1].show(
-            Piece(" findings ", Role.STRONG), Piece(f"for {self.session.words(self.target)}", Role.ACCENT)
-        )
+        self.findings.show_findings(report.findings, self.source, "nothing to say for this target")
+        self._bars[1].show(Piece(" findings ", Role.STRONG), Piece(f"for {_target(self.target).words}", Role.ACCENT))
         self._follow()
         self.say("")
 
@@ -105,7 +122,7 @@ class ModelScreen(SourceScreen):
         about = f"{counted(len(model.nodes), 'node')}, operator set {model.opset}" if model else "opening"
         kept = self.nodes.kept_by.text
         self.status_bar.show(
-            Piece(f" {self.session.words(self.target)} ", Role.STRONG),
+            Piece(f" {_target(self.target).words} ", Role.STRONG),
             Piece(f"· {about}", Role.DIM),
             Piece(f" · kept by {kept!r}" if kept else "", Role.ACCENT),
             Piece(f" · {note}" if note else "", Role.ACCENT),
@@ -113,8 +130,7 @@ class ModelScreen(SourceScreen):
 
     def action_target(self, by: int) -> None:
         """Judge for the next release."""
-        targets = self.session.targets
-        self.target = targets[(targets.index(self.target) + by) % len(targets)]
+        self.target = self.targets[(self.targets.index(self.target) + by) % len(self.targets)]
         self._judge()
 
     def action_open(self, name: str) -> None:
@@ -160,14 +176,14 @@ class ModelScreen(SourceScreen):
         if row is None or self._judged is None:
             return None
         number = row.node.number
-        return self.session.name, number, self._judged[0].quote([number])[number]
+        return self.source, number, self._judged[0].quote([number])[number]
 
     def next_command(self) -> str:
         """Return the step of the finding under the cursor, else the command that prints the findings."""
         finding = self.findings.selected if self.pane is self.findings else None
         steps = (step.command for step in (finding.next_steps if finding else ()) if step.command)
-        target = "" if self.target == self.session.targets[0] else f" --target {self.target}"
-        return next(steps, f"trtforensics check {shlex.quote(self.session.name)}{target}")
+        target = "" if self.target == ANY else f" --target {self.target}"
+        return next(steps, f"trtforensics check {shlex.quote(self.source)}{target}")
 
     def issue(self) -> str:
         """Return the node under the cursor, with what is found for the target."""
@@ -175,7 +191,7 @@ class ModelScreen(SourceScreen):
         if cited is None or self._judged is None:
             return ""
         titles = [f"{each.code} {each.title}" for each in self._judged[1].findings]
-        words = self.session.words(self.target)
+        words = _target(self.target).words
         return quoted_issue(f"a node of a model, for {words}", [IssueSection("Findings", titles)], [cited])
 
     def action_ask_filter(self) -> None:
@@ -226,6 +242,10 @@ class ModelScreen(SourceScreen):
             self.say("")
         else:
             self.go_back()
+
+
+def _target(word: str) -> ModelTarget:
+    return ModelTarget("" if word == ANY else word)
 
 
 def _text(row: NodeRow) -> str:

@@ -1,34 +1,24 @@
-"""What the screens show and how it is read: one session a screen. Reading blocks; the screens read in threads.
+"""A log and the files about its engine: what the screen of a log shows, and how it is read. Reading blocks.
 
 Modules that read are imported when a session reads, so that the first picture does not wait for them.
 """
 
 from __future__ import annotations
 
-import shlex
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from trtforensics.comparison.differences import Comparison
-    from trtforensics.comparison.views import BuildView
     from trtforensics.console.progress import Progress
     from trtforensics.engines.joining import NumberedFile
     from trtforensics.findings.finding import Report
-    from trtforensics.findings.target import ModelTarget
     from trtforensics.model.engine import EngineInfo
-    from trtforensics.model.log import Build, BuildLog
-    from trtforensics.model.span import SourceSpan
+    from trtforensics.model.log import BuildLog
     from trtforensics.onnx_models.checked import CheckedModel
     from trtforensics.parsers.text.source import Source
     from trtforensics.parsers.text.text import LogText
-    from trtforensics.sources.kinds import Kind
-
-
-_OLDEST_TARGET = (8, 0)
 
 
 class LogSession:
@@ -171,124 +161,6 @@ class LogSession:
         return judge(inputs, Suppression.of((), settings_for(Path.cwd())))
 
 
-class DiffSession:
-    """Two sources to compare, good and bad."""
-
-    def __init__(self, good: str, bad: str, *, kind: Kind | None, max_bytes: int) -> None:
-        self.name = f"{good}  ↔  {bad}"
-        self.command = f"trtforensics diff {shlex.quote(good)} {shlex.quote(bad)}"
-        """Prints the comparison."""
-        self._logs: dict[str, BuildLog] = {}
-        self.text = partial(_text, max_bytes=max_bytes)
-        """Reads the lines of a file of either side."""
-        self._paths = {"good": good, "bad": bad}
-        self._kind = kind
-        self._max_bytes = max_bytes
-
-    def compare(self, on_file: Callable[[str], None], cancelled: Callable[[], bool]) -> Comparison | None:
-        """Read both sides and compare them; called once.
-
-        Args:
-            on_file: Called with the path of each file before it is read.
-            cancelled: Asked before each file whether to stop.
-
-        Returns:
-            The comparison, or None if it was cancelled.
-
-        Raises:
-            ForensicsError: A source cannot be used.
-        """
-        from trtforensics.comparison.compare import compare
-        from trtforensics.comparison.loading import load_side
-        from trtforensics.sources.build_log import ReadingCancelled
-
-        def attend(path: str) -> None:
-            if cancelled():
-                raise ReadingCancelled
-            on_file(path)
-
-        try:
-            good, bad = (
-                load_side(path, name, max_bytes=self._max_bytes, kind=self._kind, on_file=attend)
-                for name, path in self._paths.items()
-            )
-        except ReadingCancelled:
-            return None
-        return compare(good, bad)
-
-    def build_at(self, span: SourceSpan) -> Build | None:
-        """Return the build that a line of a build log is of; the log is read at the first call.
-
-        Raises:
-            ForensicsError: The file is no build log, or cannot be read.
-        """
-        from trtforensics.sources.build_log import load_build_log
-
-        if span.file not in self._logs:
-            self._logs[span.file] = load_build_log([span.file], max_bytes=self._max_bytes)
-        return self._logs[span.file].build_at(span.line)
-
-
-class SourceSession:
-    """A replay, an engine-layer file or a timing cache."""
-
-    def __init__(self, path: str, *, kind: Kind, max_bytes: int) -> None:
-        self.name = path
-        self.text = partial(_text, max_bytes=max_bytes)
-        """Reads the lines of the file."""
-        self._kind = kind
-        self._max_bytes = max_bytes
-
-    def builds(self) -> Sequence[BuildView]:
-        """Read the source; called once.
-
-        Raises:
-            ForensicsError: The source cannot be used.
-        """
-        from trtforensics.comparison.loading import load_side
-
-        return load_side(self.name, "", max_bytes=self._max_bytes, kind=self._kind).builds
-
-
-class CheckSession:
-    """An ONNX model, judged before any build."""
-
-    def __init__(self, path: str) -> None:
-        from trtforensics.findings.checking import ANY
-        from trtforensics.findings.target import RTX
-        from trtforensics.knowledge.operators import releases_that_differ
-
-        self.name = path
-        newest_first = reversed(releases_that_differ(_OLDEST_TARGET))
-        self.targets = (ANY, *(".".join(map(str, release)) for release in newest_first), RTX)
-        """Releases to judge for, by the words of ``check --target``; the first is none in particular."""
-        self._model: CheckedModel | None = None
-
-    def judge(self, target: str) -> tuple[CheckedModel, Report]:
-        """Judge the model for a target; the file is read at the first call.
-
-        Raises:
-            ForensicsError: The model cannot be read, or the project's settings are invalid.
-        """
-        from trtforensics.findings.checking import check
-        from trtforensics.findings.suppression import Suppression, settings_for
-        from trtforensics.onnx_models.checked import read_checked
-
-        self._model = self._model or read_checked(self.name)
-        suppression = Suppression.of((), settings_for(Path.cwd()))
-        (report,) = check(self.name, [self._target(target)], suppression, self._model)
-        return self._model, report
-
-    def words(self, target: str) -> str:
-        """Return a target in words."""
-        return self._target(target).words
-
-    def _target(self, target: str) -> ModelTarget:
-        from trtforensics.findings.target import ModelTarget
-
-        return ModelTarget("" if target == self.targets[0] else target)
-
-
 def open_log(path: str, max_bytes: int) -> LogSession:
     """Open a build log.
 
@@ -300,7 +172,12 @@ def open_log(path: str, max_bytes: int) -> LogSession:
     return LogSession(open_source(path, max_bytes=max_bytes))
 
 
-def _text(path: str, max_bytes: int) -> LogText:
+def text_of(path: str, max_bytes: int) -> LogText:
+    """Read the lines of a file.
+
+    Raises:
+        SourceError: The file cannot be read.
+    """
     from trtforensics.parsers.text.text import LogText
 
     text = LogText()

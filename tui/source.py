@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
@@ -15,6 +16,7 @@ from trtforensics.tui.files import FilesScreen
 from trtforensics.tui.issue import IssueSection, quoted_issue
 from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, fit, fit_right
 from trtforensics.tui.screen import FIRST_KEYS
+from trtforensics.tui.sessions import text_of
 from trtforensics.tui.widgets.row_list import RowList
 from trtforensics.tui.widgets.text_pane import TextPane
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from trtforensics.comparison.views import BuildView, LayerView
-    from trtforensics.tui.sessions import SourceSession
+    from trtforensics.sources.kinds import Kind
 
 
 _RUNNER, _TACTIC, _TIME = 18, 19, 10
@@ -75,15 +77,16 @@ class LayersScreen(FilesScreen):
         Binding("right_square_bracket", "document(1)", "Next document", show=False),
     ]
 
-    def __init__(self, session: SourceSession) -> None:
+    def __init__(self, path: str, *, kind: Kind, max_bytes: int) -> None:
         layers = RowList(SOURCE_LAYERS, id="rows")
-        super().__init__(session.name, layers)
+        super().__init__(path, layers)
         self.layer_rows = layers
-        self._session = session
+        self._kind_of_source = kind
+        self._max_bytes = max_bytes
         self._builds: Sequence[BuildView] = ()
         self._number = 0
         self._kind = LineBar(classes="heading")
-        self.text = TextPane(session.text, "text", Role.DIM, id="text")
+        self.text = TextPane(partial(text_of, max_bytes=max_bytes), "text", Role.DIM, id="text")
 
     def panes(self) -> Iterable[Widget]:
         """Lay the screen out: rows at the left, the text at the right."""
@@ -95,7 +98,13 @@ class LayersScreen(FilesScreen):
         self.layer_rows.show((), "reading")
         self.layer_rows.focus()
         self.say("")
-        self.call_after_refresh(in_thread, self, self._session.builds, self._show, group="read", failed=self.fail)
+        self.call_after_refresh(in_thread, self, self._read, self._show, group="read", failed=self.fail)
+
+    def _read(self) -> Sequence[BuildView]:
+        """Read the source, in a thread."""
+        from trtforensics.comparison.loading import load_side
+
+        return load_side(self.source, "", max_bytes=self._max_bytes, kind=self._kind_of_source).builds
 
     def _show(self, builds: Sequence[BuildView]) -> None:
         """Show the first document."""
@@ -130,7 +139,7 @@ class LayersScreen(FilesScreen):
 
     def next_command(self) -> str:
         """Return the command that prints the source."""
-        return f"trtforensics parse {shlex.quote(self._session.name)}"
+        return f"trtforensics parse {shlex.quote(self.source)}"
 
     def issue(self) -> str:
         """Return the layer under the cursor, with its line."""

@@ -75,12 +75,10 @@ def _screen(sources: Sequence[str], given: Kind | None, max_bytes: int) -> Sourc
 
 
 def _of_one(path: str, given: Kind | None, max_bytes: int) -> SourceScreen:
-    from trtforensics.tui import sessions
-
     if path.endswith(".onnx") and given is None:
         from trtforensics.tui.model import ModelScreen
 
-        return ModelScreen(sessions.CheckSession(path))
+        return ModelScreen(path)
     kind = given or kind_of(path)
     if Path(path).is_dir():  # the first picture of a log does not wait for the modules of a bisection
         from trtforensics.bisection.session import job
@@ -93,20 +91,20 @@ def _of_one(path: str, given: Kind | None, max_bytes: int) -> SourceScreen:
             return BisectionScreen(Path(path), max_bytes)
     if kind is Kind.BUILD_LOG:
         from trtforensics.tui.log.screen import LogScreen
+        from trtforensics.tui.sessions import open_log
 
-        return LogScreen(sessions.open_log(path, max_bytes))
+        return LogScreen(open_log(path, max_bytes))
     if kind is Kind.ARTIFACTS:
         return _comparison(path, path, given, max_bytes)
     from trtforensics.tui.source import LayersScreen
 
-    return LayersScreen(sessions.SourceSession(path, kind=kind, max_bytes=max_bytes))
+    return LayersScreen(path, kind=kind, max_bytes=max_bytes)
 
 
 def _comparison(good: str, bad: str, kind: Kind | None, max_bytes: int) -> SourceScreen:
     from trtforensics.tui.diff import DiffScreen
-    from trtforensics.tui.sessions import DiffSession
 
-    return DiffScreen(DiffSession(good, bad, kind=kind, max_bytes=max_bytes))
+    return DiffScreen(good, bad, kind=kind, max_bytes=max_bytes)
 
 
 def _joined(paths: Sequence[str], max_bytes: int) -> SourceScreen:

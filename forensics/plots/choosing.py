@@ -10,7 +10,7 @@ from trtforensics.comparison.times import compare_times
 from trtforensics.comparison.views import of_log
 from trtforensics.errors import UsageError
 from trtforensics.plots.engine_figures import blocks, layers, margins, memory, roofline, tuning, types
-from trtforensics.plots.figure import BarPart, BarRow, Canvas, Figure, draw_bars
+from trtforensics.plots.figure import BarPart, BarRow, Figure, barred
 from trtforensics.render.names import shortened
 
 if TYPE_CHECKING:
@@ -78,8 +78,6 @@ _SAID = 100
 
 def side_by_side(times: LayerTimes, first: str, second: str) -> Figure:
     """Return the time of each type in both engines, which have these names."""
-    canvas = Canvas()
-    canvas.legend([(first, _GOOD), (second, _BAD)])
     shown = [kind for kind in times.types if kind.good_ms or kind.bad_ms]
     rows = [
         BarRow(
@@ -92,7 +90,7 @@ def side_by_side(times: LayerTimes, first: str, second: str) -> Figure:
         )
         for kind in shown
     ]
-    draw_bars(canvas, rows)
+    canvas = barred([(first, _GOOD), (second, _BAD)], rows)
     alt = f"Time by type of two engines, {times.time_is}: {times.good_ms:.4g} ms and {times.bad_ms:.4g} ms in all."
     header = ("type", "first_layers", "second_layers", "first_ms", "second_ms", "delta_ms")
     data = tuple((o.type, o.good_layers, o.bad_layers, o.good_ms, o.bad_ms, o.delta_ms) for o in shown)
@@ -101,8 +99,6 @@ def side_by_side(times: LayerTimes, first: str, second: str) -> Figure:
 
 def waterfall(times: LayerTimes, first: str, second: str) -> Figure:
     """Return the way from the first engine's time to the second's, the largest steps one by one; both have names."""
-    canvas = Canvas()
-    canvas.legend([("slower", _SLOWER), ("faster", _FASTER), ("sum of layers", _WHOLE)])
     steps = [row for row in times.rows if row.delta_ms]
     shown, rest = steps[:_STEPS], steps[_STEPS:]
     base = _base(times.good_ms, [row.delta_ms for row in shown])
@@ -115,7 +111,7 @@ def waterfall(times: LayerTimes, first: str, second: str) -> Figure:
         change = sum(row.delta_ms for row in rest)
         rows.append(_step(f"{len(rest)} smaller differences", change, at))
     rows.append(BarRow(second, f"{times.bad_ms:.4g} ms", ((BarPart(times.bad_ms, _WHOLE),),)))
-    draw_bars(canvas, rows, base)
+    canvas = barred([("slower", _SLOWER), ("faster", _FASTER), ("sum of layers", _WHOLE)], rows, base)
     largest = f" The largest step: {shortened(_name(shown[0]), _SAID)}, {shown[0].delta_ms:+.4g} ms." if shown else ""
     alt = f"From {times.good_ms:.4g} ms to {times.bad_ms:.4g} ms by layers, {times.time_is}.{largest}"
     header = ("layer", "matched_by", "first_ms", "second_ms", "delta_ms", "noise_ms")

@@ -15,7 +15,7 @@ from trtforensics.plots.figure import (
     Box,
     Canvas,
     Figure,
-    draw_bars,
+    barred,
     fitting,
     squarified,
     width_of,
@@ -52,13 +52,11 @@ def layers(engine: EngineFacts) -> Figure | None:
     timed = engine.timed
     if not timed:
         return None
-    canvas = Canvas()
-    canvas.legend(_precisions(timed))
     rows = [
         BarRow(layer.name, _time(layer), ((BarPart(layer.time_ms or 0.0, colours.of_precision(layer.precision)),),))
         for layer in timed[:MOST_ROWS]
     ]
-    draw_bars(canvas, rows)
+    canvas = barred(_precisions(timed), rows)
     whole = engine.ledger.booked_ms or 0.0
     alt = (
         f"Time of the {counted(len(timed), 'layer')} of {PurePath(engine.source).name}, {engine.time_is}, "
@@ -78,8 +76,6 @@ def types(engine: EngineFacts) -> Figure | None:
     timed = engine.timed
     if not timed:
         return None
-    canvas = Canvas()
-    canvas.legend(_precisions(timed))
     rows, data = [], []
     for group in engine.by_kind():
         if not group.time_ms:
@@ -95,7 +91,7 @@ def types(engine: EngineFacts) -> Figure | None:
         text = f"{group.time_ms:.4g} ms, {counted(len(group.layers), 'layer')}"
         rows.append(BarRow(group.name or "type unknown", text, (segments,)))
         data += [(group.name, name, ms) for name, ms in ordered]
-    draw_bars(canvas, rows)
+    canvas = barred(_precisions(timed), rows)
     alt = f"Time by type of layer and precision. Most: {rows[0].label} with {rows[0].text}."
     header = ("type", "compute_precision", "time_ms")
     return canvas.figure("types", "Time by type and precision", alt, header, data)
@@ -156,10 +152,8 @@ def memory(engine: EngineFacts) -> Figure | None:
     sized = sorted((entry for entry in sized if entry[1] or entry[2]), key=lambda entry: -(entry[1] + entry[2]))
     if not sized:
         return None
-    canvas = Canvas()
     weighed = any(layer.weights_bytes for layer, _, _ in sized)
     kinds = [("weights", _WEIGHTS)] if weighed else []
-    canvas.legend([*kinds, ("activations, read and written", _ACTIVATIONS)])
     rows = [
         BarRow(
             layer.name,
@@ -173,7 +167,7 @@ def memory(engine: EngineFacts) -> Figure | None:
         )
         for layer, weights, activations in sized[:MOST_ROWS]
     ]
-    draw_bars(canvas, rows)
+    canvas = barred([*kinds, ("activations, read and written", _ACTIVATIONS)], rows)
     data = tuple((layer.name, layer.weights_bytes, layer.activation_bytes) for layer, _, _ in sized)
     alt = (
         f"Memory of the {counted(len(sized), 'layer')}: {_weights([layer for layer, _, _ in sized])}, "
@@ -290,8 +284,6 @@ def margins(build: Build) -> Figure | None:
     if not closest:
         return None
     near = sum(choice.near_tie for choice, _ in closest)
-    canvas = Canvas()
-    canvas.legend([(f"near tie: within {NEAR_TIE_RATIO - 1:.0%}", _NEAR), ("clear", _CLEAR)])
     rows = [
         BarRow(
             choice.layer,
@@ -300,7 +292,7 @@ def margins(build: Build) -> Figure | None:
         )
         for choice, margin in closest[:MOST_ROWS]
     ]
-    draw_bars(canvas, rows)
+    canvas = barred([(f"near tie: within {NEAR_TIE_RATIO - 1:.0%}", _NEAR), ("clear", _CLEAR)], rows)
     alt = f"Margins of {len(closest)} choices that the engine uses: {near} are near ties, which a rebuild may flip."
     data = tuple(
         (choice.layer, choice.time_ms, choice.runner_up_ms, margin, choice.span.line) for choice, margin in closest
@@ -321,12 +313,10 @@ def tuning(build: Build) -> Figure | None:
     if not layers and not stages:
         return None
     tuned = sum(seconds for _, seconds, _ in layers)
-    canvas = Canvas()
-    canvas.legend([("stages", _REST), ("timing a layer's tactics", _TUNING)])
     whole = [*stages, *([("timing of tactics, all layers", tuned, layers[0][2])] if layers else [])]
     rows = [BarRow(name, f"{s:.3g} s", ((BarPart(s, _REST),),)) for name, s, _ in whole]
     rows += [BarRow(name, f"{s:.3g} s", ((BarPart(s, _TUNING),),)) for name, s, _ in layers[:MOST_ROWS]]
-    draw_bars(canvas, rows)
+    canvas = barred([("stages", _REST), ("timing a layer's tactics", _TUNING)], rows)
     stated = [f"{name} {s:.3g} s" for name, s, _ in whole]
     alt = f"The build's own time: {'; '.join(stated)}."
     header = ("what", "layer", "seconds", "line")

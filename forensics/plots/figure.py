@@ -169,8 +169,10 @@ class BarRow:
     bars: tuple[tuple[BarPart, ...], ...]
 
 
-def draw_bars(canvas: Canvas, rows: Sequence[BarRow], base: float = 0.0) -> None:
-    """Draw rows of bars on one scale, which holds ``base``; what lies below it is not drawn."""
+def barred(legend: Sequence[tuple[str, str]], rows: Sequence[BarRow], base: float = 0.0) -> Canvas:
+    """Return a picture of rows of bars on one scale, which holds ``base``; what lies below it is not drawn."""
+    canvas = Canvas()
+    canvas.legend(legend)
     ends = [place for row in rows for bar in row.bars for _, *places in _placed(bar) for place in places]
     low, high = (base, max(ends)) if base else (min([0.0, *ends]), max([0.0, *ends]))
     unit = WIDTH / (high - low) if high > low else 0.0
@@ -186,6 +188,7 @@ def draw_bars(canvas: Canvas, rows: Sequence[BarRow], base: float = 0.0) -> None
         canvas.y += _GAP
     if low < 0:
         canvas.line((-low * unit, top), (-low * unit, canvas.y))
+    return canvas
 
 
 def _placed(bar: Sequence[BarPart]) -> Iterator[tuple[BarPart, float, float]]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trtforensics.plots.figure import WIDTH, BarPart, BarRow, Canvas, draw_bars, fitting, squarified
+from trtforensics.plots.figure import WIDTH, BarPart, BarRow, Canvas, barred, fitting, squarified
 
 
 def test_a_text_that_is_too_wide_loses_its_middle() -> None:
@@ -26,8 +26,7 @@ def test_a_legend_takes_as_many_lines_as_it_needs() -> None:
 
 def drawn(*bars: tuple[BarPart, ...], base: float = 0.0) -> list[tuple[float, float]]:
     """Return the left end and the width of each rectangle."""
-    canvas = Canvas()
-    draw_bars(canvas, [BarRow("a", "", (bar,)) for bar in bars], base)
+    canvas = barred((), [BarRow("a", "", (bar,)) for bar in bars], base)
     return [(float(one.attrib["x"]), float(one.attrib["width"])) for one in canvas.root if one.tag == "rect"]
 
 
@@ -51,8 +50,7 @@ def test_what_lies_below_the_base_is_not_drawn() -> None:
 
 
 def test_values_below_zero_have_a_line_at_zero() -> None:
-    canvas = Canvas()
-    draw_bars(canvas, [BarRow("a", "", ((BarPart(-1, "#000"),),)), BarRow("b", "", ((BarPart(3, "#000"),),))])
+    canvas = barred((), [BarRow("a", "", ((BarPart(-1, "#000"),),)), BarRow("b", "", ((BarPart(3, "#000"),),))])
     (line,) = [one for one in canvas.root if one.tag == "line"]
     assert float(line.attrib["x1"]) == pytest.approx(WIDTH / 4)
 

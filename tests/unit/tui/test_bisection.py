@@ -173,7 +173,7 @@ async def test_d_compares_two_probes_the_better_one_as_good(
 
 
 async def test_the_answer_ends_with_the_files_of_the_repair_and_the_command(
-    directory: Directory, screen_text: ScreenText, until: Any
+    directory: Directory, screen_text: ScreenText, until: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     directory.end(Verdict.GOOD)
     fixed = directory.path / "fixed"
@@ -182,9 +182,9 @@ async def test_the_answer_ends_with_the_files_of_the_repair_and_the_command(
     (fixed / "banned-tactics.tsv").write_text("")
     directory.answer(status="certified", why="", culprits=[[{"item": "layer1"}]])
     view = dataclasses.replace(directory.look(), build="make --replay={replay} -o {engine} > {log}")
+    monkeypatch.setattr("trtforensics.tui.bisection.view_directory", lambda _: view)  # a job with a build command
     app = app_on(directory)
     async with app.run_test(size=SIZE) as pilot:
-        directory.look = lambda: view  # type: ignore[method-assign]  # a job with a build command
         await pilot.press("2", "end")
         await until(pilot, lambda: "apply it" in screen_text(app))
         shown = screen_text(app)
@@ -216,6 +216,7 @@ def searching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Directory:
     out = Path("out")
     out.mkdir()
     made = Directory(out)
+    monkeypatch.setattr("trtforensics.tui.bisection.present", made.now)
     for active, suspects, verdict in (
         ("", "0-7", Verdict.GOOD),
         ("0-7", "0-7", Verdict.BAD),

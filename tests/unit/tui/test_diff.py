@@ -11,7 +11,6 @@ from tests.support.diff_samples import interacting_pair, log_with
 from tests.support.screens import PICTURES, SIZE, AppOn, ScreenText, Until
 from trtforensics.errors import ForensicsError
 from trtforensics.tui.diff import CandidatesScreen, DiffScreen
-from trtforensics.tui.sessions import DiffSession
 from trtforensics.tui.widgets.dialogs import HelpScreen
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ def diff_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppOn[DiffScree
     monkeypatch.chdir(tmp_path)
     (tmp_path / "good.log").write_text(log_with(fused=True))
     (tmp_path / "bad.log").write_text(log_with(fused=False, pool_tactic=0x3))
-    return AppOn(DiffScreen(DiffSession("good.log", "bad.log", kind=None, max_bytes=LIMIT)))
+    return AppOn(DiffScreen("good.log", "bad.log", kind=None, max_bytes=LIMIT))
 
 
 def lines(app: AppOn[DiffScreen]) -> tuple[int, int]:
@@ -133,7 +132,7 @@ async def test_many_builds_show_pairs_first_and_suspicion(
     tmp_path: Path, screen_text: ScreenText, until: Until
 ) -> None:
     culprits = interacting_pair(tmp_path, layers=30, builds=40, seed=1)
-    app = AppOn(DiffScreen(DiffSession(str(tmp_path), str(tmp_path), kind=None, max_bytes=LIMIT)))
+    app = AppOn(DiffScreen(str(tmp_path), str(tmp_path), kind=None, max_bytes=LIMIT))
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, lambda: app.first.differences.selected is not None)
         first = screen_text(app).split("\n")[4]
@@ -150,14 +149,14 @@ async def test_sides_without_a_common_layer_are_not_called_equal(
     (tmp_path / "good.log").write_text(log_with(fused=True))
     (tmp_path / "bad.log").write_text("&&&& RUNNING TensorRT.trtexec [TensorRT v8601] # trtexec --onnx=a.onnx\n")
     sides = [str(tmp_path / name) for name in ("good.log", "bad.log")]
-    app = AppOn(DiffScreen(DiffSession(*sides, kind=None, max_bytes=LIMIT)))
+    app = AppOn(DiffScreen(*sides, kind=None, max_bytes=LIMIT))
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, lambda: app._exit or "reading" not in screen_text(app))
         assert app._exit or "no difference found" not in screen_text(app)
 
 
 async def test_an_error_of_a_source_ends_the_app_and_is_its_result(tmp_path: Path, until: Until) -> None:
-    app = AppOn(DiffScreen(DiffSession(str(tmp_path / "no.log"), str(tmp_path), kind=None, max_bytes=LIMIT)))
+    app = AppOn(DiffScreen(str(tmp_path / "no.log"), str(tmp_path), kind=None, max_bytes=LIMIT))
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, lambda: app._exit)
     assert isinstance(app.return_value, ForensicsError)
@@ -194,7 +193,7 @@ def timed_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppOn[DiffScre
         texts = {"layers": {"Layers": known, "Bindings": []}, "profile": [{"count": 10}, *rows], "times": [sample] * 3}
         for name, value in texts.items():
             (tmp_path / side / f"{name}.json").write_text(json.dumps(value, indent=1))
-    return AppOn(DiffScreen(DiffSession("good", "bad", kind=None, max_bytes=LIMIT)))
+    return AppOn(DiffScreen("good", "bad", kind=None, max_bytes=LIMIT))
 
 
 @pytest.mark.slow

@@ -10,7 +10,6 @@ from tests.support.faulty_models import model, node
 from tests.support.repository import ROOT
 from tests.support.screens import AppOn, ScreenText, Until
 from trtforensics.tui.model import ModelScreen
-from trtforensics.tui.sessions import CheckSession
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +28,7 @@ async def _until_release(pilot: Pilot[Any], app: AppOn[ModelScreen], until: Unti
 
 
 async def test_a_key_chooses_the_release_and_findings_lead_to_nodes(screen_text: ScreenText, until: Until) -> None:
-    app = AppOn(ModelScreen(CheckSession(TRANSFORMER)))
+    app = AppOn(ModelScreen(TRANSFORMER))
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, lambda: app.first._judged is not None)
         rows = app.first.nodes
@@ -48,7 +47,7 @@ async def test_a_key_chooses_the_release_and_findings_lead_to_nodes(screen_text:
 
 async def test_nodes_are_filtered_searched_and_walked(screen_text: ScreenText, until: Until, tmp_path: Path) -> None:
     save(model(node("Neg", "x", "a"), node("Abs", "a", "b"), node("Abs", "b", "y", "/last")), tmp_path / "m.onnx")
-    app = AppOn(ModelScreen(CheckSession(str(tmp_path / "m.onnx"))))
+    app = AppOn(ModelScreen(str(tmp_path / "m.onnx")))
     async with app.run_test(size=SIZE) as pilot:
         rows = app.first.nodes
         await until(pilot, lambda: len(rows.rows) == 3)
@@ -70,7 +69,7 @@ async def test_nodes_are_filtered_searched_and_walked(screen_text: ScreenText, u
 async def test_what_is_no_model_ends_the_app_with_the_reason(tmp_path: Path, until: Until) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(b"[V] [TRT] a log\n")
-    app = AppOn(ModelScreen(CheckSession(str(path))))
+    app = AppOn(ModelScreen(str(path)))
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, lambda: app.return_value is not None)
     assert "m.onnx" in str(app.return_value)

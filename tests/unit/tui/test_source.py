@@ -10,7 +10,6 @@ import pytest
 from tests.support.diff_samples import replay_text
 from tests.support.screens import SIZE, AppOn, ScreenText, Until
 from trtforensics.sources.kinds import Kind
-from trtforensics.tui.sessions import SourceSession
 from trtforensics.tui.source import LayersScreen
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ async def test_a_source_that_is_no_log_shows_its_layers_beside_its_text(
     text, tactic, line = SOURCES[kind]
     path = tmp_path / "source.json"
     path.write_text(text)
-    app = AppOn(LayersScreen(SourceSession(str(path), kind=kind, max_bytes=LIMIT)))
+    app = AppOn(LayersScreen(str(path), kind=kind, max_bytes=LIMIT))
     async with app.run_test(size=(160, 30)) as pilot:
         rows, view = app.first.layer_rows, app.first.text.view
         await until(pilot, lambda: rows.selected is not None and view.current_line == line)
@@ -66,7 +65,7 @@ async def test_brackets_go_through_the_documents_of_a_file(
 ) -> None:
     path = tmp_path / "layers.json"
     path.write_text('{"Layers": ["one"]}\n{"Layers": ["two"]}\n')
-    app = AppOn(LayersScreen(SourceSession(str(path), kind=Kind.LAYER_INFO, max_bytes=LIMIT)))
+    app = AppOn(LayersScreen(str(path), kind=Kind.LAYER_INFO, max_bytes=LIMIT))
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, lambda: "one" in screen_text(app))
         await pilot.press("right_square_bracket")
@@ -79,7 +78,7 @@ def test_a_replay_looks_as_it_did(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "replay.json").write_text(replay_text({"conv1 + relu1": 0x10, "pool": 0x20}, {"pool": "FLOAT"}))
-    app = AppOn(LayersScreen(SourceSession("replay.json", kind=Kind.REPLAY, max_bytes=LIMIT)))
+    app = AppOn(LayersScreen("replay.json", kind=Kind.REPLAY, max_bytes=LIMIT))
 
     async def run_before(pilot: Any) -> None:
         await until(pilot, lambda: app.first.text.view.current_line == 3)
