@@ -1,15 +1,21 @@
-"""The build in view: every pane shows it, the candidates and the log follow the cursor."""
+"""The build in view: every pane shows it, the candidates and the log follow the cursor.
+
+The log is read, judged, and read again when its file changes, in threads; its lines are shown meanwhile.
+"""
 
 from __future__ import annotations
 
+import time
+from functools import partial
 from typing import TYPE_CHECKING
+
+from textual.worker import get_current_worker
 
 from trtforensics.console.counting import counted
 from trtforensics.engines.facts import LayerFacts
 from trtforensics.findings.finding import in_words
 from trtforensics.model.timings import NEAR_TIE_RATIO
 from trtforensics.tui.log.panes import Panes
-from trtforensics.tui.log.reading import LogReader
 from trtforensics.tui.log.searching import LogSearch
 from trtforensics.tui.rows.finding_rows import in_view
 from trtforensics.tui.rows.first_rows import first_rows
@@ -27,6 +33,7 @@ from trtforensics.tui.rows.time_map import TimeMap
 from trtforensics.tui.rows.title import first_failed, progress_line, strip_line, title_line
 from trtforensics.tui.screen import SourceScreen
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
+from trtforensics.tui.widgets.work import in_thread, later
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -42,6 +49,12 @@ if TYPE_CHECKING:
     from trtforensics.tui.rows.time_map import MapRow
     from trtforensics.tui.sessions import LogSession
 
+PERIOD_S = 1.0
+"""Seconds between two looks at the file."""
+
+_PAUSE = 4
+"""A growing file is parsed again after so many times as long as the last parse took, so that keys stay fast."""
+
 PROGRESS_S = 0.2
 """Least seconds between two looks at the progress: a fast parse reports more often, and each look paints the log."""
 
@@ -54,7 +67,13 @@ class BuildScreen(SourceScreen):
 
     def __init__(self, session: LogSession) -> None:
         super().__init__(session.name)
-        self.reader = LogReader(self, session, self.prepare, self.reparsed)
+        self.session = session
+        """The log as it was read last."""
+        self._follows = False
+        self._busy = True
+        """Whether the log is being read now."""
+        self._due = 0.0
+        """When a changed file may be read again."""
         self.progress: Progress | None = None
         """The progress of the parse; None before it begins, and after it."""
         self._progress_due = False
@@ -92,11 +111,6 @@ class BuildScreen(SourceScreen):
         """Close the source of a screen that is never shown."""
         self.session.close()
 
-    @property
-    def session(self) -> LogSession:
-        """The log as it was read last."""
-        return self.reader.session
-
     def panes(self) -> Iterable[Widget]:
         """Lay the screen out."""
         yield self._strip
@@ -107,7 +121,20 @@ class BuildScreen(SourceScreen):
         self._panes.show_overview(waiting_rows(self.session.name))
         self.show_title()
         self._show_status()
-        self.call_after_refresh(self.reader.start, self.progressed, self.take, self.parsed)
+        self.call_after_refresh(self._read)
+
+    def _read(self) -> None:
+        """Start the parse; what a log says that is still being written is shown meanwhile."""
+        on_progress, on_log = later(self, self.progressed), later(self, self.take)
+
+        def parse() -> BuildLog | None:
+            worker = get_current_worker()
+            log = self.session.parse(on_progress, on_log, lambda: worker.is_cancelled)
+            if log is not None:
+                self.prepare(log)
+            return log
+
+        in_thread(self, parse, self.parsed, group="parse", failed=self.fail)
 
     def progressed(self, progress: Progress) -> None:
         """Keep the progress of the parse; show the first at once, and others when they are due."""
@@ -134,15 +161,20 @@ class BuildScreen(SourceScreen):
         self.progress = None
         self.reading = False
         self.take(log)
-        self.reader.follow()
-        self.reader.judge(log, self.judged, self.unjudged)
+        self._follow_file()
+        self._judge(log)
 
-    def reparsed(self, log: BuildLog) -> None:
+    def _judge(self, log: BuildLog) -> None:
+        in_thread(self, partial(self.session.judge, log), self.judged, group="judge", failed=self.unjudged)
+
+    def reparsed(self, parsed: tuple[LogSession, BuildLog]) -> None:
         """Show what the file holds by now."""
+        self.session, log = parsed
+        self._follow_file()
         self._panes.log_view.replace_text(self.session.text)
         self.take(log)
         self.say(f"the file has {counted(len(self.session.text), 'line')} now")
-        self.reader.judge(log, self.judged, self.unjudged)
+        self._judge(log)
 
     def judged(self, report: Report) -> None:
         """Show the findings."""
@@ -156,7 +188,48 @@ class BuildScreen(SourceScreen):
 
     def action_reload(self) -> None:
         """Read the file again; one that grows is followed anyway."""
-        self.reader.reload()
+        if self._busy:
+            self.say("the log is still being read")
+        elif not self.session.is_file:
+            self.say("standard input cannot be read again")
+        else:
+            self._reread()
+
+    def _follow_file(self) -> None:
+        """Look at the file from now on, and parse it again when it changed."""
+        if not self._follows:
+            self.set_interval(PERIOD_S, self._look)
+        self._follows, self._busy = True, False
+
+    def _look(self) -> None:
+        if self._busy or not self.session.is_file or time.monotonic() < self._due:
+            return
+        change = self.session.change()
+        if change == "gone":
+            self.say("the file is gone; these are its last lines")
+        elif change:
+            self._reread()
+
+    def _reread(self) -> None:
+        self._busy = True
+        in_thread(self, self._reparse, self.reparsed, group="parse", failed=self._not_reread)
+
+    def _reparse(self) -> tuple[LogSession, BuildLog] | None:
+        """Parse again, in a thread."""
+        began = time.monotonic()
+        try:
+            newer = self.session.again()
+            log = newer.parse(lambda _: None, lambda _: None, lambda: not self.is_running)
+            return None if log is None else (newer, log)
+        finally:
+            now = time.monotonic()
+            self._due = now + _PAUSE * (now - began)
+
+    def _not_reread(self, error: ForensicsError) -> None:
+        """Say why the file could not be read again; it is asked only once it changes."""
+        self.session.note_change()
+        self._follow_file()
+        self.say(f"not read again: {error}")
 
     def lines_arrived(self) -> None:
         """Show the lines read so far, and the progress."""

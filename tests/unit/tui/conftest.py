@@ -179,4 +179,5 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Directory:
     made.start("0-3", "0-7")
     made.end(Verdict.UNRESOLVED, "build: died by SIGSEGV")
     made.start("0-1", "0-3")
+    made.look()
     return made

@@ -227,6 +227,7 @@ def searching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Directory:
     made.start("0-5", "4-7")
     (out / ".lock").write_text("process 1 on another-machine\n")
     made.answer(builds_left={"expected": 3.0, "worst": 5}, suspects=["layer4", "layer5", "layer6", "layer7"])
+    made.look()
     return made
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.support.repository import LOGS
 from tests.support.screens import SIZE, LogApp, ScreenText, log_app
 from trtforensics.parsers.text.source import open_source
-from trtforensics.tui.log import reading
+from trtforensics.tui.log import build_screen
 from trtforensics.tui.sessions import LogSession
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ WHOLE = (LOGS / "emulated-trtexec-8.6.log").read_bytes()
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "PERIOD_S", 0.01)
-    monkeypatch.setattr(reading, "_PAUSE", 0)
+    monkeypatch.setattr(build_screen, "PERIOD_S", 0.01)
+    monkeypatch.setattr(build_screen, "_PAUSE", 0)
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ async def test_a_truncated_file_is_read_anew_or_said_to_be_none(
 
 
 async def test_r_reads_again_at_once(path: Path, parsed: Any, until: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "PERIOD_S", 1000.0)
+    monkeypatch.setattr(build_screen, "PERIOD_S", 1000.0)
     app = app_on(path)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
