@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from trtforensics.engines.alternatives import fastest, tuned_layer
-from trtforensics.engines.groups import LayerGroup, grouped
+from trtforensics.engines.groups import LayerGroup, layer_groups
 from trtforensics.engines.neighbours import Neighbours
 from trtforensics.engines.onnx_nodes import block_of, fates, node_operators, nodes_of
 from trtforensics.engines.quantities import (
@@ -478,15 +478,15 @@ class EngineFacts:
 
     def by_kind(self) -> tuple[LayerGroup[LayerFacts], ...]:
         """The accounts, grouped by kind, slowest first."""
-        return grouped(self.accounts, [layer.kind for layer in self.accounts])
+        return layer_groups(self.accounts, lambda layer: layer.kind)
 
     def by_precision(self) -> tuple[LayerGroup[LayerFacts], ...]:
         """The accounts, grouped by compute precision, slowest first."""
-        return grouped(self.accounts, [layer.precision for layer in self.accounts])
+        return layer_groups(self.accounts, lambda layer: layer.precision)
 
     def by_block(self, depth: int = 2) -> tuple[LayerGroup[LayerFacts], ...]:
         """The accounts by the first ``depth`` parts of their ONNX nodes' path, slowest first."""
-        return grouped(self.accounts, ["/".join(layer.block.split("/")[: depth + 1]) for layer in self.accounts])
+        return layer_groups(self.accounts, lambda layer: "/".join(layer.block.split("/")[: depth + 1]))
 
 
 def _reformats(neighbours: Sequence[Neighbour]) -> int:

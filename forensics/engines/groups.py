@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from trtforensics.console.counting import counted
+from trtforensics.console.counting import counted, grouped
 from trtforensics.render.names import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 _Number = TypeVar("_Number", int, float)
 _LONGEST = 120
@@ -71,12 +71,9 @@ class LayerGroup(Generic[LayerT]):
         return _sum_of_known([layer.macs for layer in self.layers])
 
 
-def grouped(layers: Sequence[LayerT], names: Sequence[str]) -> tuple[LayerGroup[LayerT], ...]:
-    """Put layers into groups by names, one a layer; slowest group first, then the largest."""
-    members: dict[str, list[LayerT]] = {}
-    for layer, name in zip(layers, names, strict=True):
-        members.setdefault(name, []).append(layer)
-    groups = [LayerGroup(name, tuple(group)) for name, group in members.items()]
+def layer_groups(layers: Iterable[LayerT], key: Callable[[LayerT], str]) -> tuple[LayerGroup[LayerT], ...]:
+    """Put layers into groups by their key; slowest group first, then the largest."""
+    groups = [LayerGroup(name, tuple(group)) for name, group in grouped(layers, key).items()]
     return tuple(sorted(groups, key=lambda group: (-(group.time_ms or 0.0), -len(group.layers))))
 
 

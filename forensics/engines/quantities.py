@@ -232,9 +232,8 @@ def _convolution(layer: EngineLayer, kind: str) -> int | None:
     groups, maps = (_numbers(layer.fields, f"{prefix}{name}") for name in ("Groups", "OutMaps"))
     if not kernel or not groups or not maps or not layer.inputs or not layer.outputs or groups[0] < 1:
         return None
-    axis = channel_axis(layer.inputs[0], len(kernel))
-    channels = None if axis is None else layer.inputs[0].dims[axis]
-    if not isinstance(channels, int):
+    channels = _channels(layer.inputs[0], len(kernel))
+    if channels is None:
         return None
     if kind == "Deconvolution":
         places, factor = _size(layer.inputs), maps[0]

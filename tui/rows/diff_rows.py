@@ -17,7 +17,7 @@ from trtforensics.tui.rows.pieces import UNNAMED, Line, Piece, Presentation, Rol
 from trtforensics.tui.rows.time_map import WIDE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from trtforensics.comparison.differences import Comparison, SideValue
     from trtforensics.comparison.times import LayerTimes, OtherCircumstance
@@ -99,40 +99,42 @@ class DiffPlace:
 def rows_of(comparison: Comparison, type_: DifferenceType | None, needle: str = "") -> list[DiffRow]:
     """Return the rows of one type; without a type all rows, causes first, each followed by its effects."""
     differences = comparison.differences
-    timed = _TimedLayers(comparison.times.layers)
+    timed = _timed(comparison.times.layers)
     if type_ is not None:
-        rows = [timed.row(difference) for difference in differences if difference.type is type_]
+        rows = [timed(difference, 0) for difference in differences if difference.type is type_]
     else:
         effects: dict[int, list[DiffRow]] = {}
         for difference in differences:
             if difference.cause is not None:
-                effects.setdefault(difference.cause, []).append(timed.row(difference, 1))
+                effects.setdefault(difference.cause, []).append(timed(difference, 1))
         rows = [DiffRow(pair) for pair in comparison.pairs]
         for index, difference in sorted(enumerate(differences), key=lambda pair: pair[1].type.rank):
             if difference.cause is None:
-                rows += [timed.row(difference), *effects.get(index, ())]
+                rows += [timed(difference, 0), *effects.get(index, ())]
     wanted = needle.lower()
     return [row for row in rows if wanted in row.layer.lower()]
 
 
-class _TimedLayers:
-    """The rows of times by the names of their layers."""
+def _timed(times: LayerTimes | None) -> Callable[[Difference, int], DiffRow]:
+    """Return what makes a row of a difference: with the times of its layers, unless these are in several rows or none.
 
-    def __init__(self, times: LayerTimes | None) -> None:
-        self._time_is = times.time_is if times is not None else None
-        self._of: dict[tuple[bool, str], LayerDelta] = {}
-        for delta in times.rows if times is not None else ():
-            for good, half in ((True, delta.good), (False, delta.bad)):
-                for name in half.layers:
-                    self._of.setdefault((good, name), delta)
+    The number is the depth of the row.
+    """
+    of_layer: dict[tuple[bool, str], LayerDelta] = {}
+    for delta in times.rows if times is not None else ():
+        for good, half in ((True, delta.good), (False, delta.bad)):
+            for name in half.layers:
+                of_layer.setdefault((good, name), delta)
 
-    def row(self, difference: Difference, depth: int = 0) -> DiffRow:
-        """Return a difference with the times of its layers, unless its layers are timed in several rows or none."""
+    def row(difference: Difference, depth: int) -> DiffRow:
         sides = ((True, difference.good), (False, difference.bad))
         names = [(good, name) for good, values in sides for value in values for name in _layers(value)]
-        deltas = {id(delta): delta for name in names if (delta := self._of.get(name)) is not None}
-        times = next(iter(deltas.values())) if len(deltas) == 1 else None
-        return DiffRow(difference, depth, times, self._time_is if times is not None else None)
+        deltas = {id(delta): delta for name in names if (delta := of_layer.get(name)) is not None}
+        if times is None or len(deltas) != 1:
+            return DiffRow(difference, depth)
+        return DiffRow(difference, depth, next(iter(deltas.values())), times.time_is)
+
+    return row
 
 
 def _layers(value: SideValue) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from trtforensics.engines.joining import NumberedFile
     from trtforensics.findings.finding import Finding
-    from trtforensics.model.log import BackendPass, Build, BuildLog, CachedResult, Choice, Fact, Stage
+    from trtforensics.model.log import Build, BuildLog, CachedResult, Choice, Stage
     from trtforensics.render.headline import Headline
 
 LABEL_WIDTH = 24
@@ -124,7 +124,10 @@ def overview_rows(log: BuildLog, build: Build, joined: Sequence[NumberedFile] = 
         (f"Errors and warnings: {message_totals}", _message_rows(build)),
         ("Results", (OverviewRow(result_name(each), result_text(each), each.span.line) for each in build.results)),
         ("Log", _log_rows(log)),
-        *((f"All {block} options", map(_fact_row, facts)) for block, facts in build.options.items()),
+        *(
+            (f"All {block} options", (OverviewRow(fact.name, fact.value or "-", fact.span.line) for fact in facts))
+            for block, facts in build.options.items()
+        ),
     )
     rows: list[OverviewRow] = []
     for title, members in sections:
@@ -215,24 +218,14 @@ def _telling_rows(build: Build) -> Iterator[OverviewRow]:
 
 def _pass_rows(build: Build) -> Iterator[OverviewRow]:
     """Yield the passes; a single pass without a strategy is left out."""
-    for number, backend_pass in enumerate(build.passes):
-        if len(build.passes) > 1 or backend_pass.backend_strategy is not None:
-            yield _pass_row(number, backend_pass)
-
-
-def _pass_row(number: int, backend_pass: BackendPass) -> OverviewRow:
     verdicts = {True: "✔ the engine", False: "✗ discarded", None: "? unknown whether the engine is from it"}
-    estimated_ms, strategy_number = backend_pass.estimated_ms, backend_pass.backend_strategy
-    estimate = f", estimated {milliseconds(estimated_ms)} ms" if estimated_ms is not None else ""
-    strategy = "" if strategy_number is None else f"backend strategy {strategy_number}"
-    lines = f", lines {backend_pass.first_line:,} to {backend_pass.last_line:,}"
-    role = Role.GOOD if backend_pass.chosen else Role.PLAIN
-    return OverviewRow(
-        f"{number}: {strategy or 'pass'}",
-        f"{verdicts[backend_pass.chosen]}{estimate}{lines}",
-        backend_pass.first_line,
-        role,
-    )
+    for number, each in enumerate(build.passes):
+        if len(build.passes) > 1 or each.backend_strategy is not None:
+            estimate = f", estimated {milliseconds(each.estimated_ms)} ms" if each.estimated_ms is not None else ""
+            strategy = "pass" if each.backend_strategy is None else f"backend strategy {each.backend_strategy}"
+            value = f"{verdicts[each.chosen]}{estimate}, lines {each.first_line:,} to {each.last_line:,}"
+            role = Role.GOOD if each.chosen else Role.PLAIN
+            yield OverviewRow(f"{number}: {strategy}", value, each.first_line, role)
 
 
 def _stage_rows(build: Build) -> Iterator[OverviewRow]:
@@ -382,7 +375,3 @@ def _log_rows(log: BuildLog) -> Iterator[OverviewRow]:
 
 def _tally(items: Iterable[str]) -> str:
     return ", ".join(f"{item} {count:,}" for item, count in Counter(items).most_common(6))
-
-
-def _fact_row(fact: Fact) -> OverviewRow:
-    return OverviewRow(fact.name, fact.value or "-", fact.span.line)

@@ -245,7 +245,8 @@ class VirtualList(ScrollView, can_focus=True):
             return self._scrolled(header[y], self.get_component_rich_style("row--header"), width)
         below = y - (self.scrollable_content_region.height - len(footer))
         if footer and below >= 0:
-            return self._fixed(footer[below], self.get_component_rich_style("row--header"), width)
+            base = self.get_component_rich_style("row--header")
+            return paint(self, footer[below], base).crop_extend(0, width, base)
         index = self.scroll_offset.y + y - len(header)
         if not 0 <= index < self.row_count():
             return Strip.blank(width, self.rich_style)
@@ -347,10 +348,6 @@ class VirtualList(ScrollView, can_focus=True):
         nearest = self.cursor - ahead if self.cursor < top else self.cursor - height + 1 + ahead
         top = self.cursor - height // 2 if center else nearest
         self.scroll_to(y=max(0, top), animate=False, immediate=True)
-
-    def _fixed(self, line: Line, base: Style, width: int) -> Strip:
-        """Paint a line that does not scroll sideways."""
-        return paint(self, line, base).crop_extend(0, width, base)
 
     def _scrolled(self, line: Line, base: Style, width: int, y: int | None = None) -> Strip:
         """Paint a line scrolled sideways; its pinned cells stay."""

@@ -17,7 +17,7 @@ from trtforensics.parsers.notation.formats import parse_formats
 from trtforensics.parsers.notation.kernels import read_kernel, read_tactic
 from trtforensics.tables.columns import Sort, TableColumn
 from trtforensics.tui.rows.layers.index import Subject, formats_text, subject_name
-from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, bar, fit, fit_right
+from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, bar, fit, fit_right, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -114,10 +114,33 @@ def candidate_table(
     else:
         timed = alternatives.timed(subject)
         origin = None if timed is subject else timed
-        blocks = {id(result): result for result in (timed, *results) if isinstance(result, Choice)}
-        candidates = CombinedTactics(alternatives.build.timings, blocks.values())
+        choices = {id(result): result for result in (timed, *results) if isinstance(result, Choice)}
+        candidates = CombinedTactics(alternatives.build.timings, choices.values())
     heading = [*_heading(alternatives, subject, origin, candidates, tie), *_remark(why)]
-    return _table(candidates, subject, heading, tie)
+    best, worst = _extremes(candidates)
+    if isinstance(candidates, CombinedTactics):
+        runner, kernel, blocks = candidates.widest_runner(), candidates.widest_kernel(), candidates.blocks
+    else:
+        runner, kernel, blocks = 0, max((len(candidate.kernel) for candidate in candidates), default=0), []
+    runner = min(max(runner, len("runner")), RUNNER_LIMIT) if runner else 0
+    chosen = _chosen(subject, candidates)
+    table = CandidateTable(
+        heading=(),
+        candidates=candidates,
+        chosen=chosen,
+        best_ms=best,
+        reference_ms=best if chosen is None else candidates[chosen].time_ms or best,
+        scale_ms=min(worst, best * BAR_ENDS_AT) if best and worst else worst,
+        runner_width=runner,
+        named=kernel > 0,
+        formats=len(blocks) > 1,
+        passes=len({choice.pass_index for choice in blocks}) > 1,
+        tie=tie,
+    )
+    titles = _columns(table)
+    last = titles if candidates else (Piece(f" {_nothing_timed(subject)}", Role.WARNING),)
+    width = width_of(titles) + max(kernel - len("kernel"), 0) + 1
+    return replace(table, heading=(*heading, last), width=width)
 
 
 def layer_table(entry: LayerFacts, *, tie: float = NEAR_TIE_RATIO) -> CandidateTable:
@@ -135,42 +158,6 @@ def unknown_table(why: str) -> CandidateTable:
 
 def _remark(why: str) -> list[Line]:
     return [(Piece(f" {why}", Role.WARNING),)] if why else []
-
-
-def _table(candidates: Sequence[Candidate], subject: Subject, heading: list[Line], tie: float) -> CandidateTable:
-    best, worst = _extremes(candidates)
-    if isinstance(candidates, CombinedTactics):
-        runner, kernel, blocks = candidates.widest_runner(), candidates.widest_kernel(), candidates.blocks
-    else:
-        runner, kernel, blocks = 0, max((len(candidate.kernel) for candidate in candidates), default=0), []
-    runner = min(max(runner, len("runner")), RUNNER_LIMIT) if runner else 0
-    formats = len(blocks) > 1
-    passes = len({choice.pass_index for choice in blocks}) > 1
-    chosen = _chosen(subject, candidates)
-    table = CandidateTable(
-        heading=(),
-        candidates=candidates,
-        chosen=chosen,
-        best_ms=best,
-        reference_ms=best if chosen is None else candidates[chosen].time_ms or best,
-        scale_ms=min(worst, best * BAR_ENDS_AT) if best and worst else worst,
-        runner_width=runner,
-        named=kernel > 0,
-        formats=formats,
-        passes=passes,
-        tie=tie,
-        width=BAR_WIDTH
-        + 28
-        + TACTIC_WIDTH
-        + (TYPES_WIDTH + 2 if formats else 0)
-        + (PASS_WIDTH + 2 if passes else 0)
-        + (runner + 2 if runner else 0)
-        + (SUM_WIDTH + 2 if kernel else 0)
-        + max(kernel, len("kernel")) * (kernel > 0)
-        + 1,
-    )
-    last = _columns(table) if candidates else (Piece(f" {_nothing_timed(subject)}", Role.WARNING),)
-    return replace(table, heading=(*heading, last))
 
 
 def candidate_pieces(table: CandidateTable, index: int) -> Line:

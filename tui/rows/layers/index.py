@@ -108,7 +108,8 @@ class LayerIndex:
         engine = [entry for entry in self.engine if keeps is None or keeps(entry)]
         others = [entry for entry in self.others if keeps is None or keeps(entry)]
         by_name = mentions or (lambda _: keeps is None)
-        names = [_name_row(name) for name in self.build.layer_names if by_name(name)]
+        why = "the log gives this layer's name and nothing else"
+        names = [TreeRow(RowKind.NAME, name, why=why) for name in self.build.layer_names if by_name(name)]
         inner = [_inner_row(op) for op in self.build.myelin_operations if by_name(op.op)]
         if order == ENGINE_ORDER:
             rows = [*self._repeats(), *map(layer_row, engine), *(() if keeps else self._coverage())]
@@ -164,7 +165,7 @@ class LayerIndex:
 
     def result_at(self, line: int) -> Choice | CachedResult | None:
         """Return the choice whose timing block contains a line, or the cached result on that line."""
-        position = bisect_right(self._block_starts, line) - 1
+        position = bisect_right(self._blocks, line, key=lambda choice: choice.first_line) - 1
         if position >= 0 and line <= self._blocks[position].span.line:
             return self._blocks[position]
         return self._cached_at.get(line)
@@ -172,10 +173,6 @@ class LayerIndex:
     @cached_property
     def _blocks(self) -> list[Choice]:
         return sorted(self.build.choices, key=lambda choice: choice.first_line)
-
-    @cached_property
-    def _block_starts(self) -> list[int]:
-        return [choice.first_line for choice in self._blocks]
 
     @cached_property
     def _cached_at(self) -> dict[int, CachedResult]:
@@ -221,7 +218,8 @@ class LayerIndex:
 
     def _combination_rows(self, result: Choice | CachedResult) -> Iterator[TreeRow]:
         """Yield a combination of formats and, for a ForeignNode, the operations that Myelin timed in it."""
-        yield _combination_row(result)
+        note = "" if isinstance(result, Choice) else "cached"
+        yield TreeRow(RowKind.COMBINATION, formats_text(result), result.span.line, result, note=note)
         if isinstance(result, Choice) and is_foreign_node(result.layer):
             yield from map(_inner_row, self.build.operations_of(result))
 
@@ -296,17 +294,8 @@ def _fact(entry: LayerFacts, label: str, text: str, note: str = "") -> TreeRow:
     return TreeRow(RowKind.DETAIL, text, entry.span.line, entry.subject, label=label, note=note, why=entry.layer.origin)
 
 
-def _combination_row(result: Choice | CachedResult) -> TreeRow:
-    note = "" if isinstance(result, Choice) else "cached"
-    return TreeRow(RowKind.COMBINATION, formats_text(result), result.span.line, result, note=note)
-
-
 def _inner_row(operation: MyelinOperation) -> TreeRow:
     return TreeRow(RowKind.INNER, operation.op, operation.span.line, operation)
-
-
-def _name_row(name: str) -> TreeRow:
-    return TreeRow(RowKind.NAME, name, why="the log gives this layer's name and nothing else")
 
 
 NOTE_FROM = 32
