@@ -389,9 +389,9 @@ class LoadedLog:
 
 def graph(build: LoadedBuild) -> nx.MultiDiGraph:
     """Return the graph of a build: ONNX nodes, network layers, engine layers, tensors; node ids carry their kind."""
-    from trtforensics.graphs.build import build_graph  # noqa: PLC0415 - networkx is slow to import
+    from trtforensics.graphs.build import BuildGraph  # noqa: PLC0415 - networkx is slow to import
 
-    return build_graph(build.engine).graph
+    return BuildGraph(build.engine).graph
 
 
 def diff(good: LoadedLog | Path, bad: LoadedLog | Path) -> Comparison:

@@ -61,7 +61,7 @@ def run(args: Namespace) -> int:
     from trtforensics.console.output import form_of, open_output
     from trtforensics.console.progress import ProgressLine
     from trtforensics.engines.joining import load_joined
-    from trtforensics.graphs.build import build_graph
+    from trtforensics.graphs.build import BuildGraph
     from trtforensics.graphs.drawing import rendered
     from trtforensics.graphs.export import GraphForm
     from trtforensics.graphs.netron import to_onnx
@@ -72,7 +72,7 @@ def run(args: Namespace) -> int:
     keep_sources(args.sources, args.output)
     with ProgressLine(quiet=args.quiet) as progress:
         joined = load_joined(args.sources, max_bytes=args.max_bytes, on_progress=progress)
-    graph = build_graph(joined.engine(args.build))
+    graph = BuildGraph(joined.engine(args.build))
     blocks: Iterable[bytes]
     if form is GraphForm.ONNX:
         if not graph.engine_layers():

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
@@ -49,18 +48,29 @@ class EdgeKind(StrEnum):
     REFORMATS = "reformats"
 
 
-@dataclass(frozen=True)
+def node_id(kind: NodeKind, name: str) -> str:
+    """Return the id of the first node of this kind and name (a second node's id ends in `` #2``)."""
+    return f"{kind}:{name}"
+
+
 class BuildGraph:
-    """The graph of a build, with methods in the field's terms.
+    """The graph of an engine and its build, with methods in the field's terms.
 
     Nodes are given by their id, a string; an unknown id raises ``KeyError`` or ``networkx.NetworkXError``. Results are
-    in the log's order.
+    in the log's order. Two layers of one name stay two nodes: the second id ends in `` #2``.
     """
 
-    engine: EngineFacts
-    graph: nx.MultiDiGraph
-    layers_by_node: Mapping[str, LayerFacts]
-    """The engine layer that each ``engine:`` node stands for, in the order of the dump."""
+    def __init__(self, engine: EngineFacts) -> None:
+        self.engine = engine
+        self.build = build = engine.build
+        self.layers_by_node: dict[str, LayerFacts] = {}
+        """The engine layer that each ``engine:`` node stands for, in the order of the dump."""
+        self.graph = nx.MultiDiGraph(**_known(schema=2, build=build.index, tensorrt_version=build.tensorrt_version))
+        self._add_onnx_nodes()
+        self._add_fused_layers()
+        self._add_engine_layers()
+        self._add_origins()
+        self._add_reformats()
 
     def engine_layers(self) -> tuple[str, ...]:
         """Return the engine layers, in the order of the dump."""
@@ -111,36 +121,7 @@ class BuildGraph:
     def _sources(self, node: str, kind: EdgeKind) -> tuple[str, ...]:
         return tuple(source for source, _, key in self.graph.in_edges(node, keys=True) if key == kind)
 
-
-def node_id(kind: NodeKind, name: str) -> str:
-    """Return the id of the first node of this kind and name (a second node's id ends in `` #2``)."""
-    return f"{kind}:{name}"
-
-
-def build_graph(engine: EngineFacts) -> BuildGraph:
-    """Build the graph of an engine and its build.
-
-    Two layers of one name stay two nodes: the second id ends in `` #2``.
-    """
-    assembly = _Assembly(engine)
-    assembly.add_onnx_nodes()
-    assembly.add_fused_layers()
-    assembly.add_engine_layers()
-    assembly.add_origins()
-    assembly.add_reformats()
-    return BuildGraph(engine, assembly.graph, assembly.layers)
-
-
-class _Assembly:
-    """The graph under construction; each step needs the nodes of the steps before it."""
-
-    def __init__(self, engine: EngineFacts) -> None:
-        self.engine = engine
-        self.build = build = engine.build
-        self.layers: dict[str, LayerFacts] = {}
-        self.graph = nx.MultiDiGraph(**_known(schema=2, build=build.index, tensorrt_version=build.tensorrt_version))
-
-    def add_onnx_nodes(self) -> None:
+    def _add_onnx_nodes(self) -> None:
         """Add the nodes that the ONNX parser read; a node that it read twice (a second parse) is added once."""
         keys: set[tuple[str, str, tuple[str, ...]]] = set()
         for onnx in self.build.onnx_nodes:
@@ -158,17 +139,17 @@ class _Assembly:
         for name in onnx.layers:
             self._edge(node, self._node(NodeKind.LAYER, name, span), EdgeKind.IMPORTED_AS)
 
-    def add_fused_layers(self) -> None:
+    def _add_fused_layers(self) -> None:
         """Add the network layers that fusions name; some of them are in no engine layer."""
         for fusion in self.build.fusions:
             for name in _members(fusion.inputs):
                 self._node(NodeKind.LAYER, name, fusion.span)
 
-    def add_engine_layers(self) -> None:
+    def _add_engine_layers(self) -> None:
         """Add the engine's layers, their tensors (as their producers describe them) and the network layers in them."""
         for facts in self.engine.layers:
-            self.layers[self._new_node(NodeKind.ENGINE, facts.name, facts.span, **_engine_facts(facts))] = facts
-        layers = {node: facts.layer for node, facts in self.layers.items()}
+            self.layers_by_node[self._new_node(NodeKind.ENGINE, facts.name, facts.span, **_engine_facts(facts))] = facts
+        layers = {node: facts.layer for node, facts in self.layers_by_node.items()}
         for node, layer in layers.items():
             for tensor in layer.outputs:
                 self._edge(node, self._tensor(tensor, layer), EdgeKind.PRODUCES)
@@ -178,11 +159,11 @@ class _Assembly:
             for name in members(layer.name):
                 self._node(NodeKind.LAYER, name, layer.span)
 
-    def add_origins(self) -> None:
+    def _add_origins(self) -> None:
         """Connect network layers and ONNX nodes with the engine layers that contain them, and name the fusions."""
         foreign = {node.name: node.onnx_nodes for node in self.build.foreign_nodes}
         fusions = _fusions_by_member(f for f in self.build.fusions if self.build.may_be_in_engine(f.pass_index))
-        for node, facts in self.layers.items():
+        for node, facts in self.layers_by_node.items():
             layer = facts.layer
             onnx_names = layer.onnx_nodes or foreign.get(_PROFILE.sub("", layer.name), ())
             from_onnx = frozenset(onnx_names)
@@ -204,10 +185,10 @@ class _Assembly:
         self._edge(onnx, network_layer, EdgeKind.IMPORTED_AS)
         return network_layer
 
-    def add_reformats(self) -> None:
+    def _add_reformats(self) -> None:
         """Connect each reformat layer with the readers of its outputs, and add the formats that the log prints."""
         announced = {_REFORMAT_NAME.sub("", reformat.name, count=1): reformat for reformat in self.build.reformats}
-        for node, facts in self.layers.items():
+        for node, facts in self.layers_by_node.items():
             if facts.is_reformat or is_reformat(facts.name):
                 reformat = announced.get(_REFORMAT_NAME.sub("", _PROFILE.sub("", facts.name), count=1))
                 for fed in self._fed_by(facts.layer):
@@ -216,7 +197,7 @@ class _Assembly:
     def _fed_by(self, layer: EngineLayer) -> Iterable[str]:
         for tensor in layer.outputs:
             made = node_id(NodeKind.TENSOR, tensor.name)
-            consumers = [node for node in self.graph.successors(made) if node in self.layers]
+            consumers = [node for node in self.graph.successors(made) if node in self.layers_by_node]
             yield from consumers or [made]
 
     def _tensor(self, tensor: EngineTensor, layer: EngineLayer) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.engines.facts import EngineFacts
 from trtforensics.errors import ForensicsError
-from trtforensics.graphs.build import build_graph
+from trtforensics.graphs.build import BuildGraph
 from trtforensics.graphs.drawing import Colouring, drawn
 from trtforensics.graphs.export import DATA_FORMS, export, without_secrets
 from trtforensics.graphs.netron import to_onnx
@@ -72,7 +72,7 @@ def _renders(log: BuildLog) -> None:
     _strict(to_json(log))
     assert not any(ord(c) < ord(" ") and c != "\n" for c in summarise(log))
     for build in log.builds:
-        graph = build_graph(EngineFacts(build))
+        graph = BuildGraph(EngineFacts(build))
         for form in DATA_FORMS:
             assert b"".join(export(graph.graph, form))
         if graph.engine_layers():

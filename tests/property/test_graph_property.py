@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.support.escapes import unescape
 from trtforensics.engines.facts import EngineFacts
-from trtforensics.graphs.build import build_graph
+from trtforensics.graphs.build import BuildGraph
 from trtforensics.graphs.export import escape, to_dot, to_graphml, to_json
 from trtforensics.model.log import (
     Autotuning,
@@ -84,13 +84,13 @@ BUILDS = st.builds(
 
 @given(BUILDS)
 def test_json_reads_back_to_an_equal_graph(facts: Build) -> None:
-    graph = build_graph(EngineFacts(facts)).graph
+    graph = BuildGraph(EngineFacts(facts)).graph
     assert nx.utils.graphs_equal(nx.node_link_graph(json.loads("".join(to_json(graph))), edges="edges"), graph)
 
 
 @given(BUILDS)
 def test_graphml_reads_back_to_the_same_nodes_and_edges(facts: Build) -> None:
-    graph = build_graph(EngineFacts(facts)).graph
+    graph = BuildGraph(EngineFacts(facts)).graph
     back = nx.read_graphml(BytesIO("".join(to_graphml(graph)).encode()), force_multigraph=True)
     assert [unescape(node) for node in back] == list(graph)
     assert [unescape(name) for _, name in back.nodes(data="name")] == [name for _, name in graph.nodes(data="name")]
@@ -101,7 +101,7 @@ def test_graphml_reads_back_to_the_same_nodes_and_edges(facts: Build) -> None:
 
 @given(BUILDS)
 def test_dot_has_one_printable_line_a_node_and_an_edge(facts: Build) -> None:
-    graph = build_graph(EngineFacts(facts)).graph
+    graph = BuildGraph(EngineFacts(facts)).graph
     lines = "".join(to_dot(graph)).split("\n")
     assert len(lines) == len(graph) + graph.number_of_edges() + 4
     assert not any(0xD800 <= ord(c) <= 0xDFFF or ord(c) < 0x20 for line in lines for c in line)
@@ -109,7 +109,7 @@ def test_dot_has_one_printable_line_a_node_and_an_edge(facts: Build) -> None:
 
 @given(BUILDS)
 def test_every_engine_layer_of_the_dump_is_one_node_with_its_own_tensors(facts: Build) -> None:
-    graph = build_graph(EngineFacts(facts))
+    graph = BuildGraph(EngineFacts(facts))
     for node in graph.engine_layers():
         layer = graph.layers_by_node[node].layer
         assert graph.name(node) == layer.name

@@ -134,9 +134,9 @@ def test_a_log_is_loaded_with_its_layers_choices_and_candidates() -> None:
 def test_packages_that_are_functions_are_both() -> None:
     build = tf.load(LOG).builds[-1]
     graph = tf.graph(build)
-    from trtforensics.graphs.build import build_graph  # noqa: PLC0415 - the import binds the package's name anew
+    from trtforensics.graphs.build import BuildGraph  # noqa: PLC0415 - the import binds the package's name anew
 
-    assert set(tf.graph(build)) == set(graph) == set(build_graph(EngineFacts(build.raw)).graph)
+    assert set(tf.graph(build)) == set(graph) == set(BuildGraph(EngineFacts(build.raw)).graph)
     assert not tf.diff(LOG, tf.load(LOG)).differences
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         tf.nothing  # noqa: B018 - the access is the test

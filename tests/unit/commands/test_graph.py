@@ -13,7 +13,7 @@ from trtforensics import cli
 from trtforensics.commands import graph as command
 from trtforensics.engines.facts import EngineFacts
 from trtforensics.errors import OutputError, UsageError
-from trtforensics.graphs.build import build_graph
+from trtforensics.graphs.build import BuildGraph
 from trtforensics.sources.kinds import Kind
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def test_the_command_writes_the_graph_and_says_so_on_stderr(
 ) -> None:
     out = tmp_path / "x.json"
     assert run(monkeypatch, "build.log", "-o", str(out)) == 0
-    expected = build_graph(EngineFacts(small_build())).graph
+    expected = BuildGraph(EngineFacts(small_build())).graph
     assert nx.utils.graphs_equal(nx.node_link_graph(json.loads(out.read_bytes()), edges="edges"), expected)
     printed = capsys.readouterr()
     assert printed.out == ""

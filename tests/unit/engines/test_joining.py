@@ -16,7 +16,7 @@ from tests.support.repository import LOGS
 from trtforensics.engines.facts import EngineFacts
 from trtforensics.engines.joining import goes_together, is_engine_file, join_files, load_joined, select_build
 from trtforensics.errors import UsageError
-from trtforensics.graphs.build import build_graph
+from trtforensics.graphs.build import BuildGraph
 from trtforensics.model.profile import TimeSource
 from trtforensics.render.log_json import to_json
 from trtforensics.sources.build_log import load_build_log
@@ -111,7 +111,7 @@ def test_a_layer_from_another_file_names_it_in_the_documents_and_in_the_graph(fi
     for log, file in ((head, files["layers"]), (own, None if own.source.path == files["layers"] else files["layers"])):
         layer = json.loads(to_json(log))["builds"][0]["engine_layers"][0]
         assert (layer["file"], layer["line"]) == (file, joined.build().engine_layers[0].span.line)
-    nodes = build_graph(EngineFacts(joined.build())).graph.nodes
+    nodes = BuildGraph(EngineFacts(joined.build())).graph.nodes
     assert nodes["engine:conv1 + relu1"]["file"] == files["layers"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.support.graph_builds import build, engine, onnx, small_build, span, tensor
 from trtforensics.engines.facts import EngineFacts
-from trtforensics.graphs.build import BuildGraph, EdgeKind, NodeKind, build_graph, node_id
+from trtforensics.graphs.build import BuildGraph, EdgeKind, NodeKind, node_id
 from trtforensics.model.log import (
     BackendPass,
     CachedResult,
@@ -30,7 +30,7 @@ def fed(graph: BuildGraph, node: str) -> list[str]:
 
 
 def test_an_engine_layer_carries_what_the_log_says_of_it_and_nothing_else() -> None:
-    graph = build_graph(EngineFacts(small_build()))
+    graph = BuildGraph(EngineFacts(small_build()))
     assert graph.graph.nodes["engine:conv1 + relu1"] == {
         "kind": "engine",
         "name": "conv1 + relu1",
@@ -49,19 +49,19 @@ def test_an_engine_layer_carries_what_the_log_says_of_it_and_nothing_else() -> N
 
 
 def test_no_attribute_is_none() -> None:
-    graph = build_graph(EngineFacts(small_build())).graph
+    graph = BuildGraph(EngineFacts(small_build())).graph
     values = [value for _, data in graph.nodes(data=True) for value in data.values()]
     values += [value for _, _, data in graph.edges(data=True) for value in data.values()]
     assert None not in values
 
 
 def test_a_layer_without_a_working_tactic_has_no_tactic() -> None:
-    graph = build_graph(EngineFacts(build(engine_layers=(engine("a", "x", "y", 5, tactic=NO_TACTIC),)))).graph
+    graph = BuildGraph(EngineFacts(build(engine_layers=(engine("a", "x", "y", 5, tactic=NO_TACTIC),)))).graph
     assert "tactic" not in graph.nodes["engine:a"]
 
 
 def test_an_onnx_node_and_a_tensor_carry_their_facts() -> None:
-    nodes = build_graph(EngineFacts(small_build())).graph.nodes
+    nodes = BuildGraph(EngineFacts(small_build())).graph.nodes
     assert nodes["onnx:conv1"] == {"kind": "onnx", "name": "conv1", "file": "build.log", "line": 10, "op": "Conv"}
     assert nodes["tensor:r"] == {
         "kind": "tensor",
@@ -77,19 +77,19 @@ def test_an_onnx_node_and_a_tensor_carry_their_facts() -> None:
 def test_the_writer_of_a_tensor_describes_it_not_its_reader() -> None:
     reader = engine("b", "t", "y", 5, inputs=(tensor("t", "Float", (9,)),))
     writer = engine("a", "x", "t", 6, outputs=(EngineTensor("t", "Half", (-1, "n"), "Linear", 8),))
-    nodes = build_graph(EngineFacts(build(engine_layers=(reader, writer)))).graph.nodes
+    nodes = BuildGraph(EngineFacts(build(engine_layers=(reader, writer)))).graph.nodes
     described = {"dtype": "Half", "dims": [-1, "n"], "format": "Linear", "components": 8}
     assert nodes["tensor:t"].items() >= described.items()
 
 
 def test_every_edge_key_is_its_kind() -> None:
-    edges = build_graph(EngineFacts(small_build())).graph.edges(keys=True, data="kind")
+    edges = BuildGraph(EngineFacts(small_build())).graph.edges(keys=True, data="kind")
     assert {key for _, _, key, _ in edges} == set(EdgeKind)
     assert all(key == kind and type(key) is str for _, _, key, kind in edges)
 
 
 def test_a_fused_layer_says_which_fusion_took_it_and_where() -> None:
-    graph = build_graph(EngineFacts(small_build()))
+    graph = BuildGraph(EngineFacts(small_build()))
     assert members(graph, "engine:conv1 + relu1") == [
         ("layer:conv1", ["ConvReluFusion"], [20]),
         ("layer:relu1", ["ConvReluFusion"], [20]),
@@ -105,21 +105,21 @@ def test_only_the_fusions_of_the_chosen_pass_that_stay_inside_the_layer_count() 
         Fusion("Won", ("a", "b"), span(3), 1),
         Fusion("Elsewhere", ("a", "z"), span(4), 1),
     )
-    graph = build_graph(
+    graph = BuildGraph(
         EngineFacts(build(passes=passes, fusions=fusions, engine_layers=(engine("a + b", "x", "y", 9),)))
     )
     assert members(graph, "engine:a + b")[0] == ("layer:a", ["Early", "Won"], [1, 3])
 
 
 def test_a_layer_that_only_a_fusion_names_is_there_and_ends_nowhere() -> None:
-    graph = build_graph(EngineFacts(build(fusions=(Fusion("ConstShuffleFusion", ("w", "shuffle"), span(7), None),))))
+    graph = BuildGraph(EngineFacts(build(fusions=(Fusion("ConstShuffleFusion", ("w", "shuffle"), span(7), None),))))
     assert graph.nodes(NodeKind.LAYER) == ("layer:w", "layer:shuffle")
     assert graph.engine_layers_of("layer:w") == ()
     assert graph.graph.nodes["layer:w"]["line"] == 7
 
 
 def test_onnx_nodes_are_reached_through_network_layers_and_back() -> None:
-    graph = build_graph(EngineFacts(small_build()))
+    graph = BuildGraph(EngineFacts(small_build()))
     assert graph.engine_layers_of("onnx:relu1") == ("engine:conv1 + relu1",)
     assert graph.layers_of("onnx:relu1") == ("layer:relu1",)
 
@@ -130,7 +130,7 @@ def test_a_foreign_node_takes_its_members_from_its_metadata() -> None:
         foreign_nodes=(ForeignNode(foreign, ("a", "b", "c"), span(3), None),),
         engine_layers=(engine(f"{foreign} [profile 1]", "x", "y", 9),),
     )
-    graph = build_graph(EngineFacts(facts))
+    graph = BuildGraph(EngineFacts(facts))
     node = f"engine:{foreign} [profile 1]"
     assert [member for member, _, _ in members(graph, node)] == ["layer:a", "layer:c", "onnx:b"]
     assert [graph.layers_of(f"onnx:{name}") for name in "ac"] == [("layer:a",), ("layer:c",)]
@@ -138,15 +138,13 @@ def test_a_foreign_node_takes_its_members_from_its_metadata() -> None:
 
 
 def test_metadata_of_an_engine_layer_links_onnx_nodes_that_the_log_never_parsed() -> None:
-    graph = build_graph(
-        EngineFacts(build(engine_layers=(engine("a + b", "x", "y", 9, onnx_nodes=("a", "Reshape_7")),)))
-    )
+    graph = BuildGraph(EngineFacts(build(engine_layers=(engine("a + b", "x", "y", 9, onnx_nodes=("a", "Reshape_7")),))))
     assert graph.layers_of("onnx:a") == ("layer:a",)
     assert graph.engine_layers_of("onnx:Reshape_7") == ("engine:a + b",)
 
 
 def test_data_flows_from_engine_layer_to_engine_layer() -> None:
-    graph = build_graph(EngineFacts(small_build()))
+    graph = BuildGraph(EngineFacts(small_build()))
     first, copy, last = graph.engine_layers()
     assert graph.consumers("tensor:r") == (copy,)
     assert [graph.producers(tensor) for tensor in graph.inputs_of(last)] == [(copy,)]
@@ -157,7 +155,7 @@ def test_data_flows_from_engine_layer_to_engine_layer() -> None:
 
 
 def test_a_reformat_points_to_the_layer_it_feeds_with_its_formats() -> None:
-    graph = build_graph(EngineFacts(small_build()))
+    graph = BuildGraph(EngineFacts(small_build()))
     copy = graph.engine_layers()[1]
     assert fed(graph, copy) == ["engine:pool"]
     edge = graph.graph.edges[copy, "engine:pool", EdgeKind.REFORMATS]
@@ -166,20 +164,20 @@ def test_a_reformat_points_to_the_layer_it_feeds_with_its_formats() -> None:
 
 def test_a_reformat_of_an_output_points_to_the_tensor() -> None:
     copy = engine("Reformatting CopyNode for Output Tensor 0 to a", "t", "y", 5, type="NoOp")
-    graph = build_graph(EngineFacts(build(engine_layers=(copy,))))
+    graph = BuildGraph(EngineFacts(build(engine_layers=(copy,))))
     assert fed(graph, node_id(NodeKind.ENGINE, copy.name)) == ["tensor:y"]
 
 
 def test_a_reformat_is_known_by_its_type_too() -> None:
     layers = (engine("copy", "x", "t", 5, type="MyelinReformat"), engine("a", "t", "y", 6), engine("b", "t", "z", 7))
-    graph = build_graph(EngineFacts(build(engine_layers=layers)))
+    graph = BuildGraph(EngineFacts(build(engine_layers=layers)))
     assert fed(graph, "engine:copy") == ["engine:a", "engine:b"]
     assert fed(graph, "engine:a") == []
 
 
 def test_a_cached_result_counts_as_tuning() -> None:
     cached = CachedResult("a", "Myelin", 1, 0.5, (), (), span(3), 0)
-    graph = build_graph(EngineFacts(build(cached=(cached,), engine_layers=(engine("a", "x", "y", 5, cached=0),))))
+    graph = BuildGraph(EngineFacts(build(cached=(cached,), engine_layers=(engine("a", "x", "y", 5, cached=0),))))
     assert graph.layers_by_node["engine:a"].choice is cached
     assert graph.graph.nodes["engine:a"]["runner"] == "Myelin"
     assert "final" not in graph.graph.nodes["engine:a"]
@@ -187,7 +185,7 @@ def test_a_cached_result_counts_as_tuning() -> None:
 
 def test_a_name_that_comes_twice_in_a_dump_is_two_nodes() -> None:
     twice = (engine("a", "x", "t", 5), engine("a", "t", "y", 6))
-    graph = build_graph(EngineFacts(build(engine_layers=twice)))
+    graph = BuildGraph(EngineFacts(build(engine_layers=twice)))
     assert graph.engine_layers() == ("engine:a", "engine:a #2")
     assert graph.name("engine:a #2") == "a"
     assert graph.layers_by_node["engine:a #2"].layer is twice[1]
@@ -195,11 +193,11 @@ def test_a_name_that_comes_twice_in_a_dump_is_two_nodes() -> None:
 
 def test_onnx_nodes_of_one_name_stay_apart_unless_the_model_was_parsed_twice() -> None:
     first, other = onnx("", "Relu", "x", "a", 1), onnx("", "Relu", "a", "b", 2)
-    graph = build_graph(EngineFacts(build(onnx_nodes=(first, other, first))))
+    graph = BuildGraph(EngineFacts(build(onnx_nodes=(first, other, first))))
     assert graph.nodes(NodeKind.ONNX) == ("onnx:", "onnx: #2")
 
 
 def test_a_build_without_any_fact_is_an_empty_graph() -> None:
-    graph = build_graph(EngineFacts(build()))
+    graph = BuildGraph(EngineFacts(build()))
     assert len(graph.graph) == 0
     assert graph.engine_layers() == ()

@@ -11,7 +11,7 @@ import pytest
 from tests.support.graph_builds import build, engine, small_build
 from trtforensics.engines.facts import EngineFacts
 from trtforensics.errors import OutputError
-from trtforensics.graphs.build import build_graph
+from trtforensics.graphs.build import BuildGraph
 from trtforensics.graphs.drawing import Colouring, drawn, rendered
 from trtforensics.graphs.views import View, viewed
 from trtforensics.model.data_types import ComputePrecision, PrecisionSource
@@ -29,14 +29,14 @@ def text(graph: nx.MultiDiGraph, colouring: Colouring = Colouring.PRECISION) -> 
 
 
 def test_a_layer_shows_its_members_type_time_and_share() -> None:
-    found = text(viewed(build_graph(EngineFacts(small_build())), View.ENGINE))
+    found = text(viewed(BuildGraph(EngineFacts(small_build())), View.ENGINE))
     assert r'label="conv1\nrelu1\nConvolution  0.25 ms (100.0%)"' in found
     assert 'style="rounded,filled,dashed"' in found
 
 
 def test_a_long_name_has_two_lines_before_its_middle_is_cut() -> None:
     name = "resnet50/conv2_block1_1_conv/Conv2D + resnet50/conv2_block1_1_relu/Relu"
-    found = text(viewed(build_graph(EngineFacts(build(engine_layers=(engine(name, "x", "y", 1),)))), View.ENGINE))
+    found = text(viewed(BuildGraph(EngineFacts(build(engine_layers=(engine(name, "x", "y", 1),)))), View.ENGINE))
     label = r"resnet50/conv2_block1_1_conv/\nConv2D\nresnet50/conv2_block1_1_relu/Relu\nConvolution"
     assert f'label="{label}"'.replace("\\\\", "\\") in found
 
@@ -45,7 +45,7 @@ def test_a_long_name_has_two_lines_before_its_middle_is_cut() -> None:
 def test_the_legend_names_the_colours(colouring: Colouring) -> None:
     half = ComputePrecision("Half", PrecisionSource.KERNEL)
     layers = (engine("a", "x", "y", 1, compute_precision=half, time_ms=1.0, time_is=TimeSource.TUNED),)
-    found = text(viewed(build_graph(EngineFacts(build(engine_layers=layers))), View.ENGINE), colouring)
+    found = text(viewed(BuildGraph(EngineFacts(build(engine_layers=layers))), View.ENGINE), colouring)
     entry = {"precision": "FP16", "type": "Convolution", "share": "100.0% of the time"}[colouring.value]
     assert f'label="{entry}"' in found
     assert f'"{colours.of_precision("Half")}"' in found or colouring is not Colouring.PRECISION
@@ -53,7 +53,7 @@ def test_the_legend_names_the_colours(colouring: Colouring) -> None:
 
 def test_a_foreign_node_is_a_cluster_with_its_onnx_nodes() -> None:
     layers = (engine("{ForeignNode[a...z]}", "x", "y", 1, type="Myelin", onnx_nodes=tuple(f"n{n}" for n in range(20))),)
-    found = text(viewed(build_graph(EngineFacts(build(engine_layers=layers))), View.ENGINE))
+    found = text(viewed(BuildGraph(EngineFacts(build(engine_layers=layers))), View.ENGINE))
     assert "subgraph cluster_0" in found
     assert 'label="n11"' in found
     assert 'label="n12"' not in found
@@ -62,7 +62,7 @@ def test_a_foreign_node_is_a_cluster_with_its_onnx_nodes() -> None:
 
 @pytest.mark.parametrize("name", ['say "hi"', "back\\slash", "n\x1em", "a -> b;", "日本", "x" * 40_000])
 def test_no_name_breaks_the_document(name: str) -> None:
-    found = text(viewed(build_graph(EngineFacts(build(engine_layers=(engine(name, name, "y", 1),)))), View.ENGINE))
+    found = text(viewed(BuildGraph(EngineFacts(build(engine_layers=(engine(name, name, "y", 1),)))), View.ENGINE))
     assert not re.search(r"[\x00-\x09\x0b-\x1f]", found)
     for line in found.split("\n"):
         assert len(re.findall(r'(?<!\\)(?:\\\\)*"', line)) % 2 == 0, line
@@ -75,7 +75,7 @@ def test_large_pictures_label_only_changes_of_precision() -> None:
     layers = tuple(
         engine(f"l{n}", f"t{n}", f"t{n + 1}", n + 1, compute_precision=half if n < 100 else full) for n in range(200)
     )
-    found = text(viewed(build_graph(EngineFacts(build(engine_layers=layers))), View.ENGINE))
+    found = text(viewed(BuildGraph(EngineFacts(build(engine_layers=layers))), View.ENGINE))
     labelled = [line for line in found.split("\n") if " -> " in line and " label=" in line]
     assert len(labelled) == 1
     assert '"engine:l99" -> "engine:l100"' in labelled[0]

@@ -8,14 +8,14 @@ import pytest
 from tests.support.graph_builds import build, engine, small_build, tensor
 from trtforensics.engines.facts import EngineFacts
 from trtforensics.errors import UsageError
-from trtforensics.graphs.build import build_graph
+from trtforensics.graphs.build import BuildGraph
 from trtforensics.graphs.views import View, around, only, top, viewed
 from trtforensics.model.data_types import ComputePrecision, PrecisionSource
 from trtforensics.model.log import EngineTensor
 
 
 def edges(view: View) -> list[tuple[str, str]]:
-    return sorted((a, b) for a, b, _ in viewed(build_graph(EngineFacts(small_build())), view).edges(keys=True))
+    return sorted((a, b) for a, b, _ in viewed(BuildGraph(EngineFacts(small_build())), view).edges(keys=True))
 
 
 def test_the_engine_view_has_layers_and_the_network_s_inputs_and_outputs() -> None:
@@ -31,24 +31,24 @@ def test_the_engine_view_has_layers_and_the_network_s_inputs_and_outputs() -> No
 def test_the_onnx_and_the_network_view() -> None:
     assert ("onnx:conv1", "onnx:relu1") in edges(View.ONNX)
     assert edges(View.NETWORK) == [("layer:conv1", "layer:relu1"), ("layer:relu1", "layer:pool")]
-    nodes = viewed(build_graph(EngineFacts(small_build())), View.NETWORK).nodes
+    nodes = viewed(BuildGraph(EngineFacts(small_build())), View.NETWORK).nodes
     assert nodes["layer:relu1"]["engine_layer"] == "conv1 + relu1"
 
 
 def test_all_is_the_graph_itself() -> None:
-    graph = build_graph(EngineFacts(small_build()))
+    graph = BuildGraph(EngineFacts(small_build()))
     assert viewed(graph, View.ALL) is graph.graph
 
 
 def test_a_layer_says_its_share_and_whether_it_reformats() -> None:
-    nodes = viewed(build_graph(EngineFacts(small_build())), View.ENGINE).nodes
+    nodes = viewed(BuildGraph(EngineFacts(small_build())), View.ENGINE).nodes
     assert nodes["engine:conv1 + relu1"]["share"] == 1.0
     assert [own["reformat"] for own in nodes.values() if own["kind"] == "engine"] == [False, True, False]
 
 
 def test_a_name_that_is_used_again_connects_each_reader_with_the_writers_before_it() -> None:
     layers = (engine("a", "x", "t", 1), engine("b", "t", "u", 2), engine("c", "u", "t", 3), engine("d", "t", "y", 4))
-    found = viewed(build_graph(EngineFacts(build(engine_layers=layers))), View.ENGINE)
+    found = viewed(BuildGraph(EngineFacts(build(engine_layers=layers))), View.ENGINE)
     assert list(found.predecessors("engine:b")) == ["engine:a"]
     assert "engine:c" in list(found.predecessors("engine:d"))
 
@@ -61,7 +61,7 @@ def test_an_edge_tells_its_type_and_layout_and_where_the_precision_changes() -> 
         engine("b", "t", "u", 2, compute_precision=int8),
         engine("c", "u", "y", 3, compute_precision=int8),
     )
-    found = viewed(build_graph(EngineFacts(build(engine_layers=layers))), View.ENGINE)
+    found = viewed(BuildGraph(EngineFacts(build(engine_layers=layers))), View.ENGINE)
     (first,) = found.get_edge_data("engine:a", "engine:b").values()
     assert (first["dtype"], first["layout"], first["dims"], first["casts"]) == ("Int8", "CHW32", [1, 64, 8, 8], True)
     (second,) = found.get_edge_data("engine:b", "engine:c").values()
@@ -70,7 +70,7 @@ def test_an_edge_tells_its_type_and_layout_and_where_the_precision_changes() -> 
 
 def test_kernels_of_one_foreign_node_belong_together() -> None:
     layers = (engine("a_myl0_1", "x", "t", 1), engine("b_myl0_2", "t", "u", 2), engine("c", "u", "y", 3))
-    nodes = viewed(build_graph(EngineFacts(build(engine_layers=layers))), View.ENGINE).nodes
+    nodes = viewed(BuildGraph(EngineFacts(build(engine_layers=layers))), View.ENGINE).nodes
     assert [nodes[f"engine:{name}"].get("foreign_node") for name in ("a_myl0_1", "b_myl0_2", "c")] == [
         "ForeignNode 0",
         "ForeignNode 0",
@@ -81,19 +81,19 @@ def test_kernels_of_one_foreign_node_belong_together() -> None:
 def test_order_inside_an_onnx_node_is_no_tensor() -> None:
     one = small_build().onnx_nodes[0]
     one.layers = ("conv1", "helper")
-    found = viewed(build_graph(EngineFacts(build(onnx_nodes=(one,)))), View.NETWORK)
+    found = viewed(BuildGraph(EngineFacts(build(onnx_nodes=(one,)))), View.NETWORK)
     assert [data for *_, data in found.edges(data=True)] == [{"kind": "tensor", "order": True}]
 
 
 def test_tensors_without_dimensions_make_edges_too() -> None:
     layers = (engine("a", "x", "t", 1, outputs=(tensor("t", "", ()),)), engine("b", "t", "y", 2))
-    found = viewed(build_graph(EngineFacts(build(engine_layers=layers))), View.ENGINE)
+    found = viewed(BuildGraph(EngineFacts(build(engine_layers=layers))), View.ENGINE)
     assert found.has_edge("engine:a", "engine:b")
 
 
 def test_layers_of_which_only_names_are_told_stand_in_their_order() -> None:
     layers = tuple(engine(name, "", "", n, inputs=(), outputs=()) for n, name in enumerate("abc"))
-    found = viewed(build_graph(EngineFacts(build(engine_layers=layers))), View.ENGINE)
+    found = viewed(BuildGraph(EngineFacts(build(engine_layers=layers))), View.ENGINE)
     assert [(a, b, data["order"]) for a, b, data in found.edges(data=True)] == [
         ("engine:a", "engine:b", True),
         ("engine:b", "engine:c", True),
