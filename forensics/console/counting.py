@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
 
+MEBIBYTE = 1 << 20
 _MINUTE = 60
 _Item = TypeVar("_Item")
 _Key = TypeVar("_Key", bound="Hashable")

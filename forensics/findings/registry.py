@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from trtforensics.errors import UsageError
 from trtforensics.findings import models
 from trtforensics.findings import rules as package
-from trtforensics.findings.rule import Rule
-from trtforensics.findings.rule_tables import table_rules
+from trtforensics.findings.rule import Rule, table_rules
 from trtforensics.parsers.grammar import tables
 
 if TYPE_CHECKING:

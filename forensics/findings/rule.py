@@ -1,21 +1,58 @@
 """A rule: its code, the inputs it needs, the messages it reads, the function that judges a build, its explanation.
 
-Rules are functions below :func:`rule`; those that only report what lines say are rows of tables (``rule_tables``).
+Rules that only report what lines say are rows of the tables in ``rules/tables``, one table a program or topic. Rules
+that need more are functions (below :func:`rule` in other packages); the texts of those that are :func:`explained` are
+rows too, in the folder ``texts`` beside the module, one table a module. They may lack ``reads``, in which ``sentences``
+stands for all kinds of errors that explain themselves, have no ``says``, name in ``needs`` the inputs that they need,
+and have ``last`` where they are to see which lines other findings cite. ``cause NAME`` and ``fix NAME`` are those of a
+special case that the function names (:attr:`~.rule.Rule.variants`).
+
+A row is a paragraph; one that begins with ``#`` is a comment. Its first line has code, severity and title, every other
+line has a field, and an indented line continues the one above. ``fix``, ``source`` and ``says`` may come several times;
+``says``, ``settle``, ``same`` and ``follows`` may be left out::
+
+    TF645 error: A tensor has no address when the engine runs
+    reads: address_unset
+    says: Tensor {tensor} has neither address nor allocator
+    cause: Each input and output needs setTensorAddress, or an output allocator where its shape depends on the data,
+        before enqueueV3.
+    confirm: Print for each tensor whether its address was set in this context.
+    fix: Set the address of every tensor.
+    fix since 8.5 before 10: Use the allocator.
+    settle: Which program binds the tensors.
+    source: IExecutionContext::enqueueV3 of 8.5 and later
+    follows: TF1* TF640
+
+``reads`` are kinds of notes. ``says`` is the title of a finding, ``{field}`` in it a field of the note: of several, the
+first all of whose fields the line prints, else the row's title. Notes with equal titles are one finding, those that
+have the row's go with a note nearby. ``{field:listed}`` are the values of all notes, which are one finding. ``follows``
+may have ``errors`` and ``errors-below`` (:data:`~trtforensics.findings.rule.SPECIFIC`). With ``settle`` the lines make
+the cause likely, without it they state it. Builds have the same finding where the titles are equal, or where ``same``
+gives the finding a name. ``says: {sentence}`` stands for the sentence of an error that explains itself; such a rule
+runs last, and is ``general`` where the sentence names no cause. ``refuted`` names kinds of notes that
+refute the rule (:meth:`~.rule.Rule.stands`).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from trtforensics.findings.case import Case
+from trtforensics.console.counting import grouped
+from trtforensics.findings.case import Case, Need
 from trtforensics.findings.finding import Observation, Severity
+from trtforensics.findings.observations import CLASSES, near, observe, sentences
 from trtforensics.parsers.grammar import tables
 
 if TYPE_CHECKING:
-    from trtforensics.findings.case import Need
+    from collections.abc import Iterator
+
+    from trtforensics.model.notes import Note
+
 
 Check = Callable[[Case], Iterable[Observation]]
 """Judges one build and gives its observations; none where all is well."""
@@ -154,3 +191,117 @@ def rule(  # noqa: PLR0913 - one call declares the whole rule
         return Rule(code, severity, title, explanation, check, *rest, general=general, refuters=frozenset(refuters))
 
     return declare
+
+
+_LISTED = re.compile(r"\{(\w+):listed\}")
+_FIELD = re.compile(r"\{(\w+)\}")
+_ONCE = frozenset({"reads", "cause", "confirm"})
+_OPTIONAL = {"reads", "needs", "settle", "same", "follows", "general", "refuted", "last"}
+_OF_VARIANTS = {"cause", "fix"}
+_EVERY_SENTENCE = "sentences"
+
+
+def table_rules() -> Iterator[Rule]:
+    """Give the rules of all tables.
+
+    Raises:
+        ValueError: A row is not of the form that this module describes.
+    """
+    for table in (files("trtforensics.findings.rules") / "tables").iterdir():
+        if table.name.endswith(".rules"):
+            yield from read_table(table.read_text("utf-8"))
+
+
+def explained(code: str) -> Callable[[Check], Rule]:
+    """Make a rule of a function; its texts are the row of that code in the table of the function's module.
+
+    Raises:
+        KeyError: The table has no such row.
+    """
+    return lambda check: replace(_texts(check.__module__)[code], check=check, notes_alone=False)
+
+
+@cache
+def _texts(module: str) -> dict[str, Rule]:
+    package, _, name = module.rpartition(".")
+    table = files(package) / "texts" / f"{name}.rules"
+    return {rule.code: rule for rule in read_table(table.read_text("utf-8"), _ONCE - {"reads"})}
+
+
+def read_table(text: str, required: frozenset[str] = _ONCE) -> Iterator[Rule]:
+    """Give the rules of a table's text; each row has the ``required`` fields.
+
+    Raises:
+        ValueError: A row is not of the form that this module describes.
+    """
+    for row in text.strip().split("\n\n"):
+        if not row.startswith("#"):
+            yield _rule(row.replace("\n    ", " ").split("\n"), required)
+
+
+def _rule(lines: list[str], required: frozenset[str]) -> Rule:
+    head, _, title = lines[0].partition(": ")
+    code, _, severity = head.partition(" ")
+    fixes, sources, says, fields = [], [], [], {}
+    variants: dict[str, dict[str, str]] = {}
+    for line in lines[1:]:
+        field, _, text = line.partition(": ")
+        name, *bounds = field.split(" ")
+        if name in _OF_VARIANTS and len(bounds) == 1:
+            variants.setdefault(bounds[0], {"fix": ""})[name] = text
+        elif name == "fix":
+            named = dict(zip(bounds[::2], bounds[1::2], strict=True))
+            fixes.append(Fix(text, rtx=named.pop("rtx", "") != "no", **named))
+        elif name == "source":
+            sources.append(text)
+        elif name == "says":
+            says.append(text)
+        elif field in fields or field not in _ONCE | _OPTIONAL:
+            raise ValueError(f"{code}: a second or unknown field {field!r}")
+        else:
+            fields[field] = text
+    if not fields.keys() >= required:
+        raise ValueError(f"{code} lacks a field of {', '.join(sorted(required))}")
+    words = fields.get("reads", "").split()
+    kinds = tuple(kind for word in words for kind in (CLASSES if word == _EVERY_SENTENCE else (word,)))
+    settle, same = fields.get("settle", ""), fields.get("same", "")
+    of_class = says == ["{sentence}"]
+    return Rule(
+        code,
+        Severity[severity.upper()],
+        title,
+        Explanation(fields["cause"], fields["confirm"], tuple(fixes), tuple(sources)),
+        partial(sentences, kinds, settle) if of_class else partial(_observations, kinds, (*says, title), settle, same),
+        needs=frozenset(map(Need, fields.get("needs", "").split())),
+        follows=tuple(fields.get("follows", "").split()),
+        last=of_class or "last" in fields,
+        reads=frozenset((*kinds, "parse_failed") if of_class else kinds),
+        notes_alone=True,
+        general="general" in fields,
+        refuters=frozenset(fields.get("refuted", "").split()),
+        variants={name: (texts["cause"], texts["fix"]) for name, texts in variants.items()},
+    )
+
+
+def _observations(
+    kinds: tuple[str, ...], says: tuple[str, ...], settle: str, same: str, case: Case
+) -> Iterator[Observation]:
+    """Report the notes of some kinds: one observation for each title, or one that lists the values of a field."""
+    notes, listed = case.notes(*kinds), _LISTED.search(says[0])
+    if listed is not None:
+        title = says[0].replace(listed.group(), "{names}")
+        yield from observe(notes, title, names=listed.group(1), settle=settle, same_as=same)
+        return
+    by_title = grouped(notes, partial(_filled, says))
+    bare = by_title.pop(says[-1], []) if len(by_title) > 1 else []
+    first = next(iter(by_title.values()), [])
+    first += [note for note in bare if near(note.span.line, first)]
+    by_title |= {says[-1]: rest} if (rest := [note for note in bare if note not in first]) else {}
+    for title, alike in by_title.items():
+        yield from observe(alike, title, settle=settle, same_as=same or title)
+
+
+def _filled(says: tuple[str, ...], note: Note) -> str:
+    """Put a note's fields into the first title all of whose fields the line prints; the last has none."""
+    printed = {name: text for name in note.fields if (text := note.text(name).strip())}
+    return next(form.format_map(printed) for form in says if printed.keys() >= set(_FIELD.findall(form)))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from trtforensics.console.counting import counted
+from trtforensics.console.counting import MEBIBYTE, counted
 from trtforensics.console.terminal import visible
 from trtforensics.knowledge.table import rows
 from trtforensics.model.data_types import ELEMENT_TYPES
@@ -41,7 +41,6 @@ _VENDOR = re.compile(r"^(?:NVIDIA )?(?:GeForce )?")
 TYPES = {element.name: element.option for element in ELEMENT_TYPES.values() if element.option}
 FULL = "FP32"
 UNKNOWN_TYPE = "type unknown"
-MEBIBYTE = 1 << 20
 _WHOLE = 100
 """From here on numbers are shown without decimals."""
 _TENTH = 0.1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from trtforensics.console.counting import MEBIBYTE
 from trtforensics.knowledge.table import rows
 from trtforensics.model.run import Ending
 
@@ -117,7 +118,6 @@ def _errors_of(output: ComparedOutput) -> str:
 
 _NAMES = {row["key"]: row["name"] for row in rows("results", "trtforensics.render")}
 _UNITS = {"ms": "ms", "qps": "qps", "tps": "tokens/s", "s": "s", "bytes": "MiB", "mib": "MiB", "percent": "%"}
-_MEBIBYTE = 1 << 20
 
 
 def result_name(result: RunResult) -> str:
@@ -130,7 +130,7 @@ def result_text(result: RunResult) -> str:
     key = result.key.rpartition("_")[2]
     unit = _UNITS.get(key, "")
     if isinstance(result.value, float | int):
-        return f"{result.value / _MEBIBYTE if key == 'bytes' else result.value:g} {unit}".rstrip()
+        return f"{result.value / MEBIBYTE if key == 'bytes' else result.value:g} {unit}".rstrip()
     return _spread(result.value, unit)
 
 

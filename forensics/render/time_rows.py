@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from trtforensics.console.counting import counted, grouped
+from trtforensics.console.counting import MEBIBYTE, counted, grouped
 from trtforensics.model.layer_types import REFORMATS, is_foreign_node, operation_of_type
 from trtforensics.model.ledger import ledger_of
 from trtforensics.model.older_python import StrEnum
 from trtforensics.model.profile import TimeSource
 from trtforensics.model.run import PhaseName
 from trtforensics.parsers.notation import names
-from trtforensics.render.headline import MEBIBYTE, UNKNOWN_TYPE, computed_type, figure, is_mostly_timed
+from trtforensics.render.headline import UNKNOWN_TYPE, computed_type, figure, is_mostly_timed
 from trtforensics.render.names import shortened
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from trtforensics.console.counting import counted, grouped
+from trtforensics.console.counting import MEBIBYTE, counted, grouped
 from trtforensics.engines.requests import allows, strongly_typed
 from trtforensics.findings.finding import Confidence, Observation, Step
 from trtforensics.findings.models.operators import release_of
 from trtforensics.findings.models.seen import by_reason, head, of_nodes
-from trtforensics.findings.rule_tables import explained
+from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import trtforensics
 from trtforensics.findings.target import profile_of
 from trtforensics.knowledge.operators import dla_operators, operator_support
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from trtforensics.onnx_models.shapes import Sizes
 
 
-_MEBIBYTE = 1 << 20
-_WORTH_SAYING = 256 * _MEBIBYTE
+_WORTH_SAYING = 256 * MEBIBYTE
 """Bytes of one tensor, or of all weights, from which on memory may be the question."""
 _PRODUCTS = {"Gemm", "MatMul"}
 
@@ -45,8 +44,8 @@ def memory(case: Case) -> Iterator[Observation]:
     most, _, largest = max(per_node, default=(0, 0, None))
     if max(most, weights) >= _WORTH_SAYING:
         at = " at max shapes" if shapes else ""
-        title = f"Forecast: {weights / _MEBIBYTE:,.0f} MiB of weights as stored"
-        title += f", {most / _MEBIBYTE:,.0f} MiB of tensors around {{nodes}}{at}" if most else ""
+        title = f"Forecast: {weights / MEBIBYTE:,.0f} MiB of weights as stored"
+        title += f", {most / MEBIBYTE:,.0f} MiB of tensors around {{nodes}}{at}" if most else ""
         yield of_nodes(case, [largest] if largest and most else [], title, same_as="memory")
 
 

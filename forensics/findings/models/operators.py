@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from trtforensics.findings.finding import Confidence, Severity
 from trtforensics.findings.models.restrictions import refusal
 from trtforensics.findings.models.seen import by_operator, by_reason, how_many, of_nodes, repair
-from trtforensics.findings.rule_tables import explained
+from trtforensics.findings.rule import explained
 from trtforensics.knowledge.operators import first_release_of, is_operator, operator_support, restrictions_of, taken_as
 from trtforensics.knowledge.platforms import stack_of
 from trtforensics.knowledge.table import NEWEST

@@ -8,7 +8,7 @@ import numpy as np
 
 from trtforensics.findings.finding import Confidence, Observation
 from trtforensics.findings.models.seen import of_nodes
-from trtforensics.findings.rule_tables import explained
+from trtforensics.findings.rule import explained
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,11 +6,11 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trtforensics.console.counting import counted, listed
+from trtforensics.console.counting import MEBIBYTE, counted, listed
 from trtforensics.engines.requests import allows, strongly_typed
 from trtforensics.findings.finding import Confidence, Observation, Severity
 from trtforensics.findings.models.seen import head, of_nodes, places, repair
-from trtforensics.findings.rule_tables import explained
+from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import sanitize
 from trtforensics.findings.target import BOUNDS, profile_of
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 _MESSAGE = 2**31
 _CONSTANT = 16 << 20
 """Bytes of a Constant node that is better an initializer."""
-_MEBIBYTE = 1 << 20
 
 
 @explained("TF183")
@@ -75,7 +74,7 @@ def too_large(case: Case) -> Iterator[Observation]:
         yield Observation(f"The model's message has {size / 2**30:.2f} GiB", [head(case)], same_as="size")
     nodes = [node for node in case.checked.nodes if node.op == "Constant" and node.proto.ByteSize() > _CONSTANT]
     if nodes:
-        most = max(node.proto.ByteSize() for node in nodes) / _MEBIBYTE
+        most = max(node.proto.ByteSize() for node in nodes) / MEBIBYTE
         title = f"Constant nodes hold up to {most:,.0f} MiB, which initializers should: {{nodes}}"
         yield of_nodes(case, nodes, title, severity=Severity.NOTE, same_as="constants")
 

@@ -11,7 +11,7 @@ from trtforensics.engines.requests import allows, strongly_typed
 from trtforensics.findings.finding import Observation, Severity, Step
 from trtforensics.findings.models.operators import release_of
 from trtforensics.findings.models.seen import head, of_nodes
-from trtforensics.findings.rule_tables import explained
+from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import trtforensics
 from trtforensics.findings.steps.machine import compute_capability
 from trtforensics.knowledge.operators import first_gpu_of, taken_as

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted, listed
 from trtforensics.findings.finding import Observation, Step
-from trtforensics.findings.rule_tables import explained
+from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import trtforensics, unused_name
 from trtforensics.model.data_types import Accumulator
 from trtforensics.model.kernel import NameEvidence

@@ -17,7 +17,7 @@ from trtforensics.findings.layers import (
     severity_of,
     spans_of,
 )
-from trtforensics.findings.rule_tables import explained
+from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import profile
 from trtforensics.model.data_types import HALVES, QUANTISED
 from trtforensics.model.layer_types import DATA_MOVEMENT, GENERATED, REFORMATS

@@ -9,7 +9,7 @@ from trtforensics.console.counting import counted, grouped, listed
 from trtforensics.findings.finding import Observation
 from trtforensics.findings.layers import runs_in
 from trtforensics.findings.observations import observe, quoted
-from trtforensics.findings.rule_tables import explained
+from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import profile, reduce
 from trtforensics.findings.steps.machine import workspace
 from trtforensics.model.timings import tactic_text

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from trtforensics.console.counting import counted, listed
+from trtforensics.console.counting import MEBIBYTE, counted, listed
 from trtforensics.findings.finding import Confidence, Observation, Severity
 from trtforensics.findings.observations import near, observe
-from trtforensics.findings.rule_tables import explained
-from trtforensics.findings.steps.machine import MEBIBYTE, is_jetson, memory_mib, workspace
+from trtforensics.findings.rule import explained
+from trtforensics.findings.steps.machine import is_jetson, memory_mib, workspace
 from trtforensics.knowledge.platforms import releases_for
 from trtforensics.model.log import Outcome, Tool
 

@@ -11,7 +11,7 @@ from trtforensics.engines.requests import TYPE_WORDS, allows, command_span, cons
 from trtforensics.findings.finding import Observation, Severity, Step
 from trtforensics.findings.layers import is_foreign, output_types
 from trtforensics.findings.observations import observe
-from trtforensics.findings.rule_tables import explained
+from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import CLOSE, autocast, polygraphy_run, trtexec, typed
 from trtforensics.model.layer_types import is_foreign_node
 

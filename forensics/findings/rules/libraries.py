@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from trtforensics.console.counting import grouped, listed
 from trtforensics.findings.finding import Observation, Severity, Step
 from trtforensics.findings.observations import followed_by, near, observe, quoted, unexplained
-from trtforensics.findings.rule_tables import explained
+from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import engine_path, trtexec
 from trtforensics.knowledge.operators import is_operator
 from trtforensics.knowledge.terms import error_code

@@ -8,7 +8,7 @@ from trtforensics.console.counting import listed
 from trtforensics.engines.requests import WEAK_FLAGS, command_span
 from trtforensics.findings.finding import Observation, Severity, Step
 from trtforensics.findings.observations import observe
-from trtforensics.findings.rule_tables import explained
+from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import default_level, given_flags, trtexec
 from trtforensics.findings.versions import flags_of
 

@@ -9,7 +9,7 @@ from trtforensics.engines.requests import allows, command_span, precision_fact
 from trtforensics.findings.finding import Confidence, Observation, Severity, Step
 from trtforensics.findings.layers import is_quantised
 from trtforensics.findings.observations import observe
-from trtforensics.findings.rule_tables import explained
+from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import CLOSE, polygraphy_run, trtexec, typed_step
 from trtforensics.model.log import Tool
 from trtforensics.model.run import furthest

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from trtforensics.console.counting import grouped, listed
 from trtforensics.findings.finding import Observation, Severity, Step
 from trtforensics.findings.observations import CLASSES, NEAR, explained_by_class, near, observe
-from trtforensics.findings.rule_tables import explained
+from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import autocast, polygraphy, sanitize
 from trtforensics.knowledge.operators import first_release_of, is_operator
 from trtforensics.model.log import Tool

@@ -19,7 +19,7 @@ from trtforensics.findings.layers import (
     spans_of,
 )
 from trtforensics.findings.observations import observe
-from trtforensics.findings.rule_tables import explained
+from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import autocast, given_flags, options, trtexec, typed, typed_step
 from trtforensics.findings.steps.machine import compute_capability
 from trtforensics.model.layer_types import COMPUTES_NOTHING, is_foreign_node

@@ -8,7 +8,7 @@ from trtforensics.console.counting import counted, listed
 from trtforensics.findings.finding import Observation, Severity, Step
 from trtforensics.findings.layers import cost_of, is_foreign, spans_of
 from trtforensics.findings.observations import followed_by, observe
-from trtforensics.findings.rule_tables import explained
+from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import (
     default_level,
     replay_path,

@@ -9,7 +9,7 @@ from trtforensics.engines.requests import command_span
 from trtforensics.findings.finding import Cost, Observation, Severity, Step
 from trtforensics.findings.layers import LAUNCH_MS, cost_of, is_quantize_node, is_reformat, severity_of, spans_of
 from trtforensics.findings.observations import observe
-from trtforensics.findings.rule_tables import explained
+from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import PROFILING, given_flags, profile, trtexec, typed_step
 from trtforensics.model.ledger import UnitKind
 from trtforensics.model.profile import TimeSource

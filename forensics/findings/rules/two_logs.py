@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from trtforensics.console.counting import counted, listed
 from trtforensics.findings.arithmetic import sums_of
 from trtforensics.findings.finding import Observation, Step
-from trtforensics.findings.rule_tables import explained
+from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import trtforensics, unused_name
 
 if TYPE_CHECKING:

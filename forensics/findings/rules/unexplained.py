@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from trtforensics.console.counting import grouped, listed
 from trtforensics.findings.finding import Confidence, Observation, Severity, Step
 from trtforensics.findings.observations import CLASSES, NO_ENGINE, NO_RUN, observe, quoted, says, unexplained
-from trtforensics.findings.rule_tables import explained
+from trtforensics.findings.rule import explained
 from trtforensics.findings.rules.gpu import unfitting
 from trtforensics.findings.steps.commands import detailed_flags, logged, options, polygraphy_run, trtexec
 from trtforensics.model.log import Outcome, Tool

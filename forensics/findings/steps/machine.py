@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import MEBIBYTE
 from trtforensics.findings.finding import Step
 from trtforensics.findings.steps.commands import options, polygraphy_run, trtexec, value_of
 from trtforensics.model.log import Tool
@@ -12,7 +13,6 @@ from trtforensics.model.log import Tool
 if TYPE_CHECKING:
     from trtforensics.findings.case import Case
 
-MEBIBYTE = 1 << 20
 _LEAST = 1024
 """The least workspace in MiB that is proposed, where the GPU has as much."""
 _VOLTA = (7, 0)

@@ -12,8 +12,7 @@ import pytest
 from trtforensics.findings.finding import Severity
 from trtforensics.findings.observations import CLASSES
 from trtforensics.findings.registry import rules
-from trtforensics.findings.rule import Fix
-from trtforensics.findings.rule_tables import explained, read_table, table_rules
+from trtforensics.findings.rule import Fix, explained, read_table, table_rules
 from trtforensics.findings.rules.speed import dominant, reformats
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.line_kinds import CAUSE, SENTENCE
