@@ -27,6 +27,8 @@ class ElementType(NamedTuple):
 
     ``option`` is the type that a build option must allow for layers to compute in it (``FP32`` for ``TF32``), ``bits``
     the size of an element, ``onnx`` its name in ONNX and ``replay`` in a tactic replay (``DataType.HALF``).
+    ``inspector`` is what a log calls the type that a detailed dump spells so, ``kernels`` the words and letters for it
+    in kernel names, in lower case.
     """
 
     name: str
@@ -35,6 +37,8 @@ class ElementType(NamedTuple):
     bits: str
     onnx: str
     replay: str
+    inspector: str
+    kernels: str
 
 
 with open(__file__.rpartition(".")[0] + ".tsv", encoding="utf-8") as _table:  # noqa: PTH123 - pathlib is slow to import

@@ -61,7 +61,7 @@ class SourceInfo:
         return self, 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class LineCounts:
     """Every physical line in exactly one class; the four add up to the lines of the source."""
 

@@ -260,7 +260,8 @@ def notes_text(reproduction: Reproduction, answer: SearchAnswer, nodes: tuple[in
 
     ``nodes`` are the numbers before and after, ``model`` is the model as text where it is small.
     """
-    failure = reproduction.failure
+    failure, (before, after) = reproduction.failure, nodes
+    kept = "the original's only node" if before == 1 else f"{after:,} of the original's {before:,} nodes"
     lines = ["# A minimal model that fails", ""]
     if failure is not None:
         lines += [f"The {failure.stage} {failure.ended}: {failure.sentence}", ""]
@@ -268,17 +269,13 @@ def notes_text(reproduction: Reproduction, answer: SearchAnswer, nodes: tuple[in
     lines += [
         "## Model",
         "",
-        f"`reduced.onnx`: {_kept(*nodes)}. {_certificate(answer, nodes[1])}",
+        f"`reduced.onnx`: {kept}. {_certificate(answer, after)}",
         "",
     ]
     lines += ["```", model.rstrip(), "```", ""] if model else []
     lines += _to_reproduce(reproduction)
     lines += ["## Versions", "", *(f"- {name} {version}" for name, version in _versions(reproduction).items()), ""]
     return "".join(f"{visible(masked(line))}\n" for text in lines for line in text.split("\n"))
-
-
-def _kept(before: int, after: int) -> str:
-    return "the original's only node" if before == 1 else f"{after:,} of the original's {before:,} nodes"
 
 
 def _certificate(answer: SearchAnswer, count: int) -> str:

@@ -27,15 +27,6 @@ if TYPE_CHECKING:
     from trtforensics.reduce.graph_lever import ReductionLever
 
 
-def search_for(lever: ReductionLever, limit: int | None) -> ReductionSearch:
-    """Return the search over a lever's items; ``limit`` is the most probes."""
-    deriver = lever.deriver
-    reads, file = lever.original.reads(), deriver.file
-    rewritings, rewriting = (0, "") if file is None else (len(file.simplifications), file.changes)
-    terrain = Terrain(reads, len(deriver.simplifications), deriver.relevant, lever.hints, rewritings, rewriting)
-    return ReductionSearch(terrain, limit=limit)
-
-
 @dataclass(frozen=True, slots=True)
 class OtherFailure:
     """A failure that is not the original's, and how many probes ended at it."""
@@ -126,15 +117,19 @@ def reduce_model(
         KeyboardInterrupt: the user stopped it; the directory holds everything up to now.
         ForensicsError: see :func:`trtforensics.bisection.session.bisection.bisect`.
     """
-    search = search_for(lever, options.max_builds)
+    deriver = lever.deriver
+    reads, file = lever.original.reads(), deriver.file
+    rewritings, rewriting = (0, "") if file is None else (len(file.simplifications), file.changes)
+    terrain = Terrain(reads, len(deriver.simplifications), deriver.relevant, lever.hints, rewritings, rewriting)
+    search = ReductionSearch(terrain, limit=options.max_builds)
     search_answer, _ = bisect(directory, lever, search, options, show)
     failure = lever.reference()
     first = len(lever.original.nodes)
     is_whole = len(search.smallest) == len(lever.items)
     smallest = frozenset() if failure is None or is_whole else search.smallest
     nodes = [index for index in sorted(smallest) if index < first]
-    simpler = [each for index, each in enumerate(lever.deriver.simplifications, first) if index in smallest]
-    recording = lever.deriver.recording
+    simpler = [each for index, each in enumerate(deriver.simplifications, first) if index in smallest]
+    recording = deriver.recording
     controls = [probe for probe in search_answer.probes if not probe.active]
     reduction = Reduction(
         nodes=first,

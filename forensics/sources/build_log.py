@@ -192,7 +192,8 @@ class _Live:
         if begin < self._due or lines == self._lines or not self._scanned.recognised:
             return
         self._lines = lines
-        so_far = replace(self._scanned, line_starts=self._scanned.line_starts[:])
+        counts, starts = replace(self._scanned.counts), self._scanned.line_starts[:]
+        so_far = replace(self._scanned, counts=counts, line_starts=starts)
         self._on_log(assemble(so_far, self._source.so_far()))
         self._due = begin + max(_REST_S, (time.monotonic() - begin) * _REST_FACTOR)
 

@@ -71,12 +71,10 @@ class Tuning(NamedTuple):
 
 def resolve(build: Tuning) -> None:
     """Join each layer of a build's engine to what it came from, and decide what of the tuning is final."""
-    if not build.choices and not build.cached:
-        _explain_all(build.layers, _NO_TUNING)
-        return
     chosen = chosen_pass(build.passes)
-    if chosen is None:
-        _explain_all(build.layers, _NOT_CHOSEN)
+    if chosen is None or not (build.choices or build.cached):
+        for layer in build.layers:
+            _explain(layer, _NOT_CHOSEN if build.choices or build.cached else _NO_TUNING)
         return
     tuned: Iterable[Choice | CachedResult] = (*build.choices, *build.cached)
     for record in tuned:
@@ -84,11 +82,6 @@ def resolve(build: Tuning) -> None:
             record.final = False
     if build.layers:
         _Engine(build, chosen).resolve()
-
-
-def _explain_all(layers: Iterable[EngineLayer], why: str) -> None:
-    for layer in layers:
-        _explain(layer, why)
 
 
 def _explain(layer: EngineLayer, why: str) -> None:

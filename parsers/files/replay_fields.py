@@ -12,6 +12,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trtforensics.errors import NotAReplayError
+from trtforensics.model.data_types import ELEMENT_TYPES
 from trtforensics.model.replay import ProblemSeverity, ReplayEntry, ReplayForm, ReplayTensor
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ LEGACY_ALGORITHM = "__polygraphy_encoded_Algorithm"
 LEGACY_TOP = "__polygraphy_encoded_TacticReplayData"
 LEGACY_VALUE = "polygraphy_serialized_json_type"
 
-DTYPES = ("FLOAT", "HALF", "BF16", "INT8", "INT32", "INT64", "BOOL", "UINT8", "FP8", "INT4", "FP4", "E8M0")
+DTYPES = tuple(element.replay for element in ELEMENT_TYPES.values() if element.replay)
 """The enumerators of ``tensorrt.DataType``, TensorRT 7 to 11."""
 
 FORMATS = (
@@ -159,28 +160,18 @@ class EntryReader:
         return True
 
     def _implementation(self, value: dict[str, Any], path: FieldPath) -> int | None:
-        if self._missing(value, path, "implementation"):
-            return None
-        number = value["implementation"]
-        path = (*path, "implementation")
-        if not _is_integer(number):
-            what = f"the runner's id is {_shown(number)}, no integer; {_NEVER}"
-            self._refuse("implementation-type", path, what, "Restore the number, such as 2147483657 for 0x80000009")
-            return None
-        if not -_RUNNERS // 2 <= number < _RUNNERS:
-            what = f"the runner's id {number} does not fit into 32 bits; {_NEVER}"
-            self._refuse("implementation-range", path, what, "Restore the number, such as 2147483657 for 0x80000009")
-            return None
-        return int(number)
+        advice = "Restore the number, such as 2147483657 for 0x80000009"
+        number = self._integer(value, path, "implementation", "the runner's id", advice)
+        if number is None or -_RUNNERS // 2 <= number < _RUNNERS:
+            return number
+        what = f"the runner's id {number} does not fit into 32 bits; {_NEVER}"
+        self._refuse("implementation-range", (*path, "implementation"), what, advice)
+        return None
 
     def _tactic(self, value: dict[str, Any], path: FieldPath) -> int | None:
-        if self._missing(value, path, "tactic"):
-            return None
-        number = value["tactic"]
+        number = self._integer(value, path, "tactic", "the tactic", _tactic_advice(value.get("tactic")))
         path = (*path, "tactic")
-        if not _is_integer(number):
-            what = f"the tactic is {_shown(number)}, no integer; {_NEVER}"
-            self._refuse("tactic-type", path, what, _tactic_advice(number))
+        if number is None:
             return None
         if not -_SIGNED <= number < _UNSIGNED:
             self._refuse("tactic-range", path, f"the tactic {number} does not fit into 64 bits; {_NEVER}", "Restore it")
@@ -188,7 +179,16 @@ class EntryReader:
         if number >= _SIGNED:
             what = f"the tactic {number} is spelled unsigned, TensorRT reports it signed; {_NEVER}"
             self._refuse("tactic-unsigned", path, what, f"Write {number - _UNSIGNED}; `replay convert` does")
-        return int(number) % _UNSIGNED
+        return number % _UNSIGNED
+
+    def _integer(self, value: dict[str, Any], path: FieldPath, key: str, called: str, advice: str) -> int | None:
+        if self._missing(value, path, key):
+            return None
+        if _is_integer(value[key]):
+            return int(value[key])
+        what = f"{called} is {_shown(value[key])}, no integer; {_NEVER}"
+        self._refuse(f"{key.replace('_', '-')}-type", (*path, key), what, advice)
+        return None
 
     def _tensors(self, value: dict[str, Any], path: FieldPath, side: str, *, legacy: bool) -> tuple[ReplayTensor, ...]:
         if self._missing(value, path, side):
@@ -271,13 +271,9 @@ class EntryReader:
 
     def _small(self, value: dict[str, Any], path: FieldPath, key: str) -> int | None:
         """Read ``vectorized_dim`` or ``components_per_element``; null is what TensorRT before 8.6 gave."""
-        if self._missing(value, path, key) or value[key] is None:
+        if key in value and value[key] is None:
             return None
-        if _is_integer(value[key]):
-            return int(value[key])
-        what = f"`{key}` is {_shown(value[key])}, no integer; {_NEVER}"
-        self._refuse(f"{key.replace('_', '-')}-type", (*path, key), what, "Restore the number")
-        return None
+        return self._integer(value, path, key, f"`{key}`", "Restore the number")
 
 
 def _form_of(value: object, *, legacy: bool) -> ReplayForm | None:

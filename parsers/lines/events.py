@@ -15,8 +15,9 @@ from __future__ import annotations
 import math
 from array import array
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from itertools import islice
+from operator import add
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -303,10 +304,8 @@ class ScannedLines:
     """The lines that no rule reads."""
     line_starts: array[int] = field(default_factory=lambda: array("q"))
     """The byte where each line begins in the log."""
-    typed: int = 0
-    unprefixed: int = 0
-    blank: int = 0
-    unknown: int = 0
+    counts: LineCounts = field(default_factory=LineCounts)
+    """The lines so far, each in one class."""
     recognised: bool = False
     """Whether any line is TensorRT's or trtexec's beyond doubt."""
     mentioned: bool = False
@@ -321,11 +320,6 @@ class ScannedLines:
     """The first of these that no other program can have printed: its prefix is TensorRT's, or a rule reads it."""
     first_banner: int | None = None
 
-    @property
-    def counts(self) -> LineCounts:
-        """The lines so far, each in one class."""
-        return LineCounts(self.typed, self.unprefixed, self.blank, self.unknown)
-
     def join(self, later: ScannedLines) -> None:
         """Take over the lines that follow, the first of which carries a prefix."""
         shift = len(self.line_starts)
@@ -339,10 +333,7 @@ class ScannedLines:
             self.events.sort(before)
         self.drift.join(later.drift, shift)
         self.line_starts.extend(later.line_starts)
-        self.typed += later.typed
-        self.unprefixed += later.unprefixed
-        self.blank += later.blank
-        self.unknown += later.unknown
+        self.counts = LineCounts(*map(add, astuple(self.counts), astuple(later.counts)))
         self.recognised = self.recognised or later.recognised
         self.mentioned = self.mentioned or later.mentioned
         self.dialect, self.after_verdict = later.dialect, later.after_verdict

@@ -238,7 +238,7 @@ class Scanner:
         for batch in batches:
             self._note_messages(batch, prefixes.severity[batch.rows])
             blank = batch.drop_blanks()
-            self.scanned.blank += len(blank)
+            self.scanned.counts.blank += len(blank)
             self.scanned.events["blank"].extend(blank + self._first_line, {})
             blanks.append(blank)
             self._read(batch, prefixed[batch.rows], singles)
@@ -254,13 +254,14 @@ class Scanner:
             return
         index = LineIndex(b"".join([part + b"\n" for parts in glued.values() for part in parts]))
         lines = np.array([line for line, parts in glued.items() for _ in parts])
-        typed, blank, singles_of_parts = self.scanned.typed, self.scanned.blank, _Singles()
+        counts, singles_of_parts = self.scanned.counts, _Singles()
+        typed, blank = counts.typed, counts.blank
         prefixes = self._prefixes.read(index)
         dialects = prefixes.dialect[prefixes.dialect >= 0]
         self.scanned.recognised = self.scanned.recognised or bool(_STRONG[dialects].any())
         self._read_all(index, prefixes, lines, singles_of_parts)
         unknown = dict(reversed(singles_of_parts.unknown))  # the first such part of each line
-        self.scanned.typed, self.scanned.blank = typed + len(glued) - len(unknown), blank
+        counts.typed, counts.blank = typed + len(glued) - len(unknown), blank
         singles.headings += singles_of_parts.headings
         singles.banners += singles_of_parts.banners
         self._note_unknown(sorted(unknown.items()))
@@ -277,7 +278,7 @@ class Scanner:
             return lines[:0]
         kind, match = matched
         self.scanned.mentioned = True
-        self.scanned.typed += len(lines)
+        self.scanned.counts.typed += len(lines)
         if kind.kept is not None:
             self.scanned.events[kind.name].add(self._first_line + lines[0], named_fields(kind, match.groups()))
         return lines
@@ -336,7 +337,7 @@ class Scanner:
 
     def _note_typed(self, kind: str, numbers: npt.NDArray[np.int64], columns: Mapping[str, npt.NDArray[Any]]) -> None:
         """Count lines of a kind, and keep their fields where the kind is kept."""
-        self.scanned.typed += len(numbers)
+        self.scanned.counts.typed += len(numbers)
         self.scanned.recognised = True
         if kind in KEPT:
             self.scanned.events[kind].extend(numbers, columns)
@@ -363,7 +364,7 @@ class Scanner:
             if match is not None and line in left:
                 fields = named_fields(_banner(), match.groups())
                 self.scanned.events["banner"].add(self._first_line + line, fields)
-                self.scanned.typed += 1
+                self.scanned.counts.typed += 1
                 self.scanned.recognised = True
                 singles.banners.append((line, fields["verdict"] != _RUNNING))
                 del left[line]
@@ -376,7 +377,7 @@ class Scanner:
 
     def _note_unknown(self, unknown: list[tuple[int, bytes]]) -> None:
         """Count the lines of loggers that no rule reads."""
-        self.scanned.unknown += len(unknown)
+        self.scanned.counts.unknown += len(unknown)
         for line, body in unknown:
             self.scanned.drift.add(self._first_line + line, body)
 
@@ -396,7 +397,7 @@ class Scanner:
 
     def _note_names(self, bodies: Bodies, headings: list[int], unprefixed: list[int]) -> None:
         """Note the lines of other programs; right behind a ``Layers:`` line they are names of layers."""
-        self.scanned.unprefixed += len(unprefixed)
+        self.scanned.counts.unprefixed += len(unprefixed)
         others = np.array(unprefixed, np.int64)
         if headings or self._names_line == self._first_line - 1:
             names = set(unprefixed)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from trtforensics.model.data_types import ELEMENT_TYPES
 from trtforensics.model.kernel import KernelFacts
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.line_kinds import KERNEL, KERNEL_WORD
@@ -24,17 +25,7 @@ if TYPE_CHECKING:
 
 _LIBRARIES = {"gemm": "cublas", "cudnn": "cudnn"}
 
-_TYPES = {
-    **dict.fromkeys(("f16", "fp16", "fp16x2", "half", "h"), "Half"),
-    **dict.fromkeys(("f32", "fp32", "float", "s"), "Float"),
-    **dict.fromkeys(("bf16", "t"), "BFloat16"),
-    **dict.fromkeys(("i8", "s8", "int8", "int8x4"), "Int8"),
-    **dict.fromkeys(("i32", "s32", "int32", "i"), "Int32"),
-    **dict.fromkeys(("i4", "s4"), "Int4"),
-    **dict.fromkeys(("e4m3", "e5m2"), "FP8"),
-    "u8": "UInt8",
-    "tf32": "TF32",
-}
+TYPES = {word: element.name for element in ELEMENT_TYPES.values() for word in element.kernels.split()}
 """The words and letters of all families for a type, in lower case, and TensorRT's spelling of it."""
 
 
@@ -110,7 +101,7 @@ def _architecture(fields: Fields) -> str | None:
 
 
 def _type(fields: Fields, name: str) -> str | None:
-    return _TYPES.get(fields.get(name, "").lower())
+    return TYPES.get(fields.get(name, "").lower())
 
 
 def _sizes(text: str) -> tuple[int, ...]:
@@ -138,7 +129,7 @@ def _by_convention(rule: str, fields: Fields) -> dict[str, Any]:
         return {"sparse": False, "operand": _type(fields, "stored")}
     if "letter" not in fields:
         return {}
-    of_letter, tensor_core = _TYPES[fields["letter"]], "unit" in fields
+    of_letter, tensor_core = TYPES[fields["letter"]], "unit" in fields
     if rule == "library":
         single = None if tensor_core else "Float"
     else:

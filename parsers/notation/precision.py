@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.model.data_types import FLOATING, QUANTISED, ComputePrecision, PrecisionSource
 from trtforensics.model.layer_types import COMPUTES_NOTHING, GENERATED
-from trtforensics.parsers.notation.kernels import read_kernel
+from trtforensics.parsers.notation.kernels import TYPES, read_kernel
 
 if TYPE_CHECKING:
     from trtforensics.model.log import EngineLayer
@@ -22,8 +22,7 @@ _OWN_CODE = re.compile(r"Plugin|Myelin$|DLA", re.IGNORECASE)
 _PRODUCTS = re.compile(r"Conv|Gemm|Gemv|MatrixMultiply|MatMul|FullyConnected|correlation|fc\b", re.IGNORECASE)
 """Types of layers that multiply their first input with weights or with the second one."""
 _POOLING = re.compile(r"Pool", re.IGNORECASE)
-_TYPE_WORDS = {"int8": "Int8", "fp8": "FP8", "half": "Half", "fp16": "Half", "bf16": "BFloat16"}
-_TYPE_WORD = re.compile("|".join(_TYPE_WORDS), re.IGNORECASE)
+_TYPE_WORD = re.compile("int8|fp8|half|fp16|bf16", re.IGNORECASE)
 _NARROW = QUANTISED | {"UInt8"}
 """Types in which only products and pooling are computed: other layers widen them first."""
 
@@ -51,7 +50,7 @@ def _precision(layer_type: str, kernel: str, inputs: tuple[str, ...], *, casts: 
         return None
     word = _TYPE_WORD.search(layer_type)
     if word is not None:
-        return ComputePrecision(_TYPE_WORDS[word[0].lower()], PrecisionSource.TYPE)
+        return ComputePrecision(TYPES[word[0].lower()], PrecisionSource.TYPE)
     known = _by_inputs(layer_type, inputs, casts=casts)
     return None if known is None else ComputePrecision(known, PrecisionSource.INPUTS)
 

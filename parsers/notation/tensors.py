@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from trtforensics.model.data_types import ELEMENT_TYPES
 from trtforensics.model.log import EngineTensor
 from trtforensics.model.older_python import compiled
 from trtforensics.parsers.grammar import nested
@@ -15,21 +16,7 @@ from trtforensics.parsers.text.numbers import is_whole
 if TYPE_CHECKING:
     from lark import Token, Tree
 
-_DTYPES = {
-    "FP32": "Float",
-    "FP16": "Half",
-    "BF16": "BF16",
-    "BFloat16": "BF16",
-    "Int8": "Int8",
-    "Int32": "Int32",
-    "Int64": "Int64",
-    "Bool": "Bool",
-    "BOOL": "Bool",
-    "UInt8": "UInt8",
-    "FP8": "FP8",
-    "FP4": "FP4",
-    "Int4": "Int4",
-}
+_DTYPES = {element.name: element.inspector for element in ELEMENT_TYPES.values() if element.inspector}
 """The types inside a ``Format/Datatype`` text, and their spelling everywhere else in a log."""
 
 _DTYPE_IN_TEXT = re.compile("|".join(sorted(_DTYPES, key=len, reverse=True)))
