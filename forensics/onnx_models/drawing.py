@@ -110,7 +110,6 @@ class _Readers:
         return IntegerChoice(tuple(int(value) for value in values), f"{node.name} compares it with that")
 
     def _constant(self, name: str) -> Values | None:
-        """Return the values of a constant, flat."""
         tensor = self.survey.constants.get(name)
         if tensor is None and name in self.survey.producers:
             tensor = constant_of(self.survey.nodes[self.survey.producers[name]])

@@ -168,7 +168,6 @@ def _mapped(model: onnx.ModelProto, folder: Path) -> Streamed:
 
 
 def _hold(path: str, external: Sequence[onnx.TensorProto], folder: Path) -> None:
-    """Read the values of external constants into the message."""
     held = 0
     for tensor in external:
         external_data_helper.load_external_data_for_tensor(tensor, str(folder))

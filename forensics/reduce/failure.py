@@ -313,7 +313,6 @@ def _distinct(names: Iterator[str]) -> tuple[str, ...]:
 
 
 def _end_of(path: Path) -> list[str]:
-    """Return the last lines of a file, without carriage returns."""
     with path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - _TAIL))
         return [line.rstrip("\r") for line in file.read().decode(errors="replace").split("\n")]

@@ -190,7 +190,6 @@ def _option(flag: str, place: int) -> str:
 
 
 def _options(reproduction: Reproduction, place: int) -> list[str]:
-    """Return the options of a tool that build as the recipe does."""
     words = [word for flag in reproduction.flags for word in _option(flag, place).split() if word != _BY_DEFAULT]
     recipe = reproduction.recipe
     if recipe is None:
@@ -204,7 +203,6 @@ def _options(reproduction: Reproduction, place: int) -> list[str]:
 
 
 def _filled(command: str, values: Mapping[str, str]) -> str:
-    """Return a command with the shell's variables for its placeholders."""
     marks = {name: f"@{name}@" for name in values}
     filled = fill(command, marks)
     for name, mark in marks.items():

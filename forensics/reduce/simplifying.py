@@ -211,7 +211,6 @@ def _present_sizes(model: onnx.ModelProto, values: Mapping[str, Values]) -> set[
 
 
 def _all_sizes(original: Original, sample: Mapping[str, Values]) -> set[int]:
-    """Return the sizes of a model's tensors as far as they are known."""
     given = {size for name in original.sources.keys() & sample.keys() for size in sample[name].shape}
     inputs = original.model.graph.input
     sizes = {dim.dim_value for value in inputs for dim in value.type.tensor_type.shape.dim}

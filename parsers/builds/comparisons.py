@@ -35,8 +35,6 @@ _OF_OUTPUT = re.compile(
 
 @dataclass(slots=True)
 class _Reading:
-    """A comparison on its way."""
-
     span: SourceSpan
     left: str = ""
     right: str = ""
@@ -44,7 +42,6 @@ class _Reading:
     pass_rate: float | None = None
 
     def update(self, **facts: float | bool | tuple[float, float] | None) -> None:
-        """State more of the last output."""
         if self.outputs:
             self.outputs[-1] = replace(self.outputs[-1], **facts)  # type: ignore[arg-type]  # of the fields' types
 
@@ -76,7 +73,6 @@ def _readings(view: LinesView, spans: Spans) -> Iterator[_Reading]:
 
 
 def _read(reading: _Reading, kind: str, values: list[str | float | None], span: SourceSpan) -> None:
-    """Take over what a line says."""
     if kind == "poly_comparison":
         reading.left, reading.right = map(str, values)
     elif kind == "poly_summary":

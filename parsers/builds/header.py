@@ -175,7 +175,6 @@ def options(log: Log) -> Sequence[Mapping[str, Sequence[Fact]]]:
 
 
 def _devices(log: Log) -> Iterator[Fact]:
-    """Give the devices that there are."""
     for line, name, uuid in log.each("device_available", "name", "uuid"):
         yield Fact("Device", f"{name} ({uuid})", log.spans.of(line))
 

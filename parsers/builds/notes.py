@@ -93,7 +93,6 @@ def _named(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
 
 
 def _causes_of(texts: Sequence[str]) -> dict[str, NamedCauses]:
-    """Return the causes that each text names."""
     raw = [text.encode() for text in texts]
     possible = possible_causes(raw)
     return {text: _named_in(message, possible) for text, message in zip(texts, raw, strict=True)}

@@ -123,7 +123,6 @@ class _KnownFormats:
             self._known[tensor] = only
 
     def learn(self, combination: _Formats, border: _Border) -> None:
-        """Take over the formats of a settled layer."""
         for formats, tensors in zip(combination, border, strict=True):
             if len(formats) == len(tensors):
                 for text, tensor in zip(formats, tensors, strict=True):
@@ -164,8 +163,6 @@ def _type_of(text: str) -> tuple[str | None, int]:
 
 
 class _OpenLayer:
-    """An engine layer on its way to its origin."""
-
     def __init__(self, layer: EngineLayer, possibilities: tuple[_Possibility, ...], border: _Border) -> None:
         self.layer = layer
         self.possibilities = possibilities
@@ -272,7 +269,6 @@ class _Engine:
         return [each for each in tuned if (each.record.inputs, each.record.outputs) == formats]
 
     def _join(self, open_layer: _OpenLayer) -> None:
-        """Record what a layer came from, or why that is unknown."""
         layer, origin = open_layer.layer, open_layer.origin
         if origin is not None and origin.is_choice:
             layer.choice = origin.place

@@ -99,7 +99,6 @@ class RunEdges:
 
     @cached_property
     def _verdicts(self) -> list[int]:
-        """The lines with a verdict."""
         return [line for line, _ in verdicts(self._log)]
 
     @cached_property

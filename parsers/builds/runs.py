@@ -117,7 +117,6 @@ def runs(
 
 
 def _program(view: LinesView, log: Log, own: int) -> tuple[Program, int | None]:
-    """Return the program of a run, and the line that shows it."""
     for line, name in view.each("banner", "program"):
         if name is not None:
             return _of_banner(name), line

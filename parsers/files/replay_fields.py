@@ -313,7 +313,6 @@ def _shown(value: object) -> str:
 
 
 def _kind(value: object) -> str:
-    """Name the JSON type of a value."""
     if value is None:
         return "null"
     names = {dict: "an object", list: "a list", str: "a string", bool: "a truth value", int: "an integer"}

@@ -102,7 +102,6 @@ def grammar_text(start: str) -> str:
 
 
 def _start_of(file: str) -> str:
-    """Return the start rule of the grammar that a file is a part of."""
     return next((start for start, beginning in _OWN_FILES.items() if file.startswith(beginning)), LINE)
 
 
@@ -253,7 +252,6 @@ class _RegexWriter:
 
 
 def _common_opening(sequences: list[tuple[str, ...]]) -> tuple[str, ...]:
-    """Return the terminals that every sequence begins with."""
     columns = zip(*sequences, strict=False)
     same = itertools.takewhile(lambda column: len(set(column)) == 1, columns)
     return tuple(column[0] for column in same)

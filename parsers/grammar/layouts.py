@@ -243,7 +243,6 @@ def _segment(items: list[str | RuleTerminal]) -> Segment:
 
 
 def _regex(item: str | RuleTerminal) -> str:
-    """Write a literal or a terminal as it stands in the kind's regex."""
     if isinstance(item, str):
         return re.escape(item)
     return f"((?>{item.regex}))" if item.field is not None else f"(?>{item.regex})"

@@ -101,7 +101,6 @@ class _Begun(NamedTuple):
     open: frozenset[str] = frozenset()
 
     def followed(self, by: _Begun) -> _Begun:
-        """Return how both parts together begin."""
         whole = {text + behind for text in self.whole for behind in by.whole}
         longer = {(text + behind)[:_LONGEST] for text in self.whole for behind in by.open}
         cut = {text[:_LONGEST] for text in whole if len(text) >= _LONGEST}
@@ -155,7 +154,6 @@ def _group(regex: str, at: int, *, front: bool) -> tuple[_Begun, int]:
 
 
 def _single(regex: str, at: int) -> tuple[_Begun, int]:
-    """Read a character or a class of them."""
     item = _ITEM.match(regex, at)
     if item is None:
         return _ANYTHING, at + 1

@@ -138,7 +138,6 @@ class BulkReader:
             yield from self._read(self._rules.by_text, bodies, free, wanted)
 
     def _opened(self, bodies: Bodies, lines: Positions) -> Iterator[tuple[int, Positions]]:
-        """Give the lines that begin with each of the known words."""
         table = self._rules.words
         for place, rows in grouped(table.places(bodies.openings[lines]), len(table.words)):
             yield table.words[place], lines[rows]
@@ -177,8 +176,6 @@ class BulkReader:
 
 
 class _LayoutReader:
-    """Reads the lines of one layout."""
-
     def __init__(self, layout: Layout, rank: int, texts: Texts) -> None:
         self.layout = layout
         self.opening = layout.opener or layout.first_byte
@@ -207,7 +204,6 @@ class _LayoutReader:
         return sorted(readers, key=lambda placed: isinstance(placed[1], _Plain | _Composite))
 
     def order(self) -> tuple[int, int]:
-        """Return the sort key for the order in which readers are tried."""
         return self.rank, -self.lines
 
     def read(self, bodies: Bodies, lines: Positions) -> _LayoutRead:
@@ -279,7 +275,6 @@ class _LayoutReader:
 
 
 def _reader(segment: Segment, kept: tuple[str, ...], texts: Texts) -> _Direct:
-    """Return what reads a segment."""
     names = tuple(field for field in segment.fields if field in kept)
     name = names[0] if names else ""
     if segment.content in _NUMBERS and (not name or column_type(name) is _NUMBERS[segment.content][0]):
@@ -341,7 +336,6 @@ class _Plain(_Direct):
         return numbers if self._name else None, numbers != _REFUSED
 
     def _numbers(self, index: LineIndex, spans: TextSpans) -> list[int]:
-        """Return which texts stand there."""
         return self._texts.ids(spans.texts(index.data))
 
 

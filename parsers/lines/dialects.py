@@ -115,7 +115,6 @@ def _union(start: str) -> tuple[re.Pattern[bytes], dict[int, LineKind]]:
 
 
 def _severity(level: bytes) -> str:
-    """Return a level as E, W, I or V."""
     upper = level.upper()
     return _SEVERITY.get(upper) or upper[:1].decode() or _LEVEL_LOST
 

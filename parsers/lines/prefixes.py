@@ -241,7 +241,6 @@ def _second_prefix() -> re.Pattern[bytes]:
 
 
 def _cut(index: LineIndex, line: int, body: int) -> list[bytes]:
-    """Cut a line where each further message of its body begins."""
     begin, end = int(index.starts[line]), int(index.ends[line])
     first = end - len(index.data[begin:end].lstrip(_FRONT))  # searched for once: one line may hold a whole log
     starts = (prefix.start() for prefix in _second_prefix().finditer(index.data, body, end))

@@ -165,7 +165,6 @@ def middle_of(source: Source) -> int | None:
 
 
 def _processors() -> int:
-    """Return how many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -97,7 +97,6 @@ class _Singles:
     """Banners, each with whether it is a verdict."""
 
     def unread(self) -> npt.NDArray[np.int64]:
-        """Return the lines that no rule reads, sorted."""
         return np.sort(np.array([*(line for line, _ in self.unknown), *self.unprefixed], np.int64))
 
 
@@ -297,7 +296,6 @@ class Scanner:
         singles.unprefixed = [line for line in singles.unprefixed if line not in read]
 
     def _note_loggers(self, dialects: npt.NDArray[np.int64], lines: npt.NDArray[np.int64]) -> None:
-        """Note where the logger changes."""
         if not len(lines):
             return
         dialects = dialects[lines]
@@ -309,7 +307,6 @@ class Scanner:
         self.scanned.dialect = int(dialects[-1])
 
     def _note_messages(self, batch: _LineBatch, severity: npt.NDArray[np.int64]) -> None:
-        """Note every warning and error."""
         index = batch.bodies.index
         spans = batch.bodies.spans(np.flatnonzero(batch.left & _IS_MESSAGE[severity]))
         text = self._messages.values(index, spans, lambda new: self.scanned.events.texts.ids(new.texts(index.data)))
@@ -317,7 +314,6 @@ class Scanner:
         self.scanned.events["message"].extend(batch.lines[spans.lines] + self._first_line, columns)
 
     def _read(self, batch: _LineBatch, prefixed: npt.NDArray[np.bool_], singles: _Singles) -> None:
-        """Read the lines that are left of a batch."""
         for stages, of_logger in (self._stages, prefixed), (self._bare_stages, ~prefixed):
             for stage in stages:
                 wanted = batch.left & of_logger
@@ -336,7 +332,6 @@ class Scanner:
                         singles.unprefixed_rows += batch.rows[bodies].tolist()
 
     def _note_typed(self, kind: str, numbers: npt.NDArray[np.int64], columns: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Count lines of a kind, and keep their fields where the kind is kept."""
         self.scanned.counts.typed += len(numbers)
         self.scanned.recognised = True
         if kind in KEPT:
@@ -371,12 +366,10 @@ class Scanner:
         singles.unprefixed = list(left)
 
     def _note_asides(self, asides: list[tuple[int, str, dict[str, bytes | None]]]) -> None:
-        """Keep what lines that no rule reads tell of a run."""
         for line, kind, fields in asides:
             self.scanned.events[kind].add(self._first_line + line, fields)
 
     def _note_unknown(self, unknown: list[tuple[int, bytes]]) -> None:
-        """Count the lines of loggers that no rule reads."""
         self.scanned.counts.unknown += len(unknown)
         for line, body in unknown:
             self.scanned.drift.add(self._first_line + line, body)
@@ -391,7 +384,6 @@ class Scanner:
         self._keep_untyped([*unknown, *zip(unprefixed, texts, strict=True)])
 
     def _keep_untyped(self, texts: list[tuple[int, bytes]]) -> None:
-        """Keep texts by their lines."""
         for line, text in sorted(texts):
             self.scanned.events["untyped"].add(self._first_line + line, {"text": text})
 

@@ -74,7 +74,6 @@ class Dispatch:
         return None
 
     def _of_key(self, key: bytes) -> _Candidates:
-        """Return the kinds whose bodies begin so."""
         if len(self._by_start) >= _MAX_KEYS:
             self._by_start.clear()
         text = key.decode("latin-1")
@@ -119,7 +118,6 @@ class SingleReader:
             yield KindRows(kind, lines[rows], self._columns(kind, numbers[rows]))
 
     def _of_new(self, index: LineIndex, spans: TextSpans) -> list[int]:
-        """Judge bodies that were not read before; return the number of each."""
         return list(map(self._judge, spans.texts(index.data)))
 
     def _columns(self, kind: str | None, bodies: npt.NDArray[np.int32]) -> dict[str, npt.NDArray[Any]]:
@@ -143,7 +141,6 @@ class SingleReader:
         return len(self._kind_of) - 1
 
     def _keep(self, kind: str, fields: dict[str, bytes | None]) -> int:
-        """Put fields into the table of their kind; return the row."""
         table = self._tables.get(kind)
         if table is None:
             table = self._tables[kind] = EventColumns(kind, self._texts)

@@ -103,7 +103,6 @@ class UnreadLines:
         return Told(set(lines[numbers % 2 > 0].tolist()), asides)
 
     def _read(self, texts: list[bytes]) -> list[int]:
-        """Give each text a number."""
         causes = [(kind, words) for kind, words in possible_causes(texts) if kind.name != ANY_ERROR]
         asides = [*_possible(_asides(), texts), *(cause for cause in causes if cause[0].name in ENDINGS)]
         return [int(any(True for _ in causes_in(text, causes))) + 2 * self._number(text, asides) for text in texts]

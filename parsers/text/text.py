@@ -53,7 +53,6 @@ class LineMatcher:
 
     @cached_property
     def _bytes(self) -> re.Pattern[bytes]:
-        """The pattern for UTF-8, compiled for whole windows of lines."""
         expression = self.text.encode() if self.regex else _literal(self.text, exact=self._exact)
         return re.compile(expression, self._flags | re.MULTILINE)
 
@@ -278,7 +277,6 @@ class _SpillFile:
         return offset
 
     def read(self, offset: int, size: int) -> bytes:
-        """Return bytes that were appended."""
         with self._lock:
             file = self._opened()
             file.seek(offset)
