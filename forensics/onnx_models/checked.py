@@ -181,9 +181,7 @@ class CheckedModel:
     @cached_property
     def fault(self) -> ShapeFault | None:
         """What inference refuses at the sizes that the inputs state."""
-        model, fault = inferred(self.proto, {}, strict=True)
-        sizes = sizes_by_tensor(model)
-        return fault or _impossible_node(self, sizes)
+        return self.sizes_at({})[1]
 
     @cached_property
     def elements(self) -> Mapping[str, str]:
@@ -200,7 +198,7 @@ class CheckedModel:
         """Return the sizes of tensors where inputs have these shapes, and what inference refuses then."""
         model, fault = inferred(self.proto, shapes, strict=True)
         sizes = sizes_by_tensor(model)
-        return sizes, fault or _impossible_node(self, sizes)
+        return sizes, fault or _impossible_reshape(self, sizes) or _impossible_window(self, sizes)
 
     @cached_property
     def _constants(self) -> Mapping[str, onnx.TensorProto]:
@@ -370,11 +368,6 @@ def _missing_data(path: str, model: onnx.ModelProto) -> dict[str, str]:
         elif (size := (folder / name).stat().st_size) < end:
             faults[name] = f"has {size:,} bytes where {end:,} are wanted"
     return faults
-
-
-def _impossible_node(model: CheckedModel, sizes: Mapping[str, Sizes]) -> ShapeFault | None:
-    """Return the first Reshape, or else window, that does not fit its input, which inference lets pass."""
-    return _impossible_reshape(model, sizes) or _impossible_window(model, sizes)
 
 
 def _impossible_reshape(model: CheckedModel, sizes: Mapping[str, Sizes]) -> ShapeFault | None:

@@ -132,7 +132,7 @@ def read_build_log(  # noqa: PLR0913 - every caller needs some of them only
             raise ReadingCancelled
 
     with source:
-        source.while_waiting(attend)
+        source.on_wait = attend
         for window in source.windows():
             scanner.feed(window)
             on_window(window)

@@ -95,8 +95,7 @@ def _kind_of_directory(path: str) -> Kind:
 
 
 def _opening(path: str) -> bytes:
-    stored = StoredBytes(path, _OPENING)
-    try:
+    with StoredBytes(path, _OPENING) as stored:
         form, chunks = sniff(stored.chunks(), COMPRESSED)
         opening = b""
         for block in to_utf8(decompress(form, chunks, stored.path, _OPENING)):
@@ -104,5 +103,3 @@ def _opening(path: str) -> bytes:
             if len(opening) >= _OPENING:
                 break
         return opening[:_OPENING]
-    finally:
-        stored.close()

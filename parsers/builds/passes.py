@@ -40,22 +40,15 @@ class Passes:
 
     def __init__(self, log: Log) -> None:
         self.of_builds = _of_builds(log)
-        self._begins: list[int] = []
-        self._places: list[int | None] = []
-        """By beginning: the pass that starts there; None before the first and behind the last of several."""
-        self._discarded: list[bool] = []
+        begins: list[tuple[int, int | None, bool]] = []
         for (first, behind), passes in zip(pairwise(log.edges.tolist()), self.of_builds, strict=True):
-            if passes[0].first_line > first:
-                self._begin(first, None, discarded=False)
-            for place, backend_pass in enumerate(passes):
-                self._begin(backend_pass.first_line, place, discarded=backend_pass.chosen is False)
-            if passes[-1].last_line + 1 < behind:
-                self._begin(passes[-1].last_line + 1, None, discarded=False)
-
-    def _begin(self, line: int, place: int | None, *, discarded: bool) -> None:
-        self._begins.append(line)
-        self._places.append(place)
-        self._discarded.append(discarded)
+            begins += [(first, None, False)] if passes[0].first_line > first else []
+            begins += [(each.first_line, place, each.chosen is False) for place, each in enumerate(passes)]
+            begins += [(passes[-1].last_line + 1, None, False)] if passes[-1].last_line + 1 < behind else []
+        self._begins = [line for line, _, _ in begins]
+        self._places = [place for _, place, _ in begins]
+        """By beginning: the pass that starts there; None before the first and behind the last of several."""
+        self._discarded = [discarded for _, _, discarded in begins]
 
     def indexes(self, lines: Lines) -> list[int | None]:
         """Return each line's pass, by its index in its build; None before the first and behind the last of several."""

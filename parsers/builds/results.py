@@ -8,7 +8,6 @@ profile. Only where there is no profile, it is what the autotuner took for the l
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from trtforensics.model.log import CachedResult, Choice, EngineLayer
-    from trtforensics.model.span import SourceSpan
     from trtforensics.parsers.builds.passes import Passes
     from trtforensics.parsers.builds.views import LinesView, Log
 
@@ -189,16 +187,6 @@ _TOTAL = "Total"
 """The name in a table's last row."""
 
 
-@dataclass(slots=True)
-class _Table:
-    """A table on its way to a profile; ``iterations`` is None where its heading is missing."""
-
-    span: SourceSpan
-    iterations: int | None = None
-    rows: list[LayerTime] = field(default_factory=list)
-    total_ms: float | None = None
-
-
 def profiles(log: Log) -> Sequence[tuple[ProfileRun, ...]]:
     """Read the tables of each build, in the log's order."""
     if not log.has(*_ROWS):
@@ -216,23 +204,23 @@ def _profiles(view: LinesView, log: Log) -> Iterable[ProfileRun]:
             kind, "layer", "total_ms", "average_ms", "median_ms", "percent"
         )
     }
-    table: _Table | None = None
+    tables: list[list[int]] = []
+    has_rows, is_whole = False, True
     for line in view.lines(*_HEADINGS, *_ROWS):
         row = rows.get(line)
-        goes_on = table is not None and line not in iterations and table.total_ms is None
-        if table is None or not goes_on or (row is None and table.rows):
-            yield from _read(table)
-            table = _Table(log.spans.of(line), iterations.get(line))
-        if row is not None and row.name == _TOTAL:
-            table.total_ms = row.total_ms
-        elif row is not None:
-            table.rows.append(row)
-    yield from _read(table)
-
-
-def _read(table: _Table | None) -> Iterable[ProfileRun]:
-    if table is not None and table.rows:
-        yield ProfileRun(table.iterations, tuple(table.rows), table.span, table.total_ms)
+        if is_whole or line in iterations or (row is None and has_rows):
+            tables.append([])
+            has_rows = is_whole = False
+        tables[-1].append(line)
+        if row is not None:
+            has_rows = has_rows or row.name != _TOTAL
+            is_whole = row.name == _TOTAL and row.total_ms is not None
+    for lines in tables:
+        of_table = [rows[line] for line in lines if line in rows]
+        totals = [row.total_ms for row in of_table if row.name == _TOTAL]
+        layers = tuple(row for row in of_table if row.name != _TOTAL)
+        if layers:
+            yield ProfileRun(iterations.get(lines[0]), layers, log.spans.of(lines[0]), *totals[-1:])
 
 
 def with_times(

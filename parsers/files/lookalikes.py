@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
+from trtforensics.knowledge.table import rows
 from trtforensics.parsers.lines.dialects import prefix_of
 
 _PICKLE = re.compile(rb"\x80[\x02-\x05]")
@@ -16,9 +17,6 @@ _INSPECTED = re.compile(rb"Loading tactic replay file from|^\s*Algorithm: \(Impl
 _BANNERS = (b"&&&& ", b"=== ")
 _PREFIX_WITHIN = 512
 _JSON_BEGINS = (b"{", b"[")
-_SHOW_THEM = "Replays are what `--save-tactics` writes"
-
-
 _EMPTY = re.compile(rb"[ \t\r\n]*")
 
 
@@ -29,31 +27,24 @@ class What(NamedTuple):
     next_step: str = ""
 
 
-_A_PICKLE = What(
-    "is a Python pickle, as Polygraphy before 0.27 wrote replays; it is not unpickled, since that would run whatever "
-    "it holds",
-    "Load it with that Polygraphy in a sandbox and save it again with 0.27 or later",
-)
-_INSPECTED_TEXT = What(
-    "is the text that `polygraphy inspect tactics` prints, no replay", "Give the file that it was made from"
-)
-
-_A_LOG = What("is a log, no replay", "`trtforensics replay convert LOG` makes one of it")
-
-
 def not_json(opening: bytes) -> What | None:
     """Name the kind of a file that is no JSON by its first bytes; None where it may be JSON."""
     text = opening.lstrip(b" \t\r\n")
     if text.startswith(_JSON_BEGINS) and not _is_logged(text.partition(b"\n")[0]):
         return None
-    recognised = (
-        (_EMPTY.fullmatch(opening), What("the file is empty")),
-        (_PICKLE.match(opening), _A_PICKLE),
-        (b"\0" in opening, What("is binary, no JSON")),
-        (_INSPECTED.search(opening), _INSPECTED_TEXT),
-        (any(map(_is_logged, opening.split(b"\n"))), _A_LOG),
-    )
-    return next((what for is_it, what in recognised if is_it), What("is no JSON, so no replay"))
+    recognised = {
+        "empty": _EMPTY.fullmatch(opening),
+        "pickle": _PICKLE.match(opening),
+        "binary": b"\0" in opening,
+        "inspected": _INSPECTED.search(opening),
+        "log": any(map(_is_logged, opening.split(b"\n"))),
+    }
+    return _what(next((mark for mark, is_it in recognised.items() if is_it), "text"))
+
+
+def _what(mark: str) -> What:
+    row = next(row for row in rows("lookalikes", "trtforensics.parsers.files") if row["mark"] == mark)
+    return What(row["sentence"], row["next_step"])
 
 
 def _is_logged(line: bytes) -> bool:
@@ -62,44 +53,28 @@ def _is_logged(line: bytes) -> bool:
 
 def other_json(value: Any) -> What:  # noqa: ANN401 - any JSON value
     """Name the kind of a JSON document that has not the outline of a replay."""
-    if isinstance(value, dict):
-        what = _other_object(value)
-    elif isinstance(value, list):
-        what = _other_list(value)
-    else:
-        return What("holds a single value, no replay")
-    if what is None and _holds_arrays(value):
-        what = What("holds arrays that Polygraphy saved (inputs or outputs), no replay", _SHOW_THEM)
-    return what or What("is JSON, but no tactic replay: there is no `replay` object in it", _SHOW_THEM)
-
-
-_BY_CLASS = {
-    "IterationContext": "is a debug replay (`--save-debug-replay`): it records how a search went and holds no tactics",
-    "Algorithm": "is the entry of a single layer without the replay around it",
-    "TacticReplayData": "is marked as TacticReplayData, but has no `replay` object",
-    "RunResults": "holds the outputs of a run (`--save-outputs`), no replay",
-}
-
-
-def _other_object(value: dict[str, Any]) -> What | None:
-    if "schema" in value and isinstance(value.get("kind"), str):
+    if isinstance(value, dict) and "schema" in value and isinstance(value.get("kind"), str):
         return What(f"is a `{value['kind']}` document of trtforensics, no replay")
-    for name, what in _BY_CLASS.items():
-        if _class_of(value) == name or any(_class_of(member) == name for member in value.values()):
-            return What(what, _SHOW_THEM)
-    if "Layers" in value:
-        return What("is the layer information of an engine (`--exportLayerInfo`), no replay", _SHOW_THEM)
-    return What(_BY_CLASS["RunResults"], _SHOW_THEM) if _is_run_results(value) else None
+    mark = _mark_of_object(value) if isinstance(value, dict) else _mark_of_list(value)
+    return _what(mark or ("arrays" if _holds_arrays(value) else "json"))
 
 
-def _other_list(value: list[Any]) -> What | None:
+_CLASSES = ("IterationContext", "Algorithm", "TacticReplayData", "RunResults")
+
+
+def _mark_of_object(value: dict[str, Any]) -> str:
+    classes = list(map(_class_of, (value, *value.values())))
+    of_class = next((name for name in _CLASSES if name in classes), "")
+    return of_class or ("Layers" if "Layers" in value else "RunResults" if _is_run_results(value) else "")
+
+
+def _mark_of_list(value: object) -> str:
+    if not isinstance(value, list):
+        return "value"
     first = next((item for item in value if isinstance(item, dict)), {})
     if isinstance(first.get("replay"), dict):
-        what = "holds a list around a replay, which Polygraphy does not load either"
-        return What(what, "Remove the outer brackets, `[` and `]`")
-    if first.keys() & {"count", "averageMs", "timeMs"}:
-        return What("is a profile (`--exportProfile`) or the times of a run, no replay", _SHOW_THEM)
-    return None
+        return "list"
+    return "profile" if first.keys() & {"count", "averageMs", "timeMs"} else ""
 
 
 def _class_of(value: object) -> object:

@@ -146,8 +146,7 @@ def read_document(
     if max_bytes == MAX_BYTES:
         max_bytes = MAX_DOCUMENT_BYTES
     _refuse_long_file(path, max_bytes)
-    stored = StoredBytes(path, WINDOW_BYTES)
-    try:
+    with StoredBytes(path, WINDOW_BYTES) as stored:
         form, chunks = sniff(stored.chunks(), COMPRESSED)
         decoded = decompress(form, chunks, stored.path, WINDOW_BYTES)
         head = next(decoded, b"")
@@ -156,8 +155,6 @@ def read_document(
             if block and not blocks:
                 check(block, stored.path)
             blocks.append(block)
-    finally:
-        stored.close()
     data = b"".join(blocks)
     blocks.clear()
     check_json(data, stored.path)
@@ -181,13 +178,10 @@ def _refuse_long_file(path: str, max_bytes: int) -> None:
 
 def _expands(path: str, max_bytes: int) -> bool:
     """Whether a file is compressed and longer than ``max_bytes`` as text; none of it is kept to find out."""
-    stored = StoredBytes(path, WINDOW_BYTES)
-    try:
+    with StoredBytes(path, WINDOW_BYTES) as stored:
         form, chunks = sniff(stored.chunks(), COMPRESSED)
         sizes = accumulate(map(len, decompress(form, chunks, stored.path, WINDOW_BYTES))) if form else ()
         return any(size > max_bytes for size in sizes)
-    finally:
-        stored.close()
 
 
 def _too_long(path: str, max_bytes: int) -> SourceError:

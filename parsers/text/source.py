@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Future
 
-    from typing_extensions import Self
-
 __all__ = ["Source", "Window", "open_source"]
 
 MAX_BYTES = 64 << 30
@@ -34,12 +32,11 @@ _LINE_SEARCH = 4 << 20
 _LINE_BEGINNING = 512
 
 
-class Source:
-    """An open source, and a context manager that closes it. :func:`open_source` makes one."""
+class Source(StoredBytes):
+    """A source that was opened for its lines. :func:`open_source` makes one."""
 
-    def __init__(self, stored: StoredBytes, max_bytes: int, window_bytes: int) -> None:
-        self.path = stored.path
-        self._stored = stored
+    def __init__(self, path: str, max_bytes: int, window_bytes: int, hashes: Sequence[HASH]) -> None:
+        super().__init__(path, window_bytes, hashes=hashes)
         self.max_bytes = max_bytes
         """The largest decoded text that is read."""
         self._window_bytes = window_bytes
@@ -50,39 +47,11 @@ class Source:
         self._rest: Future[None] | None = None
         """The hashing of the bytes behind the last window."""
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the file; standard input stays open."""
-        self._stored.close()
-
-    @property
-    def position(self) -> int:
-        """Stored bytes read so far."""
-        return self._stored.position
-
-    @property
-    def size(self) -> int | None:
-        """Stored bytes in all; None for a FIFO and standard input."""
-        return self._stored.size
-
     @property
     def holds_its_text(self) -> bool:
         """Whether this is a file whose bytes are its text: not compressed, without a byte order mark, no notebook."""
-        opening = self._stored.peek(0, _OPENING) if self.size is not None else b""
+        opening = self.peek(0, _OPENING) if self.size is not None else b""
         return self.size is not None and not is_encoded(opening) and not NOTEBOOK.match(opening)
-
-    def peek(self, begin: int, size: int) -> bytes:
-        """Return bytes of a regular file, not counted as read."""
-        return self._stored.peek(begin, size)
-
-    def while_waiting(self, on_wait: Callable[[], None]) -> None:
-        """Call a function ten times a second while a pipe brings nothing; an exception from it ends the reading."""
-        self._stored.on_wait = on_wait
 
     def line_at(self, near: int, fits: Callable[[bytes], bool]) -> int | None:
         """Return the byte where the first line soon after ``near`` begins whose beginning ``fits``.
@@ -92,7 +61,7 @@ class Source:
         """
         if not self.holds_its_text or (self.size or 0) > self.max_bytes:
             return None
-        if wrapping_of(self._stored.peek(0, HEAD)) is not None:
+        if wrapping_of(self.peek(0, HEAD)) is not None:
             return None
         text = self.peek(near, _LINE_SEARCH)
         ends = (end.end() for end in re.finditer(b"\n", text))
@@ -128,7 +97,7 @@ class Source:
 
     def _hash_rest(self) -> None:
         last = b""
-        for chunk in self._stored.chunks(begin=self._stored.position):
+        for chunk in self.chunks(begin=self.position):
             last = chunk
         self._cutter.cut = not last.endswith(b"\n")
 
@@ -151,13 +120,12 @@ class Source:
 
     def so_far(self) -> SourceInfo:
         """Return the facts of the source up to the last window; its bytes may be ahead of its lines."""
-        stored = self._stored
         wrapping = self._cutter.wrapping
         return SourceInfo(
             self.path,
-            stored.position,
+            self.position,
             self._cutter.lines,
-            stored.sha256,
+            self.sha256,
             self._cutter.cut,
             wrapped_in=wrapping.names if wrapping else (),
             cells=tuple(self._cells.items()),
@@ -165,9 +133,9 @@ class Source:
 
     def _windows(self, begin: int, end: int | None) -> Iterator[Window]:
         self._cutter = WindowCutter(begin)
-        form, chunks = sniff(self._stored.chunks(begin, end), COMPRESSED)
+        form, chunks = sniff(self.chunks(begin, end), COMPRESSED)
         if not form:
-            self._stored.chunk_bytes = self._window_bytes
+            self.chunk_bytes = self._window_bytes
         text = to_utf8(decompress(form, chunks, self.path, self._window_bytes))
         yield from self._cutter.windows(self._lines_of(self._bounded(text, compressed=bool(form))))
         self._finished = True
@@ -218,4 +186,4 @@ def open_source(
         SourceError: the path is missing, a directory, not permitted, a socket, a device that may never end, or
             standard input is a terminal.
     """
-    return Source(StoredBytes(path, window_bytes, hashes=hashes), max_bytes, window_bytes)
+    return Source(path, max_bytes, window_bytes, hashes)

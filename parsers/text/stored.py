@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from _hashlib import HASH
     from collections.abc import Callable, Iterator, Sequence
 
+    from typing_extensions import Self
+
 STANDARD_INPUT = "<stdin>"
 """How ``-`` is shown."""
 
@@ -35,7 +37,7 @@ _READABLE_DEVICE = r"/dev/(?:stdin|fd/\d+)|/proc/self/fd/\d+"
 
 
 class StoredBytes:
-    """A file, FIFO or standard input (``-``) as chunks of at most ``chunk_bytes``, yielded once.
+    """A file, FIFO or standard input (``-``) as chunks of at most ``chunk_bytes``, yielded once; ``with`` closes it.
 
     A regular file is read up to the size it had when it was opened. It is not mapped into memory: that is no faster,
     and it kills the process where the file is truncated meanwhile. ``chunk_bytes`` may be raised while reading. It
@@ -53,6 +55,7 @@ class StoredBytes:
         self.path = STANDARD_INPUT if path == "-" else path
         self.chunk_bytes = min(chunk_bytes, _FIRST_CHUNK)
         self.position = 0
+        """Stored bytes read so far."""
         self.on_wait: Callable[[], None] = lambda: None
         self._hash = hashlib.sha256()
         self._hashes = (self._hash, *hashes)
@@ -64,11 +67,18 @@ class StoredBytes:
                 self._file.close()
                 raise
         self.size = status.st_size if stat.S_ISREG(status.st_mode) and path != "-" else None
+        """Stored bytes in all; None for a FIFO and standard input."""
 
     @property
     def sha256(self) -> str:
         """Lower-case hex digest of what was read so far."""
         return self._hash.hexdigest()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Close the file; standard input stays open."""

@@ -60,4 +60,4 @@ def test_a_source_is_known_only_at_its_end(log: Callable[..., str]) -> None:
 def test_leaving_a_source_half_read_closes_it(log: Callable[..., str]) -> None:
     with open_source(log(TEXT)) as source:
         next(source.windows())
-    assert source._stored._file.closed
+    assert source._file.closed
