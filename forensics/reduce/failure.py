@@ -185,7 +185,9 @@ class Failure:
         if part == "operator" and not other.operator and other.outputs:
             return True  # what is inside of the original is an output of a cut model
         if part == "form":
-            return _like(self.form.split(), other.form.split())
+            words, theirs = self.form.split(), other.form.split()
+            pairs = zip(words, theirs, strict=False)
+            return len(words) == len(theirs) and all(word in {_VARIES, another} for word, another in pairs)
         return bool(getattr(self, part) == getattr(other, part))
 
     def seen_again(self, other: Failure) -> Failure:
@@ -294,11 +296,6 @@ def _with_finding(failure: Failure, finding: Finding, log: QuotedLog, names: Nam
         error=error,
         outputs=tuple(dict.fromkeys(name for text in texts for name in names.outputs_in(text))),
     )
-
-
-def _like(form: Sequence[str], other: Sequence[str]) -> bool:
-    pairs = zip(form, other, strict=False)
-    return len(form) == len(other) and all(word in {_VARIES, another} for word, another in pairs)
 
 
 def _functions(text: str) -> Iterator[str]:

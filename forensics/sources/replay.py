@@ -43,4 +43,4 @@ def load_replay(path: str, *, max_bytes: int = MAX_BYTES) -> Replay:
         SourceError: the source cannot be read.
         NotAReplayError: it is no replay, or no whole JSON.
     """
-    return read_replay(read_document(path, max_bytes=max_bytes, check=check_opening))
+    return ReplayFile(path, max_bytes=max_bytes).replay

@@ -127,8 +127,8 @@ def _describe(
 
 _LINES_OF_A_RUN = 12
 """Most lines from an optimisation's ``Running`` line to a removal that it did."""
-_REMOVING = ("removing", "eliminating_duplicate", "eliminating_slice", "eliminating_concat")
-"""The kinds of line that name a removed layer; dead-layer removal names none."""
+_REMOVING = ("removing", "eliminating_slice", "eliminating_concat")
+"""The kinds of line that name a removed layer, and of duplicates no other; dead-layer removal names none."""
 _DEFERRED = ("messages", "notes", "open_blocks", "removals", "starved", "timings")
 
 
@@ -139,7 +139,8 @@ class _DeferredFields:
     """
 
     def __init__(self, log: Log, timed: TacticTimings, passes: Passes) -> None:
-        self._events = log.events.only((*SAYING, *NOTED, *SKIPPED, *OF_BLOCKS, *_REMOVING, "running"))
+        removing = (*_REMOVING, "eliminating_duplicate", "running")
+        self._events = log.events.only((*SAYING, *NOTED, *SKIPPED, *OF_BLOCKS, *removing))
         self._edges, self._spans = log.edges, log.spans
         self._timed, self._passes = timed, passes
 
@@ -208,16 +209,8 @@ def _reformats(log: Log, passes: Passes) -> Sequence[tuple[ReformatLayer, ...]]:
 
 
 def _removals(log: Log, passes: Passes) -> Sequence[tuple[Removal, ...]]:
-    rows = [
-        *(
-            (line, layer, "")
-            for kind in _REMOVING
-            if kind != "eliminating_duplicate"
-            for line, layer in log.each(kind, "layer")
-        ),
-        *((line, first, second) for line, first, second in log.each("eliminating_duplicate", "first", "second")),
-    ]
-    rows.sort()
+    removed = [(line, layer, "") for kind in _REMOVING for line, layer in log.each(kind, "layer")]
+    rows = sorted((*removed, *log.each("eliminating_duplicate", "first", "second")))
     lines = np.array([line for line, _, _ in rows], np.int64)
     runs = list(log.each("running", "pass", "layer"))
     before = np.array([line for line, _, _ in runs], np.int64).searchsorted(lines) - 1

@@ -12,7 +12,7 @@ from trtforensics.model.log import Coverage, Fact, MessageCounts, Outcome, Tool
 from trtforensics.model.profile import TimeSource
 from trtforensics.model.run import Ending
 from trtforensics.parsers.builds.run_outcomes import BENIGN
-from trtforensics.parsers.builds.views import latest
+from trtforensics.parsers.builds.views import ENGINE, latest
 from trtforensics.parsers.text.numbers import LONGEST_WHOLE, is_whole
 
 if TYPE_CHECKING:
@@ -48,7 +48,6 @@ _PYTHON = {"python", "python_old", "custom"}
 _FROM_10 = 100_000
 _UNSAID = (Outcome.TRUNCATED, Outcome.PASSED, Outcome.FAILED, Outcome.TRUNCATED)
 """How a build without a verdict ended: where it was announced, has an engine, has an error, or was begun."""
-_ENGINE = ("engine_generated", "engine_generated_old", "engine_built", "engine_layers", "engine_layers_detailed")
 
 
 def tools(log: Log) -> list[Tool]:
@@ -125,7 +124,7 @@ def outcomes(log: Log, runs: Sequence[Run]) -> list[Outcome]:
     counts = np.array(log.read_texts(text, lambda message: not BENIGN.search(message)), bool)
     failed = np.diff(log.limits(line[is_error & counts])) > 0
     announced, begun = log.having("banner", "poly_run"), log.having("stage_original")
-    engines = log.having(*_ENGINE, "deserialization", "engine_size")
+    engines = log.having(*ENGINE, "engine_built", "deserialization", "engine_size")
     signs = np.select([announced, engines, failed, begun], range(len(_UNSAID)), len(_UNSAID))
     ends = [(*_UNSAID, Outcome.UNKNOWN)[sign] for sign in signs.tolist()]
     for run in runs:
@@ -162,7 +161,9 @@ def options(log: Log) -> Sequence[Mapping[str, Sequence[Fact]]]:
         of_block = np.flatnonzero(block == place)
         of_kind = [facts[row] for row in of_block.tolist()]
         if kind == "device":
-            blocks[kind] = log.divide_records((*of_kind, *_devices(log)))
+            each = log.each("device_available", "name", "uuid")
+            available = (Fact("Device", f"{name} ({uuid})", log.spans.of(line)) for line, name, uuid in each)
+            blocks[kind] = log.divide_records((*of_kind, *available))
         elif kind == "build":
             blocks[kind] = log.divide_records((*of_kind, *_of_polygraphy(log)))
         else:
@@ -172,11 +173,6 @@ def options(log: Log) -> Sequence[Mapping[str, Sequence[Fact]]]:
         dict(zip(blocks, of_build, strict=True)) if any(of_build) else none
         for of_build in zip(*blocks.values(), strict=True)
     ]
-
-
-def _devices(log: Log) -> Iterator[Fact]:
-    for line, name, uuid in log.each("device_available", "name", "uuid"):
-        yield Fact("Device", f"{name} ({uuid})", log.spans.of(line))
 
 
 _FLAG = re.compile(r"\b(FP16|BF16|INT8|FP8|INT4)(?:: True\b|(?=[,\]]))")

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     """Of a combination: the inputs' formats, and the outputs'."""
     _Border = tuple[tuple[EngineTensor, ...], tuple[EngineTensor, ...]]
     """The tensors that a layer reads and writes."""
+    _Possibility = Sequence["_Tuned"]
+    """One tactic of one runner in one combination of formats, every time that it was printed."""
 
 _NO_TUNING = "the log has no autotuning for this engine"
 _NOT_CHOSEN = "the log does not tell which pass the engine is from"
@@ -96,13 +98,9 @@ class _Tuned(NamedTuple):
     place: int
     is_choice: bool
 
-
-class _Possibility:
-    """One tactic of one runner in one combination of formats, every time that it was printed."""
-
-    def __init__(self, formats: _Formats) -> None:
-        self.formats = formats
-        self.printed: list[_Tuned] = []
+    @property
+    def formats(self) -> _Formats:
+        return self.record.inputs, self.record.outputs
 
 
 class _KnownFormats:
@@ -173,14 +171,14 @@ class _OpenLayer:
 
     def narrow(self, known: _KnownFormats) -> bool:
         """Drop the possibilities that no longer fit. Return whether exactly one is left, which settles the layer."""
-        fits = [known.fit(possibility.formats, self.border) for possibility in self.possibilities]
+        fits = [known.fit(possibility[0].formats, self.border) for possibility in self.possibilities]
         if not all(fits):
             self.possibilities = tuple(compress(self.possibilities, fits))
         if len(self.possibilities) != 1:
             return False
         (only,) = self.possibilities
-        self.origin = only.printed[-1]
-        known.learn(only.formats, self.border)
+        self.origin = only[-1]
+        known.learn(self.origin.formats, self.border)
         return True
 
 
@@ -246,13 +244,10 @@ class _Engine:
     def _possibilities(self, name: str, tactic: int | None, *, is_kernel: bool) -> tuple[_Possibility, ...]:
         reformat = None if is_kernel else self._reformat_layers.get(name)
         tuned = self._tuned.get(name, []) if reformat is None else self._tried(reformat)
-        groups: dict[tuple[int | None, str, _Formats], _Possibility] = {}
+        groups: dict[tuple[int | None, str, _Formats], list[_Tuned]] = {}
         for each in tuned:
-            record = each.record
-            if tactic is None or record.tactic == tactic:
-                formats = record.inputs, record.outputs
-                group = groups.setdefault((record.tactic, record.runner, formats), _Possibility(formats))
-                group.printed.append(each)
+            if tactic is None or each.record.tactic == tactic:
+                groups.setdefault((each.record.tactic, each.record.runner, each.formats), []).append(each)
         return tuple(groups.values())
 
     @cached_property
@@ -266,7 +261,7 @@ class _Engine:
         tensor, formats = reformat.tensor, ((reformat.source,), (reformat.target,))
         names = (f"{_TRIED_REFORMAT}{tensor} -> <out>)", f"{_TRIED_REFORMAT}<in> -> {tensor})")
         tuned = (each for name in names for each in self._tuned.get(name, ()))
-        return [each for each in tuned if (each.record.inputs, each.record.outputs) == formats]
+        return [each for each in tuned if each.formats == formats]
 
     def _join(self, open_layer: _OpenLayer) -> None:
         layer, origin = open_layer.layer, open_layer.origin
@@ -286,15 +281,15 @@ class _Engine:
 
     def _decide_finals(self, layers: Iterable[_OpenLayer]) -> None:
         """Mark what was tuned for layers that may come from it, or that run no kernel, and all reformats tried."""
-        names = {possibility.printed[0].record.layer for layer in layers for possibility in layer.possibilities}
+        names = {possibility[0].record.layer for layer in layers for possibility in layer.possibilities}
         names |= {layer.name for layer in self._layers if layer.type in NO_KERNEL}
         for name, tuned in self._tuned.items():
             if name in names or name.startswith(_TRIED_REFORMAT):
                 for each in tuned:
                     each.record.final = False
-        undecided = {possibility for layer in layers if layer.origin is None for possibility in layer.possibilities}
-        for possibility in undecided:
-            for each in possibility.printed:
+        undecided = [possibility for layer in layers if layer.origin is None for possibility in layer.possibilities]
+        for possibility in {id(possibility): possibility for possibility in undecided}.values():
+            for each in possibility:
                 each.record.final = None
         for layer in layers:
             if layer.origin is not None:
@@ -302,12 +297,12 @@ class _Engine:
         for name in self._kernels_unknown:
             tried = self._possibilities(name, None, is_kernel=True)
             if len(tried) == 1:
-                tried[0].printed[-1].record.final = True
+                tried[0][-1].record.final = True
 
 
 def _undecided(possibilities: Iterable[_Possibility]) -> str:
-    count = sum(len(possibility.printed) for possibility in possibilities)
-    first = [each for possibility in possibilities for each in possibility.printed[:_SHOWN]]
+    count = sum(map(len, possibilities))
+    first = [each for possibility in possibilities for each in possibility[:_SHOWN]]
     first.sort(key=lambda each: (each.is_choice, each.place))
     lines = ", ".join(str(each.record.span.line) for each in first[:_SHOWN])
     return f"{count} choices fit and the log does not tell them apart: lines {lines}"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trtforensics.model.log import BackendPass
+from trtforensics.parsers.builds.views import ENGINE
 
 if TYPE_CHECKING:
     from trtforensics.parsers.builds.views import Lines, LinesView, Log
@@ -21,17 +22,7 @@ if TYPE_CHECKING:
     _Begins = list[tuple[int, int | None]]
     """Where passes begin: line and backend strategy."""
 
-_ENGINE = (
-    "engine_generated",
-    "engine_generated_old",
-    "engine_layers",
-    "engine_layers_detailed",
-    "layer_short",
-    "layer_detailed",
-    "engine_built",
-    "plan_engines",
-)
-
+_ENGINE = (*ENGINE, "layer_short", "layer_detailed", "engine_built", "plan_engines")
 _VERDICTS = ("strategy_initial", "strategy_chosen", "strategy_skipped")
 
 

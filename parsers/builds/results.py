@@ -67,7 +67,9 @@ _OLD_END_TO_END = re.compile(r"end to end (\S+) ms")
 
 def results(log: Log, passes: Passes) -> Sequence[tuple[RunResult, ...]]:
     """Read the results of each build, without those of discarded passes, in the log's order."""
-    readings = [*_latencies(log), *_totals(log), *_of_mlperf(log), *_context_memory(log)]
+    totals = log.each("metric_total", "name", "number")
+    readings = [*_latencies(log), *_of_mlperf(log), *_context_memory(log)]
+    readings += [(line, _TOTALS[name], number) for line, name, number in totals if number is not None]
     for view in log.views:
         readings += [*levels(view), *_batch(view)]
     if log.has(*_OLD_SUMMARY):
@@ -94,12 +96,6 @@ def _latencies(view: LinesView) -> Iterator[_Found]:
         known = dict(zip(("min", "max", "mean", "median"), times, strict=True))
         known |= {f"p{percent}": _number(ms) for percent, ms in _PERCENTILE.findall(percentiles or "")}
         yield line, _LATENCIES[name], _stated(known)
-
-
-def _totals(view: LinesView) -> Iterator[_Found]:
-    for line, name, number in view.each("metric_total", "name", "number"):
-        if number is not None:
-            yield line, _TOTALS[name], number
 
 
 _GROWTH = re.compile(r"GPU \+([0-9]+),")

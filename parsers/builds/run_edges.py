@@ -16,7 +16,7 @@ import numpy as np
 
 from trtforensics.model.run import Program
 from trtforensics.parsers.builds.run_outcomes import ENDS, verdicts
-from trtforensics.parsers.builds.views import LinesView
+from trtforensics.parsers.builds.views import ENGINE, LinesView
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -203,16 +203,7 @@ _OPENING = (*_AT_WORK, *_REPORTED)
 _PRELUDE = ("init_cuda", "plugin_creator", "onnx_rule", "onnx_header", "skipping_tactic")
 """What a build begins with, but others print too: part of the next build if that opens before anything else."""
 
-_CLOSING = (
-    "engine_generated",
-    "engine_generated_old",
-    "engine_layers",
-    "engine_layers_detailed",
-    "engine_size",
-    "deserialization",
-    "plan_engines",
-    "poly_verdict",
-)
+_CLOSING = (*ENGINE, "engine_size", "deserialization", "plan_engines", "poly_verdict")
 """What a build ends with; another strategy may still follow."""
 
 _WORKING = frozenset((*_OPENING, *_CLOSING, "onnx_rule"))

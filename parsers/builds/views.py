@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     _Record = TypeVar("_Record", bound=_HasSpan)
     Lines = npt.NDArray[np.int64]
 
+ENGINE = ("engine_generated", "engine_generated_old", "engine_layers", "engine_layers_detailed")
+"""The kinds of line that announce or list an engine."""
 _LINE = attrgetter("span.line")
 
 

@@ -30,17 +30,8 @@ _LEVEL_LOST = "V"
 
 WEAK_DIALECTS = frozenset(
     {
-        "bare",
-        "bare_word",
-        "tensorrt_llm",
-        "tensorrt_llm_cpp",
-        "dated",
-        "triton",
-        "triton_json",
-        "word_site",
-        "named",
-        "tagged",
-        "other",
+        *("bare", "bare_word", "tensorrt_llm", "tensorrt_llm_cpp", "dated", "triton", "triton_json"),
+        *("word_site", "named", "tagged", "other"),
     }
 )
 """Prefixes that other programs print too: alone they do not make a file a build log."""
@@ -95,7 +86,8 @@ def severity_of(line: bytes) -> str:
 
 
 def _prefix(kind: LineKind, levels: tuple[bytes | None, ...], end: int) -> Prefix:
-    return Prefix(kind.name, _severity(next((level for level in levels if level is not None), b"")), end)
+    level = next((level for level in levels if level is not None), b"").upper()
+    return Prefix(kind.name, _SEVERITY.get(level) or level[:1].decode() or _LEVEL_LOST, end)
 
 
 @cache
@@ -112,11 +104,6 @@ def _union(start: str) -> tuple[re.Pattern[bytes], dict[int, LineKind]]:
         group += 1 + len(kind.fields)
     regex = "|".join(f"({kind.regex})" for kind in kinds.values())
     return compiled(regex.encode("latin-1"), REGEX_FLAGS), kinds
-
-
-def _severity(level: bytes) -> str:
-    upper = level.upper()
-    return _SEVERITY.get(upper) or upper[:1].decode() or _LEVEL_LOST
 
 
 _SITE = re.compile(rb" (?:\[[^\[\]]+:[0-9]+ [^\[\]]+\]|\S+\.(?:cpp|h|cc):[0-9]+)")

@@ -59,7 +59,7 @@ def check_json(data: bytes, path: str, next_step: str = _NEXT_STEP) -> None:
     if data.lstrip()[:1] not in {b"{", b"["}:
         return
     for things, marks, least_bytes in _DENSEST:
-        count = _count(data, marks)
+        count = sum(map(data.count, marks))
         if things == _VALUES and count > _FEW and count * least_bytes > len(data):
             count -= _count_in_texts(data, marks)  # a text may be full of commas
         if count > _FEW and count * least_bytes > len(data):
@@ -67,10 +67,6 @@ def check_json(data: bytes, path: str, next_step: str = _NEXT_STEP) -> None:
             raise SourceError(path, what, next_step)
     if _deepest(data) > MAX_DEPTH or _SUSPECT.search(data):
         _check_tokens(data, path, next_step)
-
-
-def _count(data: bytes, marks: bytes) -> int:
-    return sum(map(data.count, marks))
 
 
 def _count_in_texts(data: bytes, marks: bytes) -> int:
