@@ -66,13 +66,16 @@ def _values(graph: RepairedGraph, node: onnx.NodeProto) -> list[npt.NDArray[Any]
     ran = run_model(_alone(graph, node), {})
     if isinstance(ran, str):
         return None
-    if not all(isinstance(value, np.ndarray) for value in ran.values()):  # the result of one is a sequence
-        return None
-    if any(graph.kinds.get(name) != onnx.helper.np_dtype_to_tensor_dtype(ran[name].dtype) for name in ran):
+    if any(graph.kinds.get(name, 0) != _element_of(value) for name, value in ran.items()):
         return None
     values = [ran[name] if name else np.empty(0) for name in node.output]
     before = sum(len(graph.constants[name].SerializeToString()) for name in node.input if name)
     return values if sum(value.nbytes for value in values) <= before + _GROWTH else None
+
+
+def _element_of(value: Any) -> int | None:  # noqa: ANN401 - a list where the result is a sequence
+    """Return ONNX's element type of a tensor; None for what is no tensor."""
+    return onnx.helper.np_dtype_to_tensor_dtype(value.dtype) if isinstance(value, np.ndarray) else None
 
 
 def _alone(graph: RepairedGraph, node: onnx.NodeProto) -> onnx.ModelProto:

@@ -67,9 +67,9 @@ _OLD_END_TO_END = re.compile(r"end to end (\S+) ms")
 
 def results(log: Log, passes: Passes) -> Sequence[tuple[RunResult, ...]]:
     """Read the results of each build, without those of discarded passes, in the log's order."""
-    totals = log.each("metric_total", "name", "number")
-    readings = [*_latencies(log), *_of_mlperf(log), *_context_memory(log)]
-    readings += [(line, _TOTALS[name], number) for line, name, number in totals if number is not None]
+    rows = log.each("metric_total", "name", "number")
+    totals = ((line, _TOTALS[name], number) for line, name, number in rows if number is not None)
+    readings = [*_latencies(log), *totals, *_of_mlperf(log), *_context_memory(log)]
     for view in log.views:
         readings += [*levels(view), *_batch(view)]
     if log.has(*_OLD_SUMMARY):
