@@ -6,6 +6,7 @@ Usage: ``python -m trtforensics.parsers.grammar.generate``
 from __future__ import annotations
 
 import json
+from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from trtforensics.parsers.grammar.layouts import Layout
-    from trtforensics.parsers.grammar.line_kinds import LineKind
 
 
 def derived() -> tables.GrammarTables:
@@ -45,7 +45,7 @@ def derived() -> tables.GrammarTables:
 
 def text_of(derived_tables: tables.GrammarTables) -> str:
     """Return tables as their digest and JSON text, one kind or layout a line, so that a change is read in a line."""
-    kinds = [f"{json.dumps(start)}: {_lines(map(_kind_row, rows))}" for start, rows in derived_tables.kinds.items()]
+    kinds = [f"{json.dumps(start)}: {_lines(map(astuple, rows))}" for start, rows in derived_tables.kinds.items()]
     bare = json.dumps([kind.name for kind in derived_tables.bare])
     layout_rows = _lines(map(_layout_row, derived_tables.layouts))
     patterns = ",\n".join(f"{json.dumps(kind)}: {json.dumps(rows)}" for kind, rows in derived_tables.patterns.items())
@@ -64,10 +64,6 @@ def main() -> None:
 
 def _lines(rows: Iterable[Sequence[Any]]) -> str:
     return "[\n" + ",\n".join(map(json.dumps, rows)) + "\n]"
-
-
-def _kind_row(kind: LineKind) -> tuple[Any, ...]:
-    return kind.name, kind.regex, kind.fields, kind.openers, kind.starts, kind.needle, kind.kept, kind.noted
 
 
 def _layout_row(layout: Layout) -> tuple[Any, ...]:

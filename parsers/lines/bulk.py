@@ -22,7 +22,6 @@ import numpy as np
 from trtforensics.model.older_python import compiled
 from trtforensics.parsers.grammar.layouts import Content
 from trtforensics.parsers.grammar.line_kinds import REGEX_FLAGS
-from trtforensics.parsers.lines.bodies import KindRows, grouped
 from trtforensics.parsers.lines.events import (
     DURATION,
     INTEGER,
@@ -33,6 +32,7 @@ from trtforensics.parsers.lines.events import (
 )
 from trtforensics.parsers.lines.interning import Memo, TextSpans
 from trtforensics.parsers.lines.openers import Openers, WordTable
+from trtforensics.parsers.lines.prefixes import KindRows, grouped
 from trtforensics.parsers.text.numbers import WORD, decimals, hexadecimals, integers, signed
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 
     from trtforensics.parsers.grammar.layouts import Anchor, Layout, Segment
     from trtforensics.parsers.grammar.line_kinds import LineKind
-    from trtforensics.parsers.lines.bodies import Bodies
     from trtforensics.parsers.lines.events import Texts
+    from trtforensics.parsers.lines.prefixes import Bodies
     from trtforensics.parsers.text.line_index import LineIndex
 
     Bools = npt.NDArray[np.bool_]

@@ -8,6 +8,8 @@ whole line is read.
 
 Another message may begin in the middle of a line, where two streams or threads wrote into one file. Such lines are
 looked for by what stands around the blanks of a second prefix, since most logs have none; the grammar's regex judges.
+
+Behind a prefix is the body of a line, which the grammars of lines are about.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from __future__ import annotations
 import re
 from functools import cache, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +37,49 @@ if TYPE_CHECKING:
     Numbers = npt.NDArray[np.int32]
     Positions = npt.NDArray[np.int64]
     Bits = npt.NDArray[np.uint8]
+
+
+class Bodies:
+    """The bodies of a window's lines: where each begins and ends, and its separators."""
+
+    def __init__(self, index: LineIndex, starts: Positions, separators_before: Positions) -> None:
+        self.index = index
+        self.starts = starts
+        self.ends = index.ends
+        self.first = index.first + separators_before
+        self.last = index.last
+        self.openings = index.words[starts]
+        """The first eight bytes of each body, as a word."""
+
+    def text(self, line: int) -> bytes:
+        """Return a body."""
+        return self.index.data[int(self.starts[line]) : int(self.ends[line])]
+
+    def texts(self, lines: Positions) -> list[bytes]:
+        """Return some bodies."""
+        return self.spans(lines).texts(self.index.data)
+
+    def spans(self, lines: Positions) -> TextSpans:
+        """Return where some bodies are."""
+        return TextSpans(lines, self.starts[lines], self.ends[lines])
+
+
+class KindRows(NamedTuple):
+    """Lines of one kind, and a column for each kept field; ``kind`` is None where no rule reads the lines."""
+
+    kind: str | None
+    lines: Positions
+    columns: dict[str, npt.NDArray[Any]]
+
+
+def grouped(numbers: npt.NDArray[Any], count: int) -> Iterator[tuple[int, Positions]]:
+    """Give each number below ``count`` that occurs in an array, in order, with the places where it occurs."""
+    order = numbers.argsort(kind="stable")
+    limits = np.bincount(numbers, minlength=count).cumsum().tolist()
+    for number, (low, high) in enumerate(zip([0, *limits], limits[:count], strict=False)):
+        if high > low:
+            yield number, order[low:high]
+
 
 _DIGITS = b"0123456789"
 _SHORT = 32

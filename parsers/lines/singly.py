@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trtforensics.parsers.grammar.line_kinds import named_fields
-from trtforensics.parsers.lines.bodies import KindRows, grouped
 from trtforensics.parsers.lines.events import EventColumns
 from trtforensics.parsers.lines.interning import Memo
+from trtforensics.parsers.lines.prefixes import KindRows, grouped
 
 if TYPE_CHECKING:
     import re
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from trtforensics.parsers.grammar.line_kinds import LineKind
-    from trtforensics.parsers.lines.bodies import Bodies
     from trtforensics.parsers.lines.events import Texts
     from trtforensics.parsers.lines.interning import TextSpans
+    from trtforensics.parsers.lines.prefixes import Bodies
     from trtforensics.parsers.text.line_index import LineIndex
 
     Bools = npt.NDArray[np.bool_]

@@ -81,11 +81,11 @@ def _facts(name: str, rule: str, fields: Fields) -> KernelFacts:
             conventional["tensor_core"] = True
         elif match is not None:
             stated |= _WORDS.get(word.name) or _sized(_captured(word, match), stated)
-    stated, conventional = _known(stated), _known(conventional)
+    stated, conventional, sm = _known(stated), _known(conventional), fields.get("sm")
     return KernelFacts(
         name,
         family=_FAMILIES.get(rule) or _LIBRARIES[fields["library"]],
-        architecture=_architecture(fields),
+        architecture=f"sm{sm.removeprefix('sm')}" if sm else fields.get("generation"),
         by_convention=frozenset(conventional.keys() - stated.keys()),
         **(conventional | stated),
     )
@@ -93,11 +93,6 @@ def _facts(name: str, rule: str, fields: Fields) -> KernelFacts:
 
 def _known(facts: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if value is not None}
-
-
-def _architecture(fields: Fields) -> str | None:
-    sm = fields.get("sm")
-    return f"sm{sm.removeprefix('sm')}" if sm else fields.get("generation")
 
 
 def _type(fields: Fields, name: str) -> str | None:

@@ -44,11 +44,6 @@ _SHOWN = 20
 _NEXT_STEP = "Export it again"
 
 
-def values_in(text: str) -> int:
-    """Return about how many values a JSON text holds."""
-    return text.count(",") + text.count("[") + text.count("{")
-
-
 def check_json(data: bytes, path: str, next_step: str = _NEXT_STEP) -> None:
     """Check a document, in time that grows with its size alone; a text that opens no JSON is not looked at.
 

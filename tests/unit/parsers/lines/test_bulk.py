@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from trtforensics.parsers.lines.bodies import KindRows
+    from trtforensics.parsers.lines.prefixes import KindRows
 
     _Stage = Callable[..., Iterator[KindRows]]
 

@@ -11,8 +11,8 @@ from tests.support.judging import fields_of
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.layouts import ranks
 from trtforensics.parsers.lines import singly
-from trtforensics.parsers.lines.bodies import Bodies
 from trtforensics.parsers.lines.events import NO_TEXT, Texts
+from trtforensics.parsers.lines.prefixes import Bodies
 from trtforensics.parsers.lines.singly import Dispatch, SingleReader
 from trtforensics.parsers.text.line_index import LineIndex
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.repository import ROOT
 from trtforensics.errors import SourceError
-from trtforensics.parsers.text.document import MAX_DEPTH, check_json, values_in
+from trtforensics.parsers.text.document import MAX_DEPTH, check_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,7 +78,3 @@ def test_samples_pass() -> None:
 def test_real_files_pass(corpus: Path) -> None:
     for path in corpus.rglob("*.json"):
         check_json(path.read_bytes(), str(path))
-
-
-def test_values_are_counted_by_their_marks() -> None:
-    assert values_in('{"a": [1, 2], "b": 3}') == 4
