@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections import deque
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from trtforensics.bisection.runner.probe import ENGINE, ProbeOutcome, ProbeSpec, describe
 from trtforensics.bisection.runner.surroundings import content_of
@@ -78,10 +78,18 @@ class Recipe:
         Raises:
             OSError: the folder cannot be written to.
         """
-        options = {name: value for name, value in asdict(self).items() if name != "installed"}
-        files = {"model": str(self.model), "report": str(folder / REPORT), "engine": str(folder / ENGINE)}
-        job = BuildJob(self.installed.module, **{**options, **files})
-        write_text(folder / JOB, json.dumps({**asdict(job), **lever}, indent=1))
+        asked = {name: value for name, value in asdict(self).items() if name not in {"installed", "model"}}
+        write_job(folder, self.installed.module, self.model, **asked, **lever)
+
+
+def write_job(folder: Path, module: str, model: Path, **asked: Any) -> None:  # noqa: ANN401 - the fields of a job
+    """Write the job of a model's build in a folder, where its log, report and engine come to lie.
+
+    Raises:
+        OSError: the folder cannot be written to.
+    """
+    job = BuildJob(module, str(model), str(folder / REPORT), str(folder / ENGINE), **asked)
+    write_text(folder / JOB, json.dumps(asdict(job), indent=1))
 
 
 def pinned_entries(path: Path) -> list[dict[str, object]]:

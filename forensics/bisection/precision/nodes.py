@@ -13,9 +13,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trtforensics.bisection.levers.recipe import FAILURE, JOB, LOG, REPORT, first_of, keep_failure
+from trtforensics.bisection.levers.recipe import FAILURE, JOB, LOG, REPORT, first_of, keep_failure, write_job
 from trtforensics.bisection.precision.casting.caster import Caster, save
-from trtforensics.bisection.precision.emulation.judging import METRICS, Judgement, OutputRule, Scores, spelled
+from trtforensics.bisection.precision.emulation.judging import METRICS, OutputRule, Scores, spelled
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError, judge_for
 from trtforensics.bisection.precision.items import atoms_of
 from trtforensics.bisection.precision.repair.fixes import write_fixes, write_gpu_check
@@ -30,7 +30,7 @@ from trtforensics.errors import SourceError
 from trtforensics.onnx_models import samples, streaming
 from trtforensics.onnx_models.samples import write_npz
 from trtforensics.sources.build_log import load_build_log
-from trtforensics.trt.build import BUILD_MODULE, BuildJob
+from trtforensics.trt.build import BUILD_MODULE
 from trtforensics.trt.installed import child_line
 
 if TYPE_CHECKING:
@@ -57,6 +57,15 @@ class Target:
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     compute_capability: str | None = None
     constraints: bool = False
+
+    def write_job(self, folder: Path, model: Path, **more: object) -> None:
+        """Write the job of a strongly typed build, or one with ``more`` fields.
+
+        Raises:
+            OSError: the folder cannot be written to.
+        """
+        shapes, capability = self.shapes, self.compute_capability
+        write_job(folder, self.module, model, shapes=shapes, compute_capability=capability, **more)
 
 
 class PrecisionLever(Lever):
@@ -137,19 +146,13 @@ class PrecisionLever(Lever):
         save(self.caster, self.oracle.twin_of(typed), paths["twin"])
         save(self.caster, typed, paths["model"])
         if self.target is not None:
-            job = _typed_job(self.target, paths["model"], folder)
-            if self.target.constraints:
-                plain = place / f"fp32.{stem}model.onnx"
-                save(self.caster, self.caster.cast(self.caster.candidates), plain)
-                job = replace(job, model=str(plain), fp32_layers=sorted(keep), precision=self.narrow.upper())
-            write_text(folder / JOB, json.dumps(asdict(job), indent=1))
+            if not self.target.constraints:
+                self.target.write_job(folder, paths["model"])
+                return paths
+            plain = place / f"fp32.{stem}model.onnx"
+            save(self.caster, self.caster.cast(self.caster.candidates), plain)
+            self.target.write_job(folder, plain, fp32_layers=sorted(keep), precision=self.narrow.upper())
         return paths
-
-    def plain_job(self, model: Path, folder: Path) -> BuildJob | None:
-        """Return the strongly typed build of a model in a folder; None without a builder that can do that."""
-        if self.target is None or self.target.constraints:
-            return None
-        return _typed_job(self.target, model, folder)
 
     def _save_samples(self, folder: Path) -> None:
         """Write the samples once, so that checks run on the same ones."""
@@ -182,14 +185,24 @@ class PrecisionLever(Lever):
         except RunError as error:
             return Verdict.UNRESOLVED, error.what
         write_scores(folder, self._scores[keep], self.basis)
-        return _verdict_of(self.judge.judge(self._scores[keep]), self.rules)
+        return self._judged(self._scores[keep])
+
+    def _judged(self, scores: Scores) -> tuple[Verdict, str]:
+        judgement = self.judge.judge(scores)
+        shown = ", ".join(
+            f"{name}: {self.rules[name].metric.name} {score:.3g}"
+            for name, score in judgement.worst.items()
+            if score is not None
+        )
+        near = ", near the tolerance" if judgement.near else ""
+        return (Verdict.GOOD if judgement.passed else Verdict.BAD), f"emulated: {judgement.why or shown}{near}"
 
     def rejudge(self, folder: Path) -> tuple[Verdict, str] | None:
         """Judge a stored probe by the present rules; None if it has no scores."""
         if self.builds and was_built(folder) is None:
             return None
         scores = read_scores(folder, self.basis)
-        return None if scores is None else _verdict_of(self.judge.judge(scores), self.rules)
+        return None if scores is None else self._judged(scores)
 
     def run(self, spec: ProbeSpec, commands: Callable[[ProbeSpec], ProbeOutcome]) -> ProbeOutcome:
         """Build if that is wanted, then judge: by the check command if there is one, else by the twin."""
@@ -211,15 +224,13 @@ class PrecisionLever(Lever):
     def write_repair(self, nodes: Collection[str], folder: Path) -> Sequence[str]:
         """Write the files of the repair into ``fixed/``."""
         folder.mkdir(exist_ok=True)
-        return [*write_fixes(self.caster, nodes, folder), self._gpu_check(folder)]
-
-    def _gpu_check(self, folder: Path) -> str:
         self._save_samples(folder / "samples")
         judged = {
             name: [{"metric": each.metric, "tolerance": each.tolerance} for each in tolerances]
             for name, tolerances in self.judge.tolerances.items()
         }
-        return write_gpu_check(self.caster.prepared.path, judged, -self.caster.storage.largest, folder)
+        check = write_gpu_check(self.caster.prepared.path, judged, -self.caster.storage.largest, folder)
+        return [*write_fixes(self.caster, nodes, folder), check]
 
 
 def _failed(outcome: ProbeOutcome, folder: Path, spec: ProbeSpec) -> ProbeOutcome:
@@ -237,17 +248,6 @@ def _parser_error(folder: Path) -> str:
     path = folder / REPORT
     errors = json.loads(path.read_text(encoding="utf-8"))["errors"] if is_there(path) else []
     return f", {' '.join(errors[0].split())[:200]}" if errors else ""
-
-
-def _typed_job(target: Target, model: Path, folder: Path) -> BuildJob:
-    return BuildJob(
-        module=target.module,
-        model=str(model),
-        report=str(folder / REPORT),
-        engine=str(folder / "engine"),
-        shapes=target.shapes,
-        compute_capability=target.compute_capability,
-    )
 
 
 def content_of(caster: Caster, oracle: Oracle) -> dict[str, object]:
@@ -293,14 +293,6 @@ def failure_of(folder: Path) -> list[str]:
     """Return the last log lines of a probe's failed build, or none."""
     path = folder / FAILURE
     return path.read_text(encoding="utf-8", errors="replace").splitlines() if is_there(path) else []
-
-
-def _verdict_of(judgement: Judgement, rules: Mapping[str, OutputRule]) -> tuple[Verdict, str]:
-    shown = ", ".join(
-        f"{name}: {rules[name].metric.name} {score:.3g}" for name, score in judgement.worst.items() if score is not None
-    )
-    near = ", near the tolerance" if judgement.near else ""
-    return (Verdict.GOOD if judgement.passed else Verdict.BAD), f"emulated: {judgement.why or shown}{near}"
 
 
 def differences(caster: Caster, keep: Collection[str], build: Build) -> list[str]:

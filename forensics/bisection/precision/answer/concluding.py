@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from trtforensics.bisection.precision.answer.kernels import KernelNotes, kernel_notes
 from trtforensics.bisection.precision.answer.operators import NAME, operator_fix
@@ -15,7 +15,7 @@ from trtforensics.bisection.precision.answer.precision_answer import (
     ScoredProbe,
     TensorReason,
 )
-from trtforensics.bisection.precision.answer.quantization import QuantizationCost, cost_of
+from trtforensics.bisection.precision.answer.quantization import cost_of
 from trtforensics.bisection.precision.emulation.oracle import RunError, TopRows, top_rows
 from trtforensics.bisection.precision.nodes import PrecisionLever, failure_of, read_scores, was_built
 from trtforensics.bisection.search import Verdict
@@ -27,7 +27,7 @@ from trtforensics.console.output import explained
 from trtforensics.onnx_models.normalisations import other_axes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from trtforensics.bisection.precision.answer.calibration import CalibrationReport
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from trtforensics.bisection.precision.repair.certificate import Certificate
     from trtforensics.bisection.precision.repair.smallest import Nodes
 
+_Part = TypeVar("_Part")
 _SHOWN = 20
 _CHAIN = 8
 """Nodes from a normalisation's division back to its source."""
@@ -79,11 +80,9 @@ class Conclusion:
         if self.plan.safe is None or self.plan.curve is not None:
             return None
         work = self.directory / _OPERATORS_BUILD if self.builds else None
-        try:
-            with explained(str(self.directory)):
-                fix = operator_fix(self.lever, self.plan.safe.nodes, folder, work, self.timeout)
-        except RunError:  # ONNX Runtime runs the original, and not every twin of the rewritten model
-            return None
+        safe = self.plan.safe.nodes
+        with explained(str(self.directory)):
+            fix = _if_run(lambda: operator_fix(self.lever, safe, folder, work, self.timeout))
         if fix is not None:
             lines.insert(0, f"{NAME}: normalisations as operators, with Casts, for a strongly typed build")
         return fix
@@ -122,8 +121,8 @@ class Conclusion:
             curve=plan.curve,
             holding=plan.holding,
             kernels=kernels,
-            top_rows=self._top_rows(),
-            quantization=self._quantization(),
+            top_rows=_if_run(self._top_rows) or {},
+            quantization=_if_run(lambda: cost_of(oracle)),
             calibration=self.calibration,
             tensors=self._tensors(kernels),
             nodes=self._nodes(probes),
@@ -201,16 +200,7 @@ class Conclusion:
 
     def _top_rows(self) -> dict[str, TopRows]:
         nodes = self.plan.safe.nodes if self.plan.safe else self.plan.minimal
-        try:
-            return {} if nodes is None else top_rows(self.lever.oracle, self.lever.caster.kept(nodes))
-        except RunError:  # the answer does without them: ONNX Runtime runs no such twin
-            return {}
-
-    def _quantization(self) -> QuantizationCost | None:
-        try:
-            return cost_of(self.lever.oracle)
-        except RunError:  # the answer does without it: ONNX Runtime does not run this model with switches
-            return None
+        return {} if nodes is None else top_rows(self.lever.oracle, self.lever.caster.kept(nodes))
 
     def _without_operator(self) -> list[str]:
         """Say which kept normalisations have no operator."""
@@ -221,6 +211,14 @@ class Conclusion:
             return []
         what = "whose axes are not the last ones, or of no fixed size and no groups of channels"
         return [f"no operator is proposed for normalisations {what}: {listed(touched, _SHOWN)}"]
+
+
+def _if_run(part: Callable[[], _Part]) -> _Part | None:
+    """Return a part of the answer; None, and the answer does without it, where ONNX Runtime does not run its models."""
+    try:
+        return part()
+    except RunError:
+        return None
 
 
 def judged_outputs(judge: OutputJudge) -> dict[str, JudgedOutput]:

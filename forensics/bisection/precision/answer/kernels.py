@@ -11,6 +11,7 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import networkx as nx
 import numpy as np
 import onnx
 from onnx import helper, numpy_helper
@@ -101,33 +102,26 @@ class KernelNotes:
 
 def attention_nodes(survey: Survey, chosen: Collection[str]) -> list[str]:
     """Return those of some nodes that lie between a product and the Softmax of an attention, the Softmax included."""
+    flow = nx.DiGraph()
+    flow.add_nodes_from(survey.nodes)
+    for name, uses in survey.uses.items():
+        if name in survey.producers:
+            flow.add_edges_from((survey.producers[name], use.node) for use in uses)
+    between = [name for name, node in survey.nodes.items() if node.op_type in _BETWEEN]
+    ways = {each: each.subgraph(between) for each in (flow, flow.reverse())}
+
+    def leads_to(way: nx.DiGraph, name: str, op: str) -> bool:
+        """Whether a path of operators of attention leads from a node to another operator."""
+        path = (name, *nx.descendants(ways[way], name))
+        return any(survey.nodes[other].op_type == op for each in path for other in way.successors(each))
+
     return [
         name
-        for name, node in survey.nodes.items()
+        for name in between
         if name in chosen
-        and node.op_type in _BETWEEN
-        and _reaches(survey, name, forwards=False)
-        and _reaches(survey, name, forwards=True)
-        and (node.op_type == "Softmax" or _reaches(survey, name, forwards=True, until="Softmax"))
+        and all(leads_to(way, name, "MatMul") for way in ways)
+        and (survey.nodes[name].op_type == "Softmax" or leads_to(flow, name, "Softmax"))
     ]
-
-
-def _reaches(survey: Survey, name: str, *, forwards: bool, until: str = "MatMul") -> bool:
-    """Whether a path of operators of attention leads from a node to another operator."""
-    ahead, visited = [name], {name}
-    while ahead:
-        node = survey.nodes[ahead.pop()]
-        if forwards:
-            others = [use.node for tensor in node.output for use in survey.uses.get(tensor, [])]
-        else:
-            others = [survey.producers[tensor] for tensor in node.input if tensor in survey.producers]
-        for other in others:
-            if survey.nodes[other].op_type == until:
-                return True
-            if survey.nodes[other].op_type in _BETWEEN and other not in visited:
-                visited.add(other)
-                ahead.append(other)
-    return False
 
 
 def sums_beyond(oracle: Oracle, keep: Collection[str]) -> dict[str, float]:

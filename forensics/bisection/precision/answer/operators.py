@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from trtforensics.bisection.levers.recipe import JOB, LOG
+from trtforensics.bisection.levers.recipe import LOG
 from trtforensics.bisection.precision.casting.caster import Caster, save
 from trtforensics.bisection.precision.emulation.converted import EQUAL, difference
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
@@ -17,7 +16,6 @@ from trtforensics.bisection.precision.nodes import PrecisionLever, differences
 from trtforensics.bisection.precision.repair.safe import safe_repair
 from trtforensics.bisection.runner.command import Urgency
 from trtforensics.bisection.runner.probe import ProbeSpec, describe, run_probe
-from trtforensics.console.output import write_text
 from trtforensics.errors import SourceError
 from trtforensics.onnx_models.normalisations import GROUP, NormChain, chains_of, with_operators
 from trtforensics.onnx_models.reading import rewritten
@@ -148,10 +146,9 @@ def built(lever: PrecisionLever, model: Path, work: Path, timeout: float | None)
     Raises:
         OSError: the folder cannot be written to.
     """
-    job = lever.plain_job(model, work)
-    if job is None or lever.build is None:
+    if lever.target is None or lever.build is None or lever.target.constraints:
         return "nothing that builds strongly typed networks is installed"
-    write_text(work / JOB, json.dumps(asdict(job), indent=1))
+    lever.target.write_job(work, model)
     values = {"dir": str(work), "log": str(work / LOG), "engine": str(work / "engine")}
     cwd = os.getcwd()  # noqa: PTH109 - as the shell sees it
     ended = run_probe(
