@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from onnx import TensorProto
 
 from trtforensics.bisection.options import BuildOptions, PrecisionOptions, SampleOptions, with_commands
-from trtforensics.bisection.precision.answer.calibration import held_against
 from trtforensics.bisection.precision.answer.concluding import Conclusion
+from trtforensics.bisection.precision.answer.quantization import held_against
 from trtforensics.bisection.precision.casting.caster import Caster
 from trtforensics.bisection.precision.casting.eligibility import operators_that
 from trtforensics.bisection.precision.casting.storage import FP16, STORAGES
@@ -131,11 +131,11 @@ def search(
     every = lever.builds = builds == "every"
     plan = _plan(lever, items, ranges.masked, options, builds=builds == "certificate")
     begun = time.monotonic()
-    search_answer, fixed = bisect(
+    search_answer, _ = bisect(
         directory, lever, plan, options, lambda _: show(progress_text(plan, time.monotonic() - begun, every=every))
     )
     conclusion = Conclusion(lever, plan, items, directory, builds != "none", options.timeout, calibration)
-    return conclusion.write(search_answer, fixed)
+    return conclusion.write(search_answer)
 
 
 def _plan(

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from trtforensics.bisection.precision.answer.calibration import CalibrationReport
     from trtforensics.bisection.precision.answer.operators import OperatorFix
     from trtforensics.bisection.precision.answer.precision_answer import WorstScores
+    from trtforensics.bisection.precision.answer.quantization import CalibrationReport
     from trtforensics.bisection.precision.emulation.judging import OutputJudge
     from trtforensics.bisection.precision.items import PrecisionItem
     from trtforensics.bisection.precision.repair.certificate import Certificate
@@ -61,19 +61,19 @@ class Conclusion:
     timeout: float | None
     calibration: CalibrationReport | None = None
 
-    def write(self, search: SearchAnswer, fixed: Sequence[str]) -> tuple[PrecisionAnswer, Sequence[str]]:
-        """Return the answer and a line about each file of ``fixed/``, of which ``fixed`` has some; write all of it.
+    def write(self, search: SearchAnswer) -> tuple[PrecisionAnswer, Sequence[str]]:
+        """Return the answer and a line about each file of ``fixed/``; write all of it.
 
         Raises:
             OutputError: the directory cannot be written to.
         """
         folder, safe = self.directory / FIXED, self.plan.safe
         nodes = (self.plan.minimal or frozenset()) if safe is None else safe.nodes
-        lines = [*fixed, *(self.lever.write_repair(nodes, folder) if nodes else ())]
+        lines = [*self.lever.write_repair(nodes, folder)] if nodes else []
         operators = self._operators(folder, lines)
         answer = self._answer(search, operators)
         write_result(self.directory, answer.document())
-        return answer, list(dict.fromkeys(lines))
+        return answer, lines
 
     def _operators(self, folder: Path, lines: list[str]) -> OperatorFix | None:
         """Propose operators in the place of chains, where that saves nodes; write and build them."""

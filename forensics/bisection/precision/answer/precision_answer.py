@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from trtforensics.bisection.precision.answer.calibration import CalibrationReport
     from trtforensics.bisection.precision.answer.operators import OperatorFix
-    from trtforensics.bisection.precision.answer.quantization import QuantizationCost
+    from trtforensics.bisection.precision.answer.quantization import CalibrationReport, QuantizationCost
     from trtforensics.bisection.precision.casting.storage import AlteredConstant
     from trtforensics.bisection.precision.emulation.converted import ConvertedModel
     from trtforensics.bisection.precision.emulation.losses import TensorLoss
@@ -377,8 +376,7 @@ def _beside(answer: PrecisionAnswer) -> list[str]:
     held = counted(holding.held_out, "held-out sample")
     for where, seen in (("the other order of sums", holding.other_order), (held, holding.on_held_out)):
         if seen is not None:
-            verdict = f"passes ({scores_text(seen.scores)})" if seen.passes else f"fails: {seen.why}"
-            lines.append(f"On {where}, which the search did not see, the answer {verdict}.")
+            lines.append(f"On {where}, which the search did not see, the answer {seen}.")
     if holding.lost:
         lines.append(f"Lost inside fixed/ on held-out samples: {listed(holding.lost, _FEW, _MORE)}.")
     if holding.why:

@@ -11,7 +11,7 @@ from trtforensics.bisection.search import Ask, Outlook, Result, Status, Verdict
 from trtforensics.console.counting import duration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from trtforensics.bisection.precision.repair.curve import RoundingCurve
     from trtforensics.bisection.precision.repair.holding import Holding
@@ -51,8 +51,8 @@ class Certificate:
         self._safer = safer
         self._on_building = on_building
         self._builds = builds
-        self._safe_ask: Ask | None = None
-        self._looked = False
+        self._turns = self._in_turn()
+        self._later: tuple[Ask, ...] = ()
         self.wanted: tuple[Ask, ...] | None = None  # the builds of the certificate, once the search is over
         self._asked: set[Ask] = set()
 
@@ -91,7 +91,8 @@ class Certificate:
 
     def proof(self) -> list[RepairProbe]:
         """Return the probes that prove the answer, and the safe repair."""
-        return [*self.search.proof(), *([(self.safe.nodes, SAFE)] if self.safe and self._safe_ask else [])]
+        safe = self.safe
+        return [*self.search.proof(), *([(safe.nodes, SAFE)] if safe and safe.nodes != self.minimal else [])]
 
     def outlook(self) -> Outlook:
         """Return what is known; the builds left include those of the certificate."""
@@ -132,17 +133,20 @@ class Certificate:
 
     def _after_the_search(self) -> tuple[Ask, ...]:
         """Return the probe of the safe repair; once it has a verdict, also the builds."""
-        if not self._looked:
-            self._looked = True
-            self._safe_ask = self._ask_for_safety()
-        safety = () if self._safe_ask is None else (self._safe_ask,)
-        if any(ask not in self.verdicts for ask in safety):
-            return safety
-        if self.wanted is None:
-            self._on_building()
-            proof = (*self.search.result().evidence, *safety) if self._builds else ()
-            self.wanted = tuple(Ask(ask.active, _BUILD, purpose=ask.purpose) for ask in proof)
-        return (*safety, *self.wanted)
+        while all(ask in self.verdicts for ask in self._later):
+            more = next(self._turns, None)
+            if more is None:
+                break
+            self._later += more
+        return self._later
+
+    def _in_turn(self) -> Iterator[tuple[Ask, ...]]:
+        safety = self._ask_for_safety()
+        yield () if safety is None else (safety,)
+        self._on_building()
+        proof = (*self.search.result().evidence, *self._later) if self._builds else ()
+        self.wanted = tuple(Ask(ask.active, _BUILD, purpose=ask.purpose) for ask in proof)
+        yield self.wanted
 
     def _ask_for_safety(self) -> Ask | None:
         """Make the safe repair of the answer; its probe is None if it is the minimal one or there is no answer."""

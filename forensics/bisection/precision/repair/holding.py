@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from trtforensics.bisection.precision.emulation.judging import scores_text
 from trtforensics.bisection.precision.emulation.losses import losses
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
 from trtforensics.errors import UsageError
@@ -46,6 +47,9 @@ class HeldBeside:
     passes: bool
     scores: Mapping[str, float | None]
     why: str
+
+    def __str__(self) -> str:
+        return f"passes ({scores_text(self.scores)})" if self.passes else f"fails: {self.why}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,15 @@ import onnx
 import pytest
 
 from tests.support.zoo.net import Net
-from trtforensics.bisection.precision.answer.calibration import CalibrationReport, held_against, read_cache
-from trtforensics.bisection.precision.answer.quantization import Grid, QuantizationCost, cost_of, use_of
+from trtforensics.bisection.precision.answer.quantization import (
+    CalibrationReport,
+    Grid,
+    QuantizationCost,
+    cost_of,
+    held_against,
+    read_cache,
+    use_of,
+)
 from trtforensics.bisection.precision.casting.caster import Caster
 from trtforensics.bisection.precision.casting.storage import FP16
 from trtforensics.bisection.precision.emulation.oracle import Oracle
