@@ -41,8 +41,7 @@ def judge_numbers(
         if not caster.candidates:
             return Verdict.GOOD, f"no node computes in {storage.name}", None
         oracle = Oracle(caster, [inputs])
-        outputs = [output.name for output in caster.prepared.proto.graph.output]
-        rules = rules_for(floating_outputs(caster.prepared.proto, outputs), (), ())
+        rules = rules_for(floating_outputs(caster.prepared.proto), (), ())
         judgement = judge_for(oracle, rules).judge(oracle.score_mixture(caster.kept([])))
     except ForensicsError as error:
         return Verdict.UNRESOLVED, f"the twin says nothing: {error.what}", None

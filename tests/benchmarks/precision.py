@@ -187,8 +187,7 @@ def measured(zoo: ZooModel, folder: Path) -> list[ModelResult]:
     storage = STORAGES[zoo.precision]
     prepared = raised_for(prepare(str(path)), zoo.precision)
     oracle = Oracle(Caster(prepared, storage), zoo.samples)
-    outputs = [output.name for output in prepared.proto.graph.output]
-    judge = judge_for(oracle, rules_for(floating_outputs(prepared.proto, outputs), [], []))
+    judge = judge_for(oracle, rules_for(floating_outputs(prepared.proto), [], []))
     results = [searched(oracle, judge)]
     if zoo.precision == "fp16":
         there = [tool for tool in PEERS if not missing(tool)]

@@ -25,9 +25,8 @@ from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError, 
 from trtforensics.bisection.precision.emulation.ranges import mask_notes, tensor_ranges
 from trtforensics.bisection.precision.items import atoms_of, items_of
 from trtforensics.bisection.precision.nodes import PrecisionLever, Target
-from trtforensics.bisection.precision.repair.certificate import Certificate, progress_text
+from trtforensics.bisection.precision.repair.certificate import Beside, Certificate, parted, progress_text
 from trtforensics.bisection.precision.repair.curve import rounding_curve
-from trtforensics.bisection.precision.repair.holding import Beside, parted
 from trtforensics.bisection.precision.repair.safe import safe_repair
 from trtforensics.bisection.precision.repair.smallest import RepairSearch
 from trtforensics.bisection.session.bisection import bisect
@@ -147,7 +146,7 @@ def _plan(
     builds: bool,
 ) -> Certificate:
     """Return the plan of a search; with ``builds`` the probes that prove its answer are built."""
-    atoms, above = atoms_of(lever.caster), {} if lever.needs_files else lever.judge.floors_above
+    atoms, above = atoms_of(lever.caster), [] if lever.needs_files else lever.judge.floors_above
     search = RepairSearch(items, atoms, lever.narrow.upper(), every=options.find == "all", limit=options.max_builds)
     if above:
         costs = f"rounding alone costs {' and '.join(above)} more than the cap"
@@ -217,8 +216,7 @@ def subject_of(request: PrecisionRequest) -> Subject:
     if not caster.candidates:
         raise SourceError(searched, *no_candidates(caster))
     proto = caster.prepared.proto
-    outputs = [output.name for output in proto.graph.output]
-    rules = rules_for(floating_outputs(proto, outputs), options.metric, options.tolerance)
+    rules = rules_for(floating_outputs(proto), options.metric, options.tolerance)
     sampled = request.samples_of(proto)
     part, held = parted(sampled.samples, options.held_out)
     target = _target(request, caster, part)

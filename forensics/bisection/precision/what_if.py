@@ -22,8 +22,8 @@ from trtforensics.bisection.precision.answer.quantization import QUANTIZED, pair
 from trtforensics.bisection.precision.casting.caster import Caster, save
 from trtforensics.bisection.precision.emulation.judging import scores_text
 from trtforensics.bisection.precision.emulation.oracle import judge_for
+from trtforensics.bisection.precision.repair.certificate import HeldBeside
 from trtforensics.bisection.precision.repair.curve import excess, rounding_curve
-from trtforensics.bisection.precision.repair.holding import HeldBeside
 from trtforensics.bisection.precision.running import PrecisionForecast, builds_of, lever_of, subject_of
 from trtforensics.bisection.session.answer import write_result
 from trtforensics.bisection.session.artifacts import FIXED, LOCK, RESULT, locked

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from trtforensics.bisection.precision.emulation.converted import ConvertedModel
     from trtforensics.bisection.precision.emulation.losses import TensorLoss
     from trtforensics.bisection.precision.emulation.oracle import TopRows
+    from trtforensics.bisection.precision.repair.certificate import Holding
     from trtforensics.bisection.precision.repair.curve import RoundingCurve
-    from trtforensics.bisection.precision.repair.holding import Holding
     from trtforensics.bisection.precision.repair.safe import RangeReason
     from trtforensics.bisection.session.answer import SearchAnswer
 
@@ -199,8 +199,7 @@ def _converted(answer: PrecisionAnswer) -> list[str]:
     converted = answer.converted
     if converted is None:
         return []
-    finite = {name: score for name, score in converted.scores.items() if score is not None}
-    passes = f"passes against the original ({scores_text(finite)})"
+    passes = f"passes against the original ({scores_text(converted.scores)})"
     verdict = passes if converted.passes else f"fails against it: {converted.why}"
     return [f"{converted.model}, as it was converted, {verdict}.", "The search is in the original:"]
 
@@ -228,14 +227,13 @@ def _operators(answer: PrecisionAnswer) -> list[str]:
     counts = Counter(chain.operator for chain in fix.chains)
     spelled = " and ".join(f"{count} x {operator} ({_SINCE[operator]})" for operator, count in sorted(counts.items()))
     needs, minimal, safe = (len(each.nodes) for each in (fix, answer.minimal, answer.safe))
-    scores = scores_text({name: score for name, score in fix.scores.items() if score is not None})
     apart = f"differs from the original by {fix.difference:.1g} of the largest magnitude"
     lines = [
         f"Try {fix.model} first: normalisations written as ReduceMean, Pow, Sqrt, Div become operators.",
         f"  {spelled}; in brackets the first TensorRT that imports them, with FP32 statistics inside.",
         f"  It keeps {needs} nodes in FP32, where the minimal repair keeps {minimal} and the safe one {safe}.",
         f"  In FP32 it {apart if fix.difference else 'equals the original'}.",
-        f"  Its twin's error is {scores}, and nothing is lost inside on these samples.",
+        f"  Its twin's error is {scores_text(fix.scores)}, and nothing is lost inside on these samples.",
     ]
     if fix.built is not None:
         lines.append("  It was built as asked." if fix.built else f"  Not proven: {fix.why_not_built}.")

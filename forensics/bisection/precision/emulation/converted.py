@@ -55,8 +55,7 @@ def raised_for(prepared: PreparedModel, kind: str) -> PreparedModel:
     if version >= first:
         return prepared
     if prepared.streamed:
-        what = f"{_lacking(prepared, kind)}; onnx.version_converter does not convert models of more than 2 GB"
-        raise SourceError(prepared.path, what, _next_step(kind))
+        raise _refusal(prepared, kind, "onnx.version_converter does not convert models of more than 2 GB")
     try:
         proto = version_converter.convert_version(prepared.proto, first)
         note = (
@@ -66,8 +65,7 @@ def raised_for(prepared: PreparedModel, kind: str) -> PreparedModel:
         return rewritten(prepared, proto, note)
     except (RuntimeError, SourceError, ValueError) as error:
         reason = error.what if isinstance(error, SourceError) else " ".join(str(error).split())[:200].rstrip(".")
-        what = f"{_lacking(prepared, kind)}; onnx.version_converter does not convert it: {reason}"
-        raise SourceError(prepared.path, what, _next_step(kind)) from error
+        raise _refusal(prepared, kind, f"onnx.version_converter does not convert it: {reason}") from error
 
 
 def require_equal(oracle: Oracle, original: PreparedModel, kind: str) -> None:
@@ -80,17 +78,14 @@ def require_equal(oracle: Oracle, original: PreparedModel, kind: str) -> None:
     apart = difference(oracle, original.proto)
     if apart is None or apart > EQUAL:
         by = "in what is finite" if apart is None else f"by {apart:.1g} of the largest magnitude"
-        what = f"{_lacking(original, kind)}; what onnx.version_converter makes of it differs {by} in FP32"
-        raise SourceError(original.path, what, _next_step(kind))
+        raise _refusal(original, kind, f"what onnx.version_converter makes of it differs {by} in FP32")
 
 
-def _lacking(prepared: PreparedModel, kind: str) -> str:
-    version = operator_set(prepared.proto)
-    return f"uses operator set {version}, in which no operator knows {kind.upper()} (from {FIRST_WITH[kind]} on)"
-
-
-def _next_step(kind: str) -> str:
-    return f"Export it with operator set {FIRST_WITH[kind]} or later, or ask for `--precision fp16`"
+def _refusal(prepared: PreparedModel, kind: str, why: str) -> SourceError:
+    version, first = operator_set(prepared.proto), FIRST_WITH[kind]
+    what = f"uses operator set {version}, in which no operator knows {kind.upper()} (from {first} on); {why}"
+    next_step = f"Export it with operator set {first} or later, or ask for `--precision fp16`"
+    return SourceError(prepared.path, what, next_step)
 
 
 @dataclass(frozen=True, slots=True)

@@ -351,10 +351,10 @@ class OutputJudge:
         return Judgement(not failures, near, worst, "; ".join(failures))
 
     @property
-    def floors_above(self) -> Mapping[str, tuple[Tolerance, ...]]:
-        """The default tolerances that rounding alone exceeds, by output."""
-        above = {
-            name: tuple(each for each in tolerances if each.default and each.below_floor)
+    def floors_above(self) -> list[str]:
+        """The outputs with a default tolerance that rounding alone exceeds."""
+        return [
+            name
             for name, tolerances in self.tolerances.items()
-        }
-        return {name: each for name, each in above.items() if each}
+            if any(each.default and each.below_floor for each in tolerances)
+        ]

@@ -15,7 +15,7 @@ import onnx
 from onnx import TensorProto, helper
 
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
-from trtforensics.bisection.precision.emulation.ranges import Measure, is_reached, mask_paths, measured_inside
+from trtforensics.bisection.precision.emulation.ranges import is_reached, mask_paths, measured_inside
 from trtforensics.bisection.precision.emulation.twin import emulate
 from trtforensics.onnx_models.graphs import Survey, copied, graphs, inside
 
@@ -180,14 +180,11 @@ def inner_losses(oracle: Oracle, typed: onnx.ModelProto) -> tuple[dict[str, Loss
     holders = [n for n in typed.graph.node if any(not written.isdisjoint(inner.output) for inner in inside(n))]
     if not holders:
         return {}, []
-    exact = copied(caster.prepared.proto)
-    measure = Measure(partial(_counted, frozenset(mask_paths(caster.survey))), _COUNTS, "ReduceSum")
-    wide = {number: {about: about for about in names.values()} for number, names in narrow.items()}
-    taps = measured_inside(exact, wide, measure)
-    measured = copied(typed)
-    measured_inside(
-        measured, {n: {about: name for name, about in names.items()} for n, names in narrow.items()}, measure
-    )
+    measure = partial(_counted, frozenset(mask_paths(caster.survey))), _COUNTS, "ReduceSum"
+    exact, measured = copied(caster.prepared.proto), copied(typed)
+    taps = measured_inside(exact, {n: {each: each for each in names.values()} for n, names in narrow.items()}, *measure)
+    inverse = {n: {about: name for name, about in names.items()} for n, names in narrow.items()}
+    measured_inside(measured, inverse, *measure)
     try:
         wanted, got = oracle.outputs_of(emulate(exact)), oracle.outputs_of(oracle.twin_of(measured))
     except RunError:  # this ONNX Runtime has no such outputs of the model

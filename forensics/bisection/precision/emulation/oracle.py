@@ -269,11 +269,10 @@ def set_outputs(model: onnx.ModelProto, names: Collection[str]) -> None:
     refill(model.graph, "node", reversed(nodes))
 
 
-def floating_outputs(model: onnx.ModelProto, names: Collection[str]) -> dict[str, bool]:
+def floating_outputs(model: onnx.ModelProto) -> dict[str, bool]:
     """Return for each output whether it holds floating-point values."""
     wide = {onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.BFLOAT16, onnx.TensorProto.DOUBLE}
-    kinds = {value.name: value.type.tensor_type.elem_type for value in model.graph.output}
-    return {name: kinds[name] in wide for name in names}
+    return {value.name: value.type.tensor_type.elem_type in wide for value in model.graph.output}
 
 
 def judge_for(oracle: Oracle, rules: Mapping[str, OutputRule], other: Storage | None = None) -> OutputJudge:

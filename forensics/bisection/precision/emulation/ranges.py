@@ -28,13 +28,11 @@ from trtforensics.onnx_models.graphs import Survey, bodies, copied, holds_graphs
 from trtforensics.onnx_models.rewriting import NodeWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     import numpy.typing as npt
 
     Values = npt.NDArray[Any]
-    from collections.abc import Callable, Iterator
-
     Measured = Callable[[NodeWriter, str, str], str]
 
 
@@ -51,20 +49,6 @@ _AXES_ARE_INPUTS = {"ReduceMax": 18, "ReduceSum": 13}
 """The operator sets from which on these take their axes as an input."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
-    """What to ask of a tensor inside a body.
-
-    ``write`` gets a tensor's name in the answer and its name in the graph, and adds the nodes that compute it; it
-    returns a vector of ``length`` numbers, FP64. ``reduction`` joins those of several executions: ReduceMax
-    or ReduceSum.
-    """
-
-    write: Measured
-    length: int
-    reduction: str
-
-
 def is_reached(node: onnx.NodeProto) -> bool:
     """Whether measures come out of all bodies of a node."""
     holders = (each for each in (node, *inside(node)) if holds_graphs(each))
@@ -72,14 +56,16 @@ def is_reached(node: onnx.NodeProto) -> bool:
 
 
 def measured_inside(
-    model: onnx.ModelProto, wanted: Mapping[int, Mapping[str, str]], measure: Measure
+    model: onnx.ModelProto, wanted: Mapping[int, Mapping[str, str]], write: Measured, length: int, reduction: str
 ) -> dict[str, str]:
     """Make measures of tensors in bodies the only outputs of a model; return these, each with the name in the answer.
 
     ``wanted`` holds by a body's number, in the order of the file, the names of its tensors by those in the answer. The
-    same names in the answer give the same outputs.
+    same names in the answer give the same outputs. ``write`` gets both names, and adds the nodes that compute the
+    measure; it returns a vector of ``length`` numbers, FP64. ``reduction`` joins those of several executions: ReduceMax
+    or ReduceSum.
     """
-    taps = _Tapping(wanted, measure, operator_set(model)).graph(model.graph)
+    taps = _Tapping(wanted, write, length, reduction, operator_set(model)).graph(model.graph)
     refill(model.graph, "output", map(_value, taps))
     return taps
 
@@ -87,7 +73,9 @@ def measured_inside(
 @dataclass(slots=True)
 class _Tapping:
     wanted: Mapping[int, Mapping[str, str]]
-    measure: Measure
+    write: Measured
+    length: int
+    reduction: str
     version: int
     numbers: Iterator[int] = field(default_factory=count)
 
@@ -100,7 +88,7 @@ class _Tapping:
         for about, source in self.wanted.get(number, {}).items():
             tap = f"{about}{_TAP}_{number}"
             writer = NodeWriter(tap)
-            writer.named(self.measure.write(writer, about, source), tap)
+            writer.named(self.write(writer, about, source), tap)
             graph.node.extend(writer.nodes)
             added[tap] = about
         return added
@@ -116,7 +104,7 @@ class _Tapping:
             for tap in taps:
                 name = tap if tap in inner else f"{tap}_{number}"
                 if tap not in inner:
-                    nothing = numpy_helper.from_array(np.zeros(self.measure.length), "value")
+                    nothing = numpy_helper.from_array(np.zeros(self.length), "value")
                     body.node.append(helper.make_node("Constant", [], [name], value=nothing))
                 body.output.append(_value(name))
         return {self._outside(node, graph, tap): about for tap, about in taps.items()}
@@ -132,12 +120,12 @@ class _Tapping:
                 attribute.ints.append(0)
         node.output.append(f"{tap}_each")
         writer = NodeWriter(result)
-        nothing = writer.constant(np.zeros((1, self.measure.length)), np.float64)
+        nothing = writer.constant(np.zeros((1, self.length)), np.float64)
         every = writer.add("Concat", nothing, f"{tap}_each", axis=0)
-        if self.version >= _AXES_ARE_INPUTS[self.measure.reduction]:
-            reduced = writer.add(self.measure.reduction, every, writer.constant([0]), keepdims=0)
+        if self.version >= _AXES_ARE_INPUTS[self.reduction]:
+            reduced = writer.add(self.reduction, every, writer.constant([0]), keepdims=0)
         else:
-            reduced = writer.add(self.measure.reduction, every, axes=[0], keepdims=0)
+            reduced = writer.add(self.reduction, every, axes=[0], keepdims=0)
         writer.named(reduced, result)
         graph.node.extend(writer.nodes)
         return result
@@ -250,7 +238,7 @@ def _inside_bodies(oracle: Oracle) -> dict[str, float]:
     if not inner:
         return {}
     model = copied(oracle.caster.prepared.proto)
-    taps = measured_inside(model, inner, _MAGNITUDE)
+    taps = measured_inside(model, inner, _magnitude, 2, "ReduceMax")
     try:
         runs = oracle.outputs_of(emulate(model))
     except RunError:
@@ -271,9 +259,6 @@ def _magnitude(writer: NodeWriter, _about: str, source: str) -> str:
     wrong = writer.add("Cast", writer.add("Not", finite), to=TensorProto.DOUBLE)
     both = [writer.add("ReduceMax", each, keepdims=1) for each in (some, wrong)]
     return writer.add("Concat", *both, axis=0)
-
-
-_MAGNITUDE = Measure(_magnitude, 2, "ReduceMax")
 
 
 def _largest(values: Values) -> float:

@@ -14,7 +14,7 @@ from trtforensics.bisection.precision.casting.storage import FP16
 from trtforensics.bisection.precision.emulation.accumulation import reordered
 from trtforensics.bisection.precision.emulation.judging import rules_for
 from trtforensics.bisection.precision.emulation.oracle import Oracle, judge_for
-from trtforensics.bisection.precision.repair.holding import Beside, HeldBeside, Holding, parted
+from trtforensics.bisection.precision.repair.certificate import Beside, HeldBeside, Holding, parted
 from trtforensics.errors import UsageError
 from trtforensics.onnx_models.reading import prepare
 
