@@ -195,14 +195,11 @@ def _explained(path: str) -> Iterator[None]:
     """
     try:
         yield
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise SourceError(path, "there is no such file", "Check the path; `-` names standard input") from error
+    except PermissionError as error:
+        next_step = "Ask its owner for the right to read it, or copy it"
+        raise SourceError(path, "permission denied", next_step) from error
     except OSError as error:
-        raise _unreadable(path, error) from error
-
-
-def _unreadable(path: str, error: OSError) -> SourceError:
-    if isinstance(error, FileNotFoundError | NotADirectoryError):
-        return SourceError(path, "there is no such file", "Check the path; `-` names standard input")
-    if isinstance(error, PermissionError):
-        return SourceError(path, "permission denied", "Ask its owner for the right to read it, or copy it")
-    next_step = _PIPE_IN if path == STANDARD_INPUT else "Copy it to a local disk and read the copy"
-    return SourceError(path, f"cannot be read ({error.strerror or error})", next_step)
+        next_step = _PIPE_IN if path == STANDARD_INPUT else "Copy it to a local disk and read the copy"
+        raise SourceError(path, f"cannot be read ({error.strerror or error})", next_step) from error
