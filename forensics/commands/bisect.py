@@ -344,7 +344,7 @@ def _log(args: Namespace) -> int:
     """Print the history of a directory; where a file of it is damaged, what stands before the damage, and the error."""
     from trtforensics.bisection.session.job import key_of, names_of, read_job
     from trtforensics.bisection.session.journal import event_json, read_events
-    from trtforensics.bisection.session.log import log_lines, log_text
+    from trtforensics.bisection.session.log import log_text
 
     directory = Path(args.directory)
     job = read_job(directory)
@@ -358,7 +358,7 @@ def _log(args: Namespace) -> int:
     if args.json:
         streams.print_pieces(map(event_json, events))
     else:
-        streams.print_pieces(log_text(log_lines(events, key, names_of(job))))
+        streams.print_pieces(log_text(events, key, names_of(job)))
     if damage is not None:
         raise damage
     return 0

@@ -167,7 +167,7 @@ def _convert(args: Namespace) -> int:
 
 def _mix(args: Namespace) -> int:
     from trtforensics.replay.json_documents import mix_document
-    from trtforensics.replay.mixing import Mixer, across_cut, check_layers, mixed_entries
+    from trtforensics.replay.mixing import Mixer, across_cut, check_layers
     from trtforensics.replay.text import cut_text
     from trtforensics.sources.replay import load_replay
 
@@ -175,7 +175,7 @@ def _mix(args: Namespace) -> int:
     good, bad = (load_replay(path, max_bytes=args.max_bytes) for path in (args.good, args.bad))
     check_layers(bad, args.take)
     mixer = Mixer(good, bad)
-    entries = mixed_entries(good, bad, set(args.take))
+    entries = mixer.entries(set(args.take))
     cut = across_cut(_ReplayContext(args).nodes(entry.layer for entry in entries), entries, set(args.take))
     _write(args, mixer.text(set(args.take)), mix_document(args.output or "", mixer.form, args.take, cut))
     if cut and not args.quiet:

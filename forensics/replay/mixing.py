@@ -38,26 +38,24 @@ class Mixer:
 
     def __init__(self, good: Replay, bad: Replay) -> None:
         self.form = common_form(good, bad)
-        self._good = {entry.layer: entry_text(entry, self.form) for entry in good.entries}
-        self._bad = {entry.layer: entry_text(entry, self.form) for entry in bad.entries}
-        self.layers = tuple(dict.fromkeys((*self._good, *self._bad)))
-        self.differing = tuple(layer for layer in self.layers if self._good.get(layer) != self._bad.get(layer))
+        self._sides = [{entry.layer: entry for entry in replay.entries} for replay in (good, bad)]
+        self._texts = [{layer: entry_text(each, self.form) for layer, each in side.items()} for side in self._sides]
+        of_good, of_bad = self._texts
+        self.layers = tuple(dict.fromkeys((*of_good, *of_bad)))
+        self.differing = tuple(layer for layer in self.layers if of_good.get(layer) != of_bad.get(layer))
 
     def text(self, take: Collection[str]) -> str:
         """Write good's replay with the layers of ``take`` as bad has them; layers that bad lacks are left out.
 
         ``take`` should be a set: every layer is looked up in it.
         """
-        sides = ((self._bad if layer in take else self._good).get(layer) for layer in self.layers)
-        return document_text((text for text in sides if text is not None), self.form)
+        sides = (self._texts[layer in take].get(layer) for layer in self.layers)
+        return document_text(filter(None, sides), self.form)
 
-
-def mixed_entries(good: Replay, bad: Replay, take: Collection[str]) -> tuple[ReplayEntry, ...]:
-    """Return the entries of a mix, in the order of :class:`Mixer`."""
-    of_good, of_bad = ({entry.layer: entry for entry in replay.entries} for replay in (good, bad))
-    layers = dict.fromkeys((*of_good, *of_bad))
-    sides = ((of_bad if layer in take else of_good).get(layer) for layer in layers)
-    return tuple(entry for entry in sides if entry is not None)
+    def entries(self, take: Collection[str]) -> list[ReplayEntry]:
+        """Return the entries of a mix."""
+        sides = (self._sides[layer in take].get(layer) for layer in self.layers)
+        return [entry for entry in sides if entry is not None]
 
 
 def check_layers(bad: Replay, take: Collection[str]) -> None:

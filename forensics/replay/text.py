@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.console.counting import grouped
+from trtforensics.console.counting import grouped, head_lines
 from trtforensics.console.terminal import visible
 from trtforensics.model.replay import ProblemSeverity
 from trtforensics.render.names import wrapped
@@ -99,13 +99,11 @@ def _problems(problems: Iterable[Problem], *, colour: bool) -> Iterator[list[str
         first = group[0]
         severity = f"{_COLOURS[first.severity]}{first.severity}{_PLAIN}" if colour else first.severity
         number = f" ({len(group)} times)" if len(group) > 1 else ""
-        places = [f"  {problem.span} {problem.layer or problem.field}" for problem in group[:_SHOWN]]
-        more = [f"  and {len(group) - _SHOWN} more; `--json` lists all"] if len(group) > _SHOWN else []
+        places = [f"  {problem.span} {problem.layer or problem.field}" for problem in group]
         field = f" at {first.field}" if len(first.path) > len(("replay", "layer")) and len(group) == 1 else ""
         yield [
             f"{severity} [{first.code}]{number}{visible(field)}",
-            *places,
-            *more,
+            *head_lines(places, _SHOWN, "more; `--json` lists all"),
             *_wrapped(first.what),
             *_wrapped(f"What to do: {first.next_step}."),
         ]

@@ -135,8 +135,7 @@ def _lever(job: BuildJob) -> BuildLever | None:
     if job.keys is not None:
         from trtforensics.trt.cache_file import CacheKeyPinning  # noqa: PLC0415 - see above
 
-        tactics = {key: (tactic, time_ms) for key, (tactic, time_ms) in job.keys.items()}
-        return CacheKeyPinning(tactics, frozenset(job.optional), [Path(path) for path in job.bases], Path(job.store))
+        return CacheKeyPinning(job.keys, frozenset(job.optional), [Path(path) for path in job.bases], Path(job.store))
     if job.outputs is not None:
         return TensorMarking(job.outputs, debug=job.debug)
     if job.route is not None:

@@ -128,16 +128,6 @@ class Installed:
         return f"{NAMES[self.module]} {self.version}"
 
 
-_LACKS = {
-    "tactics": ("algorithm selector", "Use `bisect cache`"),
-    "cache": ("editable timing cache", "Use `bisect tactics`"),
-    "route": ("build routes", "Use `bisect cache` or `bisect outputs`"),
-    "debug": ("debug tensors", "Leave out `--debug-tensors`: outputs do the same"),
-    "constraints": (
-        "layer precisions, only strongly typed networks",
-        "Leave out `--by constraints`: Casts do the same",
-    ),
-}
 _WITHOUT_OPTION = {"debug", "constraints"}
 """Abilities that are only an option of a lever, which works without them."""
 
@@ -150,15 +140,17 @@ def require(lever: str, installed: Installed) -> None:
     Raises:
         UsageError: it does not; the error says what to use instead.
     """
-    has = {
-        "tactics": installed.selector,
-        "cache": installed.editable_cache,
-        "route": bool(installed.routes),
-        "debug": installed.debug_tensors,
-        "constraints": "OBEY_PRECISION_CONSTRAINTS" in installed.flags,
+    no_debug, no_constraints = "Leave out `--debug-tensors`: outputs", "Leave out `--by constraints`: Casts"
+    typed_only = "layer precisions, only strongly typed networks"
+    abilities = {
+        "tactics": (installed.selector, "algorithm selector", "Use `bisect cache`"),
+        "cache": (installed.editable_cache, "editable timing cache", "Use `bisect tactics`"),
+        "route": (bool(installed.routes), "build routes", "Use `bisect cache` or `bisect outputs`"),
+        "debug": (installed.debug_tensors, "debug tensors", f"{no_debug} do the same"),
+        "constraints": ("OBEY_PRECISION_CONSTRAINTS" in installed.flags, typed_only, f"{no_constraints} do the same"),
     }
-    if not has[lever]:
-        what, instead = _LACKS[lever]
+    has, what, instead = abilities[lever]
+    if not has:
         next_step = instead if lever in _WITHOUT_OPTION else _FORWARD.get(installed.module, instead)
         raise UsageError(installed.name, f"has no {what}", next_step)
 

@@ -216,7 +216,4 @@ def union(masks: Iterable[int]) -> int:
 
 def mask_of(indexes: Iterable[int]) -> int:
     """Return the mask with these bits set."""
-    mask = 0
-    for index in indexes:
-        mask |= 1 << index
-    return mask
+    return union(1 << index for index in indexes)

@@ -199,16 +199,12 @@ def tell_apart(finder: Finder, ledger: Ledger, chain: Chain) -> Steps[SetMember]
         if (yield from finder.settle(base | sum(group), Verdict.BAD, TOGETHER)) is not Verdict.BAD:
             continue
         group = yield from reduced(finder, base, group, _PATIENCE)
-        if base == kept and _irreducible(ledger, kept, group):
+        smaller = [ledger.implied(kept | sum(group) & ~atom) for atom in group] if len(group) > 1 else []
+        if base == kept and all(verdict is Verdict.GOOD for verdict in smaller):  # not only refused without one
             return SetMember(sum(group), before, complete=True)
         if len(group) == 1:
             return SetMember(group[0], before)
     return SetMember(0, before, doubt=sum(group))
-
-
-def _irreducible(ledger: Ledger, kept: int, group: list[int]) -> bool:
-    """Return whether a group that is bad is known to need each of its atoms: it was not only refused without them."""
-    return len(group) == 1 or all(ledger.implied(kept | sum(group) & ~atom) is Verdict.GOOD for atom in group)
 
 
 def alone_by_proxy(finder: Finder, members: int, harmless: Sequence[Atom]) -> Steps[Verdict]:

@@ -104,9 +104,6 @@ class ProbeSearch(SetSearch, Generic[_T]):
 class SubsetSearch(ProbeSearch[Result]):
     """A search whose answer is one subset of ``count`` items."""
 
-    _closing = 0
-    """Builds behind the halving of an outlook."""
-
     def __init__(self, count: int, limit: int | None) -> None:
         super().__init__(limit)
         self._all = (1 << count) - 1
@@ -114,7 +111,7 @@ class SubsetSearch(ProbeSearch[Result]):
     def outlook(self) -> Outlook:
         """Return what is known; the builds left are those it takes if few items are enough."""
         done, suspects = self.done, self._suspected()
-        left = 0 if done else 2 * ceil(log2(max(2, suspects.bit_count()))) + self._closing
+        left = 0 if done else 2 * ceil(log2(max(2, suspects.bit_count())))
         culprits = self.answer.culprits if self.answer else ()
         atoms = tuple(frozenset({index}) for index in bits(self._all))
         return Outlook(left * 3 / 4, left, items_of(suspects), culprits, atoms)

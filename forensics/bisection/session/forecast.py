@@ -71,6 +71,7 @@ def forecast(lever: Lever, outlook: Outlook, options: RunOptions, directory: Pat
     sizes = [size_of(directory / PROBES / probe.folder) or 0 for probe in probes]
     existing = next(path for path in (directory.absolute(), *directory.absolute().parents) if path.exists())
     size = round(mean(sizes)) if sizes else _inputs_size(lever)
+    commands = (options.build is not None) + (options.check is not None) * options.repeat
     return Forecast(
         schema=SCHEMA,
         kind=KIND,
@@ -85,7 +86,7 @@ def forecast(lever: Lever, outlook: Outlook, options: RunOptions, directory: Pat
         measured=bool(probes),
         probe_seconds=seconds,
         expected_seconds=None if seconds is None else seconds * outlook.expected / options.probes_at_once,
-        worst_seconds=_worst(outlook, options),
+        worst_seconds=None if options.timeout is None else outlook.worst * commands * options.timeout,
         probe_bytes=size,
         expected_bytes=round(size * outlook.expected),
         free_bytes=free_bytes(existing),
@@ -121,13 +122,6 @@ def _time(cost: Forecast) -> str:
 def _disk(cost: Forecast) -> str:
     about = f"about {cost.expected_bytes:,} bytes ({cost.probe_bytes:,} a probe), {cost.free_bytes:,} free"
     return about if cost.measured else f"{about}; engines and logs not counted"
-
-
-def _worst(outlook: Outlook, options: RunOptions) -> float | None:
-    if options.timeout is None:
-        return None
-    commands = (options.build is not None) + (options.check is not None) * options.repeat
-    return outlook.worst * commands * options.timeout
 
 
 def _inputs_size(lever: Lever) -> int:

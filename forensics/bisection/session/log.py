@@ -12,7 +12,7 @@ from trtforensics.bisection.session.history import indexes_of
 from trtforensics.console.terminal import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from trtforensics.bisection.session.history import Event, JobKey
 
@@ -20,12 +20,16 @@ _FEW = 3
 _NONE = "-"
 
 
-def log_lines(events: Sequence[Event], key: JobKey, items: Sequence[str]) -> Iterator[str]:
-    """Yield the lines of a log, in the order of the events; a verdict that was forgotten is a comment.
+def log_text(events: Sequence[Event], key: JobKey, items: Sequence[str]) -> Iterator[str]:
+    """Yield the text of a log, in the order of the events; nothing in it reaches the terminal raw.
 
     Raises:
         KeyError: an event lacks a field.
     """
+    return (f"{visible(line)}\n" for line in _lines(events, key, items))
+
+
+def _lines(events: Sequence[Event], key: JobKey, items: Sequence[str]) -> Iterator[str]:
     yield f"job {key.fingerprint}  # {len(items)} items"
     forgotten = _forgotten(events)
     starts: dict[object, Event] = {}
@@ -89,8 +93,3 @@ def _named(active: str, items: Sequence[str]) -> str:
         if 0 < len(few) <= _FEW:
             return f"{words}{', '.join(items[index] for index in few)} from bad"
     return f"{len(from_bad)} of {len(items)} items from bad"
-
-
-def log_text(lines: Iterable[str]) -> Iterator[str]:
-    """Yield the text of a log; nothing in it reaches the terminal raw."""
-    return (f"{visible(line)}\n" for line in lines)

@@ -118,7 +118,7 @@ class Session:
 
     def _go_on(self, stopper: Stopper, turn: Callable[[], str]) -> None:
         try:
-            while not stopper.urgency and not self._is_done():
+            while not stopper.urgency and not self.computed(lambda: self.plan.done):
                 self._answer()
                 standing = turn()
                 if stopper.asked:
@@ -126,7 +126,10 @@ class Session:
                     self._tell_user(standing)
                 self._collect()
         finally:
-            self._wind_up(stopper.urgency)
+            if self._running:
+                self.executor.halt(max(stopper.urgency, Urgency.END))
+            while self._running:
+                self._collect()
         if stopper.urgency:
             raise KeyboardInterrupt
         with explained(str(self.artifacts.directory)):
@@ -143,9 +146,6 @@ class Session:
         names = {name for name in differing(before, now) if name in before}
         names.update(name for answer in self.answers for name in answer.finished.edited)
         return sorted(names - self.journal.history.written)
-
-    def _is_done(self) -> bool:
-        return self.computed(lambda: self.plan.done)
 
     @property
     def seconds(self) -> float:
@@ -170,7 +170,7 @@ class Session:
         while self.room > 0 and (asks := self.computed(lambda: self.plan.asks(self.room))):
             for ask in asks:
                 self._consider(ask)
-        if not self._running and not self._is_done():
+        if not self._running and not self.computed(lambda: self.plan.done):
             raise AssertionError("the plan waits for nothing")
 
     def _consider(self, ask: Ask) -> None:
@@ -377,12 +377,6 @@ class Session:
             unfit=outcome.unfit,
             engine_bytes=self.artifacts.engine_bytes(probe),
         )
-
-    def _wind_up(self, urgency: Urgency) -> None:
-        if self._running:
-            self.executor.halt(max(urgency, Urgency.END))
-        while self._running:
-            self._collect()
 
 
 @contextmanager

@@ -59,6 +59,8 @@ def view_directory(path: Path) -> DirectoryView:
     job = read_job(path)
     history = read_journal(path, key_of(job))
     answer = _read_result(path / RESULT)
+    left = answer.get("builds_left")
+    expected = left.get("expected") if isinstance(left, dict) else None
     return DirectoryView(
         path=path,
         mode=str(job.get("mode")),
@@ -71,15 +73,10 @@ def view_directory(path: Path) -> DirectoryView:
         why=str(answer.get("why", "")),
         culprits=tuple(_objects(members) for members in _list(answer.get("culprits"))),
         suspects=tuple(map(str, _list(answer.get("suspects")))),
-        builds_left=_expected(answer.get("builds_left")),
+        builds_left=float(expected) if isinstance(expected, (int, float)) else None,
         run=history.runs,
         fixed=_names(path / FIXED),
     )
-
-
-def _expected(left: object) -> float | None:
-    expected = left.get("expected") if isinstance(left, dict) else None
-    return float(expected) if isinstance(expected, (int, float)) else None
 
 
 def _names(folder: Path) -> tuple[str, ...]:

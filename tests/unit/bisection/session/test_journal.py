@@ -19,7 +19,7 @@ from tests.support.journals import ASK, KEY, begin, end
 from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.session.history import JobKey
 from trtforensics.bisection.session.journal import Journal, read_events, read_journal
-from trtforensics.bisection.session.log import log_lines, log_text
+from trtforensics.bisection.session.log import log_text
 from trtforensics.errors import OutputError, SourceError
 
 
@@ -141,7 +141,7 @@ def test_events_that_make_no_sense_are_refused_in_one_sentence(changes: list[tup
         (folder / "journal.jsonl").write_bytes(b"".join(line_of(number, event) for number, event in enumerate(own, 1)))
         with suppress(SourceError):
             read = list(read_events(folder, KEY))
-            assert list(log_text(log_lines(read, KEY, [str(number) for number in range(KEY.items)])))
+            assert list(log_text(read, KEY, [str(number) for number in range(KEY.items)]))
 
 
 def test_another_job_s_journal_is_refused(tmp_path: Path) -> None:

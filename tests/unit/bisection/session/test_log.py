@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.journals import KEY, begin, end
 from trtforensics.bisection.session.journal import Journal, read_events
-from trtforensics.bisection.session.log import log_lines, log_text
+from trtforensics.bisection.session.log import log_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +34,7 @@ def text(tmp_path: Path) -> str:
         begin(journal)
         end(journal, verdict="unresolved", judge="other")
         begin(journal, 3, "")
-    return "".join(log_text(log_lines(list(read_events(tmp_path, KEY)), KEY, ITEMS)))
+    return "".join(log_text(list(read_events(tmp_path, KEY)), KEY, ITEMS))
 
 
 def test_a_log_says_what_happened(text: str) -> None:
