@@ -296,7 +296,7 @@ def _search(lever: Lever, options: RunOptions) -> SetSearch:
 
 def _dry_run(args: Namespace, lever: Lever, options: RunOptions) -> int:
     from trtforensics.bisection.session.answer import to_json
-    from trtforensics.bisection.session.forecast import forecast, forecast_text
+    from trtforensics.bisection.session.bisection import forecast, forecast_text
 
     cost = forecast(lever, _search(lever, options).outlook(), options, Path(args.artifacts_dir))
     streams.print_result(to_json(asdict(cost)) if args.json else forecast_text(cost))
@@ -343,8 +343,7 @@ def _precision(args: Namespace) -> int:
 def _log(args: Namespace) -> int:
     """Print the history of a directory; where a file of it is damaged, what stands before the damage, and the error."""
     from trtforensics.bisection.session.job import key_of, names_of, read_job
-    from trtforensics.bisection.session.journal import event_json, read_events
-    from trtforensics.bisection.session.log import log_text
+    from trtforensics.bisection.session.journal import event_json, log_text, read_events
 
     directory = Path(args.directory)
     job = read_job(directory)

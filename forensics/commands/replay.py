@@ -137,12 +137,11 @@ def _lint(args: Namespace) -> int:
 def _convert(args: Namespace) -> int:
     from trtforensics.engines.joining import select_build
     from trtforensics.model.replay import ReplayForm
-    from trtforensics.replay.converting import converted
     from trtforensics.replay.from_log import replay_of
     from trtforensics.replay.json_documents import convert_document
     from trtforensics.replay.offers import Offers
     from trtforensics.replay.text import left_out_text
-    from trtforensics.replay.writing import to_text
+    from trtforensics.replay.writing import converted, to_text
     from trtforensics.sources.replay import load_replay
 
     _check_output(args, [args.file, args.log])

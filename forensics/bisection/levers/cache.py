@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trtforensics.bisection.levers.recipe import Recipe, TwoSidedLever, pinned_keys
+from trtforensics.bisection.levers.recipe import Recipe, TwoSidedLever
 from trtforensics.bisection.levers.tactics import told, with_cost
 from trtforensics.bisection.search import Item
 from trtforensics.errors import UsageError
@@ -74,9 +74,9 @@ class CacheLever(TwoSidedLever):
         good, bad = (_described(side[key]) for side in self._keys_of)
         return with_cost({"item": self.items[index].name, "key": key, "good": good, "bad": bad})
 
-    def _job(self, active: frozenset[int], path: Path) -> Mapping[str, object]:  # noqa: ARG002 - the file has them
+    def _job(self, active: frozenset[int], path: Path) -> Mapping[str, object]:
         return {
-            "keys": pinned_keys(path),
+            "keys": {key.key: (key.selected, key.time_ms or 0.0) for key in self._mixed(active)},
             "optional": [key for keys in self.alone for key in keys],
             "bases": [str(base) for base in self._bases],
             "store": str(path.parent.parent.parent / STORE),
@@ -88,12 +88,13 @@ class CacheLever(TwoSidedLever):
 
     def _text(self, active: frozenset[int]) -> str:
         """Return the mix as an export, which ``trtforensics cache apply`` puts into a binary cache."""
-        ours, theirs = self._keys_of
-        taken = {self._keys[index] for index in active}
-        keys = {**theirs, **ours, **{key: theirs[key] for key in taken}}
-        mixed = tuple(replace(key, candidates=()) for key in keys.values())
         made_from = f"{self.good.made_from} and {self.bad.made_from}"
-        return to_json(TimingCache(self.good.source, made_from, self.good.tensorrt_version, mixed))
+        return to_json(TimingCache(self.good.source, made_from, self.good.tensorrt_version, self._mixed(active)))
+
+    def _mixed(self, active: frozenset[int]) -> tuple[MyelinOperation, ...]:
+        ours, theirs = self._keys_of
+        taken = {key: theirs[key] for key in map(self._keys.__getitem__, active)}
+        return tuple(replace(key, candidates=()) for key in {**theirs, **ours, **taken}.values())
 
 
 def pinned_caches(log: str, request: str, *, max_bytes: int) -> tuple[TimingCache, TimingCache]:

@@ -18,7 +18,6 @@ from trtforensics.bisection.session.lever import Lever
 from trtforensics.console.output import write_bytes, write_text
 from trtforensics.console.own_files import is_there
 from trtforensics.parsers.files.replay import check_opening, read_replay
-from trtforensics.parsers.files.timing_cache_json import read_timing_cache
 from trtforensics.parsers.text.document import read_document
 from trtforensics.trt.build import BUILD_MODULE, NOT_ASKED, REFUSED, BuildJob
 from trtforensics.trt.installed import child_line
@@ -102,17 +101,6 @@ def pinned_entries(path: Path) -> list[dict[str, object]]:
     replay = read_replay(read_document(str(path), check=check_opening))
     places = [{"file": entry.span.file, "line": entry.span.line, "byte": entry.span.byte} for entry in replay.entries]
     return [{**asdict(entry), "span": place} for entry, place in zip(replay.entries, places, strict=True)]
-
-
-def pinned_keys(path: Path) -> dict[str, tuple[int, float]]:
-    """Return the tactic and time (ms) of each key of a timing-cache export, as a build job holds them.
-
-    Raises:
-        NotATimingCacheError: it is none.
-        SourceError: it cannot be read.
-    """
-    keys = read_timing_cache(read_document(str(path))).keys
-    return {key.key: (key.selected, key.time_ms or 0.0) for key in keys if key.selected is not None}
 
 
 def read_report(folder: Path) -> LeverResult:

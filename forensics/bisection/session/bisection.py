@@ -1,28 +1,38 @@
-"""A bisection from its directory to its answer."""
+"""A bisection from its directory to its answer, and the forecast of ``--dry-run``: its cost before any probe runs."""
 
 from __future__ import annotations
 
+import tempfile
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import mean
 from typing import TYPE_CHECKING
 
+from trtforensics.bisection.runner.disk_space import free_bytes
 from trtforensics.bisection.runner.surroundings import surroundings_of
 from trtforensics.bisection.search import Status
 from trtforensics.bisection.session.answer import SearchAnswer, answer_of, write_result
-from trtforensics.bisection.session.artifacts import FIXED
-from trtforensics.bisection.session.job import Job, tool_versions
+from trtforensics.bisection.session.artifacts import FIXED, PROBES
+from trtforensics.bisection.session.job import Job, check_directory, tool_versions
+from trtforensics.bisection.session.journal import read_journal
 from trtforensics.bisection.session.session import open_session
 from trtforensics.console.counting import duration, listed
 from trtforensics.console.output import explained
+from trtforensics.console.own_files import size_of
+from trtforensics.console.terminal import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from trtforensics.bisection.runner.options import RunOptions
     from trtforensics.bisection.search import Outlook, SetSearch
     from trtforensics.bisection.session.lever import Lever
     from trtforensics.bisection.session.session import Answer
+
+SCHEMA = 1
+KIND = "forecast"
+_SHOWN = 20
 
 _REST_S = 1.0
 """The least time between two writes of ``result.json``: quick probes would otherwise take less time than the writes."""
@@ -97,3 +107,106 @@ def _left(outlook: Outlook) -> str:
         return "none left"
     about = round(outlook.expected)
     return f"{about} to {outlook.worst} left" if about < outlook.worst else f"{outlook.worst} left"
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """The items to search, and the cost of the search.
+
+    ``expected_builds`` and ``worst_builds`` are those left until one culprit is certified, where probes run one at a
+    time; ``second_checks`` of them build again what decides. ``done`` probes are in the directory already. Times are
+    in seconds and sizes in bytes; ``probe_seconds`` and ``probe_bytes`` are means. Times are None until a probe has
+    run (``measured``), and ``worst_seconds`` is None without ``--timeout``.
+    """
+
+    schema: int
+    kind: str
+    mode: str
+    items: tuple[str, ...]
+    atoms: int
+    edges: int
+    expected_builds: float
+    worst_builds: int
+    second_checks: int
+    done: int
+    measured: bool
+    probe_seconds: float | None
+    expected_seconds: float | None
+    worst_seconds: float | None
+    probe_bytes: int
+    expected_bytes: int
+    free_bytes: int
+
+
+def forecast(lever: Lever, outlook: Outlook, options: RunOptions, directory: Path) -> Forecast:
+    """Work out what a bisection would cost; the directory stays as it is.
+
+    Raises:
+        UsageError: the directory is another job's.
+        SourceError: its journal cannot be read.
+    """
+    job = job_of(lever, options, directory)
+    history = read_journal(directory, job.key(check_directory(directory, job)))
+    probes = [probe for probe in history.probes.values() if probe.finished]
+    seconds = mean(finished.seconds for probe in probes for finished in probe.finished) if probes else None
+    sizes = [size_of(directory / PROBES / probe.folder) or 0 for probe in probes]
+    existing = next(path for path in (directory.absolute(), *directory.absolute().parents) if path.exists())
+    size = round(mean(sizes)) if sizes else _inputs_size(lever)
+    commands = (options.build is not None) + (options.check is not None) * options.repeat
+    return Forecast(
+        schema=SCHEMA,
+        kind=KIND,
+        mode=lever.mode,
+        items=tuple(item.name for item in lever.items),
+        atoms=len(outlook.atoms),
+        edges=len(lever.edges),
+        expected_builds=outlook.expected,
+        worst_builds=outlook.worst,
+        second_checks=outlook.second,
+        done=len(probes),
+        measured=bool(probes),
+        probe_seconds=seconds,
+        expected_seconds=None if seconds is None else seconds * outlook.expected / options.probes_at_once,
+        worst_seconds=None if options.timeout is None else outlook.worst * commands * options.timeout,
+        probe_bytes=size,
+        expected_bytes=round(size * outlook.expected),
+        free_bytes=free_bytes(existing),
+    )
+
+
+def forecast_text(cost: Forecast) -> str:
+    """Return a forecast as text."""
+    more = [f"  … {len(cost.items) - _SHOWN:,} more"] if len(cost.items) > _SHOWN else []
+    done = f"; {cost.done} done in this directory" if cost.done else ""
+    builds = f"about {cost.expected_builds:.0f}, at most {cost.worst_builds}"
+    second = f", {cost.second_checks} of them to see the same twice" if cost.second_checks else ""
+    lines = [
+        f"items: {len(cost.items):,}, in atoms: {cost.atoms:,}, edges: {cost.edges:,}",
+        *(f"  {name}" for name in cost.items[:_SHOWN]),
+        *more,
+        f"builds: {builds}{second}, if one item is the culprit and probes run one at a time{done}",
+        f"time: {_time(cost)}",
+        f"disk: {_disk(cost)}",
+    ]
+    return "".join(f"{visible(line)}\n" for line in lines)
+
+
+def _time(cost: Forecast) -> str:
+    bound = "without --timeout there is no bound"
+    if cost.worst_seconds is not None:
+        bound = f"at most {duration(cost.worst_seconds)} by --timeout"
+    if cost.expected_seconds is None:
+        return f"not known before a probe has run; {bound}"
+    return f"about {duration(cost.expected_seconds)} ({cost.probe_seconds:.1f} s a probe so far); {bound}"
+
+
+def _disk(cost: Forecast) -> str:
+    about = f"about {cost.expected_bytes:,} bytes ({cost.probe_bytes:,} a probe), {cost.free_bytes:,} free"
+    return about if cost.measured else f"{about}; engines and logs not counted"
+
+
+def _inputs_size(lever: Lever) -> int:
+    """Return the size of the input files of a probe with every item from bad, written to a temporary folder."""
+    with tempfile.TemporaryDirectory() as scratch, explained(scratch):
+        lever.prepare(frozenset(range(len(lever.items))), Path(scratch))
+        return size_of(Path(scratch)) or 0

@@ -9,8 +9,7 @@ import pytest
 
 from tests.support.replays import CONV, ENTRIES, POOL, made, of_form
 from trtforensics.model.replay import ReplayForm
-from trtforensics.replay.converting import converted
-from trtforensics.replay.writing import NotExpressibleError, signed, to_text
+from trtforensics.replay.writing import NotExpressibleError, converted, signed, to_text
 from trtforensics.sources.replay import load_replay
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.replays import CONV
-from trtforensics.replay.converting import converted
-from trtforensics.replay.writing import signed, to_text
+from trtforensics.replay.writing import converted, signed, to_text
 from trtforensics.sources.replay import load_replay
 
 if TYPE_CHECKING:

@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 from tests.support.journals import ASK, KEY, begin, end
 from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.session.history import JobKey
-from trtforensics.bisection.session.journal import Journal, read_events, read_journal
-from trtforensics.bisection.session.log import log_text
+from trtforensics.bisection.session.journal import Journal, log_text, read_events, read_journal
 from trtforensics.errors import OutputError, SourceError
 
 

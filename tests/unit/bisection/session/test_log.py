@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.journals import KEY, begin, end
-from trtforensics.bisection.session.journal import Journal, read_events
-from trtforensics.bisection.session.log import log_text
+from trtforensics.bisection.session.journal import Journal, log_text, read_events
 
 if TYPE_CHECKING:
     from pathlib import Path
