@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from trtforensics.bisection.search import Ask, SetSearch
+    from trtforensics.bisection.search import SetSearch
     from trtforensics.bisection.session.lever import Described, Lever
     from trtforensics.bisection.session.session import Answer
 
@@ -210,7 +210,7 @@ def _verdicts(probes: Sequence[JudgedProbe]) -> str:
 def answer_of(lever: Lever, search: SetSearch, answers: Sequence[Answer]) -> SearchAnswer:
     """Return what a search knows after the verdicts of ``answers``."""
     result, outlook = search.result(), search.outlook()
-    evidence = {_key(ask): ask.purpose for ask in result.evidence}
+    evidence = {ask: ask.purpose for ask in result.evidence}
     suspects = result.suspects if search.done else result.suspects | outlook.suspects
     builds, reused = counts_of(answers)
     return SearchAnswer(
@@ -232,7 +232,7 @@ def answer_of(lever: Lever, search: SetSearch, answers: Sequence[Answer]) -> Sea
         unsearched=tuple(lever.items[index].name for index in sorted(result.unsearched - suspects)),
         confidence=result.confidence,
         lower_bound=result.lower_bound,
-        probes=tuple(judged_probe(answer, evidence.get(_key(answer.ask))) for answer in answers),
+        probes=tuple(judged_probe(answer, evidence.get(answer.ask)) for answer in answers),
     )
 
 
@@ -275,10 +275,6 @@ def judged_probe(answer: Answer, shows: str | None) -> JudgedProbe:
         seconds=answer.finished.seconds,
         evidence=shows is not None,
     )
-
-
-def _key(ask: Ask) -> tuple[frozenset[int], int, int]:
-    return ask.active, ask.build, ask.check
 
 
 def write_result(directory: Path, document: Document) -> None:

@@ -27,12 +27,11 @@ from trtforensics.console.counting import duration
 from trtforensics.console.terminal import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from trtforensics.bisection.runner.options import RunOptions
     from trtforensics.bisection.search.ledger import Steps
-    from trtforensics.bisection.session.session import Answer
 
 MODE = "collect"
 _FILES = {name: f"{name}.json" if name == "replay" else name for name in INPUTS}
@@ -97,7 +96,23 @@ def collect(
             return standing
 
         def write() -> CollectionAnswer:
-            answer = _answer_of(session.answers, complete=plan.done)
+            answers = session.answers
+            good, bad, unresolved = (
+                tuple(each.probe.folder for each in answers if each.finished.verdict is verdict) for verdict in Verdict
+            )
+            builds, reused = counts_of(answers)
+            answer = CollectionAnswer(
+                schema=SCHEMA,
+                mode=MODE,
+                status="collected" if plan.done else "inconclusive",
+                good=good,
+                bad=bad,
+                unresolved=unresolved,
+                builds=builds,
+                reused=reused,
+                verdicts=reuse_of(answers),
+                probes=tuple(judged_probe(answer, None) for answer in answers),
+            )
             write_result(directory, answer.document())
             return answer
 
@@ -131,20 +146,3 @@ class CollectionAnswer:
         lines.append(f"{self.builds} builds, {self.reused} of them by an earlier run; sorted in {directory}")
         lines += self.verdicts.lines
         return "".join(f"{visible(line)}\n" for line in lines)
-
-
-def _answer_of(answers: Sequence[Answer], *, complete: bool) -> CollectionAnswer:
-    folders = {verdict: tuple(a.probe.folder for a in answers if a.finished.verdict is verdict) for verdict in Verdict}
-    builds, reused = counts_of(answers)
-    return CollectionAnswer(
-        schema=SCHEMA,
-        mode=MODE,
-        status="collected" if complete else "inconclusive",
-        good=folders[Verdict.GOOD],
-        bad=folders[Verdict.BAD],
-        unresolved=folders[Verdict.UNRESOLVED],
-        builds=builds,
-        reused=reused,
-        verdicts=reuse_of(answers),
-        probes=tuple(judged_probe(answer, None) for answer in answers),
-    )
