@@ -75,9 +75,9 @@ def run(args: Namespace) -> int:
     graph = BuildGraph(joined.engine(args.build))
     blocks: Iterable[bytes]
     if form is GraphForm.ONNX:
-        if not graph.engine_layers():
+        if not graph.layers_by_node:
             raise UsageError(args.sources[0], "names no engine layers", "Give a verbose log or engine-layer JSON")
-        blocks, size = [to_onnx(graph)], counted(len(graph.engine_layers()), "layer")
+        blocks, size = [to_onnx(graph)], counted(len(graph.layers_by_node), "layer")
     else:
         shown = _selected(graph, args, picture=form.drawn)
         blocks = _written(shown, args, form, graph)
@@ -126,7 +126,7 @@ def _selected(graph: BuildGraph, args: Namespace, *, picture: bool) -> nx.MultiD
         from trtforensics.tables.layers import layer_table
 
         kept = layer_table([graph.engine]).filtered(args.filter).rows
-        layers = graph.engine_layers()
+        layers = tuple(graph.layers_by_node)
         shown = only(shown, {layers[row.index] for row in kept})
     if args.top is not None:
         shown = top(shown, args.top, where=where)
@@ -144,5 +144,5 @@ def _written(shown: nx.MultiDiGraph, args: Namespace, form: GraphForm, graph: Bu
     if not form.drawn and (form is not GraphForm.DOT or whole):
         return export(shown, form)
     version = f", TensorRT {graph.engine.build.tensorrt_version}" if graph.engine.build.tensorrt_version else ""
-    title = f"{PurePath(args.sources[0]).name}{version}: {len(graph.engine_layers())} engine layers"
+    title = f"{PurePath(args.sources[0]).name}{version}: {len(graph.layers_by_node)} engine layers"
     return [drawn(without_secrets(shown), Colouring(args.colour), title)]

@@ -319,10 +319,6 @@ class AlignedBuilds:
     layers: tuple[AlignedLayer, ...]
     sites: tuple[FusionSite, ...]
 
-    def in_sites(self) -> set[tuple[int, int]]:
-        """Return the layers of all sites, each as the number of its build and its ``id``."""
-        return {(build, id(layer)) for site in self.sites for build, layers in site.layers.items() for layer in layers}
-
 
 def align_builds(builds: Mapping[int, Layers]) -> AlignedBuilds:
     """Align the layers of builds; the keys are the builds' numbers, good builds first.

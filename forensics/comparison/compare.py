@@ -107,12 +107,14 @@ class _LayerComparison:
 
     def rows(self) -> list[Difference]:
         """Return the differences, by position."""
-        in_sites = self.builds.in_sites()
-        rows = [row for site in self.builds.sites for row in self._site(site)]
+        sites = self.builds.sites
+        in_sites = {(build, id(layer)) for site in sites for build, layers in site.layers.items() for layer in layers}
+        rows = [row for site in sites for row in self._site(site)]
         silent = 0
         for aligned in self.builds.layers:
             by_aspect = {aspect: aspect_values(aspect, aligned.by_build, self._kinds) for aspect in ASPECTS}
-            of_layer = [row for aspect, values in by_aspect.items() for row in self._aspect(aligned, aspect, values)]
+            differing = {aspect: values for aspect, values in by_aspect.items() if len(set(values.values())) > 1}
+            of_layer = [row for aspect, values in differing.items() for row in self._row(aspect, aligned, values)]
             explained = any((build, id(layer)) in in_sites for build, layer in aligned.by_build.items())
             rows += of_layer if explained else [*self._renamed(aligned), *of_layer, *self._presence(aligned)]
             silent += len(aligned.by_build) > 1 and not any(by_aspect.values())
@@ -147,9 +149,6 @@ class _LayerComparison:
         values = {build: plain_name(layer.name) for build, layer in aligned.by_build.items()}
         why = ("the same layer under another name: a replay made of one build does not apply to it in the other",)
         return self._row(DifferenceType.FUSION, aligned, values, why)
-
-    def _aspect(self, aligned: AlignedLayer, aspect: DifferenceType, values: Mapping[int, Value]) -> list[Difference]:
-        return self._row(aspect, aligned, values) if len(set(values.values())) > 1 else []
 
     def _presence(self, aligned: AlignedLayer) -> list[Difference]:
         """Return the difference of a layer that some builds lack."""

@@ -12,7 +12,7 @@ from trtforensics.render.json_text import dumps, kernel_facts
 if TYPE_CHECKING:
     from trtforensics.comparison.differences import Comparison, Difference, SideValue
     from trtforensics.comparison.runs import Measured
-    from trtforensics.comparison.scores import PairHalf, SuspiciousPair
+    from trtforensics.comparison.scores import SuspiciousPair
     from trtforensics.comparison.times import (
         LayerDelta,
         LayerTimes,
@@ -131,12 +131,11 @@ def _pair(pair: SuspiciousPair) -> JsonObject:
         "layers": [half.layer for half in pair.halves],
         "suspicion": round(pair.suspicion, _DIGITS),
         "seen": pair.counts._asdict(),
-        "halves": [_half(half) for half in pair.halves],
+        "halves": [
+            {"layer": half.layer, "text": half.text, "line": _place(half.span), "seen": half.counts._asdict()}
+            for half in pair.halves
+        ],
     }
-
-
-def _half(half: PairHalf) -> JsonObject:
-    return {"layer": half.layer, "text": half.text, "line": _place(half.span), "seen": half.counts._asdict()}
 
 
 def times_document(times: TimeComparison) -> JsonObject:

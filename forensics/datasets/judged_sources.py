@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from trtforensics.engines.joining import JoinedSources, load_joined
+from trtforensics.engines.joining import JoinedSources, load_joined, select_build
 from trtforensics.findings.finding import Severity, root_of
 from trtforensics.findings.forms.table import finding_table
 from trtforensics.findings.judging import Inputs, judge
@@ -80,17 +80,15 @@ class JudgedSource:
             SourceError: a log whose lines are quoted cannot be read again.
             UsageError: there is no such table, or no build of that number.
         """
-        builds = list(self.joined.log.builds) if build is None else [self.joined.build(build)]
+        builds = list(self.joined.log.builds) if build is None else [select_build(self.joined.log, build)]
         if what == "findings":
             return finding_table(self.report, frozenset(each.index for each in builds))
         if what not in RUN_TABLES:
             return table_of(what, [self.joined.engine_of(each) for each in builds])
-        table = run_table(what, [(self.joined.log, self._summaries if what == "runs" else ())])
+        runs = self.joined.log.runs if what == "runs" else ()
+        summaries = [RunSummary(self._started(run), *_judged(run, self.report)) for run in runs]
+        table = run_table(what, [(self.joined.log, summaries)])
         return table if build is None else table.filtered(f"build={build}")
-
-    @cached_property
-    def _summaries(self) -> list[RunSummary]:
-        return [RunSummary(self._started(run), *_judged(run, self.report)) for run in self.joined.log.runs]
 
     def _started(self, run: Run) -> str | None:
         texts = self.read.quote(range(run.first_line, min(run.last_line, run.first_line + _LOOKED_AT) + 1))

@@ -83,25 +83,17 @@ class JoinedSources:
         return f"<files of {self.log.source.path}: {len(self.log.builds)} builds>"
 
     def engine(self, number: int | None = None) -> EngineFacts:
-        """Return the engine of a build with the facts of its layers; see :meth:`build`.
+        """Return the engine of a build with the facts of its layers; see :func:`select_build`.
 
         Raises:
             UsageError: there is no build of that number.
         """
-        return self.engine_of(self.build(number))
+        return self.engine_of(select_build(self.log, number))
 
     def engine_of(self, build: Build) -> EngineFacts:
         """Return the engine of one of the builds with the facts of its layers."""
         several = f" build {build.index + 1}" if len(self.log.builds) > 1 else ""
         return EngineFacts(build, f"{self.log.source.path}{several}", self.model)
-
-    def build(self, number: int | None = None) -> Build:
-        """Return the build of a number (from 1), or the last with engine layers, or else the last.
-
-        Raises:
-            UsageError: there is no build of that number, or none at all.
-        """
-        return select_build(self.log, number)
 
 
 def select_build(log: BuildLog, number: int | None = None) -> Build:

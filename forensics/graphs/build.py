@@ -72,10 +72,6 @@ class BuildGraph:
         self._add_origins()
         self._add_reformats()
 
-    def engine_layers(self) -> tuple[str, ...]:
-        """Return the engine layers, in the order of the dump."""
-        return tuple(self.layers_by_node)
-
     def nodes(self, kind: NodeKind) -> tuple[str, ...]:
         """Return the nodes of a kind."""
         return tuple(node for node in self.graph if self.kind(node) is kind)

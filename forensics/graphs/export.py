@@ -154,7 +154,8 @@ def to_dot(graph: nx.MultiDiGraph) -> Iterator[str]:
         yield f"  {quoted(node)} [label={_label(attributes)}, {_DOT_NODES[NodeKind(attributes['kind'])]}];\n"
     for source, target, attributes in graph.edges(data=True):
         kind = EdgeKind(attributes["kind"])
-        label = "" if kind in {EdgeKind.PRODUCES, EdgeKind.CONSUMES} else f", label={quoted(_edge_label(attributes))}"
+        told = ", ".join(dict.fromkeys(attributes.get("fusions", ()))) or attributes["kind"]
+        label = "" if kind in {EdgeKind.PRODUCES, EdgeKind.CONSUMES} else f", label={quoted(_shown(told))}"
         yield f"  {quoted(source)} -> {quoted(target)} [{_DOT_EDGES[kind]}{label}];\n"
     yield "}\n"
 
@@ -208,10 +209,6 @@ def _label(attributes: Mapping[str, Any]) -> str:
     below = " ".join(filter(None, values))
     lines = (attributes["name"], below) if below else (attributes["name"],)
     return quoted(*map(_shown, lines))
-
-
-def _edge_label(attributes: Mapping[str, Any]) -> str:
-    return _shown(", ".join(dict.fromkeys(attributes.get("fusions", ()))) or attributes["kind"])
 
 
 def _shown(text: str) -> str:

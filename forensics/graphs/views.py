@@ -58,7 +58,7 @@ def _flow(graph: BuildGraph, kind: NodeKind) -> nx.MultiDiGraph:
 
     Where the tensors are unknown, edges with ``order`` link the nodes in the order of the log.
     """
-    nodes = graph.engine_layers() if kind is NodeKind.ENGINE else graph.nodes(kind)
+    nodes = graph.nodes(kind)
     flow = nx.MultiDiGraph(**graph.graph.graph)
     flow.add_nodes_from((node, dict(graph.graph.nodes[node])) for node in nodes)
     place = {node: number for number, node in enumerate(nodes)}

@@ -204,10 +204,8 @@ class _Reading:
 
     def _meant(self, name: str) -> str:
         close = difflib.get_close_matches(name, self._fields, 1)
-        return f"Did you mean {close[0]!r}? {_TEXT_HINT}" if close else f"{self._names()}. {_TEXT_HINT}"
-
-    def _names(self) -> str:
-        return f"The fields are {', '.join(sorted(self._fields))}"
+        meant = f"Did you mean {close[0]!r}?" if close else f"The fields are {', '.join(sorted(self._fields))}."
+        return f"{meant} {_TEXT_HINT}"
 
     def _error(self, token: Token, what: str, next_step: str) -> FilterError:
         return FilterError(self._text, token.column or 1, what, next_step)

@@ -59,10 +59,6 @@ def _time_text(layer: LayerFacts) -> str:
     return milliseconds(layer.time_ms)
 
 
-def _share_text(layer: LayerFacts) -> str:
-    return f"{layer.share * 100:.1f}" if layer.share is not None else ""
-
-
 def _other_text(layer: LayerFacts) -> str:
     other = layer.other_type
     return f"{type_word(other.type)} {_percent(other.ratio)}" if other else ""
@@ -101,7 +97,7 @@ _KIND = Cell("kind", 14, 1, 6, lambda layer: layer.layer.type)
 _IN_OUT = Cell("in→out", 11, 2, 3, _types_text)
 _COMPUTE = Cell("compute", 8, 3, 4, compute_text)
 _MS = Cell("ms", 9, 4, 1, _time_text, right=True)
-_SHARE = Cell("%", 5, 5, 2, _share_text, right=True)
+_SHARE = Cell("%", 5, 5, 2, lambda layer: "" if layer.share is None else f"{layer.share * 100:.1f}", right=True)
 _LAG = Cell("margin", 8, 6, 5, lambda layer: _percent(layer.margin), right=True)
 _OTHER = Cell("other type", 13, 7, 7, _other_text)
 

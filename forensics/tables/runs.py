@@ -71,14 +71,6 @@ def model_of(build: Build) -> str | None:
     return (build.option("model", "Model") or next((note.text("value") for note in headers), "")) or None
 
 
-def _gpu(build: Build) -> str | None:
-    return (build.option("device", "Selected Device") or "").strip() or None
-
-
-def _precision(build: Build) -> str | None:
-    return joined_types(allowed_types(build)) or None
-
-
 def _at(log: BuildLog, build: int | None, item: object, line: int, more: object = None) -> LogRow:
     part, before = log.source.part_of(line)
     return LogRow(build, item, part.path, line - before, more)
@@ -130,9 +122,9 @@ def _with_unit(key: str, statistic: str) -> str:
 
 _SETTING = (
     TableColumn("release", _stated(lambda build: build.tensorrt_version), aliases=("version",)),
-    TableColumn("gpu", _stated(_gpu)),
+    TableColumn("gpu", _stated(lambda build: (build.option("device", "Selected Device") or "").strip() or None)),
     TableColumn("model", _stated(model_of)),
-    TableColumn("precision", _stated(_precision)),
+    TableColumn("precision", _stated(lambda build: joined_types(allowed_types(build)) or None)),
     TableColumn("build_s", partial(_result, "build_s", ""), _N, "s"),
     TableColumn("engine_bytes", partial(_result, "engine_bytes", ""), _I, "bytes"),
     TableColumn("loaded_engine_mib", partial(_result, "loaded_engine_mib", ""), _N),

@@ -75,7 +75,7 @@ def _renders(log: BuildLog) -> None:
         graph = BuildGraph(EngineFacts(build))
         for form in DATA_FORMS:
             assert b"".join(export(graph.graph, form))
-        if graph.engine_layers():
+        if graph.layers_by_node:
             to_onnx(graph)
             drawn(without_secrets(viewed(graph, View.ENGINE)), Colouring.PRECISION, "")
 

@@ -110,7 +110,7 @@ def test_dot_has_one_printable_line_a_node_and_an_edge(facts: Build) -> None:
 @given(BUILDS)
 def test_every_engine_layer_of_the_dump_is_one_node_with_its_own_tensors(facts: Build) -> None:
     graph = BuildGraph(EngineFacts(facts))
-    for node in graph.engine_layers():
+    for node in graph.layers_by_node:
         layer = graph.layers_by_node[node].layer
         assert graph.name(node) == layer.name
         assert {graph.name(tensor) for tensor in graph.inputs_of(node)} == {tensor.name for tensor in layer.inputs}

@@ -137,7 +137,8 @@ class LayerTree(RowList[TreeRow]):
             if id(entry) not in self._open:
                 self._expand(position, entry)
             rows = range(position + 1, len(self.rows))
-            position = next((i for i in rows if self.rows[i].subject is result and self._is_combination(i)), position)
+            combinations = (i for i in rows if self.rows[i].kind is RowKind.COMBINATION)
+            position = next((i for i in combinations if self.rows[i].subject is result), position)
         self.go_to(position, center=True, announce=announce)
 
     def select(self, entry: LayerFacts) -> bool:
@@ -149,9 +150,6 @@ class LayerTree(RowList[TreeRow]):
 
     def _place_of(self, entry: LayerFacts) -> int | None:
         return next((place for place, row in enumerate(self.rows) if row.entry is entry), None)
-
-    def _is_combination(self, index: int) -> bool:
-        return self.rows[index].kind is RowKind.COMBINATION
 
     @property
     def shown_layers(self) -> int:

@@ -48,7 +48,8 @@ class LogSearch:
         try:
             self._view.mark(text, regex=regex)
         except re.error as error:
-            self._say(_no_regex(text, error))
+            at = "" if error.pos is None else f" at column {error.pos + 1}"
+            self._say(f"{text!r} is no regular expression{at}: {error.msg}")
             return
         self._lines = None
         self._matcher = LineMatcher(text, regex) if text else None
@@ -69,18 +70,12 @@ class LogSearch:
             in_thread(self._view, find, partial(self._ended, matcher), group="search")
 
     def keep(self, text: str, *, regex: bool) -> None:
-        """Show only the lines that hold a text or match a regular expression; an empty text shows all."""
+        """Show only the lines that hold a text or match a regular expression that can be read; "" shows all."""
         self._severity = len(SEVERITIES)
         if not text:
             self.show_all()
             return
-        matcher = LineMatcher(text, regex)
-        try:
-            _ = matcher.pattern
-        except re.error as error:
-            self._say(_no_regex(text, error))
-            return
-        self._keep(matcher, repr(text))
+        self._keep(LineMatcher(text, regex), repr(text))
 
     def next_severity(self) -> None:
         """Show only errors, then warnings too, then all but verbose lines, then all lines."""
@@ -111,7 +106,8 @@ class LogSearch:
         if matcher != self._matcher:
             return
         if line is None:
-            hint = "" if matcher.regex else _regex_hint(matcher.text)
+            hints = not matcher.regex and re.escape(matcher.text) != matcher.text
+            hint = "; Ctrl+R in the prompt searches regular expressions" if hints else ""
             self._say(f"{matcher.text!r} is nowhere in the lines read{hint}")
             return
         if not self._view.shows(line):
@@ -172,12 +168,3 @@ def _around(lines: Sequence[int], line: int, *, backwards: bool, here: bool) -> 
         return (lines[at], False) if at >= 0 else (lines[-1], True)
     at = bisect_left(lines, line) if here else bisect_right(lines, line)
     return (lines[at], False) if at < len(lines) else (lines[0], True)
-
-
-def _no_regex(text: str, error: re.error) -> str:
-    at = "" if error.pos is None else f" at column {error.pos + 1}"
-    return f"{text!r} is no regular expression{at}: {error.msg}"
-
-
-def _regex_hint(text: str) -> str:
-    return "; Ctrl+R in the prompt searches regular expressions" if re.escape(text) != text else ""

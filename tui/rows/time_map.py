@@ -66,17 +66,19 @@ class MapRow:
         """Lay the row out: bar, share, ms, how that is known, type, name, worst finding, and why, where it has room."""
         cells = 20 if width >= WIDE else 10
         roles = [(TYPE_ROLES.get(kind, Role.BAR), share / self.scale) for kind, share in self.parts]
+        look, share = roles[0] if roles else (Role.BAR, 0.0)
         percent = f"{self.share:.1%}" if self.parts else ""
         head = (
             Piece(" ▸ ", Role.DIM),
-            *(stacked_bar(roles, cells) if len(roles) > 1 else [self._bar(roles, cells)]),
+            *(stacked_bar(roles, cells) if len(roles) > 1 else [Piece(bar(share, cells), look)]),
             Piece(fit_right(percent, 7)),
             Piece(fit_right("" if self.ms is None else milliseconds(self.ms), 9) + " ", Role.STRONG),
         )
         room = width - 3 - cells - 17
         if self.units:
             return [(*head, Piece(clip(self.label, room), Role.DIM))]
-        kinds = [kind for kind, _ in self.parts] or [self._type]
+        known = self.entry.compute_precision if self.entry is not None else None
+        kinds = [kind for kind, _ in self.parts] or [TYPES.get(known.type, known.type) if known is not None else ""]
         code = self.finding.code if self.finding is not None else ""
         room -= _STATE + _TYPE + _CODE + 1
         name = room if width < WIDE else room * 3 // 5
@@ -91,16 +93,6 @@ class MapRow:
                 Piece(fit(f" {self.reason}", room - name) if room > name else "", Role.DIM),
             )
         ]
-
-    @property
-    def _type(self) -> str:
-        known = self.entry.compute_precision if self.entry is not None else None
-        return TYPES.get(known.type, known.type) if known is not None else ""
-
-    @staticmethod
-    def _bar(roles: Sequence[tuple[Role, float]], cells: int) -> Piece:
-        role, share = roles[0] if roles else (Role.BAR, 0.0)
-        return Piece(bar(share, cells), role)
 
 
 class TimeMap:

@@ -35,7 +35,8 @@ class LogView(VirtualList):
 
     def __init__(self, text: LogText | LiveText, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
-        self._text = text
+        self.text = text
+        """The lines themselves."""
         self._sought: re.Pattern[str] | None = None
         self._only: Sequence[int] | npt.NDArray[np.int64] | None = None
         self._prefixes = True
@@ -45,19 +46,9 @@ class LogView(VirtualList):
         self._line = lru_cache(REMEMBERED)(self._lay_out)
 
     @property
-    def text(self) -> LogText | LiveText:
-        """The lines themselves."""
-        return self._text
-
-    @property
     def current_line(self) -> int:
         """The line under the cursor, from 1."""
         return self._number(self.cursor)
-
-    @property
-    def kept(self) -> int | None:
-        """How many lines are kept, where only some are shown; else None."""
-        return None if self._only is None else len(self._only)
 
     def show_only(self, lines: Sequence[int] | npt.NDArray[np.int64] | None) -> None:
         """Show only some lines, by their sorted numbers; None shows all. The cursor stays as near as it can."""
@@ -81,9 +72,9 @@ class LogView(VirtualList):
 
     def show_text(self, text: LogText | LiveText) -> None:
         """Show another file from its first line on."""
-        if text is self._text:
+        if text is self.text:
             return
-        self._text = text
+        self.text = text
         self._only = None
         self._widest = 0
         self._line.cache_clear()
@@ -94,7 +85,7 @@ class LogView(VirtualList):
 
     def replace_text(self, text: LogText | LiveText) -> None:
         """Show the lines of the same file read again: the cursor stays, or follows the end if it is there."""
-        self._text = text
+        self.text = text
         self.grow()
 
     def show_line(self, number: int) -> None:
@@ -148,7 +139,7 @@ class LogView(VirtualList):
         """Update the number of lines; a cursor on the last line moves to the new last line, as with `tail -f`."""
         at_end = self._only is None and 1 < self.current_line == self._known
         self._line.cache_clear()  # the last line may still be written
-        self._known = len(self._text)
+        self._known = len(self.text)
         self.rows_changed()
         if at_end:
             self.go_to(self._known - 1, announce=False)
@@ -186,7 +177,7 @@ class LogView(VirtualList):
 
     def _lay_out(self, number: int) -> Line:
         """Lay a line out; the lines shown last are kept."""
-        line = log_pieces(self._text.line(number), self._sought, prefixes=self._prefixes)
+        line = log_pieces(self.text.line(number), self._sought, prefixes=self._prefixes)
         width = width_of(line) + self.pinned_width() + 1
         if width > self._widest:
             self._widest = width

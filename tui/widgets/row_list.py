@@ -69,7 +69,11 @@ class RowList(VirtualList, Generic[Row]):
         self.rows_changed()
 
     def _home_place(self) -> int:
-        return self.rows.index(self._home) if self._home is not None and self._home in self.rows else 0
+        return self.place_of(self._home) if self._home is not None and self._home in self.rows else 0
+
+    def place_of(self, row: Row) -> int:
+        """Return the first line of a row."""
+        return self.rows.index(row)
 
     def place_count(self) -> int:
         """Return the number of lines that the rows take."""
@@ -154,9 +158,6 @@ class WrappedList(RowList[Row]):
     def place_of(self, row: Row) -> int:
         """Return the first line of a row."""
         return next(place for place, (other, _) in enumerate(self._lines) if other is row)
-
-    def _home_place(self) -> int:
-        return self.place_of(self._home) if self._home in self.rows and self._home is not None else 0
 
     @property
     def selected_line(self) -> CitingLine | None:

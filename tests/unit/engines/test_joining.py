@@ -74,7 +74,7 @@ def test_detailed_layers_take_the_place_of_the_logs_and_keep_their_origins(tmp_p
     path = tmp_path / "layers.json"
     path.write_text(f'{{"Layers": [{", ".join(described)}], "Bindings": []}}')
     joined = join_files(log, [str(path)])
-    build = joined.build()
+    build = select_build(joined.log)
     assert [layer.choice for layer in build.engine_layers] == [layer.choice for layer in printed[1:]]
     assert any(layer.choice is not None for layer in build.engine_layers)
     assert all(layer.fields == {"ParameterType": "P"} for layer in build.engine_layers)
@@ -110,16 +110,16 @@ def test_a_layer_from_another_file_names_it_in_the_documents_and_in_the_graph(fi
     head, own = replace(joined.log, source=replace(joined.log.source, path="build.log")), joined.log
     for log, file in ((head, files["layers"]), (own, None if own.source.path == files["layers"] else files["layers"])):
         layer = json.loads(to_json(log))["builds"][0]["engine_layers"][0]
-        assert (layer["file"], layer["line"]) == (file, joined.build().engine_layers[0].span.line)
-    nodes = BuildGraph(EngineFacts(joined.build())).graph.nodes
+        assert (layer["file"], layer["line"]) == (file, select_build(joined.log).engine_layers[0].span.line)
+    nodes = BuildGraph(EngineFacts(select_build(joined.log))).graph.nodes
     assert nodes["engine:conv1 + relu1"]["file"] == files["layers"]
 
 
 def test_a_build_is_chosen_by_its_number(files: dict[str, str]) -> None:
     joined = load_joined([files["layers"]])
-    assert joined.build(1) is joined.build()
+    assert select_build(joined.log, 1) is select_build(joined.log)
     with pytest.raises(UsageError, match="has no build 2"):
-        joined.build(2)
+        select_build(joined.log, 2)
 
 
 def test_files_of_one_engine_are_told_from_two_to_compare(files: dict[str, str]) -> None:
@@ -158,7 +158,7 @@ def test_files_of_two_engines_of_one_model_are_told_apart_by_their_tactics(tmp_p
             with pytest.raises(UsageError, match="most with other tactics"):
                 join_files(log, [str(path)])
         else:
-            assert join_files(log, [str(path)]).build().engine_layers[0].span.file == str(path)
+            assert select_build(join_files(log, [str(path)]).log).engine_layers[0].span.file == str(path)
 
 
 PROFILED = """&&&& RUNNING TensorRT.trtexec [TensorRT v8205] # trtexec --loadEngine=a.plan --dumpProfile
@@ -176,5 +176,5 @@ def test_a_log_that_names_layers_only_in_its_profile_takes_no_files_of_another_e
     path.write_text(PROFILED.format("elsewhere"))
     with pytest.raises(UsageError, match="is of another engine"):
         load_joined([str(path), files[file]])
-    path.write_text(PROFILED.format(load_joined([files[file]]).build().engine_layers[0].name))
+    path.write_text(PROFILED.format(select_build(load_joined([files[file]]).log).engine_layers[0].name))
     assert load_joined([str(path), files[file]]).has_log

@@ -145,7 +145,7 @@ def test_metadata_of_an_engine_layer_links_onnx_nodes_that_the_log_never_parsed(
 
 def test_data_flows_from_engine_layer_to_engine_layer() -> None:
     graph = BuildGraph(EngineFacts(small_build()))
-    first, copy, last = graph.engine_layers()
+    first, copy, last = graph.layers_by_node
     assert graph.consumers("tensor:r") == (copy,)
     assert [graph.producers(tensor) for tensor in graph.inputs_of(last)] == [(copy,)]
     assert graph.producers("tensor:r") == (first,)
@@ -156,7 +156,7 @@ def test_data_flows_from_engine_layer_to_engine_layer() -> None:
 
 def test_a_reformat_points_to_the_layer_it_feeds_with_its_formats() -> None:
     graph = BuildGraph(EngineFacts(small_build()))
-    copy = graph.engine_layers()[1]
+    copy = tuple(graph.layers_by_node)[1]
     assert fed(graph, copy) == ["engine:pool"]
     edge = graph.graph.edges[copy, "engine:pool", EdgeKind.REFORMATS]
     assert edge == {"kind": "reformats", "from_format": "Half(8,1)", "to_format": "Float(8,1)", "line": 30}
@@ -186,7 +186,7 @@ def test_a_cached_result_counts_as_tuning() -> None:
 def test_a_name_that_comes_twice_in_a_dump_is_two_nodes() -> None:
     twice = (engine("a", "x", "t", 5), engine("a", "t", "y", 6))
     graph = BuildGraph(EngineFacts(build(engine_layers=twice)))
-    assert graph.engine_layers() == ("engine:a", "engine:a #2")
+    assert tuple(graph.layers_by_node) == ("engine:a", "engine:a #2")
     assert graph.name("engine:a #2") == "a"
     assert graph.layers_by_node["engine:a #2"].layer is twice[1]
 
@@ -200,4 +200,4 @@ def test_onnx_nodes_of_one_name_stay_apart_unless_the_model_was_parsed_twice() -
 def test_a_build_without_any_fact_is_an_empty_graph() -> None:
     graph = BuildGraph(EngineFacts(build()))
     assert len(graph.graph) == 0
-    assert graph.engine_layers() == ()
+    assert tuple(graph.layers_by_node) == ()

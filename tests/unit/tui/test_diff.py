@@ -39,7 +39,7 @@ async def opened(pilot: Any, until: Until, good: int | None, bad: int | None) ->
     def at_lines() -> bool:
         views = ((pilot.app.first.good, good), (pilot.app.first.bad, bad))
         return all(
-            len(pane.view._text) == 0 if line is None else pane.view.current_line == line and len(pane.view._text)
+            len(pane.view.text) == 0 if line is None else pane.view.current_line == line and len(pane.view.text)
             for pane, line in views
         )
 

@@ -53,7 +53,7 @@ def questions(entries: Sequence[LayerFacts], asked: Iterable[str], tie: float) -
         ("ForeignNodes", lambda entry: bool(entry.foreign_node)),
         ("reformats", lambda entry: entry.is_reformat),
         (f"slowest {_MOST_OF_THE_TIME:.0%}".replace("%", " %"), lambda entry: id(entry) in slow),
-        ("inputs INT8, output Float", _dequantises),
+        ("inputs INT8, output Float", lambda entry: "Int8" in entry.input_types and "Float" in entry.output_types),
         ("compute ?", lambda entry: entry.in_engine and compute_text(entry) == UNKNOWN),
     ]
     return tuple(Question(title, frozenset(id(entry) for entry in entries if test(entry))) for title, test in named)
@@ -66,10 +66,6 @@ def _type_to_compare(entry: LayerFacts) -> str | None:
     if entry.subject is None or entry.inside or compute_text(entry) != UNKNOWN:
         return None
     return tuned_type(entry.subject)
-
-
-def _dequantises(entry: LayerFacts) -> bool:
-    return "Int8" in entry.input_types and "Float" in entry.output_types
 
 
 def _slowest(entries: Iterable[LayerFacts]) -> frozenset[int]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from trtforensics.engines.joining import load_joined
+from trtforensics.engines.joining import load_joined, select_build
 from trtforensics.errors import ForensicsError
 from trtforensics.model.profile import TimeSource
 from trtforensics.sources.kinds import Kind, kind_of
@@ -28,7 +28,7 @@ def load(folder: Path, document: object) -> Any:
     path = folder / "file.json"
     path.write_text(json.dumps(document))
     assert kind_of(str(path)) is Kind.LAYER_INFO
-    return load_joined([str(path)]).build()
+    return select_build(load_joined([str(path)]).log)
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
