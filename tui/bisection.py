@@ -14,7 +14,7 @@ from trtforensics.bisection.session.view import view_directory
 from trtforensics.errors import ForensicsError
 from trtforensics.parsers.text.text import LogText
 from trtforensics.tui.files import FilesScreen
-from trtforensics.tui.issue import IssueSection, quoted_issue
+from trtforensics.tui.issue import quoted_issue
 from trtforensics.tui.live_text import LiveText
 from trtforensics.tui.rows.bisection_rows import (
     LINES,
@@ -245,12 +245,10 @@ class BisectionScreen(FilesScreen):
         """Return the answer so far, with the line under the log's cursor."""
         if self._view is None:
             return ""
-        state = IssueSection("State", [standing(self._view, present())], ours=True)
         names = [str(member.get("item")) for members in self._view.culprits for member in members]
-        culprits = IssueSection("Culprits", names)
-        suspects = IssueSection("Suspects", [] if names else suspects_of(self._view)[:_QUOTED])
-        cited = self.cited()
-        return quoted_issue(f"bisect {self._view.mode}", [state, culprits, suspects], [cited] if cited else [])
+        suspects = () if names else suspects_of(self._view)[:_QUOTED]
+        sections = {"State": [standing(self._view, present())], "Culprits": names, "Suspects": suspects}
+        return quoted_issue(f"bisect {self._view.mode}", sections, [self.cited()])
 
     def _build_log(self, probe: Probe) -> Path | None:
         if self._view is None:

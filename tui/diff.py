@@ -16,7 +16,7 @@ from trtforensics.comparison.times import LayerDelta
 from trtforensics.console.counting import counted
 from trtforensics.errors import ForensicsError
 from trtforensics.tui.files import FilesScreen
-from trtforensics.tui.issue import IssueSection, quoted_issue
+from trtforensics.tui.issue import quoted_issue
 from trtforensics.tui.rows.diff_rows import (
     PLACES,
     about,
@@ -240,11 +240,10 @@ class DiffScreen(FilesScreen):
         row = self.differences.selected
         if row is None or self._comparison is None:
             return ""
-        sides = IssueSection("Sides", ["".join(piece.text for piece in sides_line(self._comparison))], ours=True)
-        layer = IssueSection("Layer", [row.layer])
+        sides = ["".join(piece.text for piece in sides_line(self._comparison))]
         values = [f"{('bad', 'good')[bool(place.good)]}: {place.text}" for place in places(row) if place.span]
-        cited = [line for pane in (self.good, self.bad) if (line := pane.cited()) is not None]
-        return quoted_issue(f"{row.sort} differs", [sides, layer, IssueSection("Values", values)], cited)
+        sections = {"Sides": sides, "Layer": [row.layer], "Values": values}
+        return quoted_issue(f"{row.sort} differs", sections, [self.good.cited(), self.bad.cited()])
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
         """Once the cursor rests, let the lines follow the rows, and the files follow the lines."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ from trtforensics.model.version import __version__
 from trtforensics.render.headline import headline_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from trtforensics.findings.finding import Finding
     from trtforensics.model.log import Build, BuildLog
@@ -34,28 +33,26 @@ _AS_USUAL = re.compile(r"Disabled|Us(?:e|ing) default .*|(?:\w+: )?default(?:, \
 """The value of an option that is off, or that nobody chose."""
 
 
-@dataclass(frozen=True, slots=True)
-class IssueSection:
-    """A heading and the lines below it. ``ours``: the words are this tool's own, and need no replacing."""
+_OURS = frozenset({"State", "Sides", "More"})
+"""Headings of lines in this tool's own words, which need no replacing."""
 
-    heading: str
-    lines: Sequence[str]
-    ours: bool = False
+Cited = tuple[str, int, str]
+"""A line of a file: path, number and text."""
 
 
-def quoted_issue(title: str, sections: Sequence[IssueSection], cited: Sequence[tuple[str, int, str]] = ()) -> str:
+def quoted_issue(title: str, sections: Mapping[str, Sequence[str]], cited: Iterable[Cited | None] = ()) -> str:
     """Return an issue. Names in it are replaced consistently, as ``redact`` does; paths of files are left out.
 
-    ``cited`` are lines of files: path, number and text.
+    ``sections`` are lines below their headings.
     """
     from trtforensics.redaction.pseudonyms import Pseudonyms
     from trtforensics.redaction.vocabulary import vocabulary
 
     names = Pseudonyms(vocabulary())
     parts = [f"### {title}", ""]
-    for section in sections:
-        parts += _fenced(section.heading, section.lines if section.ours else map(names.rewrite, section.lines))
-    parts += _fenced("Log lines", (f"{number}: {names.rewrite(text)}" for _, number, text in cited))
+    for heading, lines in sections.items():
+        parts += _fenced(heading, lines if heading in _OURS else map(names.rewrite, lines))
+    parts += _fenced("Log lines", (f"{number}: {names.rewrite(text)}" for _, number, text in filter(None, cited)))
     parts.append(f"trtforensics {__version__}. Names are replaced, the same name by the same one.")
     return "\n".join(parts)
 
@@ -66,32 +63,29 @@ def _fenced(heading: str, lines: Iterable[str]) -> list[str]:
     return [f"**{heading}**", "", _FENCE, *body, _FENCE, ""] if body else []
 
 
-def finding_issue(log: BuildLog, build: Build, finding: Finding, cited: Sequence[tuple[str, int, str]]) -> str:
+def finding_issue(log: BuildLog, build: Build, finding: Finding, cited: Sequence[Cited]) -> str:
     """Return the issue about a finding; ``cited`` are the lines that it cites."""
     from trtforensics.findings.registry import rule_of
 
-    layers = IssueSection("Layers", [*finding.layers, *finding.onnx_nodes][:_QUOTED])
-    steps = IssueSection("More", [f"trtforensics explain {finding.code}"], ours=True)
+    layers, more = [*finding.layers, *finding.onnx_nodes][:_QUOTED], [f"trtforensics explain {finding.code}"]
     title = f"{finding.code}, {finding.severity.word}: {rule_of(finding.code).title}"
-    return quoted_issue(title, [_versions(log, build), layers, steps], cited)
+    return quoted_issue(title, {"Build": _versions(log, build), "Layers": layers, "More": more}, cited)
 
 
-def layer_issue(
-    log: BuildLog, build: Build, row: TreeRow, table: CandidateTable, cited: Sequence[tuple[str, int, str]]
-) -> str:
+def layer_issue(log: BuildLog, build: Build, row: TreeRow, table: CandidateTable, cited: Cited | None) -> str:
     """Return the issue about a layer, or about a combination of formats that was tuned for it."""
-    layer = IssueSection("Layer", [row.text])
     lines = [
         f"{'chosen ' if index == table.chosen else ''}{milliseconds(candidate.time_ms)} ms  "
         f"{tactic_text(candidate.tactic) or '-'}  {candidate.runner}  {candidate.kernel}".rstrip()
         for index, candidate in enumerate(islice(table.candidates, _QUOTED))
     ]
     more = len(table.candidates) - len(lines)
-    candidates = IssueSection(f"Candidates{f', the first {_QUOTED} of {len(table.candidates)}' if more else ''}", lines)
-    return quoted_issue("A layer of a TensorRT build", [_versions(log, build), layer, candidates], cited)
+    heading = f"Candidates{f', the first {_QUOTED} of {len(table.candidates)}' if more else ''}"
+    sections = {"Build": _versions(log, build), "Layer": [row.text], heading: lines}
+    return quoted_issue("A layer of a TensorRT build", sections, [cited])
 
 
-def _versions(log: BuildLog, build: Build) -> IssueSection:
+def _versions(log: BuildLog, build: Build) -> list[str]:
     """Return the headline of the run, and the options of the build that say something."""
     facts = [headline_of(log, build).text]
     given = [fact for block in _OPTIONS for fact in build.options.get(block, ()) if fact.value]
@@ -99,4 +93,4 @@ def _versions(log: BuildLog, build: Build) -> IssueSection:
     facts += [f"{fact.name}: {fact.value}" for fact in telling]
     if len(telling) < len(given):
         facts.append(f"({counted(len(given) - len(telling), 'other option')}: off or default)")
-    return IssueSection("Build", facts)
+    return facts

@@ -15,7 +15,7 @@ from trtforensics.findings.checking import ANY, check
 from trtforensics.findings.target import RTX, ModelTarget
 from trtforensics.knowledge.operators import releases_that_differ
 from trtforensics.tables.filtering import FilterError
-from trtforensics.tui.issue import IssueSection, quoted_issue
+from trtforensics.tui.issue import quoted_issue
 from trtforensics.tui.log.findings import FindingList
 from trtforensics.tui.rows.node_rows import NEIGHBOURS, NODES, NodeRow, neighbours, node_rows
 from trtforensics.tui.rows.pieces import Piece, Role
@@ -192,7 +192,7 @@ class ModelScreen(SourceScreen):
             return ""
         titles = [f"{each.code} {each.title}" for each in self._judged[1].findings]
         words = _target(self.target).words
-        return quoted_issue(f"a node of a model, for {words}", [IssueSection("Findings", titles)], [cited])
+        return quoted_issue(f"a node of a model, for {words}", {"Findings": titles}, [cited])
 
     def action_ask_filter(self) -> None:
         """Ask which nodes to keep."""

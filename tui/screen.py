@@ -12,6 +12,7 @@ from textual.screen import Screen
 from textual.widgets import Footer
 
 from trtforensics.console.counting import counted
+from trtforensics.console.diagnostics import ExitCode
 from trtforensics.console.output import form_of, write_pieces
 from trtforensics.errors import ForensicsError, UsageError
 from trtforensics.tables.forms import in_pieces
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
 
     from trtforensics.tables.table import Table
     from trtforensics.tui.rows.pieces import Line
-
-BAD_INPUT = 2
-"""The exit code of a source that cannot be parsed."""
 
 _FORMS = {".csv": "csv", ".md": "markdown", ".json": "json"}
 
@@ -123,7 +121,7 @@ class SourceScreen(Screen[ForensicsError]):
     def fail(self, error: ForensicsError) -> None:
         """End with an error: the screen below says it; without one, the command that opened the app prints it."""
         if not self.is_pushed:
-            self.app.exit(error, return_code=BAD_INPUT)
+            self.app.exit(error, return_code=ExitCode.USAGE)
             return
         while not self.is_active:
             self.app.pop_screen()

@@ -13,7 +13,7 @@ from trtforensics.comparison.differences import DifferenceType, aspect_text
 from trtforensics.console.counting import counted, milliseconds
 from trtforensics.model.timings import tactic_text
 from trtforensics.tui.files import FilesScreen
-from trtforensics.tui.issue import IssueSection, quoted_issue
+from trtforensics.tui.issue import quoted_issue
 from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, fit, fit_right
 from trtforensics.tui.screen import FIRST_KEYS
 from trtforensics.tui.sessions import text_of
@@ -143,13 +143,11 @@ class LayersScreen(FilesScreen):
 
     def issue(self) -> str:
         """Return the layer under the cursor, with its line."""
-        layer, cited = self.layer_rows.selected, self.text.cited()
+        layer = self.layer_rows.selected
         if layer is None:
             return ""
         row = "".join(piece.text for piece in layer_pieces(layer))
-        return quoted_issue(
-            f"a layer of a {self._builds[self._number].kind}", [IssueSection("Layer", [row])], [cited] if cited else []
-        )
+        return quoted_issue(f"a layer of a {self._builds[self._number].kind}", {"Layer": [row]}, [self.text.cited()])
 
     def action_document(self, by: int) -> None:
         """Switch to another document of the file."""

@@ -66,7 +66,7 @@ def run(args: Namespace) -> int:
         table = _shaped(source.table(args.of, args.build), args)
         say_unjoined(source.joined, quiet=args.quiet)
     if form in forms.BINARY_FORMS:
-        write_bytes(args.output, forms.to_parquet(table))
+        write_bytes(args.output, forms.parquet_of(forms.to_arrow(table)))
     else:
         deliver(forms.in_pieces(table, form), args.output)
     return 0

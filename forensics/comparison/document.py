@@ -161,7 +161,7 @@ def _total(total: TotalDelta) -> JsonObject:
         "bad": _measured(total.bad),
         "delta": _round(total.delta),
         "spread": _round(total.noise),
-        "significant": _judged(total.noise, total),
+        "significant": None if total.noise is None else not total.within_noise,
     }
 
 
@@ -192,18 +192,13 @@ def _row(row: LayerDelta) -> JsonObject:
         "bad": _timed_half(row.bad),
         "changes": list(row.changes),
         "noise_ms": _round(row.noise_ms),
-        "significant": _judged(row.noise_ms, row),
+        "significant": None if row.noise_ms is None else not row.within_noise,
     }
 
 
 def _timed_half(half: TimedHalf) -> JsonObject:
     layers = {"layers": list(half.layers), "types": list(half.types), "ms": _round(half.ms)}
     return {**layers, "lines": [_place(span) for span in half.spans]}
-
-
-def _judged(noise: float | None, delta: LayerDelta | TotalDelta) -> bool | None:
-    """Return whether a difference is larger than chance may make it; None where nothing tells."""
-    return None if noise is None else not delta.within_noise
 
 
 def _rounded(record: object, *names: str) -> JsonObject:

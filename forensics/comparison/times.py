@@ -113,16 +113,13 @@ def _circumstances(good: Sequence[RunView], bad: Sequence[RunView]) -> Iterator[
         for run in side:
             for circumstance in run.circumstances:
                 by_value = by_name.setdefault((circumstance.block, circumstance.name), {})
-                by_value.setdefault(_value(circumstance), circumstance)
+                value = circumstance.value
+                by_value.setdefault(PurePath(value).name if circumstance.name in _FILES else value, circumstance)
         stated.append(by_name)
     ours, theirs = stated
     common = [key for key in ours if key in theirs and ours[key].keys() != theirs[key].keys()]
     for key in sorted(common, key=lambda key: _BLOCKS.index(key[0]) if key[0] in _BLOCKS else len(_BLOCKS)):
         yield OtherCircumstance(*key, tuple(ours[key].values()), tuple(theirs[key].values()))
-
-
-def _value(circumstance: Circumstance) -> str:
-    return PurePath(circumstance.value).name if circumstance.name in _FILES else circumstance.value
 
 
 ONE_SIDE = "one side only"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from trtforensics.comparison import runs
 from trtforensics.engines.facts import EngineFacts
@@ -289,6 +289,7 @@ def _unlisted(facts: EngineFacts) -> tuple[LayerView, ...]:
 def _dumped(facts: LayerFacts) -> LayerView:
     """Make a layer of an engine dump; formats and times are those of the choice it came from, where known."""
     layer, tuned = facts.layer, facts.own_choice
+    measured = facts.unit if facts.unit is not None and facts.unit.time_is is TimeSource.MEASURED else None
     tensors = tensors_of_engine(layer.inputs, layer.outputs)
     if tuned is not None and (tuned.inputs or tuned.outputs):
         tensors = tensors_of_formats(tuned.inputs, tuned.outputs)
@@ -308,14 +309,10 @@ def _dumped(facts: LayerFacts) -> LayerView:
         operation=facts.kind,
         shape=tuple(tensor.dims for tensor in (*layer.inputs[:1], *layer.outputs)),
         inside=facts.inside,
-        **_measured(facts),
+        measured_ms=facts.time_ms if measured else None,
+        median_ms=facts.median_ms if measured else None,
+        time_span=measured.span if measured else None,
     )
-
-
-def _measured(facts: LayerFacts) -> dict[str, Any]:
-    if facts.unit is None or facts.unit.time_is is not TimeSource.MEASURED:
-        return {}
-    return {"measured_ms": facts.time_ms, "median_ms": facts.median_ms, "time_span": facts.unit.span}
 
 
 def _tuned(build: Build) -> list[LayerView]:

@@ -192,12 +192,13 @@ class Dataset:
 
     def sweep(self) -> None:
         """Give back the place of parts whose replacement was killed, and remove what killed runs were writing."""
+        stale = time.time() - _STALE_S
         with explained(str(self._parts)), self._locked():
             for each in list(os.scandir(self._parts)):
                 place = self._parts / each.name.removeprefix(_OLD)
                 if each.name.startswith(_OLD) and not place.exists():
                     Path(each.path).rename(place)
-                elif each.name.startswith(_OLD) or (each.name.startswith(_NEW) and _is_stale(each)):
+                elif each.name.startswith(_OLD) or (each.name.startswith(_NEW) and each.stat().st_mtime < stale):
                     shutil.rmtree(each.path, ignore_errors=True)
 
     @contextmanager
@@ -215,10 +216,6 @@ class Dataset:
             yield
         finally:
             os.close(descriptor)
-
-
-def _is_stale(entry: os.DirEntry[str]) -> bool:
-    return time.time() - entry.stat().st_mtime > _STALE_S
 
 
 def _write(table: Table, path: Path) -> None:

@@ -69,18 +69,15 @@ class Alternatives:
 
     def __init__(self, build: Build) -> None:
         self.build = build
-        self._of_name: dict[str, list[Result]] = defaultdict(list)
+        self.of_name: dict[str, list[Result]] = defaultdict(list)
+        """Every result of each name, in the log's order."""
         results: Iterable[Result] = chain(build.choices, build.cached)
         for result in results:
-            self._of_name[result.layer].append(result)
-
-    def names(self) -> Sequence[str]:
-        """Return the names that results were printed for, in the log's order."""
-        return tuple(self._of_name)
+            self.of_name[result.layer].append(result)
 
     def of(self, name: str) -> Sequence[Result]:
         """Return every result of a name, in all formats and passes."""
-        return self._of_name.get(name, ())
+        return self.of_name.get(name, ())
 
     def inside(self, layer: EngineLayer) -> str:
         """Return the ForeignNode that a kernel belongs to, which was tuned as a whole; empty for other layers."""

@@ -377,7 +377,7 @@ class EngineFacts:
         """The layers that were tuned and are not in the engine's dump, in the log's order."""
         dumped = {layer.name for layer in self.listed}
         dumped |= {result.layer for layer in self.layers for result in layer.tuned}
-        names = (name for name in self.alternatives.names() if name not in dumped)
+        names = (name for name in self.alternatives.of_name if name not in dumped)
         tuned = (tuned_layer(name, self.alternatives.of(name)) for name in names)
         return tuple(LayerFacts(self, index, layer, in_engine=False) for index, layer in enumerate(tuned))
 

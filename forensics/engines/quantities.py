@@ -72,7 +72,7 @@ def tensor_facts(tensors: Sequence[EngineTensor], tuned: Sequence[str], version:
             tensor.dtype,
             tensor.format,
             tensor.dims,
-            dense_bytes(tensor),
+            _bytes(element_count(tensor.dims), tensor.dtype),
             stored_bytes(tensor, text, version),
         )
         for tensor, text in zip(tensors, formats, strict=True)
@@ -83,11 +83,6 @@ def element_count(dims: Sequence[int | str]) -> int | None:
     """Return how many elements a tensor has; None where a dimension is dynamic or symbolic. A scalar has one."""
     sizes = [size for size in dims if isinstance(size, int) and size >= 0]
     return prod(sizes) if len(sizes) == len(dims) else None
-
-
-def dense_bytes(tensor: EngineTensor) -> int | None:
-    """Return the bytes of a tensor's elements, without padding; None where its size or its type is not known."""
-    return _bytes(element_count(tensor.dims), tensor.dtype)
 
 
 def stored_bytes(tensor: EngineTensor, tuned: str = "", version: str | None = None) -> int | None:

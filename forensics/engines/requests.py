@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 from trtforensics.model.log import Tool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from trtforensics.model.log import Build, Fact
     from trtforensics.model.span import SourceSpan
 
@@ -34,6 +32,8 @@ WEAK_FLAGS = (
 """Flags that trtexec refuses together with --stronglyTyped, and that TensorRT 11 no longer has."""
 
 _ENTRY = re.compile(r"(.+):([a-z0-9+]+)")
+_ENTRY_ENDS = re.compile(r"(?<=:fp32|:fp16|:bf16|:int8|:int4),|(?<=:int32|:int64),")
+"""The commas that follow a type: names may hold commas."""
 _SPEC = re.compile(r" --(layerPrecisions|layerOutputTypes|precisionConstraints)[= ](\S+)")
 
 
@@ -71,7 +71,7 @@ def type_requests(build: Build) -> list[TypeRequest]:
             option, match.group(1), match.group(2), (fact.span if fact and option == "layerPrecisions" else banner)
         )
         for option in ("layerPrecisions", "layerOutputTypes")
-        for entry in _entries(specs.get(option, ""))
+        for entry in _ENTRY_ENDS.split(specs.get(option, "").strip("'\""))
         if (match := _ENTRY.fullmatch(entry))
     ]
 
@@ -116,8 +116,3 @@ def command_span(build: Build) -> SourceSpan | None:
     """Return the line that prints the command."""
     kinds = ("banner", "poly_run", "poly_verdict")
     return next((note.span for note in build.notes if note.kind in kinds and note.text("command")), None)
-
-
-def _entries(spec: str) -> Iterator[str]:
-    """Split a specification at the commas that follow a type: names may hold commas."""
-    yield from filter(None, re.split(r"(?<=:fp32|:fp16|:bf16|:int8|:int4),|(?<=:int32|:int64),", spec.strip("'\"")))

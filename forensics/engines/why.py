@@ -15,7 +15,7 @@ from trtforensics.parsers.notation.precision import computes
 from trtforensics.render.names import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from trtforensics.engines.alternatives import Result
     from trtforensics.engines.requests import TypeRequest
@@ -41,18 +41,14 @@ class Reasons:
     def __init__(self, build: Build) -> None:
         self.alternatives = Alternatives(build)
         self._build = build
-        self._asked = [kind for word, kind in REDUCED.items() if allows(build, word)]
+        self.asked = [kind for word, kind in REDUCED.items() if allows(build, word)]
+        """The reduced types that the build options allow, as TensorRT spells them."""
         self._precision = precision_fact(build)
         self._typed = strongly_typed(build)
         self._requests = type_requests(build)
         self._binding = constraints(build)
         self._starved = {starved.layer: starved for starved in build.starved}
         self._foreign = {node.name: node for node in build.foreign_nodes}
-
-    @property
-    def asked(self) -> Sequence[str]:
-        """The reduced types that the build options allow, as TensorRT spells them."""
-        return self._asked
 
     def why(self, layer: EngineLayer, *, tie: float = NEAR_TIE_RATIO) -> tuple[Reason, ...]:
         """Return the facts that bear on a layer, most telling first; empty where the log has none.
@@ -102,7 +98,7 @@ class Reasons:
         if dtype is None or dtype in INDEXES:
             return
         others = {other.type: other for other in self.alternatives.other_types(origin)}
-        asked = [kind for kind in self._asked if kind != dtype]
+        asked = [kind for kind in self.asked if kind != dtype]
         for kind in asked:
             if kind in others:
                 yield _other(others[kind])

@@ -243,7 +243,11 @@ def rendered(document: bytes, form: str, where: str) -> bytes:
         what = f"a .{form} is drawn by Graphviz, whose program `dot` is not installed"
         raise OutputError(where, what, "Install graphviz, or write .dot, .graphml, .json or .onnx")
     for options in _ways(document, form):
-        done = _run([program, *options], document, where)
+        try:
+            done = completed([program, *options], document, TIME_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            what = f"Graphviz has not laid it out in {TIME_LIMIT_S:.0f} seconds"
+            raise OutputError(where, what, "Draw a part: `--top 50`, `--around LAYER` or `--filter`") from None
         if done.returncode == 0 and done.stdout:
             return done.stdout
     message = done.stderr.decode("utf-8", "replace").strip().split("\n")[0][:_SHOWN]
@@ -261,11 +265,3 @@ def _ways(document: bytes, form: str) -> list[list[str]]:
     if len(document) <= _LARGE_BYTES:
         return [["-Tpng", f"-Gdpi={_DPI}"]]
     return [[f"-T{writer}", f"-Gdpi={_COARSE_DPI}"] for writer in ("png:cairo:gd", "png")]
-
-
-def _run(command: list[str], document: bytes, where: str) -> subprocess.CompletedProcess[bytes]:
-    try:
-        return completed(command, document, TIME_LIMIT_S)
-    except subprocess.TimeoutExpired:
-        what = f"Graphviz has not laid it out in {TIME_LIMIT_S:.0f} seconds"
-        raise OutputError(where, what, "Draw a part: `--top 50`, `--around LAYER` or `--filter`") from None

@@ -57,39 +57,33 @@ class _TensorNames:
     """The names of tensors, each written once: ONNX wants that, but TensorRT uses a name again."""
 
     def __init__(self, layers: Iterable[EngineLayer]) -> None:
-        self._written: dict[str, int] = defaultdict(int)
         self._described: dict[str, EngineTensor] = {}
-        self._inputs: dict[tuple[int, int], list[str]] = {}
-        self._outputs: dict[tuple[int, int], str] = {}
+        self.inputs: list[list[str]] = []
+        """The names that each layer reads, in the engine's order."""
+        self.outputs: list[list[str]] = []
+        """The names that each layer writes."""
+        written: dict[str, int] = defaultdict(int)
         versions: dict[str, list[str]] = {}
         fresh: dict[str, bool] = {}
-        for number, layer in enumerate(layers):
-            for at, tensor in enumerate(layer.inputs):
+        for layer in layers:
+            self.inputs.append([])
+            self.outputs.append([])
+            for tensor in layer.inputs:
                 names = versions.get(tensor.name) or [_plain(tensor.name)]
                 fresh[tensor.name] = False
-                self._inputs[number, at] = names
+                self.inputs[-1] += names
                 for name in names:
                     self._described.setdefault(name, tensor)
-            for at, tensor in enumerate(layer.outputs):
-                name = self._next(tensor.name)
+            for tensor in layer.outputs:
+                written[tensor.name] += 1
+                count = written[tensor.name]
+                name = _plain(tensor.name) if count == 1 else f"{_plain(tensor.name)} #{count}"
                 # A write after a read begins anew; several writes before a read are parts of one tensor.
                 parts = versions.get(tensor.name, []) if fresh.get(tensor.name, True) else []
                 versions[tensor.name] = [*parts, name]
                 fresh[tensor.name] = True
-                self._outputs[number, at] = name
+                self.outputs[-1].append(name)
                 self._described[name] = tensor
-
-    def _next(self, name: str) -> str:
-        count = self._written[name] = self._written[name] + 1
-        return _plain(name) if count == 1 else f"{_plain(name)} #{count}"
-
-    def inputs(self, number: int, layer: EngineLayer) -> list[str]:
-        """Return the names that a layer reads, by its place in the engine."""
-        return [name for at in range(len(layer.inputs)) for name in self._inputs[number, at]]
-
-    def outputs(self, number: int, layer: EngineLayer) -> list[str]:
-        """Return the names that a layer writes."""
-        return [self._outputs[number, at] for at in range(len(layer.outputs))]
 
     def value(self, name: str) -> onnx.ValueInfoProto:
         """Return what is known of a tensor."""
@@ -110,8 +104,8 @@ def _node(facts: LayerFacts, names: _TensorNames) -> onnx.NodeProto:
     layer = facts.layer
     node = helper.make_node(
         _plain(layer.fields.get("ParameterType") or layer.type or "Layer"),
-        names.inputs(facts.index, layer),
-        names.outputs(facts.index, layer),
+        names.inputs[facts.index],
+        names.outputs[facts.index],
         _plain(layer.name),
         domain=DOMAIN,
     )

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
     from trtforensics.plots.figure import Cell, Figure
 
-STYLE = "plots.css"
-"""The style sheet beside this module; it becomes part of a page."""
-
 _NAMESPACE = "http://www.w3.org/2000/svg"
 _DARK = (
     "@media (prefers-color-scheme: dark){.ink{fill:#e8eaee}.pale{fill:#a9b0bc}.rule{stroke:#3b4049}"
@@ -41,7 +38,7 @@ def to_html(figures: Sequence[Figure], title: str) -> str:
 
 def stylesheet() -> str:
     """Return the styles of figures in a page."""
-    return (files("trtforensics.plots") / STYLE).read_text("utf-8")
+    return (files("trtforensics.plots") / "plots.css").read_text("utf-8")
 
 
 def element(figure: Figure) -> ET.Element:

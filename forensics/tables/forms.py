@@ -157,15 +157,6 @@ def _plain(value: Value) -> object:
     return [masked(part) for part in value] if isinstance(value, tuple) else value
 
 
-def to_parquet(table: Table) -> bytes:
-    """Return a table as a Parquet file.
-
-    Raises:
-        UsageError: pyarrow is not installed.
-    """
-    return parquet_of(to_arrow(table))
-
-
 def parquet_of(arrow: Any) -> bytes:  # noqa: ANN401 - a pyarrow.Table
     """Return a ``pyarrow.Table`` as a Parquet file."""
     import pyarrow as pa  # noqa: PLC0415 - an extra, which is installed

@@ -243,7 +243,7 @@ class BuildScreen(SourceScreen):
             return
         empty = f"nothing found: {in_words(self._parsed.builds[self._number].coverage)}"
         self._panes.findings.show_findings(findings, self._parsed.source.path, empty)
-        self._panes.tabs["findings"].count_up(f"{len(findings):,}")
+        self._panes.tabs["findings"].lay_out(count=f"{len(findings):,}")
         self._show_overview(keep=True)
 
     def _findings(self) -> Sequence[Finding] | None:
@@ -338,7 +338,7 @@ class BuildScreen(SourceScreen):
         panes.show_nodes(build, keep=keep)
         self._show_findings()
         self._show_candidates(keep=keep)
-        panes.tabs["layers"].count_up(panes.layer_tree.count_text)
+        panes.tabs["layers"].lay_out(count=panes.layer_tree.count_text)
         self.show_title()
         self._show_status()
 

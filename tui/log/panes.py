@@ -72,25 +72,17 @@ class Tab(LineBar):
     def __init__(self, pane: str) -> None:
         super().__init__(id=f"tab-{pane}")
         self._pane = pane
-        self._count = ""
-        self._narrow = False
-        self.count_up("")
+        self._count, self._narrow = "", False
+        self.lay_out()
 
-    def count_up(self, count: str) -> None:
-        """Show a count behind the title."""
-        self._count = count
-        self._lay_out()
-
-    def narrow(self, narrow: bool) -> None:  # noqa: FBT001 - the name of the method says what it means
-        """Hide the count and the margin on a narrow screen, or show them again."""
-        self._narrow = narrow
-        self._lay_out()
-
-    def _lay_out(self) -> None:
+    def lay_out(self, *, count: str | None = None, narrow: bool | None = None) -> None:
+        """Show a count behind the title, or hide count and margin on a narrow screen; None leaves either as it is."""
+        self._count = self._count if count is None else count
+        self._narrow = self._narrow if narrow is None else narrow
         key, title = TABS[self._pane]
-        count = f" {self._count} " if self._count and not self._narrow else " "
+        shown = f" {self._count} " if self._count and not self._narrow else " "
         margin = "" if self._narrow else " "
-        self.show(Piece(f"{margin}{key} ", Role.DIM), Piece(title), Piece(count, Role.ACCENT))
+        self.show(Piece(f"{margin}{key} ", Role.DIM), Piece(title), Piece(shown, Role.ACCENT))
         self.styles.width = width_of(self.line)
 
     async def on_click(self) -> None:
@@ -147,7 +139,7 @@ class Panes(Container):
         self.set_class(STACKED <= width < BESIDE, "stacked")
         tabs = width if width < BESIDE else width // 2
         for tab in self.tabs.values():
-            tab.narrow(tabs < COUNTED)
+            tab.lay_out(narrow=tabs < COUNTED)
 
     @property
     def narrow(self) -> bool:
@@ -170,7 +162,7 @@ class Panes(Container):
     def show_messages(self, rows: Sequence[LogMessage], *, keep: bool = False) -> None:
         """Show warnings and errors, and how many there are. With ``keep`` they were only added to."""
         self.messages.show(rows, NO_MESSAGES, presentation=messages(rows), keep=keep)
-        self.tabs["messages"].count_up(f"{len(rows):,}")
+        self.tabs["messages"].lay_out(count=f"{len(rows):,}")
 
     def show_nodes(self, build: Build, *, keep: bool = False) -> None:
         """Show what became of the ONNX nodes of a build, once their pane is in view."""

@@ -190,8 +190,7 @@ class LogScreen(BuildScreen):
             return
         entry = self._index.facts.of_layer(fate.layer) if self._index and fate.layer else None
         if entry is not None:
-            self._panes.open("layers", announce=False)
-            self._panes.layer_tree.reveal(entry)
+            self._open_layer(entry)
         self._go_to_cited(fate.span.line)
         self.say(f"{fate.node.name}: {fate.kind}")
 
@@ -285,7 +284,7 @@ class LogScreen(BuildScreen):
         self._count_layers()
 
     def _count_layers(self) -> None:
-        self._panes.tabs["layers"].count_up(self._panes.layer_tree.count_text if self._index else "")
+        self._panes.tabs["layers"].lay_out(count=self._panes.layer_tree.count_text if self._index else "")
         self._show_status()
 
     def cited(self) -> tuple[str, int, str] | None:
@@ -318,7 +317,7 @@ class LogScreen(BuildScreen):
             return finding_issue(log, build, finding, shown)
         if row is None:
             return ""
-        return layer_issue(log, build, row, self._panes.candidates.table, [cited] if cited else [])
+        return layer_issue(log, build, row, self._panes.candidates.table, cited)
 
     def action_open(self, pane: str) -> None:
         """Open a pane; the candidates are of the bar under the cursor, also where it has not moved yet."""

@@ -89,7 +89,7 @@ def rows_shown(rows: Sequence[Row], path: Sequence[MapRow] = ()) -> Presentation
         about = row if isinstance(row, MapRow) else None
         finding, entry = (about.finding, about.entry) if about is not None else (None, None)
         named = [Reason(f"{finding.code} {finding.title}", finding.evidence[0].span)] if finding is not None else []
-        reasons = entry.why() if entry is not None and entry.in_engine else ()
+        reasons = entry.why() if entry is not None else ()
         return why_lines([*named, *reasons], width, 2 if height >= _TALL else 1)
 
     return Presentation(

@@ -194,7 +194,7 @@ class TimeMap:
         if entry is None:
             return row
         if id(entry) not in self._reasons:
-            reasons = entry.why() if entry.in_engine else ()
+            reasons = entry.why()
             self._reasons[id(entry)] = reasons[0].text if reasons else ""
         return replace(row, finding=next(iter(self._findings_of(row)), None), reason=self._reasons[id(entry)])
 
@@ -247,7 +247,7 @@ class TimeMap:
             return [*_time_rows(row), *facts, *self._kernel_rows(row), *self._node_rows(row)]
         if row.entry is None:
             return [*facts]
-        first, *rows = details(self.facts.build, row.entry, row.entry.why() if row.entry.in_engine else ())
+        first, *rows = details(self.facts.build, row.entry, row.entry.why())
         return [first, *facts, *rows]
 
     def _kernel_rows(self, row: MapRow) -> Iterable[MapRow | OverviewRow]:

@@ -11,8 +11,8 @@ from trtforensics.engines.quantities import (
     Work,
     bias_bytes,
     channel_axis,
-    dense_bytes,
     stored_bytes,
+    tensor_facts,
     weights_bytes,
     work_of,
 )
@@ -40,7 +40,7 @@ DEEP = "Channel major FP16 format where channel % 8 == 0 with 3 spatial dimensio
     ],
 )
 def test_a_tensor_has_the_bytes_of_its_elements(dtype: str, dims: tuple[int | str, ...], dense: int | None) -> None:
-    assert dense_bytes(EngineTensor("x", dtype, dims)) == dense
+    assert tensor_facts((EngineTensor("x", dtype, dims),), (), None)[0].bytes == dense
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_tensor_takes_at_least_its_elements_and_less_than_a_pack_of_channels_m
     sizes: list[int], components: int
 ) -> None:
     tensor = EngineTensor("x", "Half", tuple(sizes), LONG if components > 1 else "", components)
-    dense, stored = dense_bytes(tensor), stored_bytes(tensor)
+    dense, stored = tensor_facts((tensor,), (), None)[0].bytes, stored_bytes(tensor)
     assert dense is not None
     assert stored is not None
     place = channel_axis(tensor)

@@ -136,7 +136,7 @@ def test_parquet_is_read_back_by_other_tools(joined: JoinedSources, tmp_path: Pa
 
     table = table_of("layers", engines(joined))
     path = tmp_path / "layers.parquet"
-    path.write_bytes(forms.to_parquet(table))
+    path.write_bytes(forms.parquet_of(forms.to_arrow(table)))
     expected = list(table_of("layers", engines(joined)).values())
     names = [column.name for column in table.header]
     assert [tuple(_plain(row[name]) for name in names) for row in parquet.read_table(path).to_pylist()] == expected
@@ -147,7 +147,7 @@ def test_other_readers_of_parquet_see_the_same_times(joined: JoinedSources, tmp_
     pytest.importorskip("pyarrow", reason="writes Parquet; part of the extra `table`")
     module = pytest.importorskip(reader, reason=f"{reader} reads our files; part of the extra `readers`")
     path = tmp_path / "layers.parquet"
-    path.write_bytes(forms.to_parquet(table_of("layers", engines(joined))))
+    path.write_bytes(forms.parquet_of(forms.to_arrow(table_of("layers", engines(joined)))))
     expected = [values[4] for values in table_of("layers", engines(joined)).values()]
     if reader == "polars":
         assert module.read_parquet(path)["time_ms"].to_list() == expected

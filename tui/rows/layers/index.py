@@ -111,12 +111,10 @@ class LayerIndex:
         why = "the log gives this layer's name and nothing else"
         names = [TreeRow(RowKind.NAME, name, why=why) for name in self.build.layer_names if by_name(name)]
         inner = [_inner_row(op) for op in self.build.myelin_operations if by_name(op.op)]
-        if order == ENGINE_ORDER:
-            rows = [*self._repeats(), *map(layer_row, engine), *(() if keeps else self._coverage())]
-        else:
-            rows = [*map(layer_row, order.sorted(engine)), *(() if keeps else self._coverage())]
-            others = order.sorted(others)
-        rows = rows if engine else []
+        if order != ENGINE_ORDER:
+            engine, others = order.sorted(engine), order.sorted(others)
+        repeats = self._repeats() if order == ENGINE_ORDER else ()
+        rows = [*repeats, *map(layer_row, engine), *(() if keeps else self._coverage())] if engine else []
         tuned = [*map(layer_row, others)]
         for title, members in (
             ("tuned, not in the engine" if self.engine else "tuned; the log has no engine dump", tuned),
@@ -168,15 +166,11 @@ class LayerIndex:
         position = bisect_right(self._blocks, line, key=lambda choice: choice.first_line) - 1
         if position >= 0 and line <= self._blocks[position].span.line:
             return self._blocks[position]
-        return self._cached_at.get(line)
+        return next((cached for cached in self.build.cached if cached.span.line == line), None)
 
     @cached_property
     def _blocks(self) -> list[Choice]:
         return sorted(self.build.choices, key=lambda choice: choice.first_line)
-
-    @cached_property
-    def _cached_at(self) -> dict[int, CachedResult]:
-        return {cached.span.line: cached for cached in self.build.cached}
 
     @cached_property
     def _by_name(self) -> dict[str, LayerFacts]:
