@@ -155,7 +155,6 @@ class PrecisionLever(Lever):
         return paths
 
     def _save_samples(self, folder: Path) -> None:
-        """Write the samples once, so that checks run on the same ones."""
         folder.mkdir(exist_ok=True)
         for number, sample in enumerate(self.oracle.samples):
             path = folder / f"{number:03d}.npz"

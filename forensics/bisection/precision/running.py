@@ -196,11 +196,6 @@ class Subject:
     held: tuple[Sample, ...]
     target: Target | None
 
-    @property
-    def builder(self) -> str | None:
-        """The module that builds."""
-        return None if self.target is None else self.target.module
-
 
 def subject_of(request: PrecisionRequest) -> Subject:
     """Read a model and its samples.
@@ -232,7 +227,8 @@ def forecast_of(request: PrecisionRequest, options: RunOptions) -> PrecisionFore
     subject = subject_of(request)
     names, nodes = tuple(item.name for item in items_of(subject.caster, {})), len(atoms_of(subject.caster))
     probes = ceil(log2(max(1, len(names)))) + _BEYOND_HALVING
-    return PrecisionForecast("precision", nodes, names, probes, builds_of(options), subject.builder)
+    builder = subject.target.module if subject.target else None
+    return PrecisionForecast("precision", nodes, names, probes, builds_of(options), builder)
 
 
 def lever_of(request: PrecisionRequest, directory: Path) -> PrecisionLever:
@@ -286,7 +282,6 @@ def _accumulator(request: PrecisionRequest, caster: Caster) -> Accumulator:
 
 
 def _target(request: PrecisionRequest, caster: Caster, samples: tuple[Sample, ...]) -> Target | None:
-    """Return the builder; None if none is installed."""
     build, modules = request.build, installed_modules()
     if build.builder is not None and build.builder not in modules:
         raise UsageError("--builder", f"{build.builder} is not installed", f"Run `pip install {build.builder}`")

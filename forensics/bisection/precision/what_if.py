@@ -284,7 +284,8 @@ def forecast_what_if(request: PrecisionRequest, options: RunOptions) -> Precisio
     builds, subject = builds_of(options), subject_of(request)
     names = tuple(products_of(subject.caster.survey))
     probes = 2 * min(_GROUPS, len(names)) + 1 + 2 * len(TYPES[request.precision.precision].methods)
-    return PrecisionForecast("quantization", len(names), names, probes, builds, subject.builder)
+    builder = subject.target.module if subject.target else None
+    return PrecisionForecast("quantization", len(names), names, probes, builds, builder)
 
 
 def what_if(

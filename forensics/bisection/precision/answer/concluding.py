@@ -76,7 +76,6 @@ class Conclusion:
         return answer, lines
 
     def _operators(self, folder: Path, lines: list[str]) -> OperatorFix | None:
-        """Propose operators in the place of chains, where that saves nodes; write and build them."""
         if self.plan.safe is None or self.plan.curve is not None:
             return None
         work = self.directory / _OPERATORS_BUILD if self.builds else None
@@ -154,7 +153,6 @@ class Conclusion:
         return RepairSummary(kept, None, {}, None)
 
     def _tensors(self, kernels: KernelNotes) -> tuple[TensorReason, ...]:
-        """Return the items whose nodes are in the repairs."""
         known = {item.name: item for item in self.items}
         sums = self._sums_on_the_way(kernels)
         answer = self.plan.search.answer

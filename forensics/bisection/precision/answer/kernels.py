@@ -300,7 +300,6 @@ def kernel_lines(notes: KernelNotes, narrow: Storage, accumulator: Accumulator) 
 
 
 def _wide_lines(wide: WideSums, narrow: str) -> list[str]:
-    """Return whether FP32 sums are enough, and how to pin tactics that have them."""
     names = [each.node for each in wide.nodes]
     shown = listed(names, _SHOWN, _MORE)
     if not wide.passes:

@@ -205,7 +205,6 @@ def _converted(answer: PrecisionAnswer) -> list[str]:
 
 
 def _headline(answer: PrecisionAnswer) -> list[str]:
-    """Return what was seen of the first set, and on which samples; without a certificate, why there is none."""
     on = answer.samples_are
     if answer.status != "certified":
         not_safe = answer.inside and answer.status == "not-reproduced"
@@ -220,7 +219,6 @@ def _headline(answer: PrecisionAnswer) -> list[str]:
 
 
 def _operators(answer: PrecisionAnswer) -> list[str]:
-    """Return the fix that is proposed first: operators in the place of chains."""
     fix = answer.operators
     if fix is None or answer.minimal is None or answer.safe is None:
         return []
@@ -339,7 +337,6 @@ def _repair(kind: str, repair: RepairSummary, answer: PrecisionAnswer, place: st
 
 
 def _judged(answer: PrecisionAnswer) -> list[str]:
-    """Return how each output was judged, and how sure that is."""
     lines = []
     for name, rule in answer.judged.items():
         rules = (rule, *rule.also)

@@ -8,7 +8,7 @@ type. If every candidate stays FP32, the result is the model itself, node for no
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import onnx
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy.typing as npt
-    from google.protobuf.message import Message
 
     from trtforensics.onnx_models.reading import PreparedModel
     from trtforensics.onnx_models.streaming import Streamed
 
+_Message = TypeVar("_Message", onnx.ModelProto, onnx.GraphProto)
 _NORMALISATION = "BatchNormalization"
 DATA = "weights.bin"
 """The data file that all models of a folder share; it holds the external constants."""
@@ -77,9 +77,9 @@ class Caster:
     def cast(self, keep: Collection[str]) -> onnx.ModelProto:
         """Return the typed model in which the named candidates stay FP32."""
         narrow = {name: node for name, node in self.candidates.items() if name not in keep}
-        model, source = onnx.ModelProto(), self.prepared.proto
-        _copy_fields(source, model, "graph")
-        _copy_fields(source.graph, model.graph, "initializer")  # which may be large; those that are read are added
+        source = self.prepared.proto
+        model = _without(source, "graph")
+        model.graph.CopyFrom(_without(source.graph, "initializer"))  # those that are read are added
         _Casting(self, narrow).rewrite(model.graph)
         return model
 
@@ -97,8 +97,6 @@ class Caster:
 
 
 class _Casting(GraphRewriter):
-    """One run over the model."""
-
     def __init__(self, caster: Caster, narrow: dict[str, CandidateNode]) -> None:
         super().__init__()
         self._caster = caster
@@ -208,18 +206,12 @@ def _add_cast(graph: onnx.GraphProto, source: str, target: str, elem_type: int) 
     graph.node.append(onnx.helper.make_node("Cast", [source], [target], name=name, to=elem_type))
 
 
-def _copy_fields(source: Message, target: Message, without: str) -> None:
-    for entry, value in source.ListFields():
-        if entry.name == without:
-            continue
-        if hasattr(value, "MergeFrom"):
-            getattr(target, entry.name).MergeFrom(value)
-        else:
-            setattr(target, entry.name, value)
+def _without(message: _Message, field: str) -> _Message:
+    """Return a copy of a message without one of its fields, which may be large."""
+    return type(message)(**{each.name: value for each, value in message.ListFields() if each.name != field})
 
 
 def _free_suffix(tensors: Collection[str], nodes: Collection[str], storage: Storage) -> str:
-    """Return a suffix that no name of the model contains."""
     suffix = f"__{storage.name}"
     while any(suffix in name for name in (*tensors, *nodes)):
         suffix = f"_{suffix}"

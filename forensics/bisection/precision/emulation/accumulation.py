@@ -190,7 +190,6 @@ def _blocks(writer: NodeWriter, tensor: str, rank: int) -> str:
 def _finished(
     writer: NodeWriter, node: onnx.NodeProto, product: Product, result: str, attributes: Mapping[str, Any]
 ) -> str:
-    """Add what comes after the sum, in FP32: factors and bias."""
     alpha, beta = (float(attributes.get(name, 1.0)) for name in ("alpha", "beta"))
     if alpha != 1.0:
         result = writer.add("Mul", result, writer.constant(alpha, np.float32))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trtforensics.errors import UsageError
+from trtforensics.knowledge.table import rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -64,10 +65,8 @@ class Metric:
         return score is not None and limit > 0 and limit / 2.0 <= self.error_of(score) <= limit * 2.0
 
 
-METRICS: Mapping[str, Metric] = {
-    name: Metric(name, higher=name in {"cosine", "psnr"})
-    for name in ("max-rel", "rel-l2", "max-abs", "cosine", "psnr", "mismatch")
-}
+_ROWS = {row["metric"]: row for row in rows("metrics", "trtforensics.bisection.precision")}
+METRICS = {name: Metric(name, higher=row["better"] == "higher") for name, row in _ROWS.items()}
 """What each measures: see :func:`scores_of`."""
 
 DEFAULT_METRICS = ("max-rel", "rel-l2")
@@ -194,14 +193,6 @@ FLOOR_FACTOR = 4.0
 _UNITS = 2.0
 """A default tolerance is never tighter than this many units of rounding, which a network of one node needs."""
 
-_IN_8_BITS = {"max-rel": 0.2, "rel-l2": 0.1, "max-abs": 0.2, "cosine": 0.995, "psnr": 20.0, "mismatch": 1e-2}
-_CAPS: Mapping[str, Mapping[str, float]] = {
-    "fp16": {"max-rel": 1e-2, "rel-l2": 1e-2, "max-abs": 1e-2, "cosine": 0.9999, "psnr": 40.0, "mismatch": 1e-3},
-    **dict.fromkeys(("int8", "fp8"), _IN_8_BITS),
-    "bf16": {"max-rel": 5e-2, "rel-l2": 5e-2, "max-abs": 5e-2, "cosine": 0.999, "psnr": 26.0, "mismatch": 1e-2},
-}
-"""Of each metric; that of ``max-abs`` is a share of the output's largest magnitude. 8 bits: 20 dB above the noise."""
-
 
 @dataclass(frozen=True, slots=True)
 class OutputRule:
@@ -253,8 +244,11 @@ def tolerance_of(metric: Metric, given: float | None, floor: float | None, peak:
 
 
 def cap_of(metric: Metric, storage: Storage) -> float:
-    """Return the loosest default as an error; of ``max-abs``, as a share of the output's largest magnitude."""
-    return metric.error_of(_CAPS[storage.name][metric.name])
+    """Return the loosest default as an error; of ``max-abs``, as a share of the output's largest magnitude.
+
+    That of 8 bits is 20 dB above the noise.
+    """
+    return metric.error_of(float(_ROWS[metric.name][storage.name]))
 
 
 def rules_for(outputs: Mapping[str, bool], metrics: Sequence[str], tolerances: Sequence[str]) -> dict[str, OutputRule]:

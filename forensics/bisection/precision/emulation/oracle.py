@@ -95,7 +95,6 @@ class Oracle:
     _opening: threading.Lock = field(init=False, default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
-        """Run the reference."""
         self.reference = self.outputs_of(emulate(self.caster.prepared.proto))
         self.masked_values = self._not_finite()
         if self.masked_values and not self.masked:
@@ -192,7 +191,6 @@ class Oracle:
             return session_of(model, self.caster.streamed if self.caster.prepared.streamed else {}, self.libraries)
 
     def _each(self, session: ModelSession, more: Sample) -> Iterator[Outputs]:
-        """Run one sample after the other, as they are asked for."""
         for sample in self.samples:
             with self._explained():
                 outputs = session.run({**sample, **more})

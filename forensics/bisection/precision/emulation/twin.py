@@ -273,7 +273,6 @@ class _Storing(GraphRewriter):
         graph.node.extend(self._storing(source, target))
 
     def _storing(self, source: str, target: str) -> list[onnx.NodeProto]:
-        """Return the nodes that make of a tensor what 16 bits keep of it."""
         raise NotImplementedError
 
 

@@ -130,7 +130,6 @@ class Certificate:
         return replace(result, evidence=evidence)
 
     def _hold(self, minimal: Nodes) -> None:
-        """Judge beside the search what is claimed to pass."""
         answer, safe = self.search.answer, self.safe.nodes if self.safe else minimal
         certified = answer is not None and answer.status is Status.CERTIFIED
         repairs = [repair.nodes for repair in answer.repairs] if answer is not None and certified else []

@@ -231,7 +231,6 @@ class RepairSearch(ProbeSearch[RepairAnswer]):
         return [self._nodes(unit) for unit in kept]
 
     def _first_repair(self, proposals: Proposals) -> Steps[int | None]:
-        """Return the first subset that still repairs the model."""
         self._left = proposals.left
         self._round = tuple(map(self._without, proposals.subsets))
         enough = yield from self._ledger.first(self._round, Verdict.GOOD, tuple(map(self._without, proposals.ahead)))
@@ -308,7 +307,6 @@ class RepairSearch(ProbeSearch[RepairAnswer]):
         return tuple(causes)
 
     def _in_order(self, nodes: Nodes) -> list[Nodes]:
-        """Return the atoms of nodes in the order of the model."""
         return list(dict.fromkeys(self.atoms[node] for node in self.nodes if node in nodes))
 
     @staticmethod
