@@ -51,8 +51,10 @@ _WITNESSES = 3
 """Passes that are looked at again where they contradict what is left."""
 _LOOKS, _MOST_LOOKS = 2, 8
 """Looks, at least and at most, at what decides."""
-_MISSED = 0.003
+_MISSED = 0.0005
 """The probability allowed that all looks at a probe miss its failure."""
+_RATE = 0.2
+"""The share of failures that a check may miss, as long as it is not seen to miss more."""
 _FARTHEST = 16
 """Steps upstream of a named node; farther than that, halving needs fewer probes."""
 
@@ -177,7 +179,8 @@ class ReductionSearch(SubsetSearch):
         yield from self._simplified()
         nodes = [1 << index for index in bits(self._nodes)]
         yield from minimised(leaving_one_out(nodes), self._needless)
-        return (yield from self._concluded())
+        yield from self._looked_at_answer()
+        return self._concluded()
 
     def _rewritten(self) -> Steps[Result | None]:
         """Go on from the rewritten file, or from as much of the rewriting as fails; return the answer if none does.
@@ -327,14 +330,17 @@ class ReductionSearch(SubsetSearch):
     def _needless(self, proposals: Proposals) -> Steps[int | None]:
         """Leave out each node in turn, and look again; return what is left without the first that was not needed."""
         yield from self._ledger.whole(tuple(self._contradicting()))
+        yield from self._looked_at_answer()
         wishes = self._lacking(proposals.subsets)
         look = 0
         while look < (enough(*self.misses) if len(proposals.subsets) > 1 else _LOOKS):
             verdicts = yield from self._ledger.whole(tuple(replace(wish, build=look) for wish in wishes))
             if Verdict.BAD in verdicts:
                 mask = wishes[verdicts.index(Verdict.BAD)].mask
-                self._left = mask or self._left
-                return self._nodes if mask else None
+                if mask & ~self._left or mask in {0, self._left}:  # what stands for the control
+                    return None
+                self._left = mask
+                return self._nodes
             wishes = [wish for wish, verdict in zip(wishes, verdicts, strict=True) if verdict is Verdict.GOOD]
             look += 1
         return None
@@ -345,14 +351,14 @@ class ReductionSearch(SubsetSearch):
         passed = [mask for mask, verdict in log if verdict is Verdict.GOOD and not self._left & ~mask]
         return [Wish(mask, _PASSED, build=1) for mask in passed[-_WITNESSES:]]
 
-    def _concluded(self) -> Steps[Result]:
-        """Look at the answer until it failed twice more often than it passed; name it where that is not seen."""
-        while -1 < (lead := self._lead()) < _LOOKS:
-            look = len(self._ledger.looks(self._left))
-            if look == _MOST_LOOKS:
-                break
+    def _looked_at_answer(self) -> Steps[None]:
+        """Look at what is left until it failed twice more often than it passed, a look was not judged, or most are."""
+        while -1 < self._lead() < _LOOKS and (look := len(self._ledger.looks(self._left))) < _MOST_LOOKS:
             yield from self._ledger.whole((Wish(self._left, ALONE, build=look),))
-        if lead < _LOOKS:
+
+    def _concluded(self) -> Result:
+        """Certify the answer, or name it where something is not seen."""
+        if self._lead() < _LOOKS:
             looks = ", ".join(self._ledger.looks(self._left))
             return self._ended(Status.INCONCLUSIVE, f"the answer does not fail each time it is built: {looks}")
         if self.undecided:
@@ -370,5 +376,10 @@ class ReductionSearch(SubsetSearch):
 
 
 def enough(missed: int, failed: int) -> int:
-    """Return how many looks at a pass are enough, by Laplace's rule for how often failures are missed."""
-    return max(_LOOKS, ceil(log(_MISSED) / log((missed + 1) / (missed + failed + 2))))
+    """Return how many looks at a pass are enough: one failure in five is missed, or more by Laplace's rule.
+
+    As long as no miss was seen, so many failures in a row make such a check the less likely.
+    """
+    unseen = 1.0 if missed else (1 - _RATE) ** failed
+    rate = max(_RATE, (missed + 1) / (missed + failed + 2)) if missed else _RATE
+    return max(_LOOKS, ceil(log(_MISSED / unseen) / log(rate)))

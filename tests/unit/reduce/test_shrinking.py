@@ -66,8 +66,8 @@ def test_a_named_node_is_tried_first() -> None:
         (whole, 0),
         (control, 0),
         (named, 0),
-        (control, 1),
         (named, 1),
+        (control, 1),
     ]
     assert search.result().status is Status.CERTIFIED
 
@@ -229,7 +229,7 @@ def test_a_check_that_fails_on_the_control_too_ends_the_search_at_once(nodes: in
 
 def test_a_single_node_is_certified_by_a_control_that_passed_twice() -> None:
     asked = judged(search := ReductionSearch(Terrain([frozenset()])), needing(frozenset({0})))
-    assert [(len(ask.active), ask.build) for ask in asked] == [(1, 0), (0, 0), (0, 1), (1, 1)]
+    assert [(len(ask.active), ask.build) for ask in asked] == [(1, 0), (0, 0), (1, 1), (0, 1)]
     assert search.result().status is Status.CERTIFIED
     assert {(ask.purpose, ask.build) for ask in search.result().evidence if not ask.active} == {
         ("the control", 0),
@@ -279,7 +279,7 @@ def test_checks_that_miss_one_failure_in_five_leave_a_needless_node_in_one_certi
             needless += len(left - needed)
             assert needed <= left
     assert certified > 350
-    assert needless <= certified / 100
+    assert needless <= certified / 200
     assert probes <= once + 6 * 600
 
 
@@ -296,10 +296,13 @@ def test_cuts_that_pass_again_are_no_missed_failures() -> None:
     assert search.misses[0] == 0
 
 
-@pytest.mark.parametrize(("missed", "failed", "looks"), [(0, 3, 4), (0, 10, 3), (0, 20, 2), (1, 20, 3), (4, 12, 5)])
+@pytest.mark.parametrize(
+    ("missed", "failed", "looks"), [(0, 2, 5), (0, 10, 4), (0, 20, 2), (1, 40, 5), (4, 12, 6), (9, 18, 8)]
+)
 def test_the_oftener_a_check_missed_a_failure_the_more_looks_a_pass_gets(missed: int, failed: int, looks: int) -> None:
-    """So many looks miss with a probability of 3 in 1,000 at most."""
+    """At most 5 in 10,000 that no miss was seen so far, and that so many looks miss."""
     assert enough(missed, failed) == looks
-    rate = (missed + 1) / (missed + failed + 2)
-    assert rate**looks <= 0.003
-    assert looks == 2 or rate ** (looks - 1) > 0.003
+    rate = max(0.2, (missed + 1) / (missed + failed + 2)) if missed else 0.2
+    unseen = 1.0 if missed else 0.8**failed
+    assert unseen * rate**looks <= 0.0005
+    assert looks == 2 or unseen * rate ** (looks - 1) > 0.0005

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from functools import partial
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Literal
@@ -156,6 +157,18 @@ def test_a_reduction_ends_and_certifies_only_what_was_seen(reads: list[tuple[int
         (left,) = search.result().culprits
         assert (table[left], GOOD in table.values()) == (BAD, True)
         assert len(left) == 1 or {table[left - {index}] for index in left} == {GOOD}
+
+
+def test_a_reduction_ends_where_probes_fail_and_pass_by_chance(looks: list[int]) -> None:
+    """Of seeds 0 to 299: seven nodes and more fail together, else each look has a verdict of its own."""
+    for seed in range(300):
+        chance = random.Random(f"by chance {seed}")
+        looks[0] = 0
+        search = ReductionSearch(Terrain([frozenset()] * chance.randrange(2, 13)))
+        while not search.done:
+            for ask in search.asks():
+                search.tell(ask, BAD if len(ask.active) > 6 or chance.random() < 0.2 else GOOD)
+        assert search.result().status in Status
 
 
 def test_a_search_that_wants_nothing_and_waits_for_nothing_has_ended() -> None:
