@@ -118,6 +118,7 @@ def test_what_cannot_be_is_one_sentence(
     assert sentence in refuse("record", *words)
 
 
+@pytest.mark.slow
 def test_an_engine_and_its_context_write_what_trtexec_exports(tmp_path: Path, run: Run) -> None:
     there = environment(version="10.13.3", luck="a")
     job = {"module": "tensorrt", "model": MODEL, "report": "r.json", "engine": "e.plan"}

@@ -85,6 +85,7 @@ async def test_the_log_in_view_can_be_searched(directory: Directory, screen_text
         assert app.focused is app.first._probes
 
 
+@pytest.mark.slow
 async def test_it_follows_a_bisection_that_goes_on(directory: Directory, screen_text: ScreenText, until: Any) -> None:
     directory.hold()
     directory.answer(builds_left={"expected": 5.2, "worst": 9}, suspects=["layer0", "layer1", "layer2"])
@@ -172,6 +173,7 @@ async def test_d_compares_two_probes_the_better_one_as_good(
         assert app.first.is_active
 
 
+@pytest.mark.slow
 async def test_the_answer_ends_with_the_files_of_the_repair_and_the_command(
     directory: Directory, screen_text: ScreenText, until: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

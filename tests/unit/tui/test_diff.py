@@ -66,6 +66,7 @@ async def test_both_logs_follow_the_rows(diff_app: AppOn[DiffScreen], until: Unt
         await opened(pilot, until, 9, 10)  # pool5
 
 
+@pytest.mark.slow
 async def test_a_digit_shows_one_type_and_0_all(
     diff_app: AppOn[DiffScreen], screen_text: ScreenText, until: Until
 ) -> None:
@@ -98,6 +99,7 @@ async def test_f_keeps_layers_by_name_and_escape_drops_it(diff_app: AppOn[DiffSc
         assert diff_app.first.differences.row_count() == 8
 
 
+@pytest.mark.slow
 async def test_tab_goes_to_the_lines_and_enter_from_a_line_to_its_file(
     diff_app: AppOn[DiffScreen], until: Until
 ) -> None:
@@ -111,6 +113,7 @@ async def test_tab_goes_to_the_lines_and_enter_from_a_line_to_its_file(
         assert diff_app.first.bad.view.has_focus
 
 
+@pytest.mark.slow
 async def test_search_is_in_the_file_under_the_focus(diff_app: AppOn[DiffScreen], until: Until) -> None:
     async with diff_app.run_test(size=SIZE) as pilot:
         await opened(pilot, until, 6, 5)
@@ -128,6 +131,7 @@ async def test_question_mark_shows_the_keys(diff_app: AppOn[DiffScreen], screen_
         assert "follows from the row above it" in screen_text(diff_app)
 
 
+@pytest.mark.slow
 async def test_many_builds_show_pairs_first_and_suspicion(
     tmp_path: Path, screen_text: ScreenText, until: Until
 ) -> None:

@@ -13,6 +13,7 @@ from trtforensics.model.log import Fact
 from trtforensics.tui.issue import finding_issue
 
 
+@pytest.mark.slow
 async def test_of_a_layer_it_has_the_candidates_and_the_line(session: Any, parsed: Any) -> None:
     app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:

@@ -30,6 +30,7 @@ async def test_a_search_written_at_once_is_no_command(session: Any, parsed: Any,
         assert not app._exit
 
 
+@pytest.mark.slow
 async def test_keys_behind_enter_are_for_the_log(session: Any, parsed: Any, until: Any) -> None:
     app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:

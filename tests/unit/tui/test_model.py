@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from onnx import save
 
 from tests.support.faulty_models import model, node
@@ -27,6 +28,7 @@ async def _until_release(pilot: Pilot[Any], app: AppOn[ModelScreen], until: Unti
     await until(pilot, lambda: app.first._judged is not None and wanted in app.first._judged[1].sources[0].model)
 
 
+@pytest.mark.slow
 async def test_a_key_chooses_the_release_and_findings_lead_to_nodes(screen_text: ScreenText, until: Until) -> None:
     app = AppOn(ModelScreen(TRANSFORMER))
     async with app.run_test(size=SIZE) as pilot:

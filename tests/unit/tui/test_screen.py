@@ -35,6 +35,7 @@ async def test_an_error_leads_back_to_the_source_below_and_closes_what_is_above(
     assert app.return_value is None
 
 
+@pytest.mark.slow
 async def test_q_goes_back_before_it_quits(session: Any, parsed: Any, make: SimpleNamespace, until: Any) -> None:
     app = AppOn(LogScreen(session))
     other = make.Session("other.log", make.Text(["x"]), session.outcome)

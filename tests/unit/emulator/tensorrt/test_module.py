@@ -128,6 +128,7 @@ def build(wanted):
 """
 
 
+@pytest.mark.slow
 def test_builds_differ_among_near_ties_and_a_selector_pins_them(python: Callable[..., Any]) -> None:
     script = (
         SELECTOR
@@ -154,6 +155,7 @@ def test_what_a_selector_raises_ends_the_build(python: Callable[..., Any], capsy
     assert "Could not find any implementation for node /stem/MaxPool." in told
 
 
+@pytest.mark.slow
 def test_polygraphys_own_recorder_and_replayer_work(python: Callable[..., Any], tmp_path: Path) -> None:
     script = """
 from polygraphy.backend.trt import TacticRecorder, TacticReplayer
@@ -192,6 +194,7 @@ def build(content=b"", change=(), strict=False):
 
 
 @pytest.mark.parametrize("version", ["10.13.3", "11.1.0"])
+@pytest.mark.slow
 def test_a_cache_pins_every_key(python: Callable[..., Any], version: str) -> None:
     script = (
         CACHE
@@ -240,6 +243,7 @@ print(json.dumps([int(chosen[key], 16) == bad[key], foreign is None, refused is 
     assert python(script) == [True, True, True]
 
 
+@pytest.mark.slow
 def test_drifted_keys_and_blind_keys_show_in_the_cache(python: Callable[..., Any]) -> None:
     script = (
         PAIR
@@ -256,6 +260,7 @@ print(json.dumps([loose is not None, drifted, strict is None, blind is not None,
     assert python(script) == [True, 1, True, True, True]
 
 
+@pytest.mark.slow
 def test_editing_a_cache_follows_the_documented_rules(python: Callable[..., Any]) -> None:
     script = f"""{CACHE}
 plan, cache = build()
@@ -275,6 +280,7 @@ print(json.dumps([
     assert ms != 0.0112
 
 
+@pytest.mark.slow
 def test_optimization_level_0_ignores_the_cache(python: Callable[..., Any]) -> None:
     script = """
 builder, network, config = parsed()
@@ -286,6 +292,7 @@ print(json.dumps([plan is not None, len(cache.queryKeys())]))
     assert python(script) == [True, 0]
 
 
+@pytest.mark.slow
 def test_precision_constraints_and_marked_outputs_decide_the_layers(python: Callable[..., Any]) -> None:
     script = """
 def names(change):
@@ -319,6 +326,7 @@ def test_a_child_dies_on_demand(python: Callable[..., Any]) -> None:
     assert python(script, faults=["crash:SEGV"], when=[[{"layer": "nowhere", "algorithm": ""}]]) == 1
 
 
+@pytest.mark.slow
 def test_a_verbose_logger_of_ones_own_gets_every_message(python: Callable[..., Any]) -> None:
     script = """
 class Mine(trt.ILogger):

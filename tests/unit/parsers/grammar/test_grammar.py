@@ -219,6 +219,7 @@ def test_regexes_and_lalr_agree_on_the_kind_and_fields_of_every_line_of_our_logs
 
 
 @pytest.mark.corpus
+@pytest.mark.slow
 def test_regexes_and_lalr_agree_on_every_prefix(
     corpus_lines: tuple[Lines, Lines], sample_lines: tuple[Lines, Lines]
 ) -> None:
@@ -240,6 +241,7 @@ def test_the_example_of_a_rare_kind_is_read_as_that_kind_only(kind: str, body: b
 
 
 @pytest.mark.corpus
+@pytest.mark.slow
 def test_every_kind_is_in_a_log_or_has_an_example_but_not_both(
     corpus_lines: tuple[Lines, Lines], sample_lines: tuple[Lines, Lines]
 ) -> None:

@@ -32,12 +32,17 @@ def bare_rules(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     return add
 
 
-def test_the_tables_are_fresh() -> None:
-    assert Path(tables.PATH).read_text("utf-8") == generate.text_of(generate.derived()), f"run `{GENERATE}`"
+@pytest.fixture(scope="module")
+def derived() -> tables.GrammarTables:
+    """Return what the grammars say now."""
+    return generate.derived()
 
 
-def test_what_is_read_is_what_was_derived_with_its_types() -> None:
-    derived = generate.derived()
+def test_the_tables_are_fresh(derived: tables.GrammarTables) -> None:
+    assert Path(tables.PATH).read_text("utf-8") == generate.text_of(derived), f"run `{GENERATE}`"
+
+
+def test_what_is_read_is_what_was_derived_with_its_types(derived: tables.GrammarTables) -> None:
     assert tables.tables() == derived
     assert repr(tables.tables()) == repr(derived)  # (1,) is no [1], b"" no ""
     kinds = {id(kind) for kind in tables.kinds()}
@@ -46,8 +51,7 @@ def test_what_is_read_is_what_was_derived_with_its_types() -> None:
     } <= kinds
 
 
-def test_the_derived_tables_are_those_of_the_grammars() -> None:
-    derived = generate.derived()
+def test_the_derived_tables_are_those_of_the_grammars(derived: tables.GrammarTables) -> None:
     for start in GRAMMARS:
         assert derived.kinds[start] == tuple(rule.kind for rule in compile_rules(start))
     assert derived.layouts == tuple(layouts(compile_rules(LINE)))

@@ -111,6 +111,7 @@ async def test_an_error_of_the_input_ends_the_app_and_is_its_result(session: Any
     assert app.return_code == 2
 
 
+@pytest.mark.slow
 async def test_enter_on_a_line_of_the_log_shows_its_layer(session: Any, parsed: Any) -> None:
     app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:

@@ -125,6 +125,7 @@ async def test_enter_on_a_finding_of_no_layer_opens_the_log_at_its_line(session:
         assert panes_of(app).log_view.current_line == session.verdict.findings[1].line
 
 
+@pytest.mark.slow
 async def test_what_keeps_the_rules_from_being_asked_is_said_in_the_pane(
     session: Any, screen_text: ScreenText, parsed: Any
 ) -> None:
@@ -137,6 +138,7 @@ async def test_what_keeps_the_rules_from_being_asked_is_said_in_the_pane(
         assert "trtforensics.toml: suppress is not a list" in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_control_characters_of_evidence_are_visible(session: Any, parsed: Any, screen_text: ScreenText) -> None:
     app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:

@@ -64,6 +64,7 @@ async def test_a_file_that_grows_is_read_on_and_the_cursor_stays(path: Path, par
         assert app.first.build.engine_layers
 
 
+@pytest.mark.slow
 async def test_a_cursor_at_the_end_follows_the_end(path: Path, parsed: Any, until: Any) -> None:
     app = app_on(path)
     async with app.run_test(size=SIZE) as pilot:

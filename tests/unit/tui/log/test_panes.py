@@ -55,6 +55,7 @@ async def test_z_gives_a_pane_the_whole_screen_and_takes_it_back(
 @pytest.mark.parametrize(
     "size", [(80, 24), *(pytest.param(size, marks=pytest.mark.slow) for size in ((40, 10), (160, 45)))]
 )
+@pytest.mark.slow
 async def test_every_pane_works_at_any_size(session: Any, parsed: Any, size: tuple[int, int]) -> None:
     app = log_app(session)
     async with app.run_test(size=size) as pilot:

@@ -53,6 +53,7 @@ async def test_every_sample_log_can_be_walked_with_every_key(name: str, parsed: 
     assert app.return_code == 0
 
 
+@pytest.mark.slow
 async def test_the_candidates_of_the_engines_choice_are_marked_and_its_line_is_shown(parsed: Any) -> None:
     app = app_on(LOGS / "emulated-trtexec-8.6.log")
     async with app.run_test(size=SIZE) as pilot:
@@ -214,6 +215,7 @@ async def test_a_log_that_prints_the_engine_twice_lists_it_once(
 
 
 @pytest.mark.corpus
+@pytest.mark.slow
 async def test_names_without_more_are_listed_and_said_to_be_that(
     corpus: Path, parsed: Any, screen_text: ScreenText
 ) -> None:

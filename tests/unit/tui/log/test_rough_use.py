@@ -44,6 +44,7 @@ async def test_a_terminal_resized_while_the_log_is_parsed_shows_all_of_it(
 @pytest.mark.parametrize(
     "pane", ["2", "4", *(pytest.param(key, marks=pytest.mark.slow) for key in ("1", "3", "5", "w", "o"))]
 )
+@pytest.mark.slow
 async def test_every_pane_is_written_with_a_title_a_column(session: Any, parsed: Any, pane: str) -> None:
     app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from tests.support.repository import LOGS
 from tests.support.screens import LogApp, ScreenText, log_app, log_line, panes_of
 from trtforensics.model.log import Outcome
@@ -99,6 +101,7 @@ async def test_the_answer_of_a_run_that_failed_is_in_view_and_under_the_cursor(
         assert panes_of(app).overview.cursor == 0
 
 
+@pytest.mark.slow
 async def test_a_foreign_node_that_was_timed_as_one_says_where_its_neighbours_are(
     parsed: Any, screen_text: ScreenText
 ) -> None:
@@ -110,6 +113,7 @@ async def test_a_foreign_node_that_was_timed_as_one_says_where_its_neighbours_ar
         assert "its kernels have neighbours" in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_enter_on_the_answer_opens_the_finding_and_on_a_run_its_build(
     session: Any, parsed: Any, screen_text: ScreenText
 ) -> None:

@@ -22,6 +22,7 @@ async def test_g_goes_to_a_line(session: Any, screen_text: ScreenText, parsed: A
         assert "'x' is not a line number" in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_p_hides_the_prefixes_of_the_log(session: Any, screen_text: ScreenText, parsed: Any) -> None:
     app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
@@ -41,6 +42,7 @@ async def test_a_click_in_the_log_moves_its_cursor_and_nothing_else(session: Any
         assert (log_line(app), panes_of(app).tab) == (9, "overview")
 
 
+@pytest.mark.slow
 async def test_a_log_view_at_its_end_follows_what_arrives(slow_session: Any, until: Any) -> None:
     slow_session.text.readable = 10
     app = log_app(slow_session)
