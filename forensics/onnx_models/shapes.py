@@ -10,10 +10,10 @@ import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import onnx
-from onnx import external_data_helper, helper
+from onnx import external_data_helper, helper, numpy_helper
 
 from trtforensics.console.processes import completed
 from trtforensics.errors import UsageError
@@ -22,6 +22,8 @@ from trtforensics.onnx_models.streaming import references_as_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    import numpy.typing as npt
 
     Dims = tuple[int | str | None, ...]
     Sizes = tuple[int | None, ...]
@@ -214,6 +216,7 @@ def _symbolic(model: onnx.ModelProto) -> onnx.ModelProto | None:
         return onnx.load(after) if after.exists() else None
 
 
+_KNOWN = ":known"
 _INFERRED = 1 << 12
 """Bytes of a constant that inference of shapes may want to read; larger ones are no shapes."""
 _QUOTED = 300
@@ -229,10 +232,18 @@ class ShapeFault:
 
 
 def inferred(
-    model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]], *, strict: bool
+    model: onnx.ModelProto,
+    shapes: Mapping[str, Sequence[int | None]],
+    *,
+    strict: bool,
+    known: Mapping[str, npt.NDArray[Any]] | None = None,
 ) -> tuple[onnx.ModelProto, ShapeFault | None]:
-    """Infer types and sizes of a copy without weights; return it as it was where inference refuses, with the reason."""
+    """Infer types and sizes of a copy without weights; return it as it was where inference refuses, with the reason.
+
+    Nodes of the main graph read the values of ``known`` tensors as constants: inference propagates few values itself.
+    """
     light = _without_weights(model)
+    _give(light.graph, known or {})
     for value in light.graph.input:
         for dim in value.type.tensor_type.shape.dim:
             if dim.dim_value < 0:  # exporters write -1 for a size that is not known; inference computes with it
@@ -253,6 +264,12 @@ def inferred(
         except (RuntimeError, ValueError, TypeError):  # what it fails on is no fault of shapes
             refused = None
     return light, refused
+
+
+def _give(graph: onnx.GraphProto, known: Mapping[str, npt.NDArray[Any]]) -> None:
+    for node in graph.node if known else ():
+        node.input[:] = [f"{name}{_KNOWN}" if name in known else name for name in node.input]
+    graph.initializer.extend(numpy_helper.from_array(values, f"{name}{_KNOWN}") for name, values in known.items())
 
 
 def _fault(message: str) -> ShapeFault | None:

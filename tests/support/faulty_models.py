@@ -249,7 +249,7 @@ def _types() -> Iterator[Row]:
         for element in (TensorProto.INT16, TensorProto.FLOAT16)
     ]
     yield "Cast to INT16", "TF174", *cast
-    tables = [model(node("Gather", "x i", "y"), i=np.array([0, value])) for value in (2**40, 2)]
+    tables = [model(node("Gather", "x i", "y", axis=1), i=np.array([0, value])) for value in (2**40, 2)]
     yield "INT64 too wide", "TF175", *tables, "--target", "8.6"
     doubled = [model(node("Mul", "x m", "y"), m=np.array([value])) for value in (1e300, 1e30)]
     yield "DOUBLE too wide", "TF175", *doubled

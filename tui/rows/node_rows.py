@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from trtforensics.engines.onnx_nodes import Fate
-    from trtforensics.onnx_models.checked import CheckedModel, CheckedNode
+    from trtforensics.onnx_models.checked import CheckedModel
+    from trtforensics.onnx_models.checked_graph import CheckedNode
     from trtforensics.tui.rows.pieces import Line
 
 

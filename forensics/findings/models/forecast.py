@@ -6,12 +6,16 @@ Beside a log that lists the engine's layers no fusion is forecast but squares in
 from __future__ import annotations
 
 from functools import partial
+from math import prod
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from trtforensics.console.counting import MEBIBYTE, counted, grouped
 from trtforensics.engines.requests import allows, strongly_typed
 from trtforensics.findings.finding import Confidence, Observation, Step
 from trtforensics.findings.models.operators import release_of
+from trtforensics.findings.models.quantization import NORMALISATIONS, placements
 from trtforensics.findings.models.seen import by_reason, head, of_nodes
 from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import trtforensics
@@ -24,7 +28,8 @@ if TYPE_CHECKING:
 
     from trtforensics.findings.case import Case
     from trtforensics.knowledge.table import Release
-    from trtforensics.onnx_models.checked import CheckedModel, CheckedNode
+    from trtforensics.onnx_models.checked import CheckedModel
+    from trtforensics.onnx_models.checked_graph import CheckedNode
     from trtforensics.onnx_models.shapes import Sizes
 
 
@@ -37,16 +42,28 @@ _PRODUCTS = {"Gemm", "MatMul"}
 def memory(case: Case) -> Iterator[Observation]:
     """Name the bytes of the weights and of the node with the largest tensors, where they are large."""
     model, profile = case.checked, profile_of(case.build)
-    shapes = {name: bounds["max"] for name, bounds in profile.items()}
-    sizes = model.sizes_at(shapes)[0] if shapes else model.sizes
     weights = sum(model.bytes_of(*weight) for weight in model.weights.values())
-    per_node = [(_of_node(model, node, sizes), node.number, node) for node in model.nodes if node.op != "Constant"]
-    most, _, largest = max(per_node, default=(0, 0, None))
-    if max(most, weights) >= _WORTH_SAYING:
-        at = " at max shapes" if shapes else ""
-        title = f"Forecast: {weights / MEBIBYTE:,.0f} MiB of weights as stored"
-        title += f", {most / MEBIBYTE:,.0f} MiB of tensors around {{nodes}}{at}" if most else ""
-        yield of_nodes(case, [largest] if largest and most else [], title, same_as="memory")
+    parts, largest, peak = [f"{weights / MEBIBYTE:,.0f} MiB of weights as stored"], None, 0
+    for bound in ("max", "opt") if profile else ("",):
+        sizes = model.sizes_at({name: bounds[bound] for name, bounds in profile.items()})[0] if bound else model.sizes
+        at = f" at {bound} shapes" if bound else ""
+        for measure, what in ((_of_node, "of tensors around"), (_workspace, "of workspace at the most for")):
+            nodes = (node for node in model.nodes if node.op != "Constant")
+            per_node = [(measure(model, node, sizes), -node.number, node) for node in nodes]
+            most, _, node = max(per_node, default=(0, 0, None))
+            peak, largest = max(peak, most), largest or (node if most else None)
+            parts += [f"{most / MEBIBYTE:,.0f} MiB {what} {node.label}{at}"] if node and most else []
+    if max(peak, weights) >= _WORTH_SAYING:
+        yield of_nodes(case, [largest] if largest else [], f"Forecast: {'; '.join(parts)}", same_as="memory")
+
+
+def _workspace(_: CheckedModel, node: CheckedNode, sizes: Mapping[str, Sizes]) -> int:
+    """Return the bytes of a convolution's input unrolled for a product, or of a product's result in FP32."""
+    result = sizes.get(node.proto.output[0], (None,)) if node.op in {"Conv", *_PRODUCTS} else (None,)
+    window = sizes.get(node.proto.input[1], ())[1:] if node.op == "Conv" else ()
+    if None in {*result, *window}:
+        return 0
+    return 4 * prod(size or 0 for size in ((result[0], *result[2:], *window) if window else result))
 
 
 def _of_node(model: CheckedModel, node: CheckedNode, sizes: Mapping[str, Sizes]) -> int:
@@ -101,15 +118,17 @@ _STEP = 8
 _HALVES = {"FLOAT16", "BFLOAT16"}
 _ABSORBED = {"Cast", "Identity", "Dropout"}
 """Operators that a fused attention takes in between Softmax and product."""
-_NORMALISATIONS = {"LayerNormalization", "GroupNormalization", "InstanceNormalization", "RMSNormalization"}
 _CONVOLUTIONS = {"Conv", "ConvTranspose"}
 _EPILOGUES = {"BatchNormalization", "Relu", "LeakyRelu", "Clip", "Sigmoid", "Tanh", "Elu", "Add"}
 """Operators that a convolution takes in behind it."""
-_FOREIGN = {"MatMul", "Gemm", "Softmax", "ArgMax", "Attention", *_NORMALISATIONS}
+_FOREIGN = {"MatMul", "Gemm", "Softmax", "ArgMax", "Attention", *NORMALISATIONS}
 """Operators that ForeignNodes hold from 10.0 on; convolutions and pooling stay outside."""
 _FIRST_FOREIGN, _MOST_FOREIGN = (8, 5), (10, 0)
 _FIRST_FUSED = (8, 6)
 """The release from which on logs and threads speak of fused attention."""
+_HALF = 65504
+_LARGEST_SUMMED = 1 << 26
+"""Elements of weights that are added up for a forecast."""
 _SQUARED = 2
 _WITH_OPERATOR = 17
 
@@ -156,6 +175,11 @@ def unfused_attention(case: Case) -> Iterator[Observation]:
 def half_squares(case: Case) -> Iterator[Observation]:
     """Name squares behind which a mean is taken, where FP16 may compute them; TF112 names LayerNorms before set 17."""
     model = case.checked
+    cubes = [node for node in model.nodes if _is_power(model, node, 3) and _may_be(case, node.proto.output[0], "FP16")]
+    if cubes:
+        title = f"Forecast: {counted(len(cubes), 'cube')} may be FP16, where it overflows beyond 40.3: {{nodes}}"
+        settle = "The values on samples"
+        yield of_nodes(case, cubes, title, confidence=Confidence.POSSIBLE, settle=settle, same_as="cube")
     nodes = [
         node
         for node in model.nodes
@@ -171,14 +195,34 @@ def half_squares(case: Case) -> Iterator[Observation]:
         yield of_nodes(
             case, nodes, title, confidence=Confidence.POSSIBLE, settle=settle, steps=(step,), same_as="square"
         )
+    step = Step("See what overflows on samples", trtforensics("bisect", "precision", model.path, "--dry-run"))
+    for node in model.nodes:
+        reached = _reached(model, node) if node.op in {"Conv", *_PRODUCTS} else 0
+        if reached > _HALF and _may_be(case, node.proto.output[0], "FP16"):
+            title = f"Forecast: {{nodes}} may reach {reached:.3g} where its inputs are at most 1, FP16 ends at 65504"
+            settle = "The values on samples"
+            yield of_nodes(case, [node], title, confidence=Confidence.POSSIBLE, settle=settle, steps=(step,))
+
+
+def _reached(model: CheckedModel, node: CheckedNode) -> float:
+    """Return the largest magnitude of a product or convolution by constant weights whose inputs are at most 1."""
+    shape = model.weights.get(node.proto.input[1], ("", ()))[1]
+    axis = -2 if node.op == "MatMul" or (node.op == "Gemm" and not node.attribute("transB")) else None
+    few = 1 < len(shape) <= prod(shape) <= _LARGEST_SUMMED
+    weights = model.values(node.proto.input[1], whole=True) if few else None
+    if weights is None or weights.dtype.kind != "f":
+        return 0
+    sums = np.abs(weights.astype(np.float32)).sum(axis or tuple(range(1, weights.ndim)))
+    return float(sums.max(initial=0))
 
 
 def _squares(model: CheckedModel, node: CheckedNode) -> bool:
-    inputs = node.proto.input
-    if node.op == "Mul":
-        return len(set(inputs)) == 1
-    exponent = model.values(inputs[1]) if node.op == "Pow" and len(inputs) > 1 else None
-    return exponent is not None and bool((exponent == _SQUARED).all())
+    return len(set(node.proto.input)) == 1 if node.op == "Mul" else _is_power(model, node, _SQUARED)
+
+
+def _is_power(model: CheckedModel, node: CheckedNode, wanted: int) -> bool:
+    exponent = model.values(node.proto.input[1]) if node.op == "Pow" and len(node.proto.input) > 1 else None
+    return exponent is not None and bool((exponent == wanted).all())
 
 
 @explained("TF197")
@@ -205,10 +249,11 @@ def fusions(case: Case) -> Iterator[Observation]:
     model, version = case.checked, release_of(case)
     if case.engine:
         return
+    yield from placements(case)
     given_out = {value.name for value in model.outputs}
     groups: dict[str, list[CheckedNode]] = {}
     for node in model.nodes:
-        support = operator_support(node.op, version) if node.op in _NORMALISATIONS else None
+        support = operator_support(node.op, version) if node.op in NORMALISATIONS else None
         readers = model.readers.get(node.proto.output[0], ()) if node.op in _CONVOLUTIONS else ()
         if support is not None and support.imported:
             groups.setdefault("in one kernel each, statistics in FP32", []).append(node)
@@ -221,7 +266,7 @@ def fusions(case: Case) -> Iterator[Observation]:
     for words, nodes in (*groups.items(), ("in one kernel each", fused)):
         if nodes:
             what = (
-                "attention" if nodes is fused else "normalisation" if nodes[0].op in _NORMALISATIONS else "convolution"
+                "attention" if nodes is fused else "normalisation" if nodes[0].op in NORMALISATIONS else "convolution"
             )
             title = f"Forecast: {counted(len(nodes), what)} {words}: {{nodes}}"
             settle = "The layers of a build"

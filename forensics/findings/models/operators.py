@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from trtforensics.findings.case import Case
     from trtforensics.findings.finding import Observation
-    from trtforensics.onnx_models.checked import CheckedModel, CheckedNode
+    from trtforensics.onnx_models.checked import CheckedModel
+    from trtforensics.onnx_models.checked_graph import CheckedNode
 
 
 _AS_RTX = (11, 3)
@@ -123,6 +124,13 @@ def plugin_wanted(case: Case) -> Iterator[Observation]:
             settle="Whether a library that the build loads registers that plugin",
             same_as=op,
         )
+    foreign = [node for node in case.checked.nodes if not node.is_standard and is_operator(node.op)]
+    for op, nodes in by_operator(foreign).items():
+        other = sorted({name for node in nodes for name in node.unknown_attributes})
+        title = f"{how_many(nodes, op)} of the domain {nodes[0].proto.domain} {_are(nodes)} read as ONNX's {op}"
+        title += f", which has no {' or '.join(other)}: {{nodes}}"
+        if other:
+            yield of_nodes(case, nodes, title, settle="Whether both compute the same", same_as=op)
 
 
 def _lost(case: Case, node: CheckedNode) -> str:

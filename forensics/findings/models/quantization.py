@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trtforensics.findings.finding import Confidence, Observation
+from trtforensics.findings.finding import Confidence, Observation, Severity
 from trtforensics.findings.models.seen import of_nodes
 from trtforensics.findings.rule import explained
 
@@ -14,12 +14,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trtforensics.findings.case import Case
-    from trtforensics.onnx_models.checked import CheckedModel, CheckedNode
+    from trtforensics.onnx_models.checked import CheckedModel
+    from trtforensics.onnx_models.checked_graph import CheckedNode
 
 _QUANTIZE, _DEQUANTIZE = "QuantizeLinear", "DequantizeLinear"
 _COMPUTE = {"Conv", "ConvTranspose", "Gemm", "MatMul"}
 _MOVES = {"Reshape", "Transpose", "Flatten", "Squeeze", "Unsqueeze", "MaxPool", "Slice", "Concat", "Identity", "Relu"}
 """Operators that quantised values pass through: TensorRT moves Q and DQ across them."""
+NORMALISATIONS = {"LayerNormalization", "GroupNormalization", "InstanceNormalization", "RMSNormalization"}
+_EPILOGUES = {"BatchNormalization", "Relu", "LeakyRelu", "Clip", "Sigmoid", "Elu"}
+_FLOATING = {"Softmax", "LogSoftmax", *NORMALISATIONS}
+"""Operators without a kernel of 8 bits outside of a fused attention."""
 _MOST = 0.5
 """Share of quantised compute nodes from which on those left out stand out."""
 _SCALE = 1
@@ -41,9 +46,25 @@ def wrong_scales(case: Case) -> Iterator[Observation]:
                 axis = node.attribute("axis")
                 place = 1 if axis is None else int(axis)
                 size = sizes[place] if -len(sizes) <= place < len(sizes) else None
-                if size not in {None, scale.size}:
+                if not -len(sizes) <= place < len(sizes):
+                    yield of_nodes(case, [node], f"The axis {place} of {{nodes}} is none of {len(sizes)} dimensions")
+                elif size not in {None, scale.size}:
                     title = f"{{nodes}} has {scale.size} scales where its axis {place} has {size} channels"
                     yield of_nodes(case, [node], title)
+                elif (wanted := _channels(model, node)) is not None and place % len(sizes) != wanted % len(sizes):
+                    title = f"{{nodes}} has a scale for each place of axis {place}, output channels are axis {wanted}"
+                    settle = "Whether the build runs what reads it in INT8"
+                    severity = Severity.WARNING
+                    yield of_nodes(case, [node], title, severity=severity, settle=settle)
+
+
+def _channels(model: CheckedModel, node: CheckedNode) -> int | None:
+    """Return the axis of output channels of weights that a node dequantises for a layer; None where none reads them."""
+    reader = next(iter(model.readers.get(node.proto.output[0], ())), None)
+    if node.proto.input[0] not in model.constants or reader is None or reader.proto.input[1:2] != node.proto.output[:1]:
+        return None
+    places = {"Conv": 0, "ConvTranspose": 1, "MatMul": -1, "Gemm": 0 if reader.attribute("transB") else 1}
+    return places.get(reader.op)
 
 
 @explained("TF188")
@@ -57,6 +78,13 @@ def unpaired(case: Case) -> Iterator[Observation]:
         if output and output not in results and (others or output not in model.readers):
             what = f"read by {others[0].op} {others[0].label}" if others else "read by nothing"
             yield of_nodes(case, [node], f"{{nodes}} is {what}, not by a DequantizeLinear")
+        pairs = (reader for reader in model.readers.get(output, ()) if output and reader.op == _DEQUANTIZE)
+        for reader in pairs:
+            first, other = (model.values(each.proto.input[_SCALE]) for each in (node, reader))
+            same = first is None or other is None or first.shape != other.shape or bool(np.allclose(first, other))
+            if not same:
+                title = "{nodes} have different scales, which multiplies the values"
+                yield of_nodes(case, [node, reader], title)
 
 
 @explained("TF189")
@@ -71,6 +99,19 @@ def left_out(case: Case) -> Iterator[Observation]:
         yield of_nodes(case, rest, title, confidence=Confidence.POSSIBLE, settle=settle, same_as="left out")
 
 
+def _is_pair(model: CheckedModel, node: CheckedNode) -> bool:
+    maker = model.makers.get(node.proto.input[0]) if node.proto.input else None
+    return maker is not None and maker.op == _DEQUANTIZE
+
+
+def _halved(model: CheckedModel, node: CheckedNode) -> int | None:
+    """Return which of the first two inputs alone is quantised, to 8 bits; None where both or none are."""
+    has = [_quantised(model, name) for name in node.proto.input[:2]]
+    makers = [maker for name in node.proto.input if (maker := model.makers.get(name)) and maker.proto.input]
+    packed = any("4" in model.type_of(maker.proto.input[0])[-4:] for maker in makers)
+    return None if has[0] == has[1] or packed else has.index(True)
+
+
 def _quantised(model: CheckedModel, tensor: str) -> bool:
     """Whether a tensor comes from a DequantizeLinear, straight or through what only moves values."""
     maker: CheckedNode | None = model.makers.get(tensor)
@@ -79,3 +120,26 @@ def _quantised(model: CheckedModel, tensor: str) -> bool:
         passed.add(maker.number)
         maker = model.makers.get(maker.proto.input[0])
     return maker is not None and maker.op == _DEQUANTIZE
+
+
+def placements(case: Case) -> Iterator[Observation]:
+    """Forecast which products stay in floating point for want of Q/DQ, and which Q/DQ end fusions or only convert."""
+    model = case.checked
+    compute = [node for node in model.nodes if node.op in _COMPUTE and len(node.proto.input) > 1]
+    for one, words in ((0, "weights have none"), (1, "activations have none")):
+        half = [node for node in compute if _halved(model, node) == one]
+        if half:
+            title = f"Forecast: {{nodes}} in floating point: Q/DQ on one input alone, {words}"
+            yield of_nodes(case, half, title, settle="The types of these layers in a build", same_as=words)
+    apart: dict[str, list[CheckedNode]] = {}
+    for node in model.nodes:
+        before = model.makers.get(model.makers[node.proto.input[0]].proto.input[0]) if _is_pair(model, node) else None
+        if before is None:
+            continue
+        maker = model.makers.get(before.proto.input[0]) if before.op == _QUANTIZE else None
+        if node.op in _EPILOGUES and maker is not None and maker.op in _COMPUTE:
+            apart.setdefault("stand between it and what is computed before, which ends the fusion", []).append(node)
+        elif node.op in _FLOATING:
+            apart.setdefault("only convert around it, as no INT8 kernel has it", []).append(node)
+    for words, nodes in apart.items():
+        yield of_nodes(case, nodes, f"Forecast: the Q/DQ before {{nodes}} {words}", settle="A build", same_as=words)

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from trtforensics.knowledge.operators import Restriction
-    from trtforensics.onnx_models.checked import CheckedModel, CheckedNode
+    from trtforensics.onnx_models.checked import CheckedModel
+    from trtforensics.onnx_models.checked_graph import CheckedNode
 
     Judge = Callable[[CheckedModel, str, Restriction], str]
 
@@ -99,6 +100,7 @@ _NUMBERS: Mapping[str, tuple[Callable[[Any, str], Any], str]] = {
 def _values(model: CheckedModel, tensor: str, row: Restriction) -> str:
     """Judge a tensor by its numbers, where these are known and there are any."""
     numbers = model.values(tensor, whole=True)
+    numbers = model.computed.get(tensor) if numbers is None else numbers
     if numbers is None or numbers.dtype.kind not in "fiub" or not numbers.size:
         return ""
     breaks, text = _NUMBERS[row.must]
@@ -125,9 +127,12 @@ def _setting(node: CheckedNode, name: str) -> Any:  # noqa: ANN401 - of any of O
     return node.default(name) if given is None else given
 
 
+_TERMS = 2
+
+
 def _is_not_plain(_: CheckedModel, node: CheckedNode) -> bool:
     terms = str(node.attribute("equation")).replace(" ", "").split("->")[0].split(",")
-    return any("." in term or len({*term}) < len(term) for term in terms)
+    return len(terms) > _TERMS or any("." in term or len({*term}) < len(term) for term in terms)
 
 
 def _scales_more(mode: str, most: int, model: CheckedModel, node: CheckedNode) -> bool:
@@ -180,6 +185,7 @@ _NODES: Mapping[str, Callable[[CheckedModel, CheckedNode], bool]] = {
     "keeps-shape": _grows,
     "last-2": partial(_scales_more, "cubic", 2),
     "last-3": partial(_scales_more, "linear", 3),
+    "lower-case": lambda _, node: str(node.attribute("equation")) != str(node.attribute("equation")).lower(),
     "mask-or-causal": lambda model, node: bool(node.attribute("is_causal") and model.slots(node, ("attn_mask",))),
     "one-shape": lambda model, node: len({model.sizes.get(name) for name in node.proto.input[1:3]} - {None}) > 1,
     "padded": _pads_outwards,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from trtforensics.findings.case import Case
-    from trtforensics.onnx_models.checked import CheckedNode
+    from trtforensics.onnx_models.checked_graph import CheckedNode
 
 
 def places(case: Case, nodes: Sequence[CheckedNode]) -> list[SourceSpan]:
@@ -54,10 +54,10 @@ def how_many(nodes: Sequence[CheckedNode], op: str) -> str:
     return op if len(nodes) == 1 else f"{counted(len(nodes), 'node')} of {op}"
 
 
-def by_reason(case: Case, reasons: Iterable[tuple[CheckedNode, str]], *, settle: str = "") -> Iterator[Observation]:
+def by_reason(case: Case, reasons: Iterable[tuple[CheckedNode, str]], **more: object) -> Iterator[Observation]:
     """Give an observation for each operator and reason, of the nodes that have one."""
     for (op, why), pairs in grouped(reasons, lambda pair: (pair[0].op, pair[1])).items():
         nodes = [node for node, _ in pairs]
         title = f"{how_many(nodes, op)}: {why}: {{nodes}}"
         if why:
-            yield of_nodes(case, nodes, title, settle=settle, same_as=f"{op} {why}")
+            yield of_nodes(case, nodes, title, same_as=f"{op} {why}", **more)

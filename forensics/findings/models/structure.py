@@ -4,25 +4,32 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import MEBIBYTE, counted, listed
 from trtforensics.engines.requests import allows, strongly_typed
 from trtforensics.findings.finding import Confidence, Observation, Severity
-from trtforensics.findings.models.seen import head, of_nodes, places, repair
+from trtforensics.findings.models.operators import release_of
+from trtforensics.findings.models.seen import by_reason, head, of_nodes, places, repair
 from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import sanitize
 from trtforensics.findings.target import BOUNDS, profile_of
+from trtforensics.onnx_models.shapes import dims_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from trtforensics.findings.case import Case
-    from trtforensics.onnx_models.checked import CheckedModel, CheckedNode
-    from trtforensics.onnx_models.shapes import ShapeFault
+    from trtforensics.onnx_models.checked import CheckedModel
+    from trtforensics.onnx_models.checked_graph import CheckedNode
+    from trtforensics.onnx_models.shapes import ShapeFault, Sizes
 
 
+_ELEMENTWISE = {"Add", "Sub", "Mul", "Div", "Where", "Equal", "And", "Or", "Max", "Min"}
 _MESSAGE = 2**31
+_OF_ANY_SHAPES = (10, 1)
+"""The release from which on branches need one rank alone."""
 _CONSTANT = 16 << 20
 """Bytes of a Constant node that is better an initializer."""
 
@@ -31,7 +38,7 @@ _CONSTANT = 16 << 20
 def missing_data(case: Case) -> Iterator[Observation]:
     """Name the files."""
     for name, fault in case.checked.data.items():
-        yield Observation(f"The data file {name} {fault}", [head(case)], same_as=name)
+        yield Observation(f"The {name} {fault}", [head(case)], same_as=name)
 
 
 @explained("TF184")
@@ -52,9 +59,27 @@ def invalid_graph(case: Case) -> Iterator[Observation]:
     for value in model.inputs:
         if value.element == "UNDEFINED":
             yield Observation(f"The input {value.name} has no element type", [head(case)], same_as=value.name)
+    yield from _outputs(case)
+    lacking = ((node, ", ".join(node.lacks(model.opset))) for node in model.nodes)
+    yield from by_reason(case, ((node, names and f"{names} is not given") for node, names in lacking))
     for tensor in model.made_twice:
         makers = [node for node in model.nodes if tensor in node.proto.output]
         yield of_nodes(case, makers, f"{tensor} is made twice", same_as=tensor)
+
+
+def _outputs(case: Case) -> Iterator[Observation]:
+    """Name outputs that are given out twice, or are of other sizes than the model states."""
+    sizes = case.checked.sizes_at({})[0]
+    names = [value.name for value in case.checked.outputs]
+    for value in case.checked.outputs:
+        known = sizes.get(value.name)
+        pairs = [*zip_longest(value.sizes or (), known or (), fillvalue=-1)] if known and value.sizes else []
+        why = "is given out twice" if names.count(value.name) > 1 else ""
+        if any(None not in pair and pair[0] != pair[1] for pair in pairs):
+            why = f"is stated as {value.text or 'a scalar'}, and is {_dims(known)}"
+        if why:
+            title = f"The output {value.name} {why}"
+            yield Observation(title, [head(case)], severity=Severity.WARNING, same_as=title)
 
 
 @explained("TF185")
@@ -105,11 +130,34 @@ def impossible_shapes(case: Case) -> Iterator[Observation]:
     if model.fault is None and profile:
         at = {bound: {name: shapes[bound] for name, shapes in profile.items()} for bound in BOUNDS}
         faults = [(f"{bound} shapes", model.sizes_at(shapes)[1]) for bound, shapes in at.items()]
+    elif model.fault is None and _at_batch(model, 1) is None and (fault := _at_batch(model, 2)):
+        yield replace(_refused(case, "a batch of 2, only at 1", fault), severity=Severity.WARNING)
+    yield from by_reason(case, ((node, _beyond(model, node)) for node in model.nodes), severity=Severity.WARNING)
     seen: set[str] = set()
     for where, fault in faults:
         if fault is not None and fault.node not in seen:
             seen.add(fault.node)
             yield _refused(case, where, fault)
+
+
+def _at_batch(model: CheckedModel, size: int) -> ShapeFault | None:
+    """Return what is refused where each dynamic first dimension is of a size; of a Reshape TF111 tells."""
+    dynamic = {value.name: value.sizes for value in model.inputs if value.sizes and len(value.sizes) > 1}
+    fault = model.sizes_at({name: (size, *rest) for name, (first, *rest) in dynamic.items() if first is None})[1]
+    node = model.by_name.get(fault.node) if fault else None
+    return None if node is not None and node.op == "Reshape" else fault
+
+
+def _beyond(model: CheckedModel, node: CheckedNode) -> str:
+    """Return which constant index of a Gather lies outside of its axis, in words; the builder does not look."""
+    if node.op != "Gather":
+        return ""
+    places = model.values(node.proto.input[1])
+    sizes, axis = model.sizes.get(node.proto.input[0], ()), node.attribute("axis") or 0
+    size = sizes[axis] if places is not None and places.size and -len(sizes) <= axis < len(sizes) else None
+    if size is None or places is None or -size <= places.min() <= places.max() < size:
+        return ""
+    return f"reads index {places.max() if places.max() >= size else places.min()} of an axis of {size}"
 
 
 def _refused(case: Case, where: str, fault: ShapeFault) -> Observation:
@@ -126,7 +174,13 @@ def without_profile(case: Case) -> Iterator[Observation]:
     """Name the dynamic inputs without shapes, only where a target is checked: a log says itself what was guessed."""
     given = profile_of(case.build)
     dynamic = [value for value in case.checked.inputs if value.is_dynamic and value.name not in given]
-    if dynamic and case.log.source.path == case.checked.path:
+    if case.log.source.path != case.checked.path:
+        return
+    for name in case.checked.shape_inputs:
+        if name not in given:
+            title = f"{name} decides sizes by its values: the profile needs values for it, not a shape"
+            yield Observation(title, [head(case)], same_as=title)
+    if dynamic:
         names = listed([f"{value.name} ({value.text})" for value in dynamic])
         title = f"No shapes are given for {names}: each dynamic dimension would be 1"
         yield Observation(title, [head(case)], same_as="no profile")
@@ -141,6 +195,8 @@ def misfit_profile(case: Case) -> Iterator[Observation]:
         words = " <= ".join("x".join(map(str, shape)) for shape in bounds)
         if name not in inputs:
             title = f"The profile names {name}, the model has {listed([*inputs])}"
+        elif name in case.checked.shape_inputs:  # values, as many as it has elements
+            continue
         elif not all(map(inputs[name].takes, bounds)):
             title = f"The shapes {words} do not fit {name}, which is {inputs[name].text or 'a scalar'}"
         elif not all(low <= opt <= high for low, opt, high in zip(*bounds, strict=True)):
@@ -148,6 +204,21 @@ def misfit_profile(case: Case) -> Iterator[Observation]:
         else:
             continue
         yield Observation(title, [head(case)], same_as=name)
+    yield from _contradictions(case)
+
+
+def _contradictions(case: Case) -> Iterator[Observation]:
+    """Name dimensions of one name whose ranges have no size in common."""
+    profile, ranges = profile_of(case.build), dict[str, list[tuple[int, int]]]()
+    for value in case.checked.proto.graph.input:
+        bounds = profile.get(value.name, {"min": (), "max": ()})
+        for dim, low, high in zip(dims_of(value) or (), bounds["min"], bounds["max"], strict=False):
+            if isinstance(dim, str):
+                ranges.setdefault(dim, []).append((low, high))
+    for name, pairs in ranges.items():
+        if max(low for low, _ in pairs) > min(high for _, high in pairs):
+            words = " and ".join(f"{low} to {high}" for low, high in pairs)
+            yield Observation(f"The dimension {name} is {words}, which have nothing in common", [head(case)])
 
 
 @explained("TF194")
@@ -159,12 +230,22 @@ def unequal_branches(case: Case) -> Iterator[Observation]:
             continue  # sizes pick the branch while the engine is built
         bodies = [node.attribute(name) for name in ("then_branch", "else_branch")]
         outputs = [[value.name for value in body.output] for body in bodies if body is not None]
+        if len({*map(len, outputs)}) > 1:
+            what = " and ".join(str(len(names)) for names in outputs)
+            yield of_nodes(case, [node], f"The branches of {{nodes}} give {what} outputs", same_as=node.label)
         for pair in zip(*outputs, strict=False):
             first, other = (model.sizes.get(name) for name in (pair[0], pair[-1]))
             types = {model.elements[name] for name in pair if name in model.elements}
-            if len(types) > 1 or (first is not None and other is not None and len(first) != len(other)):
+            ranks = first is not None and other is not None and len(first) != len(other)
+            if len(types) > 1 or ranks or (release_of(case) < _OF_ANY_SHAPES and _apart(first, other)):
                 what = " and ".join(sorted(types)) if len(types) > 1 else f"{_dims(first)} and {_dims(other)}"
                 yield of_nodes(case, [node], f"The branches of {{nodes}} give {what}", same_as=node.label)
+
+
+def _apart(first: Sizes | None, other: Sizes | None) -> bool:
+    """Whether tensors of one rank cannot be broadcast to one shape."""
+    pairs = zip(first or (), other or (), strict=False)
+    return any(None not in pair and 1 not in pair and pair[0] != pair[1] for pair in pairs)
 
 
 def _dims(sizes: Sequence[int | None] | None) -> str:
@@ -243,6 +324,12 @@ def fixed_batch(case: Case) -> Iterator[Observation]:
         steps=(sanitize(case),),
         same_as="fixed batch",
     )
+    first = {value.name: value.sizes[0] for value in model.inputs if value.sizes and len(value.sizes) > 1}
+    ones = [name for name, size in first.items() if size == 1 and None in first.values()]
+    meeting = [node for name in ones for node in model.readers.get(name, ()) if node.op in _ELEMENTWISE]
+    if meeting:
+        title = f"Forecast: {listed(ones)} keeps a batch of 1, which is broadcast, where others are dynamic: {{nodes}}"
+        yield of_nodes(case, meeting, title, severity=Severity.NOTE, same_as="batch of 1")
 
 
 def _positive_first(model: CheckedModel, node: CheckedNode) -> bool:

@@ -14,6 +14,7 @@ from trtforensics.findings.models.seen import head, of_nodes
 from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import trtforensics
 from trtforensics.findings.steps.machine import compute_capability
+from trtforensics.findings.versions import has_flag
 from trtforensics.knowledge.operators import first_gpu_of, taken_as
 from trtforensics.knowledge.platforms import releases_for
 
@@ -23,13 +24,20 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from trtforensics.findings.case import Case
+    from trtforensics.onnx_models.checked_graph import CheckedNode
 
 _HALF = 65504.0
 _ZERO_IN_HALF = 2.0**-25
 """The largest magnitude that FP16 rounds to 0."""
+_WEIGHTED = {"Conv", "ConvTranspose", "Gather", "Gemm", "MatMul"}
+_NORMAL_IN_HALF = 2.0**-14
+_BRAIN = 3.3961775e38
+"""From here on BF16 rounds to infinity."""
 _INT32 = np.iinfo(np.int32)
 
 
+_TAKEN_BY_RTX = {"Gather", "DequantizeLinear"}
+"""Operators of UINT8 that TensorRT-RTX 1.7.1 builds: the latter as INT8."""
 _OF_IMAGES = {"Cast", "QuantizeLinear", "Equal", "If", "Loop", "Scan"}
 
 
@@ -49,7 +57,10 @@ def refused_type(case: Case) -> Iterator[Observation]:
         node for node in model.nodes if node.op not in _OF_IMAGES and "UINT8" in map(model.type_of, node.proto.input)
     ]
     if images:
-        yield of_nodes(case, images, "UINT8 is for inputs, outputs and Casts alone: {nodes}", same_as="images")
+        lenient = case.version is not None and case.version.rtx and {node.op for node in images} <= _TAKEN_BY_RTX
+        severity, title = Severity.WARNING if lenient else None, "UINT8 is for inputs, outputs and Casts alone: {nodes}"
+        yield of_nodes(case, images, title, severity=severity, same_as="images")
+    yield from _allowed(case)
     for element, names in users.items():
         first = first_gpu_of(element)
         who = "TensorRT" if case.version is None else str(case.version)
@@ -62,6 +73,26 @@ def refused_type(case: Case) -> Iterator[Observation]:
         yield of_nodes(case, nodes, f"{who} takes no {element}: {listed(names)}", same_as=element)
 
 
+def _allowed(case: Case) -> Iterator[Observation]:
+    """Name types that the build allows and the release or the GPU does not have; Q/DQ where neither is allowed."""
+    if case.log.source.path != case.checked.path or case.version is None or case.version.rtx:
+        return
+    version, capability = case.version, compute_capability(case)
+    for word, element in (("FP16", "FLOAT16"), ("BF16", "BFLOAT16"), ("INT8", "INT8"), ("FP8", "FLOAT8E4M3FN")):
+        first = first_gpu_of(element)
+        if allows(case.build, word) and not has_flag(version, f"--{word.lower()}"):
+            yield Observation(f"{version} has no --{word.lower()}", [head(case)], same_as=word)
+        elif allows(case.build, word) and first is not None and capability is not None and capability < first:
+            sm = ".".join(map(str, capability))
+            title = f"The build allows {word}, which a GPU of compute capability {sm} does not have"
+            yield Observation(title, [head(case)], severity=Severity.WARNING, same_as=word)
+    nodes = [node for node in case.checked.nodes if node.op == "QuantizeLinear"]
+    halves = allows(case.build, "FP16", "BF16") and not allows(case.build, "INT8", "FP8")
+    if nodes and halves and not strongly_typed(case.build):
+        title = f"{counted(len(nodes), 'QuantizeLinear')} where the build allows neither INT8 nor FP8: {{nodes}}"
+        yield of_nodes(case, nodes, title, severity=Severity.WARNING, same_as="not allowed")
+
+
 @explained("TF175")
 def too_wide(case: Case) -> Iterator[Observation]:
     """Name constants with values that do not fit, but the ends of slices that mean 'to the end'."""
@@ -72,8 +103,8 @@ def too_wide(case: Case) -> Iterator[Observation]:
     ):
         if not taken_as(element, version).endswith("32"):
             continue
-        for name, (of, _) in model.weights.items():
-            values = model.values(name) if of == element else None
+        for name, of in model.stored.items():
+            values = next(iter(model.blocks(name)), None) if of == element else None
             finite = None if values is None else values[np.isfinite(values)]
             if finite is None or not finite.size or (finite.min() >= least and finite.max() <= most):
                 continue
@@ -103,16 +134,21 @@ def narrowed(case: Case) -> Iterator[Observation]:
 @explained("TF176")
 def beyond_half(case: Case) -> Iterator[Observation]:
     """Name constants with finite values beyond FP16, and those that it makes 0, where FP16 may be used."""
-    if not allows(case.build, "FP16") or strongly_typed(case.build):
-        return
-    model = case.checked
-    for name, (element, _) in model.weights.items():
-        most = max((_largest(block) for block in model.blocks(name)), default=0.0) if element == "FLOAT" else 0.0
-        readers = model.readers.get(name, ())
-        if not readers or most == 0:
+    model, weak = case.checked, not strongly_typed(case.build)
+    halves, brain = (weak and allows(case.build, word) for word in ("FP16", "BF16"))
+    for name, element in model.stored.items():
+        readers = [node for node in model.readers.get(name, ()) if halves or brain or _makes_halves(node)]
+        if element != "FLOAT" or not readers:
             continue
-        if most <= _ZERO_IN_HALF:
+        most = max((_largest(block) for block in model.blocks(name)), default=0.0)
+        if brain and most > _BRAIN:
+            what = f"{name} holds values up to {most:.3g}, infinite in BF16: {{nodes}}"
+        elif most == 0 or not (halves or any(map(_makes_halves, readers))):
+            continue
+        elif most <= _ZERO_IN_HALF:
             what = f"{name} holds values of at most {most:.3g}, which are 0 in FP16: {{nodes}}"
+        elif most < _NORMAL_IN_HALF and not {node.op for node in readers}.isdisjoint(_WEIGHTED):
+            what = f"{name} holds values of at most {most:.3g}, which lose digits in FP16 (subnormal): {{nodes}}"
         elif most > _HALF:
             what = f"{name} holds values up to {most:.3g}, beyond FP16's 65504: {{nodes}}"
         else:
@@ -120,6 +156,10 @@ def beyond_half(case: Case) -> Iterator[Observation]:
         step = Step("See what FP16 does to results", trtforensics("bisect", "precision", model.path, "--dry-run"))
         settle = "Whether its layers run in FP16 in the engine"
         yield of_nodes(case, readers, what, settle=settle, steps=(step,))
+
+
+def _makes_halves(node: CheckedNode) -> bool:
+    return node.op == "Cast" and node.casts_to == "FLOAT16"
 
 
 def _largest(values: npt.NDArray[np.float32]) -> float:
@@ -145,6 +185,11 @@ def not_finite(case: Case) -> Iterator[Observation]:
         elif infinities:
             title = f"{name} holds {infinities:,} infinite values: {{nodes}}"
             yield of_nodes(case, readers, title, severity=Severity.NOTE)
+    for node in model.nodes:
+        variance = model.values(node.proto.input[4]) if node.op == "BatchNormalization" else None
+        epsilon = node.attribute("epsilon") or 1e-5
+        if variance is not None and (below := int(np.count_nonzero(variance.astype(float) + epsilon <= 0))):
+            yield of_nodes(case, [node], f"{{nodes}} takes roots of {counted(below, 'negative variance')}: NaN")
 
 
 @explained("TF178")

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from trtforensics.findings.arithmetic import SumTactic, TunedSum
     from trtforensics.findings.case import Case
     from trtforensics.model.log import EngineLayer
-    from trtforensics.onnx_models.checked import CheckedModel, CheckedNode
+    from trtforensics.onnx_models.checked import CheckedModel
+    from trtforensics.onnx_models.checked_graph import CheckedNode
 
 MARGIN = 0.05
 """How much slower the best tactic with FP32 sums is at most where FP16 sums are said to gain little."""

@@ -1,0 +1,289 @@
+"""A model's graphs as they are stored: nodes of all of them by number, inputs, constants; nothing is inferred.
+
+Weights stay in their file until somebody asks for their values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx
+from onnx import external_data_helper, helper, numpy_helper
+
+from trtforensics.onnx_models.graphs import STANDARD, held_nodes, initializers, operator_set
+from trtforensics.onnx_models.reading import constant_of
+from trtforensics.onnx_models.shapes import fits, sizes_of, spelled
+from trtforensics.onnx_models.streaming import mapped
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from trtforensics.onnx_models.shapes import Sizes
+
+    Values = npt.NDArray[Any]
+
+_BLOCK = 1 << 22
+"""Elements of a constant in a file of its own that are read in one go."""
+_SMALL = 1 << 20
+"""Elements of a constant whose values are read whole."""
+_MOST = 1 << 10
+"""Inputs of a variadic slot that are looked at."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CheckedNode:
+    """A node with its ``number`` (from 1, those of a body behind the node that holds it) and its ``holder``'s label."""
+
+    number: int
+    proto: onnx.NodeProto
+    holder: str
+
+    @property
+    def op(self) -> str:
+        """The operator's name."""
+        return str(self.proto.op_type)
+
+    @property
+    def label(self) -> str:
+        """Its name; without one, what it makes."""
+        return str(self.proto.name) or next((str(name) for name in self.proto.output if name), self.op)
+
+    @property
+    def is_standard(self) -> bool:
+        """Whether the operator is one of ONNX's own domain."""
+        return self.proto.domain in STANDARD
+
+    @property
+    def is_of_onnx(self) -> bool:
+        """Whether ONNX has an operator of this name, whatever the node's domain."""
+        return bool(onnx.defs.has(self.op))
+
+    def since(self, opset: int) -> int:
+        """Return the operator set, up to one, in which the operator last changed; 0 for one that is not ONNX's."""
+        schema = _schema(self.op, opset) if self.is_standard else None
+        return 0 if schema is None else int(schema.since_version)
+
+    def lacks(self, opset: int) -> list[str]:
+        """Return the attributes and inputs that ONNX's operator wants and the node has not."""
+        schema = _schema(self.op, opset) if self.is_standard else None
+        if schema is None:
+            return []
+        given = {attribute.name for attribute in self.proto.attribute}
+        wanted = [each.name for place, each in enumerate(schema.inputs) if place < schema.min_input]
+        lost = [name for place, name in enumerate(wanted) if not "".join(self.proto.input[place : place + 1])]
+        return [name for name, each in schema.attributes.items() if each.required and name not in given] + lost
+
+    @property
+    def unknown_attributes(self) -> set[str]:
+        """The attributes that ONNX's newest operator of the name, whatever the node's domain, does not have."""
+        schema = _schema(self.op, onnx.defs.onnx_opset_version())
+        return {each.name for each in self.proto.attribute} - {*(() if schema is None else schema.attributes)}
+
+    @property
+    def casts_to(self) -> str:
+        """The element type that a Cast makes, by ONNX's name."""
+        return element_name(self.attribute("to") or 0)
+
+    def default(self, name: str) -> Any:  # noqa: ANN401 - of any of ONNX's types
+        """Return the default of an attribute; None where there is none."""
+        schema = _schema(self.op, onnx.defs.onnx_opset_version())
+        declared = None if schema is None else schema.attributes.get(name)
+        return _python(declared.default_value) if declared is not None and declared.default_value.name else None
+
+    def attribute(self, name: str) -> Any:  # noqa: ANN401 - of any of ONNX's types
+        """Return the value of an attribute, texts as str; None where it is not given."""
+        return next((_python(attribute) for attribute in self.proto.attribute if attribute.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedInput:
+    """An input that is no constant, or an output: ``element`` is ONNX's name of its type.
+
+    A size that is not known is None; ``sizes`` is None where the rank is not known either. ``text`` are the sizes as
+    trtexec spells them.
+    """
+
+    name: str
+    element: str
+    sizes: Sizes | None
+    text: str
+
+    @property
+    def is_dynamic(self) -> bool:
+        """Whether a size is not known."""
+        return self.sizes is None or None in self.sizes
+
+    def takes(self, shape: Sequence[int]) -> bool:
+        """Whether it takes a tensor of a shape."""
+        return fits(shape, self.sizes)
+
+
+@dataclass(frozen=True)
+class CheckedGraph:
+    """A model whose local functions are inlined and whose bodies' tensors have names of their own."""
+
+    path: str
+    proto: onnx.ModelProto
+    functions: int
+    """How many local functions were inlined."""
+    data: Mapping[str, str] = field(default_factory=dict)
+    """What is wrong with files of external data and with constants that are cut short, by words for these."""
+
+    @cached_property
+    def nodes(self) -> tuple[CheckedNode, ...]:
+        """The nodes of all graphs, in the order of the file."""
+        return tuple(
+            CheckedNode(number, node, "" if holder is None else holder.name or holder.op_type)
+            for number, (node, holder) in enumerate(held_nodes(self.proto.graph), 1)
+        )
+
+    @cached_property
+    def by_name(self) -> Mapping[str, CheckedNode]:
+        """The nodes by their names in the file; of two with one name, the first."""
+        return {str(node.proto.name): node for node in reversed(self.nodes)}
+
+    @cached_property
+    def makers(self) -> Mapping[str, CheckedNode]:
+        """The node that makes each tensor."""
+        return {name: node for node in self.nodes for name in node.proto.output if name}
+
+    @cached_property
+    def readers(self) -> Mapping[str, Sequence[CheckedNode]]:
+        """The nodes that read each tensor."""
+        readers: dict[str, list[CheckedNode]] = {}
+        for node in self.nodes:
+            for name in dict.fromkeys(node.proto.input):
+                readers.setdefault(name, []).append(node)
+        return readers
+
+    @property
+    def opset(self) -> int:
+        """The operator set of ONNX's own domain."""
+        return operator_set(self.proto)
+
+    @cached_property
+    def inputs(self) -> tuple[CheckedInput, ...]:
+        """The inputs that are no constants."""
+        return tuple(_stated(value) for value in self.proto.graph.input if value.name not in self._constants)
+
+    @cached_property
+    def outputs(self) -> tuple[CheckedInput, ...]:
+        """The outputs."""
+        return tuple(map(_stated, self.proto.graph.output))
+
+    @cached_property
+    def _constants(self) -> Mapping[str, onnx.TensorProto]:
+        made = ((node.proto.output[0], constant_of(node.proto)) for node in self.nodes if node.op == "Constant")
+        named = {tensor.name: tensor for tensor in initializers(self.proto.graph)}
+        return named | {name: tensor for name, tensor in made if tensor is not None}
+
+    @property
+    def constants(self) -> Collection[str]:
+        """The names of constants: initializers, and what Constant nodes make."""
+        return self._constants.keys()
+
+    def values(self, name: str, *, whole: bool = False) -> Values | None:
+        """Return the values of a constant; None for what is none, cannot be read, or is large and not ``whole``.
+
+        Values in a file of their own are mapped.
+        """
+        tensor = self._constants.get(name)
+        if tensor is None or (not whole and _count(tensor) > _SMALL):
+            return None
+        try:
+            if not external_data_helper.uses_external_data(tensor):
+                return numpy_helper.to_array(tensor)
+            return None if self.data else mapped(tensor, Path(self.path).resolve().parent)
+        except (OSError, ValueError, TypeError):  # of no type of numpy, cut short, or gone
+            return None
+
+    def blocks(self, name: str) -> Iterator[Values]:
+        """Yield the values of a constant, flat; those in a file of their own some at a time, so that few are held.
+
+        Nothing comes of what is no constant, has no type of numpy, or cannot be read.
+        """
+        tensor = self._constants.get(name)
+        if tensor is None and name in self.stored:
+            yield numpy_helper.to_array(self.makers[name].attribute("value")).reshape(-1)
+        if tensor is None or not external_data_helper.uses_external_data(tensor):
+            values = self.values(name, whole=True)
+            yield from () if values is None else (values.reshape(-1),)
+            return
+        kind, left = helper.tensor_dtype_to_np_dtype(tensor.data_type), 0 if self.data else _count(tensor)
+        place = external_data_helper.ExternalDataInfo(tensor)
+        begin = place.offset or 0
+        while left and kind.kind in "fiub":
+            block = np.fromfile(Path(self.path).resolve().parent / place.location, kind, min(left, _BLOCK), "", begin)
+            yield block
+            left, begin = left - max(block.size, 1), begin + block.nbytes
+
+    @cached_property
+    def stored(self) -> Mapping[str, str]:
+        """The element type of each constant whose values ``blocks`` gives, and of what ConstantOfShape fills with."""
+        fills = {node.proto.output[0]: node.attribute("value") for node in self.nodes if node.op == "ConstantOfShape"}
+        made = {name: element_name(tensor.data_type) for name, tensor in fills.items() if tensor is not None}
+        return {name: element for name, (element, _) in self.weights.items()} | made
+
+    @cached_property
+    def weights(self) -> Mapping[str, tuple[str, tuple[int, ...]]]:
+        """The element type, by ONNX's name, and the dimensions of each constant."""
+        return {name: (element_name(tensor.data_type), tuple(tensor.dims)) for name, tensor in self._constants.items()}
+
+    def slots(self, node: CheckedNode, names: Collection[str], *, of: str = "input") -> list[str]:
+        """Return the tensors in the slots of these names, by ONNX's names in the model's operator set; given ones."""
+        tensors = getattr(node.proto, of)
+        places = sorted({place for name in names for place in _places(node.op, self.opset, of).get(name, ())})
+        return [tensors[place] for place in places if place < len(tensors) and tensors[place]]
+
+    @staticmethod
+    def bytes_of(element: str, shape: Sequence[int]) -> int:
+        """Return the bytes of a tensor; 0 for texts and unknown types."""
+        if element in {"UNDEFINED", "STRING"}:
+            return 0
+        kind = helper.tensor_dtype_to_np_dtype(onnx.TensorProto.DataType.Value(element))
+        return int(kind.itemsize) * prod(shape)
+
+
+def _python(attribute: onnx.AttributeProto) -> Any:  # noqa: ANN401 - of any of ONNX's types
+    value = helper.get_attribute_value(attribute)
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+
+
+def _count(tensor: onnx.TensorProto) -> int:
+    return int(np.prod(tensor.dims, dtype=np.int64))
+
+
+@cache
+def _places(op: str, opset: int, of: str) -> Mapping[str, Sequence[int]]:
+    """Return the places of an operator's inputs (or outputs) by name; of variadic ones all."""
+    schema = _schema(op, opset)
+    formal = () if schema is None else schema.inputs if of == "input" else schema.outputs
+    variadic = onnx.defs.OpSchema.FormalParameterOption.Variadic
+    return {
+        each.name: range(place, _MOST) if each.option == variadic else (place,) for place, each in enumerate(formal)
+    }
+
+
+def _schema(op: str, opset: int) -> onnx.defs.OpSchema | None:
+    """Return ONNX's own operator of a name as an operator set has it; None where it has none."""
+    try:
+        return onnx.defs.get_schema(op, opset)
+    except onnx.defs.SchemaError:
+        return None
+
+
+def element_name(element: int) -> str:
+    """Return ONNX's name of an element type (``FLOAT16``); ``UNDEFINED`` for none that is known."""
+    known = onnx.TensorProto.DataType.values()
+    return str(onnx.TensorProto.DataType.Name(element if element in known else 0))
+
+
+def _stated(value: onnx.ValueInfoProto) -> CheckedInput:
+    return CheckedInput(value.name, element_name(value.type.tensor_type.elem_type), sizes_of(value), spelled(value))
