@@ -60,7 +60,7 @@ def model(
 
 def pairs() -> Iterator[Pair]:
     """Yield all pairs."""
-    for make in (_operators, _restrictions, _types, _shapes, _structure, _quantisation, _targets):
+    for make in (_operators, _restrictions, _types, _shapes, _sizes, _structure, _stored, _quantisation, _targets):
         for name, code, faulty, faultless, *options in make():
             yield Pair(name, code, faulty, faultless, options or ("--target", "10.3"))
 
@@ -291,6 +291,115 @@ def _shapes() -> Iterator[Row]:
     yield "branches of two ranks", "TF194", _branching("Flatten"), _branching("Neg")
 
 
+def _from_shape(width: int) -> onnx.ModelProto:
+    nodes = node("Shape", "x", "s"), node("Gather", "s o", "g"), node("Reshape", "g o", "k"), node("TopK", "x k", "y i")
+    outputs: Values = {"y": (FLOAT, None), "i": (INT64, None)}
+    return model(*nodes, inputs={"x": (FLOAT, (1, width))}, outputs=outputs, o=np.array([1]))
+
+
+def _positions(rows: int) -> onnx.ModelProto:
+    ends = node("Shape", "x", "s"), node("Gather", "s o", "l"), node("Unsqueeze", "l z", "e")
+    nodes = *ends, node("Squeeze", "e z", "q"), node("Slice", "w z q z", "p"), node("Add", "x p", "y")
+    numbers: dict[str, Any] = {"o": np.array([1]), "z": np.array([0]), "w": np.ones((rows, 8), np.float32)}
+    return model(*nodes, inputs={"x": (FLOAT, (1, "n", 8))}, **numbers)
+
+
+def _token(batch: int | str) -> onnx.ModelProto:
+    inputs: Values = {"x": (FLOAT, ("n", 6, 8)), "c": (FLOAT, (batch, 1, 8))}
+    return model(node("Concat", "c x", "y", axis=1), inputs=inputs)
+
+
+def _sizes() -> Iterator[Row]:
+    """Yield sizes that ONNX's inference of shapes lets pass."""
+    yield "K from a shape", "TF171", _from_shape(9000), _from_shape(900)
+    longer = ("--minShapes=x:1x4x8", "--optShapes=x:1x8x8", "--maxShapes=x:1x32x8")
+    yield "too few positions at max", "TF179", _positions(16), _positions(64), *longer
+    orders = [model(node("Transpose", "x", "y", perm=perm)) for perm in ([0, 1, 1, 2], [0, 2, 3, 1])]
+    yield "order of dimensions", "TF179", *orders
+    channels = [model(node("Conv", "x w", "y"), w=np.ones((4, n, 3, 3), np.float32)) for n in (3, 4)]
+    yield "channels", "TF179", *channels
+    blocks = [model(node("DepthToSpace", "x", "y", blocksize=n)) for n in (3, 2)]
+    yield "blocks of channels", "TF179", *blocks
+    rows = [model(node("Gather", "x i", "y", axis=1), i=np.array([n])) for n in (9, -4)]
+    yield "index out of range", "TF179", *rows
+    yield "batch of one", "TF179", _token(1), _token("n")
+    named: Values = {"x": (FLOAT, ("n", 8)), "z": (FLOAT, ("n", 4))}
+    both: Values = dict.fromkeys("yw", (FLOAT, None))
+    two = model(node("Neg", "x", "y"), node("Abs", "z", "w"), inputs=named, outputs=both)
+    one = model(node("Neg", "x", "y"), node("Abs", "z", "w"), inputs={**named, "z": (FLOAT, ("m", 4))}, outputs=both)
+    apart = ("--minShapes=x:4x8,z:1x4", "--optShapes=x:4x8,z:2x4", "--maxShapes=x:8x8,z:2x4")
+    yield "ranges of one name", "TF181", two, one, *apart
+    moving: Values = {"x": (FLOAT, (4, 8)), "s": (INT64, (2,))}
+    shaped = model(node("Reshape", "x s", "y"), inputs=moving), model(node("Reshape", "x s", "y"), s=np.array([-1, 8]))
+    yield "a shape as input", "TF180", *shaped
+    halves = [_ending(n) for n in (2, 4)]
+    yield "branches of two shapes", "TF194", *halves, "--target", "8.6"
+
+
+def _ending(end: int) -> onnx.ModelProto:
+    values = [numpy_helper.from_array(np.array([each]), name) for each, name in ((0, "b"), (end, "e"))]
+    info = helper.make_tensor_value_info
+    then = helper.make_graph([node("Slice", "x b e b", "a")], "then", [], [info("a", FLOAT, None)], values)
+    other = helper.make_graph([node("Neg", "x", "o")], "else", [], [info("o", FLOAT, None)])
+    inputs: Values = {"x": (FLOAT, (4, 8)), "c": (TensorProto.BOOL, ())}
+    return model(node("If", "c", "y", then_branch=then, else_branch=other), inputs=inputs)
+
+
+def _stored() -> Iterator[Row]:
+    plain = model(node("Add", "x w", "y"), w=np.ones(8, np.float32))
+    short, twice, stated = (model(node("Add", "x w", "y"), w=np.ones(8, np.float32)) for _ in range(3))
+    short.graph.initializer[0].raw_data = b"four"
+    yield "a constant cut short", "TF183", short, plain
+    twice.graph.initializer.append(numpy_helper.from_array(np.zeros(8, np.float32), "w"))
+    yield "a constant twice", "TF184", twice, plain
+    stated.graph.output[0].CopyFrom(helper.make_tensor_value_info("y", FLOAT, (1, 4, 8, 9)))
+    yield "an output of other sizes", "TF184", stated, plain
+    joins = [model(node("Concat", "x x", "y", **more)) for more in ({}, {"axis": 0})]
+    yield "no axis", "TF184", *joins
+    letters = [
+        model(node("Einsum", "x z", "y", equation=word), inputs={"x": (FLOAT, (2, 3)), "z": (FLOAT, (3, 4))})
+        for word in ("IJ,JK->IK", "ij,jk->ik")
+    ]
+    yield "letters of an equation", "TF171", *letters
+    foreign = [
+        model(node("Attention", "x w b", "y", domain="own", **more), domain="own", w=_KERNEL, b=_KERNEL)
+        for more in ({"num_heads": 2}, {"scale": 1.0})
+    ]
+    yield "another attention", "TF172", *foreign, "--target", "11.1"
+    fills = [
+        model(
+            node("Shape", "x", "s"),
+            node("ConstantOfShape", "s", "k", value=helper.make_tensor("v", FLOAT, [1], [n])),
+            node("Add", "x k", "y"),
+        )
+        for n in (-1e9, -1e4)
+    ]
+    yield "a mask that is filled", "TF176", *fills, *_FP16
+    cast = [
+        model(
+            node("Cast", "w", "c", to=TensorProto.FLOAT16),
+            node("Cast", "c", "y", to=FLOAT),
+            w=np.full(8, n, np.float32),
+        )
+        for n in (1e6, 1.0)
+    ]
+    yield "a constant cast to FP16", "TF176", *cast, "--target", "10.3", "--stronglyTyped"
+    norms = [
+        model(node("BatchNormalization", "x o o o v", "y"), o=np.ones(4, np.float32), v=np.full(4, n, np.float32))
+        for n in (-1, 1)
+    ]
+    yield "negative variance", "TF177", *norms
+    weak = [model(node("Conv", "x w", "y"), w=_KERNEL * np.float32(n)) for n in (1e-5, 1)]
+    yield "subnormal weights", "TF176", *weak, *_FP16
+    strong = [model(node("Conv", "x w", "y"), w=_KERNEL * np.float32(n)) for n in (1e5, 1)]
+    yield "weights that overflow", "TF196", *strong, *_FP16
+    cubes = [model(node("Pow", "x k", "y"), k=np.float32(n)) for n in (3, 1)]
+    yield "cubes in FP16", "TF196", *cubes, *_FP16
+    mask: Values = {"x": (FLOAT, ("n", 8)), "k": (FLOAT, (1, 8))}
+    kept = [model(node("Add", "x k", "y"), inputs={**mask, "k": (FLOAT, (n, 8))}) for n in (1, "n")]
+    yield "a mask of one", "TF111", *kept
+
+
 def _structure() -> Iterator[Row]:
     plain = model(node("Neg", "x", "y"))
     yield "unknown tensor", "TF184", model(node("Add", "x lost", "y")), plain
@@ -309,12 +418,23 @@ def _structure() -> Iterator[Row]:
     yield "missing data", "TF183", lost, plain
 
 
-def _quantised(scale: float = 0.1, zero: int = 0, scales: int = 1, reader: str = "DequantizeLinear") -> onnx.ModelProto:
+def _weighted(axis: int) -> onnx.ModelProto:
+    weights: dict[str, Any] = {
+        "w": np.ones((4, 4, 3, 3), np.int8),
+        "s": np.full(4, 0.1, np.float32),
+        "z": np.zeros(4, np.int8),
+    }
+    return model(node("DequantizeLinear", "w s z", "d", axis=axis), node("Conv", "x d", "y"), **weights)
+
+
+def _quantised(
+    scale: float = 0.1, zero: int = 0, scales: int = 1, reader: str = "DequantizeLinear", **more: float
+) -> onnx.ModelProto:
     factors = np.float32(scale) if scales == 1 else np.full(scales, scale, np.float32)
     points = np.int8(zero) if scales == 1 else np.full(scales, zero, np.int8)
-    first = node("QuantizeLinear", "x s z", "q", "/q", axis=1)
-    second = node(reader, "q s z" if reader == "DequantizeLinear" else "q", "y", "/dq")
-    return model(first, second, s=factors, z=points)
+    first = node("QuantizeLinear", "x s z", "q", "/q", axis=more.get("axis", 1))
+    second = node(reader, "q t z" if reader == "DequantizeLinear" else "q", "y", "/dq")
+    return model(first, second, s=factors, z=points, t=np.float32(more["other"]) if "other" in more else factors)
 
 
 def _quantisation() -> Iterator[Row]:
@@ -324,6 +444,14 @@ def _quantisation() -> Iterator[Row]:
     yield "scale NaN", "TF187", _quantised(scale=float("nan")), good
     yield "scales of another length", "TF187", _quantised(scales=5), _quantised(scales=4)
     yield "Q without DQ", "TF188", _quantised(reader="Abs"), good
+    yield "scales of a pair", "TF188", _quantised(other=0.2), good
+    yield "an axis too far", "TF187", _quantised(scales=4, axis=7), _quantised(scales=4)
+    yield "scales of input channels", "TF187", *map(_weighted, (1, 0))
+    yield "Q/DQ on one input", "TF198", _convolutions([True]), _convolutions([False])
+    softmax = model(*_convolutions([True]).graph.node[:2], node("Softmax", "d0", "y"), s=np.float32(0.1), z=np.int8(0))
+    yield "Q/DQ that converts", "TF198", softmax, good
+    fp16 = ("--target", "8.6", "--fp16")
+    yield "Q/DQ that is not allowed", "TF174", good, model(node("Neg", "x", "y")), *fp16
     yield "an island", "TF189", _convolutions([True, True, False]), _convolutions([True, True, True])
 
 

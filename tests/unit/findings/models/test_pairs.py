@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.faulty_models import Pair, pairs, written
+from tests.support.faulty_models import FLOAT, Pair, model, node, pairs, written
 from trtforensics.cli import main
 
 if TYPE_CHECKING:
@@ -31,3 +32,38 @@ def test_a_fault_is_found_and_its_twin_is_not_blamed(
     twin = _found(paths["faultless"], pair, capsys)
     assert pair.code not in {finding["code"] for finding in twin}
     assert not [finding for finding in twin if finding["severity"] != "note" and finding["code"] not in _QUIET]
+
+
+@pytest.mark.parametrize(
+    ("words", "title"),
+    [
+        (("--target", "8.6", "--bf16"), "TensorRT 8.6 has no --bf16"),
+        (("--target", "11.1", "--fp16"), "TensorRT 11.1 has no --fp16"),
+        (
+            ("--target", "10.3", "--fp8", "--gpu", "8.6"),
+            "The build allows FP8, which a GPU of compute capability 8.6 does not have",
+        ),
+        (("--target", "10.3", "--fp8", "--gpu", "8.9"), ""),
+    ],
+)
+def test_types_that_a_build_allows_are_those_of_its_release_and_gpu(
+    words: tuple[str, ...], title: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain = next(pair for pair in pairs() if pair.name == "DOUBLE input")
+    found = _found(written(plain, tmp_path)["faultless"], replace(plain, options=words), capsys)
+    assert [finding["title"] for finding in found if finding["code"] == "TF174"] == [title] * bool(title)
+
+
+def test_memory_is_said_at_max_and_opt_with_what_a_product_may_ask_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inputs: Any = {"x": (FLOAT, ("n", 64)), "z": (FLOAT, (64, "n"))}
+    path = tmp_path / "m.onnx"
+    path.write_bytes(model(node("MatMul", "x z", "y", "/product"), inputs=inputs).SerializeToString())
+    bounds = [f"--{name}Shapes=x:{n}x64,z:64x{n}" for name, n in (("min", 1), ("opt", 1024), ("max", 8192))]
+    assert main(["check", str(path), *bounds, "--json"]) == 0
+    titles = [finding["title"] for finding in json.loads(capsys.readouterr().out)["findings"]]
+    parts = titles[0].split("; ")
+    assert parts[:2] == ["Forecast: 0 MiB of weights as stored", "260 MiB of tensors around /product at max shapes"]
+    assert parts[2] == "256 MiB of workspace at the most for /product at max shapes"
+    assert parts[3] == "4 MiB of tensors around /product at opt shapes"
