@@ -354,7 +354,7 @@ def _stored() -> Iterator[Row]:
     yield "a constant twice", "TF184", twice, plain
     stated.graph.output[0].CopyFrom(helper.make_tensor_value_info("y", FLOAT, (1, 4, 8, 9)))
     yield "an output of other sizes", "TF184", stated, plain
-    joins = [model(node("Concat", "x x", "y", **more)) for more in ({}, {"axis": 0})]
+    joins = model(node("Concat", "x x", "y")), model(node("Concat", "x x", "y", axis=0))
     yield "no axis", "TF184", *joins
     letters = [
         model(node("Einsum", "x z", "y", equation=word), inputs={"x": (FLOAT, (2, 3)), "z": (FLOAT, (3, 4))})
