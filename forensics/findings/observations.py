@@ -6,6 +6,7 @@ what the class means. They speak of lines that no other finding cites.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import grouped, listed
@@ -29,6 +30,8 @@ _BELOW = 2
 """Lines below an error that may name its subject."""
 CLASSES = tuple(classes())
 """The kinds of notes on errors that explain themselves."""
+_NUMBER = re.compile(r"0x[0-9a-fA-F]+|(?<![\w.])[0-9]+(?:\.[0-9]+)?(?!\w)")
+"""What may differ in messages that are alike: times, processes, addresses, sizes."""
 _LONGEST = 320
 """Characters of a sentence that a title holds."""
 
@@ -84,15 +87,16 @@ def explained_by_class(case: Case, line: int) -> bool:
 
 def sentences(kinds: Sequence[str], settle: str, case: Case) -> Iterator[Observation]:
     """Give one observation for each sentence of some classes, on lines that no other finding cites."""
-    passed_on = {message.span.line for message in case.build.messages if says(message, (*NO_ENGINE, *NO_RUN))}
+    known = case.explained.union(m.span.line for m in case.build.messages if says(m, (*NO_ENGINE, *NO_RUN)))
     told = []
     for note in case.notes(*kinds):
-        below = note.span.line + 1 if note.text("below") else note.span.line
-        if {note.span.line, below}.isdisjoint(case.explained | passed_on):
+        below = note.span.line + 1 if note.text("below") or _HEAD.fullmatch(note.text("text")) else note.span.line
+        if {note.span.line, below}.isdisjoint(known):
             before = [n for n in case.notes("parse_failed") if 0 <= note.span.line - n.span.line <= NEAR][-1:]
             node = note.text("node") or next((_node_below(case, begun) for begun in before), "")
             told.append((_who(note, before, node) + note.text("text"), note, before, node))
-    for title, alike in grouped(told, lambda each: each[0]).items():
+    for alike in grouped(told, lambda each: _NUMBER.sub("#", each[0])).values():
+        title = alike[0][0]
         begun = [note for _, _, before, _ in alike for note in before][:1]
         yield Observation(
             quoted(title, _LONGEST),
@@ -101,6 +105,10 @@ def sentences(kinds: Sequence[str], settle: str, case: Case) -> Iterator[Observa
             onnx_nodes=list(dict.fromkeys(node for *_, node in alike if node)),
             same_as=title,
         )
+
+
+_HEAD = re.compile(r"(?:.*: )?(?:Error Code [0-9]+: )?(?:Internal Error|API Usage Error|Cuda Runtime|Myelin)\s*")
+"""A class of errors without words, which stand in the line below."""
 
 
 def _node_below(case: Case, begun: Note) -> str:

@@ -183,8 +183,8 @@ class RunnerComparison:
 
 
 def furthest(outputs: Iterable[ComparedOutput]) -> ComparedOutput | None:
-    """Return the output of real numbers with the largest error among those that did not pass."""
-    real = (each for each in outputs if each.passed is False and each.max_abs is not None and not each.holds_integers)
+    """Return the output of real numbers with the largest error."""
+    real = (each for each in outputs if each.max_abs is not None and not each.holds_integers)
     return max(real, key=lambda output: output.max_abs or 0.0, default=None)
 
 
@@ -210,3 +210,5 @@ class Run:
     comparisons: tuple[RunnerComparison, ...]
     engine_file: str | None = None
     """The file that the engine was written to."""
+    version: str | None = None
+    """The program's own version, of TensorRT-LLM."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from trtforensics.model.ledger import TimedUnit, TimeLedger
     from trtforensics.model.log import Build, BuildLog
-    from trtforensics.model.run import ComparedOutput, Run
+    from trtforensics.model.run import ComparedOutput, Run, RunResult
 
 SEPARATOR = " · "
 _NAMES = {row["program"]: row["name"] for row in rows("programs", "trtforensics.render")}
@@ -158,12 +158,20 @@ def _of_run(log: BuildLog, run: Run) -> Headline:
         f"{counted(len(builds), 'build')}{f' ({failed} failed)' if failed else ''}" if len(builds) > 1 else "",
         *_numbers(builds, samples=run.program is Program.MLPERF),
         error.spoils if error is not None else "",
+        _last_phase(run),
     )
     line = outcome.span.line if outcome.span is not None else None
     shown = tuple(filter(None, parts))
     place = (run.first_line, run.last_line, run.index, line)
     told = Headline(outcome.ending, at, shown, *place, outcome.reached, outcome.is_verdict)
     return replace(told, release=_agreed(_releases(builds)), gpu=_agreed(_gpus(builds)), latency_ms=_latency_ms(builds))
+
+
+def _last_phase(run: Run) -> str:
+    """Say in which phase the lines of a run end, where nothing else tells how it ended."""
+    told = run.outcome.ending is not Ending.NONE or run.outcome.reached or run.outcome.survived is not None
+    last = None if told else max(run.phases, key=lambda phase: phase.last_line, default=None)
+    return "" if last is None else f"in the phase {last.name}"
 
 
 def _agreed(values: set[str]) -> str:
@@ -176,7 +184,7 @@ def _latency_ms(builds: Sequence[Build]) -> float | None:
 
 
 def _program(run: Run, builds: Sequence[Build]) -> str:
-    name = _NAMES.get(run.program, "")
+    name = f"{_NAMES.get(run.program, '')} {run.version or ''}".strip()
     if not run.uses_tensorrt:
         return f"{name or 'a program'} without TensorRT"
     return _with_version(name, builds)
@@ -274,7 +282,9 @@ def _compared(run: Run) -> Iterator[str]:
         yield f"{what} {shortened(failed[0].name, _NAME)}{_error(worst, failed[0])}"
     elif outputs and all(output.passed for output in outputs):
         verb = ("agree" + "s" * single) if two else "is valid" if single else "are valid"
-        yield f"the output {verb}" if single else f"all {len(outputs)} outputs {verb}"
+        worst = furthest(outputs) if two else None
+        error = f" (largest error {worst.max_abs:.3g})" if worst is not None and worst.max_abs else ""
+        yield f"{'the output' if single else f'all {len(outputs)} outputs'} {verb}{error}"
     rates = {comparison.pass_rate for comparison in run.comparisons if comparison.pass_rate is not None}
     if len(rates) == 1:
         yield f"pass rate {rates.pop():g} %"
@@ -318,6 +328,23 @@ def _numbers(builds: Sequence[Build], *, samples: bool = False) -> Iterator[str]
         yield f"{rate} samples/s" if samples else f"{rate} qps"
     if "throughput_tps" in single:
         yield f"{figure(single['throughput_tps'])} tokens/s"
+    if single.get("processes", 0) > 1:
+        yield f"{single['processes']:.0f} processes"
+    yield from filter(None, (_stated(stated, *each) for each in _STATED))
+
+
+_STATED = (("stated_build_s", "build time", " s"), ("stated_latency_ms", "latency", " ms"), ("stated_fps", "", " FPS"))
+"""What programs state in words of their own: the key of the result, a name, a unit."""
+
+
+def _stated(results: Sequence[RunResult], key: str, name: str, unit: str) -> str:
+    """Give the numbers of a key, of which there may be many; the first call's where it is the least or the most."""
+    values = [result.number for result in results if result.key == key and result.number is not None]
+    if len(values) <= 1:
+        return "".join(f"{name} {figure(value)}{unit} as stated".strip() for value in values)
+    low, high = figure(min(values)), figure(max(values))
+    first = f", the first {figure(values[0])}" if values[0] in {min(values), max(values)} else ""
+    return f"{name} {low} to {high}{unit} as stated{first}, {len(values)} times".strip()
 
 
 def figure(value: float) -> str:

@@ -24,7 +24,7 @@ def run_members(run: Run) -> dict[str, Any]:
     """Return a run as members of a JSON object."""
     return {
         "index": run.index,
-        "program": {"name": run.program, "line": _line(run.program_span)},
+        "program": {"name": run.program, "version": run.version, "line": _line(run.program_span)},
         "command": run.command,
         "first_line": run.first_line,
         "last_line": run.last_line,

@@ -51,6 +51,8 @@ _WRAPPING = frozenset({"internal_check", "call_refused", "importer_refused", "un
 NamedCauses: TypeAlias = "tuple[tuple[str, dict[str, str | None]], ...]"
 """Names of causes, each with what its rule captures."""
 
+_QUIET = re.compile(r"^.{0,150}?(?<![\w:.])(?:DEBUG|TRACE|VERBOSE)(?![\w:.])")
+"""The level of another program's line that reports no error, whatever it says in words."""
 _LISTED = re.compile(rb"\s*\w+=[^,=]*,\w+=")
 """The beginning of a row of names and values: a list of error codes says what may fail, not that it did."""
 
@@ -76,12 +78,15 @@ def _named(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
     excerpt = len(texts) <= MOST_WRAPPED
     reported = {line for kind in _OF_TENSORRT for line, _ in log.each(kind, "text")}
     mild = {line for line, severity in log.each("message", "severity") if severity != "E"}
+    quiet = {line for line, parts in texts.items() if line not in reported and any(map(_QUIET.match, parts))}
     pairs = {line: (parts[-1], texts[line + 1][0]) for line, parts in texts.items() if excerpt and line + 1 in texts}
     joined = {text for pair in pairs.values() for text in _joined(*pair)}
     named_by = _causes_of([*{text for parts in texts.values() for text in parts} | joined])
     for line, parts in texts.items():
         certain = excerpt or line in reported
         named = {kind: fields for text in reversed(parts) for kind, fields in named_by[text]}
+        if line in quiet and named.keys() <= _WRAPPING:
+            continue
         if certain and line not in mild and named.keys() <= _WRAPPING and (named or line in reported):
             from trtforensics.parsers.notation.sentences import classified  # noqa: PLC0415 - few logs have such errors
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from operator import itemgetter
+from string import ascii_letters
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -58,6 +59,7 @@ _SINGLE = (
     ("engine_deserialized", "seconds", "load_s", 1),
     ("context_created", "number", "context_mib", 1),
     ("unstable", "number", "gpu_compute_cv_percent", 1),
+    ("llm_processes", "count", "processes", 1),
 )
 """Kind of line, its field, the key of the result, and how many of its unit the field's unit is."""
 _PERCENTILE = re.compile(r"([0-9.]+)%\) = (\S+) ms")
@@ -69,7 +71,7 @@ def results(log: Log, passes: Passes) -> Sequence[tuple[RunResult, ...]]:
     """Read the results of each build, without those of discarded passes, in the log's order."""
     rows = log.each("metric_total", "name", "number")
     totals = ((line, _TOTALS[name], number) for line, name, number in rows if number is not None)
-    readings = [*_latencies(log), *totals, *_of_mlperf(log), *_context_memory(log)]
+    readings = [*_latencies(log), *totals, *_of_mlperf(log), *_context_memory(log), *_in_own_words(log)]
     for view in log.views:
         readings += [*levels(view), *_batch(view)]
     if log.has(*_OLD_SUMMARY):
@@ -136,6 +138,25 @@ def _of_mlperf(view: LinesView) -> Iterator[_Found]:
         statistic = f"p{float(percentile[1]):g}" if percentile else name.lower()
         groups.setdefault(since, {})["median" if statistic == "p50" else statistic] = number / 1e6
     yield from ((line, "latency_ms", values) for line, values in groups.items())
+
+
+_OWN = {
+    "own_build_time": ("stated_build_s", 1),
+    "own_latency": ("stated_latency_ms", 1000),
+    "own_fps": ("stated_fps", 1),
+}
+"""The key of each kind's result, and how many of its unit are in a second."""
+
+
+def _in_own_words(view: LinesView) -> Iterator[_Found]:
+    """Read the times and rates that programs state in words of their own; the decimal point may be a comma."""
+    for kind, (key, factor) in _OWN.items():
+        for line, text in view.each(kind, "text"):
+            number = text.rstrip(ascii_letters + " ")
+            unit = text[len(number) :].strip()
+            parts = enumerate(reversed(number.replace(",", ".").split(":")))
+            scale = 60 if unit == "minutes" else 1e-3 if unit.startswith("m") else 1
+            yield line, key, sum(float(part) * 60**place for place, part in parts) * scale * factor
 
 
 def _old_summary(view: LinesView) -> Iterator[_Found]:

@@ -41,11 +41,13 @@ _SIGNALS = {2: Ending.INTERRUPTED} | dict.fromkeys((9, 13, 15), Ending.KILLED)
 _SIGNALS |= dict.fromkeys((4, 6, 7, 8, 11), Ending.CRASHED)
 _CODES = dict.fromkeys((-1073741819, 3221225477, -1073740791, 3221226505), Ending.CRASHED) | {124: Ending.KILLED}
 """Windows' access violation and overrun of a buffer; what ``timeout`` returns for what it ended."""
-ENGINE_MADE = ("engine_generated", "engine_generated_old", "engine_built", "poly_built")
+ENGINE_MADE = ("engine_generated", "engine_generated_old", "engine_built", "poly_built", "own_built")
 _OWN_ENDS = ("own_end", "own_end_done", "own_end_complete")
 OF_BENCHMARKS = ("llm_requests", "llm_tokens")
 """The figures that benchmarks of TensorRT-LLM print last."""
-_LOADED = ("jetson_loaded", "engine_size", "deserialization", "engine_loaded", "engine_deserialized")
+LOADED = ("jetson_loaded", "engine_size", "deserialization", "engine_loaded", "engine_deserialized", "own_loaded")
+OF_INFERENCE = ("own_latency", "own_fps")
+"""What a program states of its inferences."""
 _ANNOUNCED = ("banner", "poly_run")
 """Programs that announce themselves print a verdict at their end."""
 _FAILURES = (
@@ -85,7 +87,7 @@ class _Ended(NamedTuple):
     reached: str = ""
 
 
-_NO_END = "its engine was {}; no line tells how the program ended"
+_NO_END = "{}; no line tells how the program ended"
 
 
 class RunEvidence:
@@ -198,21 +200,24 @@ class RunEvidence:
         return None
 
     def _reached(self) -> _Ended | None:
-        """Return the engine that a program without verdicts built or loaded; a loaded one it still had to run.
+        """Return what a program without verdicts came to: inferences, an engine that it built, or one that it loaded.
 
         Without a line that an engine is complete, one that is loaded behind the start of a build is taken to be built.
         """
         if self._went_wrong() or self._view.has(*_ANNOUNCED):
             return None
         built = self._view.lines(*ENGINE_MADE)
-        begun = self._view.lines("init_builder", "stage_original")
+        begun = self._view.lines("init_builder", "stage_original", "own_building")
+        ran = self._view.lines(*OF_INFERENCE)
+        if ran and ran[-1] > max(begun, default=0):
+            return _Ended(Ending.PASSED, ran[-1], _NO_END.format("it states its times of inference"), "inference ran")
         if built and built[-1] > max(begun, default=0):
-            return _Ended(Ending.PASSED, built[-1], _NO_END.format("built"), "engine built")
-        loaded = self._view.lines(*_LOADED)
+            return _Ended(Ending.PASSED, built[-1], _NO_END.format("its engine was built"), "engine built")
+        loaded = self._view.lines(*LOADED)
         if loaded and begun and loaded[-1] > begun[-1]:
-            return _Ended(Ending.PASSED, loaded[-1], _NO_END.format("built"), "engine built")
+            return _Ended(Ending.PASSED, loaded[-1], _NO_END.format("its engine was built"), "engine built")
         if loaded and not begun:
-            return _Ended(Ending.NONE, loaded[-1], _NO_END.format("loaded"), "engine loaded")
+            return _Ended(Ending.NONE, loaded[-1], _NO_END.format("its engine was loaded"), "engine loaded")
         return None
 
     def _went_wrong(self) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from trtforensics.model.run import Phase, PhaseName, Program, Run
 from trtforensics.parsers.builds.comparisons import comparisons
 from trtforensics.parsers.builds.run_edges import program_of, typed_commands
-from trtforensics.parsers.builds.run_outcomes import ENDS, ENGINE_MADE, OF_BENCHMARKS, RunEvidence
+from trtforensics.parsers.builds.run_outcomes import ENDS, ENGINE_MADE, LOADED, OF_BENCHMARKS, OF_INFERENCE, RunEvidence
 from trtforensics.parsers.builds.views import LinesView
 
 if TYPE_CHECKING:
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from trtforensics.parsers.builds.run_edges import RunEdges
     from trtforensics.parsers.builds.views import Log
 
-_OF_BENCHMARKS = ("mlperf_test", "mlperf_latency", "mlperf_rate", *OF_BENCHMARKS)
+_OF_BENCHMARKS = ("mlperf_test", "mlperf_latency", "mlperf_rate", *OF_BENCHMARKS, *OF_INFERENCE)
 _TUNING = ("costs_begin", "format_combination", "timing_runner", "tactic_timed", "chose", "cached_result")
 _PHASES = (
     (PhaseName.IMPORT, ("parse_begin", "parse_end", "onnx_header", "own_importing"), (("parse_end", "seconds"),)),
     (
         PhaseName.BUILD,
-        ("init_builder", "stage_original", "stage", *_TUNING, *ENGINE_MADE),
+        ("init_builder", "stage_original", "stage", "own_building", *_TUNING, *ENGINE_MADE),
         (("engine_built", "seconds"), ("poly_built", "seconds"), ("engine_generated", "seconds")),
     ),
     (
         PhaseName.LOAD,
-        ("engine_size", "deserialization", "engine_loaded", "engine_deserialized", "context_created", "jetson_loaded"),
+        ("context_created", *LOADED),
         (("engine_loaded", "seconds"), ("engine_deserialized", "seconds")),
     ),
     (
@@ -113,6 +113,7 @@ def runs(
             tuple(result for build in of_run for result in results[build]),
             comparisons(view, log.spans, [node for build in of_run for node in nodes[build]]),
             _engine_file(view, command),
+            next((version for _, version in view.each("llm_version", "version")), None),
         )
 
 
@@ -173,6 +174,8 @@ _TENSORRT_COMMAND = re.compile(r"--trt\b|tensorrt|\btrt$|inspect (?:engine|tacti
 
 def _uses_tensorrt(view: LinesView, program: Program) -> bool:
     """Whether anything in a run is TensorRT's; where nothing shows what the run did, it is taken to be."""
+    if program is Program.TENSORRT_LLM and view.has("llm_pytorch"):
+        return False
     if program not in {Program.POLYGRAPHY, Program.PYTHON, Program.ONNXRUNTIME, Program.UNKNOWN}:
         return True
     signs = (

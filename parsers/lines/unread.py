@@ -37,13 +37,24 @@ MOST_OF_MESSAGE = 1 << 16
 """Bytes of a line in which causes are looked for: the longest messages name thousands of nodes, behind their cause."""
 
 _MENTION = re.compile(
-    rb"(?i:tensorrt|trtexec|pycuda|nvinfer|nvdsinfer|onnx-?2?trt|polygraphy|myelin)|\bTRT|trt\.|_trt|trt_"
+    rb"(?i:tensorrt|trtexec|pycuda|nvinfer|nvdsinfer|onnx-?2?trt|polygraphy|myelin|tritonbackend)|\bTRT|trt\.|_trt|trt_"
     rb"|\bI(?:Builder|Runtime|CudaEngine|ExecutionContext|NetworkDefinition)\b|create(?:Infer|NvOnnx)"
     rb"|Error Code \d+:|importerUtils|OpImporters\.cpp|(?i:build(?:ing)? (?:\w+ )?engine|onnx parser)"
 )
 """What only text that has to do with TensorRT says."""
 _HINTS = (
-    *(b"trt", b"tensorrt", b"pycuda", b"nvinfer", b"nvdsinfer", b"polygraphy", b"myelin", b"create", b"error code"),
+    *(
+        b"trt",
+        b"tensorrt",
+        b"pycuda",
+        b"nvinfer",
+        b"nvdsinfer",
+        b"polygraphy",
+        b"tritonbackend",
+        b"myelin",
+        b"create",
+        b"error code",
+    ),
     *(b"importer", b"build", b"onnx", b"iruntime", b"icudaengine", b"iexecutioncontext", b"inetworkdefinition"),
 )
 """Words of which :data:`_MENTION` holds one, in small letters: they are found a hundred times as fast."""

@@ -45,12 +45,8 @@ _SHORT_OF_MEMORY = {"device_request", "myelin_budget", "workspace_limit", "out_o
 @explained("TF301")
 def no_implementation(case: Case) -> Iterator[Observation]:
     """Name the node, what it holds, and the reasons that stand before the error."""
-    reported: set[str] = set()
-    for note in case.notes("no_implementation", "no_implementation_old"):
-        name = note.text("layer")
-        if name in reported:
-            continue
-        reported.add(name)
+    notes = case.notes("no_implementation", "no_implementation_old")
+    for name, (note, *again) in grouped(notes, lambda note: note.text("layer")).items():
         since = _block(case, note)
         reasons = [reason for reason in case.notes(*_REASONS) if since < reason.span.line <= note.span.line]
         why = listed(list(dict.fromkeys(_REASONS[reason.kind] for reason in reversed(reasons))))
@@ -58,7 +54,7 @@ def no_implementation(case: Case) -> Iterator[Observation]:
         members = next((f.onnx_nodes for f in case.build.foreign_nodes if f.name == name), ())
         yield Observation(
             f"There is no implementation for {name}" + (f": {why}" if why else ""),
-            (note.span, *(reason.span for reason in reasons[-10:])),
+            (note.span, *(reason.span for reason in reasons[-10:]), *(other.span for other in again)),
             settle="That there is none is certain; that the lines before it are the reason is not" if reasons else "",
             layers=(name,),
             onnx_nodes=members,

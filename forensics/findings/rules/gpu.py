@@ -191,7 +191,9 @@ def out_of_memory(case: Case) -> Iterator[Observation]:
     timed = [note for note in case.notes("skipping_tactic") if note.text("text").startswith("insuf")]
     notes = [note for note in case.notes("out_of_memory") if note.span.line not in skipped and not note.text("text")]
     notes = [note for note in notes if not near(note.span.line, timed)]
-    yield from observe(notes, "Memory ran out", same_as="out of memory")
+    told = [(note.text("size"), note.text("free"), note.text("total")) for note in notes if note.text("size")][:1]
+    numbers = "".join(f": {size} wanted{f', {free} of {total} free' if free else ''}" for size, free, total in told)
+    yield from observe(notes, f"Memory ran out{numbers}", same_as="out of memory")
 
 
 _MOST_USED = 2 / 3

@@ -110,7 +110,9 @@ def magic(case: Case) -> Iterator[Observation]:
 def refit(case: Case) -> Iterator[Observation]:
     """Report the refusal."""
     step = Step("Build a refittable engine", trtexec(case, "--refit"))
-    yield from observe(case.notes("refit_refused"), "Weights cannot be refitted", steps=(step,))
+    notes = case.notes("refit_refused")
+    named = ": {names}" if any(note.text("name") for note in notes) else ""
+    yield from observe(notes, f"Weights cannot be refitted{named}", names="name", steps=(step,), same_as="refit")
 
 
 @explained("TF609")

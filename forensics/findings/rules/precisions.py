@@ -227,6 +227,17 @@ def int8_alone(case: Case) -> Iterator[Observation]:
     )
 
 
+@explained("TF231")
+def unused(case: Case) -> Iterator[Observation]:
+    """Report FP16 that is allowed where layers compute in FP32, and none of the engine has it."""
+    precision = precision_fact(case.build)
+    left = [layer for layer in case.engine if layer.type not in COMPUTES_NOTHING and FULL in layer_types(layer)]
+    silent = precision is None or strongly_typed(case.build) or not allows(case.build, "FP16")
+    if precision is not None and left and not silent and runs_in(case, "Half") is False:
+        title = f"FP16 is allowed, and none of {counted(len(case.engine), 'layer')} uses it"
+        yield Observation(title, [precision.span, *spans_of(left)], same_as="unused")
+
+
 @explained("TF405")
 def precision_flag(case: Case) -> Iterator[Observation]:
     """Name the flags."""

@@ -222,7 +222,7 @@ def not_shown(case: Case) -> Iterator[Observation]:
     if not case.log.lines.total:
         return  # no log was given: the engine's own files describe it
     ended = known.verdict
-    missing = [] if ended or failed else ["how the build ended"]
+    missing = [] if ended or failed or loads else ["how the build ended"]
     shown = known.engine_layers or build.layer_names or case.notes("names_only", "names_only_inspected")  # TF704
     missing += [] if shown or failed else ["the engine's layers"]
     prints_tactics = not case.ran("11")  # Myelin compiles everything there, and in TensorRT-RTX
@@ -234,7 +234,7 @@ def not_shown(case: Case) -> Iterator[Observation]:
             f"The log does not show {listed(missing)}",
             (first,),
             cause=not_shown.variants["loaded"][0] if loads else "",
-            severity=Severity.NOTE if ended or known.engine_layers or told else Severity.WARNING,
+            severity=Severity.NOTE if ended or loads or known.engine_layers or told else Severity.WARNING,
             steps=(_whole_log(case, loads=loads, ended=ended),),
             same_as="coverage",
         )

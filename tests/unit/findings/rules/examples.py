@@ -770,6 +770,20 @@ COVERAGE = {
         i Precision: FP32+FP16+INT8
         """,
     ),
+    "TF231": Example(
+        """&& 8.6.1 --fp16
+        i === Build Options ===
+        > i Precision: FP32+FP16
+        | Engine Layer Information:
+        > | Layer(CaskConvolution): a, Tactic: 0x0000000000000001, x (Float[2,8]) -> y (Float[2,8])
+        """,
+        """&& 8.6.1 --fp16
+        i === Build Options ===
+        i Precision: FP32+FP16
+        | Engine Layer Information:
+        | Layer(CaskConvolution): a, Tactic: 0x0000000000000001, x (Half[2,8]) -> y (Half[2,8])
+        """,
+    ),
     "TF219": Example(
         """&& 8.6.1 --int8
         > V Setting dynamic range for x to [-2,2]

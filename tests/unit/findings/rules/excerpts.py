@@ -273,6 +273,18 @@ EXCERPTS = {
         "| W TF-TRT Warning: Engine creation for TRTEngineOp_0_0 failed. The native segment will be used instead.",
         "| W trt_engine_op.cc:9] Engine creation for TRTEngineOp_0_0",
     ),
+    "TF230": (
+        "| I trt_engine_op.cc:733] Building a new TensorRT engine for import/TRTEngineOp_0 input shapes: [[1,4]]",
+        "| I trt_engine_op.cc:733] Building a new engine",
+    ),
+    "TF232": (
+        "| W TF-TRT Warning: Cannot replace segment 2 consisting of 6 nodes by A reason: No inputs (keeping x)",
+        "| I convert_graph.cc:913] Replaced segment 0 consisting of 6 nodes by TRTEngineOp_000_000.",
+    ),
+    "TF352": (
+        "| RuntimeError: Prompt length (5000) exceeds maximum input length (4096).",
+        "| The max KV cache length is 2049.",
+    ),
     "TF229": (
         (
             "| WARNING: [Torch-TensorRT] - For input x, found user specified input dtype as Half, "

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.marked_logs import marked
+from tests.unit.findings.rules.test_examples import report_on
+from trtforensics.findings.finding import Severity
 from trtforensics.findings.judging import Inputs, judge
 from trtforensics.findings.suppression import Suppression
 from trtforensics.sources.quoting import read_log
@@ -38,3 +41,37 @@ def test_what_another_process_wrote_into_a_line_is_none_of_cudas_words(tmp_path:
     log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
     (finding,) = [finding for finding in judge(Inputs([log]), Suppression()).findings if finding.code == "TF622"]
     assert finding.title == "A CUDA call failed: initialization error"
+
+
+@pytest.mark.parametrize(
+    ("lines", "title"),
+    [
+        (
+            [
+                f"E IRefitter::f: Error Code 3: API Usage Error ({name}: The weights cannot be refitted. In g)"
+                for name in ("conv1.weight", "conv1.bias")
+            ],
+            "TF604 Weights cannot be refitted: conv1.weight, conv1.bias",
+        ),
+        (
+            ["| out of memory. Tried to allocate 2 MiB. GPU 1 has a total capacity of 9 GiB of which 1 MiB is free"],
+            "TF314 Memory ran out: 2 MiB wanted, 1 MiB of 9 GiB free",
+        ),
+        (
+            [
+                "| ERROR: f: Error Code 6: API Usage Error",
+                "| (CUDA initialization failure with error: 35.)",
+            ],
+            "TF310 CUDA cannot be used here: no GPU, or too old a driver",
+        ),
+        (
+            [f"| ERROR: trt failed to bind event {n}.5 of stream {n}" for n in range(3)],
+            "TF915 trt failed to bind event 0.5 of stream 0",
+        ),
+    ],
+)
+def test_errors_that_are_alike_are_one_finding_with_what_they_name(
+    lines: list[str], title: str, tmp_path: Path
+) -> None:
+    report = report_on(marked("\n".join(["I x", *lines])).text, tmp_path)
+    assert [f"{one.code} {one.title}" for one in report.findings if one.severity is Severity.ERROR] == [title]

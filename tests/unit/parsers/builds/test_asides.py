@@ -96,6 +96,36 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
     "make_code": (["make: *** [all] Error 2", "make[1]: *** [Makefile:8: engine] Error 141"], ["*** [all] Error"]),
     "own_importing": (["Beginning ONNX file parsing", "Loading ONNX file from path a.onnx"], ["parsing arguments"]),
     "own_inferring": (["Time per inference: 3.5 ms", "infer time: 8 ms", "Inference time: 1"], ["inference.py"]),
+    "own_building": (
+        ["I trt_engine_op.cc:7] Building a new TensorRT engine for A", "Building TRT engine: a.onnx -> a.trt"],
+        ["Rebuilding the engine"],
+    ),
+    "own_built": (
+        ["INFO:_TRTInterpreter:Build TRT engine elapsed time: 0:00:03.3", "TensorRT: export success ok 479.3s"],
+        ["TensorRT: export failure"],
+    ),
+    "own_loaded": (
+        ["[UID = 1]: deserialized trt engine from :/a.engine", "[UID 1]: Load new model:/a.txt sucessfully"],
+        ["Deserialize engine failed"],
+    ),
+    "own_latency": (
+        ["Latency = 19,41 ms | FPS = 51,53", "Inference time: 1.2 s", "Network       CPU  24.41ms  CUDA  23.46ms"],
+        ["Latency: min 3", "latency of v2 3 ms", "Completed in 3 ms", "total latency: 28.5 sec", "Total latency: 3 s"],
+    ),
+    "own_fps": (
+        ["Latency = 19,41 ms | FPS = 51,53", "Average FPS: 30", "**PERF:  29.97 (30.01)\t"],
+        ["FPS of v2", "**PERF:  FPS 0 (Avg)", "**PERF:  0.00 (0.00)", "FPS: 0"],
+    ),
+    "own_build_time": (
+        ["case 3, build time:  13701.181 ms", "Build TRT engine elapsed time: 0:00:03.345", "Time taken to build: 2 s"],
+        ["build time unknown"],
+    ),
+    "llm_version": (
+        ["[TensorRT-LLM] TensorRT-LLM version: 0.16.0", "[TensorRT-LLM] TensorRT LLM version: 1.1.0"],
+        ["TensorRT-LLM Version:\t\t0.16.0"],
+    ),
+    "llm_processes": (["[TensorRT-LLM][INFO] MPI size: 8, MPI local size: 8, rank: 7"], ["MPI size: unknown"]),
+    "llm_pytorch": (["[TRT-LLM] [I] Using LLM with PyTorch backend"], ["PyTorch backend"]),
     "signalled": (
         ["Command terminated by signal 11", "Command 'x' died with <Signals.SIGSEGV: 11>."],
         ["terminated by signal handler"],

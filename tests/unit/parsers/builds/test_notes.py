@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import pytest
+
 from trtforensics.parsers.builds.notes import causes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from trtforensics.model.log import BuildLog
 
 
 def test_a_cause_is_found_wherever_it_stands_in_a_message() -> None:
     text = "Error[9]: f: Error Code 9: Internal Error (Target GPU SM 61 is not supported by this TensorRT release.)"
     assert causes(text) == (("target_sm", {"sm": "61"}),)
     assert causes("nothing of the kind") == ()
+
+
+@pytest.mark.parametrize(("level", "kinds"), [("DEBUG", []), ("ERROR", ["unusable_file"])])
+def test_a_line_of_another_programs_quiet_level_reports_no_error(
+    load: Callable[[str], BuildLog], level: str, kinds: list[str]
+) -> None:
+    line = f"[1752.0] [host:1:0]  sys.c:431  UCX  {level} failed to open /sys/width: No such file or directory"
+    assert [note.kind for note in load(f"[11/21/2026-10:05:00] [TRT] [V] x\n{line}").builds[0].notes] == kinds

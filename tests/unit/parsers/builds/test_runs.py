@@ -9,9 +9,11 @@ import pytest
 from tests.support.for_each import for_each
 from trtforensics.model.run import Ending, Program
 from trtforensics.render.headline import headlines
+from trtforensics.sources.quoting import read_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from trtforensics.model.log import BuildLog
     from trtforensics.model.run import Run
@@ -399,3 +401,41 @@ def test_an_engine_that_is_loaded_behind_the_start_of_a_build_was_built(load: Lo
         "engine built",
         "engine loaded",
     ]
+
+
+STATED = {
+    "inferences": (
+        ["Building a new TensorRT engine for TRTEngineOp_0", "Latency = 19,41 ms | FPS = 51,53"],
+        "INFERENCE RAN (line 2) · TF-TRT · latency 19.4 ms as stated · 51.5 FPS as stated",
+    ),
+    "builds": (
+        ["torch_tensorrt.x:Start building engine.", "torch_tensorrt.x:Build TRT engine elapsed time: 0:01:03.5"],
+        "ENGINE BUILT (line 2) · Torch-TensorRT · build time 63.5 s as stated",
+    ),
+    "a build that goes on": (
+        ["TensorRT: Building TRT engine: a.onnx", "TensorRT: Building TRT engine: b.onnx"],
+        "ENDED WITHOUT A VERDICT · in the phase build",
+    ),
+    "many calls": (
+        ["gstnvinfer: deserialized trt engine from :/a", *[f"Inference time: {n} ms" for n in (940, 180)]],
+        "INFERENCE RAN (line 3) · DeepStream · latency 180 to 940 ms as stated, the first 940, 2 times",
+    ),
+    "an engine": (["gstnvinfer: Use deserialized engine model: /a"], "ENGINE LOADED (line 1) · DeepStream"),
+    "a benchmark of processes": (
+        ["[TensorRT-LLM] TensorRT-LLM version: 0.16.0", "[TensorRT-LLM][INFO] MPI size: 8, MPI local size: 8, rank: 7",
+         "Request Throughput (req/sec):\t\t33.0"],
+        "PASSED · TensorRT-LLM 0.16.0 · 33 qps · 8 processes",
+    ),
+    "no TensorRT": (
+        ["[TensorRT-LLM] TensorRT LLM version: 1.1.0", "[TRT-LLM] [I] Using LLM with PyTorch backend"],
+        "ENDED WITHOUT A VERDICT · TensorRT-LLM 1.1.0 without TensorRT",
+    ),
+}  # fmt: skip
+
+
+@for_each("case", list(STATED))
+def test_what_programs_state_in_their_own_words_is_what_the_run_came_to(case: str, tmp_path: Path) -> None:
+    lines, expected = STATED[case]
+    (tmp_path / "b.log").write_text("\n".join(lines), encoding="utf-8")
+    log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 20, on_progress=lambda _: None)
+    assert headlines(log.log)[0].text == expected
