@@ -150,6 +150,7 @@ def _of_run(log: BuildLog, run: Run) -> Headline:
         at = f"{'' if outcome.reached else ' AFTER AN ERROR'} (line {error.span.line})"
     elif outcome.ending is Ending.NONE and not outcome.reached:
         at = ""
+    processes = max((build.number("processes") or 0 for build in builds), default=0)
     parts = (
         _program(run, builds),
         *_setting(builds),
@@ -157,6 +158,7 @@ def _of_run(log: BuildLog, run: Run) -> Headline:
         *_compared(run),
         f"{counted(len(builds), 'build')}{f' ({failed} failed)' if failed else ''}" if len(builds) > 1 else "",
         *_numbers(builds, samples=run.program is Program.MLPERF),
+        f"{processes:.0f} processes" if processes > 1 else "",
         error.spoils if error is not None else "",
         _last_phase(run),
     )
@@ -282,8 +284,8 @@ def _compared(run: Run) -> Iterator[str]:
         yield f"{what} {shortened(failed[0].name, _NAME)}{_error(worst, failed[0])}"
     elif outputs and all(output.passed for output in outputs):
         verb = ("agree" + "s" * single) if two else "is valid" if single else "are valid"
-        worst = furthest(outputs) if two else None
-        error = f" (largest error {worst.max_abs:.3g})" if worst is not None and worst.max_abs else ""
+        largest = furthest(outputs) if two else None
+        error = f" (largest error {largest.max_abs:.3g})" if largest is not None and largest.max_abs else ""
         yield f"{'the output' if single else f'all {len(outputs)} outputs'} {verb}{error}"
     rates = {comparison.pass_rate for comparison in run.comparisons if comparison.pass_rate is not None}
     if len(rates) == 1:
@@ -328,9 +330,8 @@ def _numbers(builds: Sequence[Build], *, samples: bool = False) -> Iterator[str]
         yield f"{rate} samples/s" if samples else f"{rate} qps"
     if "throughput_tps" in single:
         yield f"{figure(single['throughput_tps'])} tokens/s"
-    if single.get("processes", 0) > 1:
-        yield f"{single['processes']:.0f} processes"
-    yield from filter(None, (_stated(stated, *each) for each in _STATED))
+    measured = not values.keys().isdisjoint(("latency_ms", "gpu_compute_ms", "build_s"))
+    yield from filter(None, (_stated(stated, *each) for each in _STATED if not measured))
 
 
 _STATED = (("stated_build_s", "build time", " s"), ("stated_latency_ms", "latency", " ms"), ("stated_fps", "", " FPS"))

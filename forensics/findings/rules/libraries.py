@@ -110,9 +110,11 @@ def magic(case: Case) -> Iterator[Observation]:
 def refit(case: Case) -> Iterator[Observation]:
     """Report the refusal."""
     step = Step("Build a refittable engine", trtexec(case, "--refit"))
-    notes = case.notes("refit_refused")
+    layers = [note for note in case.notes("refit_refused") if note.text("layer")]
+    notes = [note for note in case.notes("refit_refused") if note not in layers]
     named = ": {names}" if any(note.text("name") for note in notes) else ""
     yield from observe(notes, f"Weights cannot be refitted{named}", names="name", steps=(step,), same_as="refit")
+    yield from observe(layers, "The engine has no such layers, or no such weights of theirs: {names}", names="layer")
 
 
 @explained("TF609")

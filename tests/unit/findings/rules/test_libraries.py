@@ -58,6 +58,10 @@ def test_what_another_process_wrote_into_a_line_is_none_of_cudas_words(tmp_path:
             "TF314 Memory ran out: 2 MiB wanted, 1 MiB of 9 GiB free",
         ),
         (
+            ["E f: Error Code 3: API Usage Error (fc: network does not have (or does not use) this layer)"],
+            "TF604 The engine has no such layers, or no such weights of theirs: fc",
+        ),
+        (
             [
                 "| ERROR: f: Error Code 6: API Usage Error",
                 "| (CUDA initialization failure with error: 35.)",
