@@ -281,6 +281,14 @@ EXCERPTS = {
         "| W TF-TRT Warning: Cannot replace segment 2 consisting of 6 nodes by A reason: No inputs (keeping x)",
         "| I convert_graph.cc:913] Replaced segment 0 consisting of 6 nodes by TRTEngineOp_000_000.",
     ),
+    "TF233": (
+        "| [TRT-LLM] [W] max_seq_len 3000 is larger than max_position_embeddings 1500 * rotary scaling 1",
+        "| [TRT-LLM] [I] max_seq_len is 3000, max_position_embeddings 3000",
+    ),
+    "TF234": (
+        "| The graph consists of 9 Total Operators, of which 8 operators are supported, 88.89% coverage",
+        "| The graph consists of 9 Total Operators",
+    ),
     "TF352": (
         "| RuntimeError: Prompt length (5000) exceeds maximum input length (4096).",
         "| The max KV cache length is 2049.",

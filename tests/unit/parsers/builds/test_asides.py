@@ -58,6 +58,7 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
     "own_goal": (
         [
             "Succeeded building engine!",
+            "** INFO: <bus_callback:217>: Received EOS. Exiting ...",
             "Succeed building serialized engine!",
             "Successfully built the engine.",
             "Successfully exported TensorRT model",
