@@ -155,10 +155,55 @@ def _divided(_: CheckedGraph, node: CheckedNode, before: Sizes, __: Mapping[str,
     return next((f"{size} elements in parts of {parts}" for size in sizes if size is not None and size % parts), "")
 
 
+def _scaled(_: CheckedGraph, node: CheckedNode, before: Sizes, sizes: Mapping[str, Sizes]) -> str:
+    """Judge the lengths of scale and bias of a normalisation."""
+    wanted = before[1:2] if node.op == "InstanceNormalization" else before
+    for each in (sizes.get(name, ()) for name in node.proto.input[1:]):
+        pairs = zip(reversed(each), reversed(wanted), strict=False)
+        if any(None not in pair and pair[0] not in {1, pair[1]} for pair in pairs):
+            return f"{'x'.join(map(str, each))} scales on {'x'.join(map(str, wanted))}"
+    return ""
+
+
+def _channelled(_: CheckedGraph, node: CheckedNode, before: Sizes, sizes: Mapping[str, Sizes]) -> str:
+    weights = sizes.get(node.proto.input[1], (None,))
+    unlike = None not in {weights[0], before[1]} and weights[0] != before[1]
+    return f"weights of {weights[0]} channels on {before[1]}" if unlike else ""
+
+
+def _split(_: CheckedGraph, node: CheckedNode, before: Sizes, __: Mapping[str, Sizes]) -> str:
+    parts, size = len(node.proto.output), before[node.attribute("axis") or 0]
+    is_given = len(node.proto.input) > 1 or node.attribute("split") or node.attribute("num_outputs")
+    return "" if is_given or size is None or size % parts == 0 else f"{size} elements in {parts} equal parts"
+
+
+def _padded(model: CheckedGraph, node: CheckedNode, before: Sizes, _: Mapping[str, Sizes]) -> str:
+    pads = model.values(node.proto.input[1]) if len(node.proto.input) > 1 else None
+    axes = next((model.values(name) for name in model.slots(node, ("axes",))), np.arange(len(before)))
+    wrong = pads is not None and axes is not None and pads.size != 2 * axes.size
+    return f"{pads.size if pads is not None else 0} pads of {len(before)} dimensions" if wrong else ""
+
+
+def _summed(_: CheckedGraph, node: CheckedNode, __: Sizes, sizes: Mapping[str, Sizes]) -> str:
+    """Judge the sizes that the letters of an equation have."""
+    known: dict[str, int] = {}
+    terms = str(node.attribute("equation")).replace(" ", "").split("->")[0].split(",")
+    for term, name in zip(terms, node.proto.input, strict=False):
+        for letter, size in zip(term, sizes.get(name, ()), strict=False) if term.isalpha() else ():
+            if size not in {None, 1} and known.setdefault(letter, size or 0) != size:
+                return f"{letter} is {known[letter]} and {size}"
+    return ""
+
+
 _JUDGES: Mapping[str, Callable[[CheckedGraph, CheckedNode, Sizes, Mapping[str, Sizes]], str]] = {
+    "ConvTranspose": _channelled,
+    "Einsum": _summed,
+    "Pad": _padded,
     "Reshape": _reshaped,
+    "Split": _split,
     "Transpose": _transposed,
     **dict.fromkeys(("Conv", "MaxPool", "AveragePool", "LpPool"), _windowed),
+    **dict.fromkeys(("InstanceNormalization", "LayerNormalization"), _scaled),
     **dict.fromkeys(("DepthToSpace", "SpaceToDepth", "GroupNormalization"), _divided),
 }
 """What is wrong with the sizes of a node's inputs, in words."""

@@ -322,6 +322,28 @@ def _sizes() -> Iterator[Row]:
     yield "blocks of channels", "TF179", *blocks
     rows = [model(node("Gather", "x i", "y", axis=1), i=np.array([n])) for n in (9, -4)]
     yield "index out of range", "TF179", *rows
+    few, four = ({"s": np.ones(n, np.float32)} for n in (5, 4))
+    yield (
+        "scales of a normalisation",
+        "TF179",
+        *(model(node("InstanceNormalization", "x s s", "y"), **each) for each in (few, four)),
+    )
+    widths = [model(node("ConvTranspose", "x w", "y"), w=np.ones((n, 4, 3, 3), np.float32)) for n in (3, 4)]
+    yield "channels turned round", "TF179", *widths
+    pads = [model(node("Pad", "x p", "y"), p=np.ones(n, np.int64)) for n in (4, 8)]
+    yield "pads", "TF179", *pads
+    parts = [
+        model(
+            node("Split", "x", "y z", axis=1), inputs={"x": (FLOAT, (2, n))}, outputs=dict.fromkeys("yz", (FLOAT, None))
+        )
+        for n in (3, 4)
+    ]
+    yield "equal parts", "TF179", *parts
+    sums = [
+        model(node("Einsum", "x z", "y", equation="ij,kj->ik"), inputs={"x": (FLOAT, (3, 4)), "z": (FLOAT, (5, n))})
+        for n in (6, 4)
+    ]
+    yield "sizes of letters", "TF179", *sums
     yield "batch of one", "TF179", _token(1), _token("n")
     named: Values = {"x": (FLOAT, ("n", 8)), "z": (FLOAT, ("n", 4))}
     both: Values = dict.fromkeys("yw", (FLOAT, None))
@@ -432,6 +454,7 @@ def _quantised(
 ) -> onnx.ModelProto:
     factors = np.float32(scale) if scales == 1 else np.full(scales, scale, np.float32)
     points = np.int8(zero) if scales == 1 else np.full(scales, zero, np.int8)
+    points = np.zeros(int(more["points"]), np.int8) if "points" in more else points
     first = node("QuantizeLinear", "x s z", "q", "/q", axis=more.get("axis", 1))
     second = node(reader, "q t z" if reader == "DequantizeLinear" else "q", "y", "/dq")
     return model(first, second, s=factors, z=points, t=np.float32(more["other"]) if "other" in more else factors)
@@ -445,6 +468,7 @@ def _quantisation() -> Iterator[Row]:
     yield "scales of another length", "TF187", _quantised(scales=5), _quantised(scales=4)
     yield "Q without DQ", "TF188", _quantised(reader="Abs"), good
     yield "scales of a pair", "TF188", _quantised(other=0.2), good
+    yield "zero points", "TF187", _quantised(points=3), good
     yield "an axis too far", "TF187", _quantised(scales=4, axis=7), _quantised(scales=4)
     yield "scales of input channels", "TF187", *map(_weighted, (1, 0))
     yield "Q/DQ on one input", "TF198", _convolutions([True]), _convolutions([False])

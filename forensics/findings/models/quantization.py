@@ -40,7 +40,10 @@ def wrong_scales(case: Case) -> Iterator[Observation]:
             sizes = model.sizes.get(node.proto.input[0])
             if scale is None or scale.dtype.kind != "f":
                 continue
-            if not np.isfinite(scale).all():
+            points = model.values(node.proto.input[2], whole=True) if len(node.proto.input) > _SCALE + 1 else None
+            if points is not None and points.size != scale.size:
+                yield of_nodes(case, [node], f"{{nodes}} has {scale.size} scales and {points.size} zero points")
+            elif not np.isfinite(scale).all():
                 yield of_nodes(case, [node], "The scale of {nodes} is NaN or infinite")
             elif scale.ndim == 1 and scale.size > 1 and sizes:
                 axis = node.attribute("axis")
