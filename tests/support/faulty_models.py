@@ -322,12 +322,8 @@ def _sizes() -> Iterator[Row]:
     yield "blocks of channels", "TF179", *blocks
     rows = [model(node("Gather", "x i", "y", axis=1), i=np.array([n])) for n in (9, -4)]
     yield "index out of range", "TF179", *rows
-    few, four = ({"s": np.ones(n, np.float32)} for n in (5, 4))
-    yield (
-        "scales of a normalisation",
-        "TF179",
-        *(model(node("InstanceNormalization", "x s s", "y"), **each) for each in (few, four)),
-    )
+    lengths = [model(node("InstanceNormalization", "x s s", "y"), s=np.ones(n, np.float32)) for n in (5, 4)]
+    yield "scales of a normalisation", "TF179", *lengths
     widths = [model(node("ConvTranspose", "x w", "y"), w=np.ones((n, 4, 3, 3), np.float32)) for n in (3, 4)]
     yield "channels turned round", "TF179", *widths
     pads = [model(node("Pad", "x p", "y"), p=np.ones(n, np.int64)) for n in (4, 8)]
