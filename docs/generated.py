@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import trtforensics
 from trtforensics.cli import COMMANDS, build_parser
 from trtforensics.findings.registry import rules
+from trtforensics.knowledge.terms import error_codes, terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,6 +41,7 @@ FAMILIES = {
     "TF8": "a replay beside the log",
     "TF9": "two logs; from TF911 on errors in their own words",
 }
+OWNERS = {"builder": "Error codes of TensorRT", "parser": "Error codes of the ONNX parser", "cuda": "CUDA errors"}
 _WIDTH = 76
 _CODE = re.compile(r"(?::\w+:)?`{1,2}~?([^`]+)`{1,2}")
 """A span of code in a docstring, or a role and its target."""
@@ -59,7 +61,9 @@ def add_generated(pages: Path) -> None:
         _write(pages / CODE_PAGES / f"{rule.code.lower()}.md", code_page(rule))
     _write(pages / "reference/find-data.js", f"const CODES = {json.dumps([_searched(rule) for rule in rules()])};\n")
     _write(pages / "reference/python.md", api_page())
-    _write(pages / "reference/json.md", json_page())
+    _write(pages / "reference/words.md", words_page())
+    for name, text in json_pages().items():
+        _write(pages / "reference" / name, text)
 
 
 def command_pages(pages: Path) -> list[str]:
@@ -180,7 +184,7 @@ def code_page(rule: Rule) -> str:
     """Return the page of a code: its messages as titles, cause, how to confirm, fixes, sources."""
     explanation = rule.explanation
     messages = _messages(rule)
-    described = json.dumps(" · ".join((rule.title, *messages[:3])))
+    described = json.dumps(" · ".join((rule.title, *messages[:3])).replace('"', "'"))  # Zensical does not escape it
     lines = [f"---\ndescription: {described}\n---\n", f"# {rule.code}: {_prose(rule.title)}\n"]
     needs = f" · needs {', '.join(sorted(rule.needs))}" if rule.needs else ""
     lines += [f"*{rule.severity.word}{needs}* · [all codes](../findings.md) · [find a message](../find.md)\n"]
@@ -223,20 +227,46 @@ def _prose(text: str) -> str:
     return _escaped(_outside_code(text, lambda part: _OPTION.sub(r"`\g<0>`", part)))
 
 
-def json_page() -> str:
-    """Return the page of the JSON Schemas, with every field that they name."""
+def words_page() -> str:
+    """Return the page of what layer types, words of kernel names and numbers of errors mean."""
+    page = [
+        "# Words of logs\n",
+        "`trtforensics explain kgen` and `trtforensics explain 209` print a row of these tables, and `explain` reads a",
+        "kernel's name aloud, word by word.\n",
+    ]
+    for kind, members in groupby(sorted(terms(), key=lambda term: term.kind), key=lambda term: term.kind):
+        page.append(f"## {kind[0].upper()}{kind[1:]}s\n\n| name | meaning | source |\n|---|---|---|")
+        named = [(", ".join(f"`{name}`" for name in term.names), term) for term in members]
+        page += [f"| {names} | {_row(term.meaning, term.source)} |" for names, term in named]
+        page.append("")
+    for kind, codes in groupby(error_codes(), key=lambda entry: entry.kind):
+        page.append(f"## {OWNERS[kind]}\n\n| code | meaning | source |\n|---|---|---|")
+        page += [f"| {each.code} `{each.name}` | {_row(each.meaning, each.source)} |" for each in codes]
+        page.append("")
+    return "\n".join(page)
+
+
+def _row(*texts: str) -> str:
+    return " | ".join(_cell(_prose(text)) for text in texts)
+
+
+def json_pages() -> dict[str, str]:
+    """Return a page of each JSON Schema with every field that it names, and the page that lists them."""
     page = [
         "# JSON documents\n",
         "Each document has a JSON Schema (draft 2020-12), installed in `trtforensics/render/schemas`. It names every",
         "field that this version prints; a later version may print more of them.\n",
     ]
+    pages = {}
     folder = files("trtforensics.render") / "schemas"
     for path in sorted(folder.iterdir(), key=lambda path: path.name):
         schema = json.loads(path.read_text(encoding="utf-8"))
         rows = "\n".join(f"| `{place}` | {_cell(_escaped(what))} |" for place, what in _fields(schema, schema, ""))
-        page += [f"## {path.name}\n", f"{_escaped(schema['title'])}.\n"]
-        page.append(f"| field | type and meaning |\n|---|---|\n{rows}\n")
-    return "\n".join(page)
+        name, title = path.name.removesuffix(".schema.json"), f"{_escaped(schema['title'])}."
+        page.append(f"- [{name}](json/{name}.md): {title}")
+        head = f"# {path.name}\n\n{title}\n[All documents](../json.md)\n"
+        pages[f"json/{name}.md"] = f"{head}\n| field | type and meaning |\n|---|---|\n{rows}\n"
+    return {"json.md": "\n".join([*page, ""]), **pages}
 
 
 def _fields(schema: dict[str, Any], whole: dict[str, Any], place: str) -> Iterator[tuple[str, str]]:

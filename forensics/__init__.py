@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from trtforensics.errors import ForensicsError as ForensicsError
     from trtforensics.findings.finding import Finding as Finding
     from trtforensics.findings.finding import Report as Report
+    from trtforensics.notebook_views import FigureView as FigureView
+    from trtforensics.notebook_views import InteractiveFigure as InteractiveFigure
     from trtforensics.trt.engine_files import write_layers as write_layers
     from trtforensics.trt.engine_files import write_profile as write_profile
 
@@ -41,6 +43,7 @@ _ELSEWHERE = {
     **dict.fromkeys(("write_layers", "write_profile"), "trt.engine_files"),
     **dict.fromkeys(("Report", "Finding"), "findings.finding"),
     **dict.fromkeys(("Difference", "Comparison"), "comparison.differences"),
+    **dict.fromkeys(("FigureView", "InteractiveFigure"), "notebook_views"),
     "ForensicsError": "errors",
     "PrecisionAnswer": "bisection.precision.answer.precision_answer",
 }
@@ -50,8 +53,10 @@ __all__ = [
     "BisectionAnswer",
     "Comparison",
     "Difference",
+    "FigureView",
     "Finding",
     "ForensicsError",
+    "InteractiveFigure",
     "LayerTiming",
     "LoadedBuild",
     "LoadedLayer",

@@ -11,6 +11,7 @@ from functools import cached_property
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal
 
+from trtforensics.console.counting import counted
 from trtforensics.engines.facts import EngineFacts
 from trtforensics.engines.joining import load_joined
 from trtforensics.model.log import Choice
@@ -335,7 +336,7 @@ class LoadedLog:
         self.paths = paths
 
     def __repr__(self) -> str:
-        return f"<{shortened(self.path, _LONGEST)}: {len(self.builds)} builds>"
+        return f"<{shortened(self.path, _LONGEST)}: {counted(len(self.builds), 'build')}>"
 
     def _repr_html_(self) -> str:
         runs = [tag("li", line) for line in run_lines(headlines(self.raw))]
@@ -417,7 +418,8 @@ def plot(first: LoadedBuild, second: LoadedBuild | None = None, *, of: str = "")
     Of one these are ``layers``, ``types``, ``blocks``, ``memory``, ``roofline``, ``margins`` and ``build``, of two
     ``waterfall`` and ``compare``.
 
-    A notebook shows it; ``svg_text()`` is its text, ``header`` and ``rows`` are its data.
+    A notebook shows it, ``interactive()`` with zoom and filter; ``svg_text()`` is its text, ``header`` and ``rows`` are
+    its data.
 
     Raises:
         ForensicsError: the files do not give the figure; the error says what it needs.
@@ -432,16 +434,17 @@ def plot(first: LoadedBuild, second: LoadedBuild | None = None, *, of: str = "")
     return view(FigureView, named(made, name, first.log.path))
 
 
-def report(log: LoadedLog) -> Report:
-    """Return what is wrong with the builds of a log: findings with causes, lines, fixes and next steps.
+def report(log: LoadedLog | Path) -> Report:
+    """Return what is wrong with the builds of a log, loaded or a path: findings with causes, lines, fixes, next steps.
 
     Raises:
-        ForensicsError: the files cannot be read again to quote their lines.
+        ForensicsError: the files cannot be read, or not again to quote their lines.
     """
     from trtforensics.datasets.judged_sources import JudgedSource  # noqa: PLC0415 - for this call only
     from trtforensics.notebook_views import ReportView, view  # noqa: PLC0415 - as above
 
-    return view(ReportView, JudgedSource.of(log.joined).report, "findings")
+    joined = (log if isinstance(log, LoadedLog) else load(log)).joined
+    return view(ReportView, JudgedSource.of(joined).report, "findings", "sources", "not_judged")
 
 
 def check(
@@ -458,6 +461,7 @@ def check(
     from trtforensics.findings.checking import check as checked  # noqa: PLC0415 - for this call only
     from trtforensics.findings.suppression import Suppression  # noqa: PLC0415 - as above
     from trtforensics.findings.target import ModelTarget  # noqa: PLC0415 - as above
+    from trtforensics.notebook_views import ReportView, view  # noqa: PLC0415 - as above
 
     wanted = ModelTarget(target, gpu, tuple(types), strongly_typed)
-    return next(checked(fspath(model), [wanted], Suppression()))
+    return view(ReportView, next(checked(fspath(model), [wanted], Suppression())), "findings", "sources", "not_judged")

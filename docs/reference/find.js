@@ -28,7 +28,8 @@ const index = (codes) => {
   return { documents, rarity };
 };
 
-// A text counts by what it shares with the query, and by how much of the text that is.
+// A text counts by what it shares with the query, and by how much of the text that is. Codes that read one message stand
+// together below it, so that they leave room for other messages.
 const find = ({ documents, rarity }, query, most = 10) => {
   const asked = [...words(query)];
   const scored = documents.map(({ code, title, texts }) => {
@@ -40,7 +41,11 @@ const find = ({ documents, rarity }, query, most = 10) => {
     const rest = scores.reduce((sum, { score }) => sum + score, 0) - best.score;
     return { code, title, text: best.text, score: best.score + rest / (8 + texts.length) };
   });
-  return scored.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score).slice(0, most);
+  const hits = new Map();
+  for (const { code, title, text, score } of scored.sort((a, b) => b.score - a.score)) {
+    if (score > 0) hits.set(text, [...(hits.get(text) || []), { code, title }]);
+  }
+  return [...hits].slice(0, most).map(([text, codes]) => ({ text, codes }));
 };
 
 if (typeof document === "undefined") {
@@ -51,12 +56,16 @@ if (typeof document === "undefined") {
   const list = document.getElementById("found");
   field.addEventListener("input", () => {
     list.replaceChildren(
-      ...find(all, field.value).map(({ code, title, text }) => {
-        const [item, link, quote] = ["li", "a", "code"].map((name) => document.createElement(name));
-        link.href = `findings/${code.toLowerCase()}.html`;
-        link.textContent = `${code}: ${title}`;
-        quote.textContent = text === title ? "" : text;
-        item.append(link, document.createElement("br"), quote);
+      ...find(all, field.value).map(({ text, codes }) => {
+        const [item, quote] = ["li", "code"].map((name) => document.createElement(name));
+        for (const { code, title } of codes) {
+          const link = document.createElement("a");
+          link.href = `findings/${code.toLowerCase()}.html`;
+          link.textContent = `${code}: ${title}`;
+          item.append(link, document.createElement("br"));
+          quote.textContent = text === title ? "" : text;
+        }
+        item.append(quote);
         return item;
       }),
     );

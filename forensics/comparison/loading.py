@@ -46,6 +46,9 @@ class ComparedSide:
     builds: tuple[BuildView, ...]
     skipped: tuple[SkippedFile, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"<{PurePath(self.path).name}: {counted(len(self.builds), 'build')}>"
+
 
 def load_side(
     path: str,

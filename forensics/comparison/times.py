@@ -74,6 +74,9 @@ class TimeComparison:
     totals: tuple[TotalDelta, ...]
     layers: LayerTimes | None
 
+    def __repr__(self) -> str:
+        return f"<{len(self.totals)} totals compared, times of layers {'' if self.layers else 'not '}known>"
+
     @property
     def tells(self) -> bool:
         """Whether anything was timed on both sides."""

@@ -87,7 +87,8 @@ def _kernel(name: str) -> Iterator[Meaning]:
     facts = read_kernel(name)
     if facts.family is None and not _OF_ARCHITECTURE.match(name):
         return
-    conventional = ", ".join(sorted(facts.by_convention))
+    named = sorted(("not " if getattr(facts, name) is False else "") + name for name in facts.by_convention)
+    conventional = ", ".join(named).replace("_", " ")
     implied = f" (by convention: {conventional})" if conventional else ""
     told = facts.text or "its name tells no more" if facts.family else "names of this form are not read whole here"
     yield Meaning(name, f"kernel of {facts.family}" if facts.family else "kernel", f"{told}{implied}", _OF_NAME)

@@ -32,6 +32,8 @@ _PLACE = re.compile(r"(?::[0-9]+)*\Z")
 _OPENING = 64 << 10
 _VERSION = slice(24, 28)
 """Where a plan states the version of TensorRT that built it: major, minor, patch, build."""
+_NO_MAJOR = 32
+"""From here on, such a byte is no major release, and the file is damaged or of another form."""
 
 
 AN_ONNX_MODEL = "an ONNX model"
@@ -58,7 +60,8 @@ def named(failure: ForensicsError) -> ForensicsError:
         return failure
     if isinstance(failure, NotAnOnnxModelError):  # what to do with the file is not what the user wants to do
         return type(failure)(path, f"is {form['name']}, not an ONNX model", failure.next_step)
-    return type(failure)(path, f"is {form['name']}", form["next_step"] or failure.next_step)
+    size = f", of {Path(path).stat().st_size:,} bytes" if form["name"].startswith("an engine") else ""
+    return type(failure)(path, f"is {form['name']}{size}", form["next_step"] or failure.next_step)
 
 
 def _form_of(path: str, expected: frozenset[Kind]) -> Mapping[str, str] | None:
@@ -83,7 +86,8 @@ def form_by_opening(opening: bytes) -> Mapping[str, str] | None:
     for form in rows("forms", "trtforensics.sources"):
         if form["opening"] and re.match(form["opening"].encode(), opening):
             numbers, is_rtx = opening[_VERSION][:3], opening.startswith(b"v")
-            version, name = ".".join(map(str, numbers)) if any(numbers) else "", "TensorRT" + "-RTX" * is_rtx
+            is_told = any(numbers) and numbers[0] < _NO_MAJOR
+            version, name = ".".join(map(str, numbers)) if is_told else "", "TensorRT" + "-RTX" * is_rtx
             builder = f"{name} {version}" if version else f"an unknown version of {name}"
             return {**form, "name": form["name"].format(builder=builder), "release": "" if is_rtx else version}
     return None

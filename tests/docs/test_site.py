@@ -15,8 +15,11 @@ import pytest
 from docs.build import DOCS, stage
 from docs.generated import CODE_PAGES, api_page, command_pages, findings_page, usage, usages
 from testdata.make_chain import TARGET, chain
+from tests.support.repository import ROOT
+from trtforensics import __version__
 from trtforensics.cli import COMMANDS
 from trtforensics.findings.registry import rules
+from trtforensics.knowledge.terms import error_codes, terms
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,7 +61,8 @@ def test_every_page_is_in_the_menu(staged: Path) -> None:
     named = set(re.findall(r'"([\w/-]+\.md)"', (staged / "zensical.toml").read_text(encoding="utf-8")))
     pages = staged / "pages"
     written = {path.relative_to(pages).as_posix() for path in pages.rglob("*.md")}
-    assert named == {page for page in written if not page.startswith(f"{CODE_PAGES}/")}, "findings.md lists the codes"
+    listed = (f"{CODE_PAGES}/", "reference/json/")
+    assert named == {page for page in written if not page.startswith(listed)}, "findings.md and json.md list the others"
     assert set(command_pages(pages)) <= named
 
 
@@ -78,8 +82,28 @@ def test_every_finding_code_has_a_page_with_its_messages_as_titles(staged: Path)
         assert f"[{rule.code}](findings/{name}): " in listed
         assert f"\n# {rule.code}: " in page
         assert bool(rule.messages) == ("\n### `" in page), rule.code
+        assert page.split("\n")[1].count('"') == 2, f"{rule.code}: a quote ends the site's attribute"
         plain = re.sub(r"(`+).*?\1|^description: .*", "", page, flags=re.MULTILINE)
         assert not re.search(r"[^\w-]--[A-Za-z]", plain), f"{rule.code}: an option is shown as code"
+
+
+def test_every_layer_type_error_code_and_schema_has_its_place(staged: Path) -> None:
+    words = (staged / "pages" / "reference" / "words.md").read_text(encoding="utf-8")
+    assert all(f"`{name}`" in words for term in terms() for name in term.names)
+    assert all(f"| {entry.code} `{entry.name}` |" in words for entry in error_codes())
+    listed = (staged / "pages" / "reference" / "json.md").read_text(encoding="utf-8")
+    names = [path.name.removesuffix(".schema.json") for path in (ROOT / "forensics/render/schemas").glob("*.json")]
+    assert names
+    for name in names:
+        assert f"(json/{name}.md)" in listed
+        assert f"# {name}.schema.json" in (staged / "pages" / "reference" / "json" / f"{name}.md").read_text("utf-8")
+
+
+def test_a_site_knows_its_address_its_sources_and_its_version(tmp_path: Path) -> None:
+    stage(tmp_path, "https://site.example/", "https://code.example/it")
+    head = (tmp_path / "zensical.toml").read_text(encoding="utf-8").split("nav = ")[0]
+    assert 'site_url = "https://site.example/"\nrepo_url = "https://code.example/it"' in head
+    assert f'copyright = "trtforensics {__version__}"' in head
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js, which runs the page's script")
@@ -87,7 +111,8 @@ def test_a_pasted_line_finds_its_code(staged: Path) -> None:
     folder = staged / "pages" / "reference"
     script = (folder / "find-data.js").read_text(encoding="utf-8") + (
         f"const {{ index, find }} = require({str(folder / 'find.js')!r});\n"
-        f"const all = index(CODES);\nconst hits = (line) => find(all, line, 3).map((hit) => hit.code);\n"
+        "const all = index(CODES);\n"
+        "const hits = (line) => find(all, line, 3).flatMap((hit) => hit.codes.map((each) => each.code));\n"
         f"console.log(JSON.stringify({json.dumps(list(PASTED))}.map(hits)));"
     )
     line = [str(shutil.which("node")), "-"]

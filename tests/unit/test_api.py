@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import inspect
+import json
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
 import trtforensics as tf
 from tests.support.engine_files import DETAILED, PROFILE
-from tests.support.repository import LOGS
+from tests.support.repository import LOGS, ROOT
 from trtforensics import api
 from trtforensics.engines.facts import EngineFacts
 
 SIGNATURES = Path(__file__).with_name("public_api.txt")
 LOG = LOGS / "emulated-trtexec-8.6.log"
+MODELS = ROOT / "testdata" / "models"
 
 
 def described() -> str:
@@ -53,6 +56,7 @@ def shown() -> list[object]:
     of_layer = [getattr(layer, name) for name in dir(layer) if not name.startswith("_")]
     found = [report, report.findings, report.findings[0], difference, difference.differences, difference.differences[0]]
     engine = [build.engine.whole, *build.engine.by_kind()]
+    found += [report.sources, report.not_judged, difference.good, difference.times, figures[0].interactive()]
     return [log, log.builds, log.raw, log.joined, *found, *figures, build, layer, *of_build, *of_layer, *engine]
 
 
@@ -73,7 +77,8 @@ def test_what_functions_return_is_a_table_or_a_page_in_a_notebook() -> None:
         (build.choices, "runner_up_ms"),
         (build.results, "throughput_qps"),
         (build.table(), "weights_bytes"),
-        (tf.report(log), "<summary>warning TF202 "),
+        (tf.report(LOG), "<summary>warning TF202 "),
+        (tf.check(MODELS / "norm-chain.onnx"), "norm-chain.onnx"),
         (tf.diff(log, OTHER_LOG), "<summary>Differences"),
         (tf.plot(build, of="types"), "<img"),
     )
@@ -96,6 +101,24 @@ def test_a_figure_that_the_files_do_not_give_says_what_it_needs() -> None:
     with pytest.raises(tf.ForensicsError, match="needs times of inferences"):
         tf.plot(tf.load(LOG).builds[0], of="spread")
     assert tf.plot(tf.load(LOG).builds[0]).svg_text().startswith("<svg")
+
+
+def test_an_interactive_figure_is_drawn_by_its_reader_from_the_figures_data() -> None:
+    header = ("layer", "compute_precision", "operations_per_byte", "tera_operations_per_s", "time_ms")
+    points = (("a", "Half", 3.0, 0.5, 1.0), ("b", "Float", 2.0, 0.25, 1.5))
+    roofline = tf.FigureView("roofline", "Roofline", "", ET.Element("svg", viewBox="0 0 9 9"), header, points)
+    build = tf.load(LOG).builds[0]
+    for figure, x, y in (
+        (tf.plot(build, of="types"), "time_ms", "type"),
+        (tf.plot(build, build, of="compare"), "delta_ms", "type"),
+        (roofline, "operations_per_byte", "tera_operations_per_s"),
+    ):
+        page = figure.interactive()._repr_mimebundle_()
+        chart = page["application/vnd.vegalite.v5+json"]
+        assert [chart["encoding"][side]["field"] for side in "xy"] == [x, y]
+        assert [tuple(row.values()) for row in chart["data"]["values"]] == list(figure.rows)
+        assert json.loads(json.dumps(chart))["transform"]
+        assert "text/html" not in page, "readers prefer it to the chart"
 
 
 def test_only_public_names_are_listed() -> None:

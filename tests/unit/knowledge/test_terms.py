@@ -56,6 +56,11 @@ def test_a_kernel_is_read_aloud() -> None:
     assert meanings("my_own_kernel_fprop") == []
 
 
+def test_what_a_kernel_is_not_by_convention_is_not_said_to_be() -> None:
+    text = next(meaning.text for meaning in meanings(KERNEL))
+    assert text.endswith("(by convention: not sparse)")
+
+
 def test_of_a_kernel_of_no_known_family_the_known_words_are_told() -> None:
     whole, word = meanings("ampere_first_layer_filter3x3_imma_fwd")
     assert (whole.kind, whole.text) == ("kernel", "names of this form are not read whole here")

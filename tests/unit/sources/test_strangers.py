@@ -39,9 +39,10 @@ def failure(kind: type[ForensicsError], path: Path, data: bytes) -> ForensicsErr
     [
         (b"\x89PNG\r\n", "is a picture (PNG)"),
         (b"\xff\xd8\xff\xe0", "is a picture (JPEG)"),
-        (b"ftrt" + bytes(20) + bytes((8, 6, 1, 6)), "is an engine, built by TensorRT 8.6.1"),
-        (b"vtrt" + bytes(20) + bytes((1, 3, 0, 35)), "is an engine, built by TensorRT-RTX 1.3.0"),
-        (b"ftrt", "is an engine, built by an unknown version of TensorRT"),
+        (b"ftrt" + bytes(20) + bytes((8, 6, 1, 6)), "is an engine, built by TensorRT 8.6.1, of 28 bytes"),
+        (b"vtrt" + bytes(20) + bytes((1, 3, 0, 35)), "is an engine, built by TensorRT-RTX 1.3.0, of 28 bytes"),
+        (b"ftrt", "is an engine, built by an unknown version of TensorRT, of 4 bytes"),
+        (b"ftrt" + b"h" * 24, "is an engine, built by an unknown version of TensorRT, of 28 bytes"),
         (b"ptrt" + bytes(8), "is a timing cache in TensorRT's own form"),
         (b"  <HTML>", "is a web page"),
     ],
