@@ -51,7 +51,7 @@ def fragment(report: Report) -> str:
     numbers = {id(finding): number for number, finding in enumerate(report.findings, start=1)}
     parts: list[ET.Element] = []
     for index, source in enumerate(report.sources):
-        parts += [*_source(source), _tally(report)]
+        parts += [*_source(source), tag("p", repr(report)[1:-1])]
         for root in report.roots(index):
             title = tag("summary", f"{root.severity.word} {root.code} {root.title}, {root.place}")
             parts.append(tag("details", title, _tree(report, root, numbers, builds=source.builds)))
