@@ -53,8 +53,7 @@ class LineMatcher:
 
     @cached_property
     def _bytes(self) -> re.Pattern[bytes]:
-        expression = self.text.encode() if self.regex else _literal(self.text, exact=self._exact)
-        return re.compile(expression, self._flags | re.MULTILINE)
+        return re.compile(self.text.encode(), self._flags | re.MULTILINE)
 
     @property
     def _exact(self) -> bool:
@@ -79,8 +78,9 @@ class LineMatcher:
             start = end + 1
 
     def _places_in(self, text: bytes, start: int, end: int) -> Iterator[int]:
-        if not self.regex and self.text.isascii():
-            yield from _found(text[start:end] if self._exact else text[start:end].lower(), self.text.encode(), start)
+        if not self.regex:
+            places = _found if self.text.isascii() else _shown
+            yield from places(text[start:end], self.text, start, exact=self._exact)
             return
         while start <= end:
             match = self._bytes.search(text, start, end)
@@ -94,23 +94,25 @@ class LineMatcher:
             start = behind + 1
 
 
-def _found(text: bytes, wanted: bytes, offset: int) -> Iterator[int]:
-    """Yield where lines begin that hold some bytes; ``offset`` is where ``text`` begins in the whole."""
-    at = text.find(wanted)
+def _found(text: bytes, wanted: str, offset: int, *, exact: bool) -> Iterator[int]:
+    """Yield where lines begin that hold an ASCII text; ``offset`` is where ``text`` begins in the whole."""
+    folded, needle = text if exact else text.lower(), wanted.encode()
+    at = folded.find(needle)
     while at >= 0:
-        yield offset + text.rfind(b"\n", 0, at) + 1
-        behind = text.find(b"\n", at)
+        yield offset + folded.rfind(b"\n", 0, at) + 1
+        behind = folded.find(b"\n", at)
         if behind < 0:
             return
-        at = text.find(wanted, behind + 1)
+        at = folded.find(needle, behind + 1)
 
 
-def _literal(text: str, *, exact: bool) -> bytes:
-    """Return a pattern for a text in UTF-8; without ``exact``, letters beyond ASCII match in both cases too."""
-    if exact or text.isascii():
-        return re.escape(text).encode()
-    cases = ({letter, letter.lower(), letter.upper()} for letter in text)
-    return b"".join(b"(?:%b)" % b"|".join(re.escape(case).encode() for case in sorted(each)) for each in cases)
+def _shown(text: bytes, wanted: str, offset: int, *, exact: bool) -> Iterator[int]:
+    """Do what :func:`_found` does for any text, in lines as they are shown: with a mark for bytes that are no text."""
+    for line in text.split(b"\n"):
+        shown = line.decode("utf-8", "replace")
+        if wanted in (shown if exact else shown.lower()):
+            yield offset
+        offset += len(line) + 1
 
 
 MEMORY_BYTES = 16 << 20
