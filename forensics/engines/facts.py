@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 from trtforensics.engines.alternatives import fastest, tuned_layer
 from trtforensics.engines.groups import LayerGroup, layer_groups
-from trtforensics.engines.neighbours import Neighbours
+from trtforensics.engines.neighbours import Neighbours, reformats_of
 from trtforensics.engines.onnx_nodes import block_of, fates, node_operators, nodes_of
 from trtforensics.engines.quantities import (
     ChannelAlignment,
     TensorFacts,
     alignment_of,
     bias_bytes,
+    known_sum,
     tensor_facts,
     weights_bytes,
     work_of,
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from trtforensics.engines.alternatives import Alternatives, OtherType, Result
-    from trtforensics.engines.neighbours import Neighbour
     from trtforensics.engines.onnx_nodes import Fate
     from trtforensics.engines.quantities import Work
     from trtforensics.engines.why import Reason
@@ -317,12 +317,12 @@ class LayerFacts:
     @cached_property
     def reformats_before(self) -> int:
         """How many reformat layers write its inputs."""
-        return _reformats(self.engine.neighbours.producers(self.layer))
+        return reformats_of(self.engine.neighbours.producers(self.layer))
 
     @cached_property
     def reformats_after(self) -> int:
         """How many reformat layers read its outputs."""
-        return _reformats(self.engine.neighbours.consumers(self.layer))
+        return reformats_of(self.engine.neighbours.consumers(self.layer))
 
     def around(self, *, before: bool) -> tuple[LayerFacts, ...]:
         """Return the layers before or behind it, through the reformats at it, and these."""
@@ -487,14 +487,3 @@ class EngineFacts:
     def by_block(self, depth: int = 2) -> tuple[LayerGroup[LayerFacts], ...]:
         """The accounts by the first ``depth`` parts of their ONNX nodes' path, slowest first."""
         return layer_groups(self.accounts, lambda layer: "/".join(layer.block.split("/")[: depth + 1]))
-
-
-def _reformats(neighbours: Sequence[Neighbour]) -> int:
-    layers = {id(neighbour.layer): neighbour.layer for neighbour in neighbours if neighbour.layer is not None}
-    return sum(layer.type in REFORMATS for layer in layers.values())
-
-
-def known_sum(values: Sequence[int | None]) -> int | None:
-    """Add numbers; None where one of them is not known."""
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None

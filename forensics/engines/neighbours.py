@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from trtforensics.model.layer_types import REFORMATS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from trtforensics.model.log import Build, EngineLayer, EngineTensor
 
 
@@ -66,3 +68,9 @@ def _joined(
         others = [other for other in by_name.get(tensor.name, ()) if other is not layer]
         neighbours += [Neighbour(tensor, other) for other in others] or [Neighbour(tensor, None)]
     return tuple(neighbours)
+
+
+def reformats_of(neighbours: Sequence[Neighbour]) -> int:
+    """Return how many of the layers at the other ends are reformats."""
+    layers = {id(neighbour.layer): neighbour.layer for neighbour in neighbours if neighbour.layer is not None}
+    return sum(layer.type in REFORMATS for layer in layers.values())

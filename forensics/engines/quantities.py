@@ -305,3 +305,9 @@ def _numbers(fields: Mapping[str, str], name: str) -> list[int]:
 
 def _size(tensors: Sequence[EngineTensor]) -> int | None:
     return element_count(tensors[0].dims) if tensors else None
+
+
+def known_sum(values: Sequence[int | None]) -> int | None:
+    """Add numbers; None where one of them is not known."""
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None

@@ -62,8 +62,8 @@ SPECIFIC = "errors"
 WRAPPED = "errors-below"
 """As :data:`SPECIFIC`, and such an error right below it: the rule's line opens the record that names the cause."""
 
-_CODE = re.compile(r"TF[1-9]\d\d|(?!TF).+")
-"""The first of three digits names a family; codes of other packages begin otherwise."""
+_CODE = re.compile(r"TF[1-9]\d{2,3}|(?!TF).+")
+"""The first digit names a family, whose three-digit codes may be used up; codes of other packages begin otherwise."""
 _BOUND = re.compile(r"(?:\d+(?:\.\d+)*)?")
 
 
@@ -137,7 +137,7 @@ class Rule:
     def __post_init__(self) -> None:
         explanation = self.explanation
         if not _CODE.fullmatch(self.code):
-            raise ValueError(f"{self.code} is no code: TF and three digits, or a text that does not begin with TF")
+            raise ValueError(f"{self.code} is no code: TF and 3 or 4 digits, or a text without TF in front")
         wanted = (explanation.fixes, explanation.sources) if self.code.startswith("TF") else ()
         if not all(
             (self.title, explanation.cause, explanation.confirm, *wanted, *(fix.text for fix in explanation.fixes))

@@ -140,6 +140,12 @@ EXAMPLES = {
 }
 """One line of every kind that is in none of the logs, of a model that does not exist."""
 
+WORDINGS = (
+    ("engine_built", b"Engine built in 12 sec."),
+    ("setup_failed", b"Engine set up failed"),
+)
+"""Further wordings of a kind, whether or not a log has it."""
+
 RECORDED = b"Error[10]: IBuilder::buildSerializedNetwork: Error Code 10: Internal Error ("
 NO_IMPLEMENTATION = b"Could not find any implementation for node {ForeignNode[a...b]}."
 
@@ -236,6 +242,12 @@ def test_regexes_and_lalr_agree_on_every_prefix(
 
 @for_each(("kind", "body"), EXAMPLES.items(), ids=list(EXAMPLES))
 def test_the_example_of_a_rare_kind_is_read_as_that_kind_only(kind: str, body: bytes) -> None:
+    assert kinds_of(body) == [kind]
+    assert by_regex(body) == reference_executor.parse(body)
+
+
+@pytest.mark.parametrize(("kind", "body"), WORDINGS)
+def test_another_wording_is_read_as_its_kind_only(kind: str, body: bytes) -> None:
     assert kinds_of(body) == [kind]
     assert by_regex(body) == reference_executor.parse(body)
 
