@@ -91,7 +91,8 @@ def sentences(kinds: Sequence[str], settle: str, case: Case) -> Iterator[Observa
     told = []
     for note in case.notes(*kinds):
         below = note.span.line + 1 if note.text("below") or _HEAD.fullmatch(note.text("text")) else note.span.line
-        if {note.span.line, below}.isdisjoint(known):
+        handed_on = any(text in note.text("text") for text in (*NO_ENGINE, *NO_RUN))
+        if not handed_on and {note.span.line, below}.isdisjoint(known):
             before = [n for n in case.notes("parse_failed") if 0 <= note.span.line - n.span.line <= NEAR][-1:]
             node = note.text("node") or next((_node_below(case, begun) for begun in before), "")
             told.append((_who(note, before, node) + note.text("text"), note, before, node))

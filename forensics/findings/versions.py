@@ -3,7 +3,9 @@
 Which version has what is known from NVIDIA's bindings 10.0 to 11.4 and from the 10.x to 11.x migration guide; options
 from trtexec's option parser (samples/common/sampleOptions.cpp of NVIDIA/TensorRT) at its tags 6.0 to 11.1: a version is
 the first tag that has the option, ``before`` the release that refuses it as unknown. The tag 9.2, whose samples are of
-8.6, is left out. They are the table ``knowledge/tables/trtexec_options.tsv``: empty bounds are none.
+8.6, is left out. They are the table ``knowledge/tables/trtexec_options.tsv``: empty bounds are none. Names of the
+Python interface are the table ``interface.tsv``: those that the bindings (python/src at the tags 8.0 to 11.1) do not
+have in all releases, of whatever class; an empty bound is the oldest of these releases or the newest.
 """
 
 from __future__ import annotations
@@ -96,3 +98,9 @@ def has_flag(version: Version | None, option: str) -> bool:
     if flag is None or version is None:
         return flag is not None and not flag.since and not flag.before
     return version.has(flag.since, flag.before)
+
+
+@cache
+def interface() -> Mapping[str, tuple[str, str]]:
+    """Return the first and the last release that has a name of the Python interface."""
+    return {row["name"]: (row["first"], row["last"]) for row in rows("interface")}

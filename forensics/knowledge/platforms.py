@@ -49,14 +49,15 @@ class Architecture:
 class Stack:
     """The software around a release, as its documents name it; empty where they do not.
 
-    ``driver`` is the least driver by CUDA major. ``python`` is a range of what the release's samples and tools ask for.
-    ``opset`` are the least and the greatest; the least is 0 where the documents name none.
+    ``cudnn`` is one for all CUDA versions, or one for each in their order. ``driver`` is the least driver by CUDA
+    major. ``python`` is a range of what the release's samples and tools ask for. ``opset`` are the least and the
+    greatest; the least is 0 where the documents name none.
     """
 
     release: Release
     platform: Platform
     cuda: tuple[str, ...]
-    cudnn: str
+    cudnn: tuple[str, ...]
     driver: Mapping[str, str]
     python: str
     jetpack: str
@@ -101,7 +102,7 @@ def architectures() -> tuple[Architecture, ...]:
 @cache
 def stacks() -> tuple[Stack, ...]:
     """Return all rows of ``stack.tsv``, oldest release first."""
-    return records("stack", Stack, release=release, cuda=words, driver=_drivers, opset=_opsets)
+    return records("stack", Stack, release=release, cuda=words, cudnn=words, driver=_drivers, opset=_opsets)
 
 
 def _listed(text: str) -> tuple[str, ...]:

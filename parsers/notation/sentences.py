@@ -23,7 +23,15 @@ if TYPE_CHECKING:
 _OF_ENGINE = "refused_load"
 _MOST_WRAPPED = 8
 """Wrappers that are taken off one message."""
-_INTERNAL = ("Internal Error (", "MyelinCheckException", "Myelin (", "INTERNAL_ERROR", "INTERNAL ERROR", "CHECK(")
+_INTERNAL = (
+    "Internal Error (",
+    "MyelinCheckException",
+    "Myelin (",
+    "INTERNAL_ERROR",
+    "INTERNAL ERROR",
+    "CHECK(",
+    "what():  Assertion ",
+)
 """What stands before checks of TensorRT's own code."""
 _BARE = re.compile(r"(?:(?:[A-Z]\w+ )*Error|Miscellaneous|OutOfMemory)\W*|[\w. -]*: ?")
 """A sentence that only names its class, or opens what stands below."""

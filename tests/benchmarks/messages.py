@@ -34,7 +34,7 @@ GENERAL = {
     *("TF702", "TF705", "TF716", "TF717", "TF718"),
 }
 """Rules for errors of any sort: what they say is what the message says."""
-CLASSES = tuple(f"TF{number}" for number in range(911, 941))
+CLASSES = tuple(f"TF{number}" for number in range(911, 943))
 """The codes of rules for classes of messages."""
 _OPENING = "[04/05/2026-06:07:08] [I] === Device Information ==="
 """What shows that the text is of a program with TensorRT."""

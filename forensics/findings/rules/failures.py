@@ -126,13 +126,27 @@ def crash(case: Case) -> Iterator[Observation]:
         )
         block = next(blocks, None)
         suspect = f" while timing {_timed(case.build, block, line)}" if block else ""
-        what = "The launch timed out" if notes[0].kind == "launch_timeout" else "An illegal memory access was made"
+        kernel = next((f" by the kernel {note.text('kernel')}" for note in notes if note.text("kernel")), "")
+        what = (
+            "The launch timed out"
+            if notes[0].kind == "launch_timeout"
+            else f"An illegal memory access was made{kernel}"
+        )
+        known = {message.span.line: message.text for message in case.build.messages}
+        running = not block and any(_RUNS.search(known.get(note.span.line, "")) for note in notes)
+        cause, fix = crash.variants["run"] if running and notes[0].kind == "illegal_access" else ("", "")
         yield Observation(
             f"{what}{suspect}",
             [*([block.span] if block else []), *(note.span for note in notes)],
             settle="A run under compute-sanitizer: CUDA reports errors late" if suspect else "",
             layers=(block.layer,) if block else (),
+            cause=cause,
+            fix=fix,
         )
+
+
+_RUNS = re.compile(r"[eE]nqueue|executionContext|[eE]xecute\b|Myelin \(")
+"""What an error names that came while the engine ran."""
 
 
 def _timed(build: Build, block: OpenBlock, line: int) -> str:

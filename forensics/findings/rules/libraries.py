@@ -11,6 +11,7 @@ from trtforensics.findings.finding import Observation, Severity, Step
 from trtforensics.findings.observations import followed_by, near, observe, quoted, unexplained
 from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import engine_path, trtexec
+from trtforensics.findings.versions import interface
 from trtforensics.knowledge.operators import is_operator
 from trtforensics.knowledge.terms import error_code
 
@@ -49,6 +50,39 @@ def libraries(case: Case) -> Iterator[Observation]:
     notes = case.notes("nvrtc_differs", "nvrtc_architecture")
     title = "The NVRTC (CUDA version) that is loaded is not the one that is needed"
     yield from observe(notes, title, severity=Severity.ERROR)
+
+
+@explained("TF659")
+def interface_gone(case: Case) -> Iterator[Observation]:
+    """Name what this TensorRT no longer has, with the last release that has it, where that is known."""
+    unknown = "was removed in a later TensorRT than it was written for"
+    yield from _outside(case, "attribute_gone", 1, "TensorRT has up to {}", unknown)
+
+
+@explained("TF667")
+def interface_new(case: Case) -> Iterator[Observation]:
+    """Name what this TensorRT does not have yet, with the first release that has it, where that is known."""
+    unknown = "came with a later TensorRT than the one that is installed"
+    yield from _outside(case, "attribute_new", 0, "came with TensorRT {}", unknown)
+
+
+def _outside(case: Case, kind: str, bound: int, known: str, unknown: str) -> Iterator[Observation]:
+    """Report names with that bound, and names of a kind of notes of which nothing is known."""
+    notes = {note.span.line: note for note in case.notes("attribute_of", kind)}
+    for name, alike in grouped(notes.values(), lambda note: note.text("name")).items():
+        bounds = interface().get(name, ("", ""))
+        if bounds[bound] or (alike[0].kind == kind and not any(bounds)):
+            which = known.format(bounds[bound]) if bounds[bound] else unknown
+            yield from observe(alike, f"The program uses {name}, which {which}")
+
+
+@explained("TF428")
+def interface_lacks(case: Case) -> Iterator[Observation]:
+    """Name what neither knows."""
+    other = {note.span.line for note in case.notes("attribute_gone", "attribute_new")}
+    for note in case.notes("attribute_of"):
+        if note.text("name") not in interface() and note.span.line not in other:
+            yield from observe([note], f"This TensorRT's {note.text('type').split('.')[-1]} has no {note.text('name')}")
 
 
 @explained("TF622")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import listed
@@ -9,7 +10,7 @@ from trtforensics.engines.requests import WEAK_FLAGS, command_span
 from trtforensics.findings.finding import Observation, Severity, Step
 from trtforensics.findings.observations import observe
 from trtforensics.findings.rule import explained
-from trtforensics.findings.steps.commands import default_level, given_flags, trtexec
+from trtforensics.findings.steps.commands import default_level, given_flags, options, trtexec
 from trtforensics.findings.versions import flags_of
 
 if TYPE_CHECKING:
@@ -142,6 +143,20 @@ def guessed_shape(case: Case) -> Iterator[Observation]:
     for note in case.notes("poly_shape_unfit"):
         title = f"{note.text('tensor')} does not run at the shape given, {note.text('shape')}: the model fixes another"
         yield from observe([note], title, cause=cause, fix=fix, same_as=title)
+
+
+@explained("TF462")
+def other_shape(case: Case) -> Iterator[Observation]:
+    """Name the inputs whose shape in the run is not the one that tactics were timed for, with both."""
+    given = dict(option.partition("=")[::2] for option in options(case))
+    run, tuned = (dict(_NAMED.findall(given.get(flag, ""))) for flag in ("--shapes", "--optShapes"))
+    other = [f"{name} {run[name]}, tuned for {tuned[name]}" for name in run if tuned.get(name, run[name]) != run[name]]
+    span = command_span(case.build)
+    if other and span is not None and case.build.results:
+        yield Observation(f"The run's shapes are not those of the tuning: {listed(other)}", (span,))
+
+
+_NAMED = re.compile(r"([^,'\"]+?)'?:([0-9x]+)")
 
 
 @explained("TF404")

@@ -77,14 +77,12 @@ def differs(case: Case) -> Iterator[Observation]:
     nan = {
         note.text("runner").partition("-")[0]: note for note in lost if note.text("tensor") == lost[0].text("tensor")
     }
-    if len(nan) > 1:
-        cause, fix = differs.variants["nan"]
-        yield Observation(
-            f"{next(iter(nan.values())).text('tensor')} is NaN in {' and '.join(nan)} alike: TensorRT is not the cause",
-            [*(note.span for note in nan.values()), *(note.span for note in notes)],
-            cause=cause,
-            fix=fix,
-        )
+    others = {note.text("tensor") for note in case.notes("poly_stats") if note not in lost}
+    if len(nan) > 1 or ("trt" in nan and lost[0].text("tensor") in others):
+        cause, fix = differs.variants["nan" if len(nan) > 1 else "lost"]
+        who = f"{' and '.join(nan)} alike: TensorRT is not the cause" if len(nan) > 1 else "TensorRT alone"
+        spans = [*(note.span for note in nan.values()), *(note.span for note in notes)]
+        yield Observation(f"{lost[0].text('tensor')} is NaN in {who}", spans, cause=cause, fix=fix)
         return
     lost_values = _lost(case, [note.span for note in notes])
     if lost_values is not None:

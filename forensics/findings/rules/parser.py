@@ -176,7 +176,6 @@ def reshape(case: Case) -> Iterator[Observation]:
     for note in case.notes("reshape_fails"):
         title = f"Reshape {{names}} does not fit its input {note.text('tensor')}"
         yield from observe([note], title, names="layer", steps=steps)
-    yield from observe(case.notes("reshape_shape"), "A Reshape of a shape tensor has several dimensions", steps=steps)
     yield from observe(
         case.notes("reshape_zero"),
         "Reshape dimensions might be zero, where zero means 'as the input'",

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 _MANY = 0.2
 """Share of the layers from which reformats are reported even where they change no type."""
 _SMALL = 5
-"""Number of layers below which reformats are not judged: in tiny engines they always weigh much."""
+"""Number of layers below which only two reformats that are half of them count: in tiny engines one weighs much."""
+_HALF, _SEVERAL = 0.49, 2
 
 
 @explained("TF606")
@@ -83,7 +84,8 @@ def reformats(case: Case) -> Iterator[Observation]:
     layers = case.engine
     copies = [layer for layer in layers if is_reformat(layer) and not is_quantize_node(layer)]
     changing = [layer for layer in copies if _changes_type(layer)]
-    if not changing and (len(copies) <= _MANY * len(layers) or len(layers) < _SMALL):
+    least = _MANY if len(layers) >= _SMALL else _HALF
+    if not changing and (len(copies) <= least * len(layers) or len(copies) < _SEVERAL):
         return
     cost = cost_of(case, copies)
     cause, fix = ("", "") if changing else reformats.variants["layout"]

@@ -134,6 +134,7 @@ def test_stacks() -> None:
     (minor,), (patch,) = stack_of((10, 13, 0, 35)), stack_of((10, 13, 2))
     assert (minor.cuda, patch.cuda) == (("12.9", "11.8"), ("13.0", "12.9"))
     assert patch.driver == {"13": "580", "12": "525"}
+    assert [(stack.cuda, stack.cudnn) for stack in stack_of((8, 5))] == [(("11.8", "10.2"), ("8.6", "8.4"))]
     assert [stack.opset for version in ((8, 6), (10, 1), (10, 5)) for stack in stack_of(version)] == [
         (0, 17),
         (9, 20),

@@ -54,7 +54,7 @@ COLUMNS = {
         "release": rf"{RELEASE}(\.\d)?",
         "platform": "|".join(get_args(platforms.Platform)),
         "cuda": rf"({RELEASE}( (?=.)|$))*",
-        "cudnn": OPTIONAL,
+        "cudnn": rf"({RELEASE}( (?=.)|$))*",
         "driver": r"(\d+:\d+( (?=.)|$))*",
         "python": r"(\d[\d.]*-[\d.]*)?",
         "jetpack": r"(\d[\d.]*)?",
@@ -62,6 +62,7 @@ COLUMNS = {
         "opset": r"(\d*-\d+)?",
         "source": TEXT,
     },
+    "interface": {"name": r"[a-z]\w*", "first": OPTIONAL, "last": OPTIONAL},
     "dla": {"operator": r"\w+", "runs": "native|rewritten|build-time|no", "first": RELEASE, "source": TEXT},
     "error_codes": {
         "kind": "builder|cuda|parser",
@@ -87,6 +88,7 @@ def order(table: str, row: Mapping[str, str]) -> tuple[object, ...]:
         "error_codes": ("kind", "code"),
         "remedies": ("operator", "when"),
         "dla": ("operator",),
+        "interface": ("name",),
     }[table]
     numeric = {"first", "sm", "release", "jetpack", "code"}
     return tuple(numbers(row[key]) if key in numeric else row[key] for key in keys)

@@ -487,6 +487,12 @@ CONFIGURATION = {
         "to: 1x3x8x8",
         "I Set shape of input tensor x for optimization profile 0 to: MIN=1x3x8x8 OPT=1x3x8x8 MAX=1x3x8x8",
     ),
+    "TF462": Example(
+        "I === Model Options ===\nI GPU Compute Time: min = 28.4 ms, max = 30.3 ms, mean = 29.2 ms, median = 29.2 ms\n"
+        "> | &&&& PASSED TensorRT.trtexec [TensorRT v8601] # trtexec --onnx=m.onnx --minShapes=x:1x4 --optShapes=x:64x4 "
+        "--maxShapes=x:64x4 --shapes=x:1x4",
+        "| &&&& PASSED TensorRT.trtexec [TensorRT v8601] # trtexec --onnx=m.onnx --optShapes=x:64x4 --shapes=x:64x4",
+    ),
     "TF404": Example(
         "> e Static model does not take explicit shapes since the shape of inference tensors will be determined by "
         "the model itself",

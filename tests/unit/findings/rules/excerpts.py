@@ -332,14 +332,14 @@ EXCERPTS = {
     "TF915": ("E cudaMallocHost returned a null pointer", "E malloc returned a null pointer"),
     "TF916": ("E The plugin library vendor.so was not understood", "E The plugin vendor was not understood"),
     "TF917": ("E Cannot write the results to the file out/times.csv", "E Cannot reach the results"),
-    "TF918": ("E Failed to create the padding layer.", "E Failed: the padding layer."),
+    "TF918": ("E Failed to set the colour.", "E Failed: the colour."),
     "TF919": ("E The refitter lacks weights for conv3, refit again", "E The fitter lacks weights for conv3"),
     "TF920": ("E Alpha and beta are mutually exclusive", "E Alpha and beta are alike"),
     "TF921": ("E This file wants version 9 of the runtime", "E This file wants a runtime"),
     "TF922": ("E The optimization profile 3 is not there", "E The thing 3 is not there"),
     "TF923": ("E Give --depth a whole number, it is 2.5", "E Give depth a whole number, it is 2.5"),
     "TF924": ("E The zero point has to be 0.", "E The point has to be 0."),
-    "TF925": ("E The slope is one of the constants.", "E The slope is one of the letters."),
+    "TF925": ("E The slope must be a constant.", "E The slope must be a letter."),
     "TF926": ("E Slope cannot be dynamic.", "E Slope cannot be green."),
     "TF927": ("E Slope wants FP16 values.", "E Slope wants green values."),
     "TF928": ("E Slope wants rank 3.", "E Slope wants row 3."),
@@ -409,6 +409,134 @@ EXCERPTS = {
     "TF511": (
         "| [TensorRT EP] Could not read timing cache from: a.timing. A new timing cache will be generated and written.",
         "| [TensorRT EP] Could not read the file a.timing",
+    ),
+    "TF116": (
+        "| [8] No importer registered for op: ATen",
+        "| [8] No importer for op: ATen",
+    ),
+    "TF117": (
+        '| C++ exception with description "Attribute not found: axes" thrown',
+        '| C++ exception with description "axes"',
+    ),
+    "TF118": (
+        "| ERROR: builtin_op_importers.cpp:241 In function combineTensorsElementwise:",
+        "| ERROR: In function combineTensors:",
+    ),
+    "TF119": (
+        "| In node 5 (importUnsqueeze): Assertion failed: volume == get_shape_size(old_shape)",
+        "| In node 5 (importUnsqueeze): Assertion failed: volume == 3",
+    ),
+    "TF120": (
+        "E Internal Error (Reshape_6: IShuffleLayer applied to shape tensor must have 0 or 1 reshape dimensions)",
+        "E Internal Error (Reshape_6: IShuffleLayer has dimensions)",
+    ),
+    "TF121": (
+        "| Failed to sort model topologically, exiting ...",
+        "| The model is sorted topologically",
+    ),
+    "TF122": (
+        "E onnx2trt_utils.cpp:748: Found unsupported datatype (8) when importing initializer: names",
+        "E onnx2trt_utils.cpp:748: importing initializer: names",
+    ),
+    "TF254": (
+        "E Error Code 2: Internal Error (Assertion mIndex >= 0 failed.symbol is not concrete)",
+        "E Error Code 2: Internal Error (Assertion mIndex >= 0 failed.)",
+    ),
+    "TF255": (
+        "E [pluginV2Runner.cpp::getInputHostScale::88] Error Code 2: Internal Error (Assertion scales.size() == 1)",
+        "E [pluginV2Runner.cpp::getInput::88] Error Code 2: Internal Error (Assertion scale)",
+    ),
+    "TF256": (
+        "| Net TRT outputs don't match with the original model. Cosine sim score: nan Threshold: 0.99",
+        "| Net TRT outputs match the original model. Cosine sim score: 0.999",
+    ),
+    "TF353": (
+        "E Input 0's element type (int8) differs from input 1's element type (float)",
+        "E Input 0's element type is float",
+    ),
+    "TF426": (
+        "| ValueError: could not broadcast input array from shape (12) into shape (24)",
+        "| ValueError: could not reshape the array",
+    ),
+    "TF427": (
+        "| RuntimeError: expected scalar type Half but found Float",
+        "| RuntimeError: expected scalar type Half",
+    ),
+    "TF428": (
+        "| AttributeError: 'tensorrt.tensorrt.Builder' object has no attribute 'colour'",
+        "| AttributeError: 'Builder' object has no attribute 'colour'",
+    ),
+    "TF429": (
+        "| OpenCV is required to run INT8 calibrator",
+        "| OpenCV runs the INT8 calibrator",
+    ),
+    "TF430": (
+        "| Failed to read image for calibration",
+        "| Read image for calibration",
+    ),
+    "TF431": (
+        "| INT8_CALIB_BATCH_SIZE not set",
+        "| INT8_CALIB_BATCH_SIZE is set",
+    ),
+    "TF432": (
+        "| unable to autofill for 'net', either all model tensor configuration should specify their dims or none.",
+        "| autofilled 'net'",
+    ),
+    "TF433": (
+        "| unable to autofill for 'net', configuration specified invalid profile 3 .",
+        "| configuration specified profile 3 for 'net'",
+    ),
+    "TF434": (
+        "| Assertion failed: position_ids: expected 2 dims, provided 3 dims",
+        "| Assertion failed: position_ids: expected, provided",
+    ),
+    "TF435": (
+        "| Assertion failed: max_context_len <= mMaxContextLength",
+        "| Assertion failed: max_context_len <= 5",
+    ),
+    "TF436": (
+        "| Assertion failed: freeBlockIterator.has_value()",
+        "| Assertion failed: blockIterator.has_value()",
+    ),
+    "TF437": (
+        "| AssertionError: The value updated is not the same shape as the original.",
+        "| The value updated has the shape of the original.",
+    ),
+    "TF439": (
+        "| Loading TensorRT engine: net.onnx",
+        "| Loading TensorRT engine: net.engine",
+    ),
+    "TF460": (
+        "| RuntimeError: Error while setting the input shape",
+        "| RuntimeError: the input shape",
+    ),
+    "TF461": (
+        "| Expected input tensors to have device cuda, found device cpu",
+        "| Expected input tensors to have device cuda",
+    ),
+    "TF941": (
+        "E Unable to create shuffle layer from node: 37",
+        "E Unable: shuffle layer from node: 37",
+    ),
+    "TF942": (
+        "E Builder creation failed",
+        "E Builder creation worked",
+    ),
+    "TF123": (
+        "E (Unnamed Layer* 88) [Constant]: invalid weights type of Bool",
+        "E (Unnamed Layer* 88) [Constant]: weights of Bool",
+    ),
+    "TF124": (
+        "E ratio: network input that is shape tensor must have type Int32",
+        "E ratio: network input must have type Int32",
+    ),
+    "TF463": (
+        "W a.cpp:5: Attribute bias not found in plugin node! Ensure that the plugin creator has a default value",
+        "W a.cpp:5: Attribute bias found in plugin node",
+    ),
+    "TF464": (
+        "| builder.cpp::setMaxBatchSize::135, condition: batchSize > 0 && batchSize <= MAX_BATCH_SIZE",
+        "| builder.cpp::setMaxBatchSize::135, condition: batchSize > 0",
     ),
 }
 """By code: the line with which the rule must speak, and the look-alike where it must not."""

@@ -48,6 +48,10 @@ UNREGISTERED = (
 EXTERNAL = (
     "E WeightsContext.cpp:178: Failed to open file: head.onnx.data\nE (parseGraph): Failed to import initializer\n"
 )
+UNSET = (
+    "W Unset previous flag because kREFIT, kREFIT_INDIVIDUAL and kREFIT_IDENTICAL are mutually exclusive.\n"
+    "E Error Code 3: API Usage Error (Parameter check failed, condition: engine.isRefittable())\n"
+)
 REFUSED = (
     'E ModelImporter.cpp:140: While parsing node number 3 [Det -> "d"]:\n'
     "| Node name: /a/Det\nE ModelImporter.cpp:151: ERROR: onnxOpCheckers.cpp:1130 In function checkDet:\n| [8] false\n"
@@ -77,7 +81,8 @@ TORCH = "| RuntimeError: Building serialized network failed in TensorRT\n"
         (REFUSED + RESTATED, "TF108", {"TF146"}),
         (NODE_DUMP + CONSTANT, "TF140", {"TF108", "TF156"}),
         (UNREGISTERED, "TF150", set()),
-        (EXTERNAL, "TF131", set()),
+        (EXTERNAL, "TF131", {"TF132"}),
+        (UNSET, "TF408", {"TF604"}),
     ],
 )
 def test_what_follows_stands_below_its_root(lines: str, root: str, below: set[str], tmp_path: Path) -> None:
@@ -109,7 +114,9 @@ def test_a_plugin_that_was_created_refutes_that_its_library_is_missing(
     assert not any(created in one.title for one in findings if one.code == "TF609")
 
 
-@pytest.mark.parametrize(("least", "title"), [("nan", "y is NaN in trt and onnxrt alike"), ("0.5", "y differs")])
+@pytest.mark.parametrize(
+    ("least", "title"), [("nan", "y is NaN in trt and onnxrt alike"), ("0.5", "y is NaN in TensorRT alone")]
+)
 def test_nan_in_both_runners_refutes_a_fault_of_tensorrt(least: str, title: str, tmp_path: Path) -> None:
     shown = [
         f"I         {runner}-runner-N0-1/2/26-10:00:01: y | Stats: mean={value}, std-dev=1, min={value} at (0,), "
