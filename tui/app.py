@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.app import App, SystemCommand
-from textual.binding import Binding
 from textual.filter import NoColor
 from textual.widget import Widget
 
 from trtforensics.console.diagnostics import ExitCode
 from trtforensics.errors import ForensicsError
 from trtforensics.tui import user_files
+from trtforensics.tui.bindings import bound
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from textual.binding import BindingType
+    from textual.binding import Binding, BindingType
     from textual.dom import DOMNode
     from textual.screen import Screen
     from textual.types import CSSPathType
@@ -66,10 +66,7 @@ class TerminalApp(App[ForensicsError]):
     COMMAND_PALETTE_DISPLAY = "Ctrl+P"
     NOTIFICATION_TIMEOUT = 6
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+c", "interrupt", "Copy the selected text", show=False),
-        Binding("T", "next_theme", "Next theme", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bound("TerminalApp")]
 
     def __init__(self, first: Screen[ForensicsError]) -> None:
         # By default Textual turns NO_COLOR into shades of grey; with ANSI colours its filter drops all colour.

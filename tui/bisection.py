@@ -6,13 +6,13 @@ from datetime import datetime, timezone
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
 
 from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.session.view import view_directory
 from trtforensics.errors import ForensicsError
 from trtforensics.parsers.text.text import LogText
+from trtforensics.tui.bindings import bound
 from trtforensics.tui.files import FilesScreen
 from trtforensics.tui.issue import quoted_issue
 from trtforensics.tui.live_text import LiveText
@@ -64,21 +64,7 @@ class BisectionScreen(FilesScreen):
     KEYS = "bisection"
     TEXT: ClassVar[str] = "log"
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("1", "view('probes')", "Probes"),
-        Binding("2", "view('answer')", "Answer"),
-        Binding("3", "view('details')", "Details", show=False),
-        Binding("4", "log('build')", "Build log"),
-        Binding("5", "log('errors')", "Build errors", show=False),
-        Binding("6", "log('check')", "Check log"),
-        Binding("d", "compare", "Diff two probes"),
-        Binding("r", "reload", "Reload", show=False),
-        Binding("slash", "ask_search", "Search", key_display="/"),
-        Binding("n", "search(False)", "Next", show=False),
-        Binding("N", "search(True)", "Previous", show=False),
-        Binding("escape", "leave", "Back to the probes", show=False),
-        Binding("question_mark", "help", "Help", key_display="?"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bound("BisectionScreen")]
 
     def __init__(self, path: Path, max_bytes: int) -> None:
         probe_list: RowList[Probe] = RowList(Presentation(), id="probes")
@@ -157,7 +143,9 @@ class BisectionScreen(FilesScreen):
         from trtforensics.tui.log.screen import LogScreen
 
         try:
-            session = open_log(str(path), self._max_bytes)
+            errors = path.with_name(_LOGS["errors"][0])
+            part = str(errors) if errors.is_file() and errors.stat().st_size else None
+            session = open_log(str(path), self._max_bytes, part)
         except ForensicsError as error:
             self.say(str(error))
         else:

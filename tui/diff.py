@@ -6,7 +6,6 @@ import shlex
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.worker import get_current_worker
@@ -15,6 +14,7 @@ from trtforensics.comparison.differences import DifferenceType
 from trtforensics.comparison.times import LayerDelta
 from trtforensics.console.counting import counted
 from trtforensics.errors import ForensicsError
+from trtforensics.tui.bindings import bound
 from trtforensics.tui.files import FilesScreen
 from trtforensics.tui.issue import quoted_issue
 from trtforensics.tui.rows.diff_rows import (
@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 TALL = 30
 """Height of the screen in cells from which the lines of a row have room below the map."""
 
+_PANES = ("rows", "places", "good", "bad")
+"""The panes, by the ids of what is focused in them, in the order of their keys."""
 _SIDES = {"good": Role.GOOD, "bad": Role.ERROR}
 
 
@@ -62,14 +64,7 @@ class DiffScreen(FilesScreen):
 
     KEYS = "diff"
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *FIRST_KEYS,
-        Binding("f", "ask_filter", "Filter"),
-        Binding("escape", "leave", "Drop filter, back to the map", show=False),
-        Binding("0", "only('')", "All", show=False),
-        Binding("s", "sort", "Time/causes"),
-        *(Binding(str(type_.rank + 1), f"only('{type_}')", type_.capitalize(), show=False) for type_ in DifferenceType),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*FIRST_KEYS, *bound("DiffScreen")]
 
     def __init__(self, good: str, bad: str, *, kind: Kind | None, max_bytes: int) -> None:
         rows = RowList(differences(scored=False), id="rows")
@@ -170,12 +165,12 @@ class DiffScreen(FilesScreen):
         self._sides.show(*sides_line(comparison))
         summary = comparison.summary()
         pieces = [Piece(" s time ", Role.STRONG if times is not None else Role.DIM)] if self._is_timed else []
-        pieces += [Piece(" 0 all ", Role.STRONG if times is None and self._only is None else Role.DIM)]
+        pieces += [Piece(" v all ", Role.STRONG if times is None and self._only is None else Role.DIM)]
         if self._about is not None:
             pieces = [Piece(f" time › {clip(self._about.name, 40)} ", Role.STRONG), *pieces]  # noqa: RUF001 - an arrowhead
         for type_ in DifferenceType:
             role = Role.STRONG if type_ is self._only else Role.DIM
-            pieces += [Piece(f" {type_.rank + 1} {type_}", role), Piece(f" {summary[type_]} ", Role.ACCENT)]
+            pieces += [Piece(f" {type_}", role), Piece(f" {summary[type_]} ", Role.ACCENT)]
         self._types.show(*pieces)
         self._follow_row()
         self.say("")
@@ -198,9 +193,19 @@ class DiffScreen(FilesScreen):
     def _is_timed(self) -> bool:
         return self._comparison is not None and self._comparison.times.layers is not None
 
-    def action_only(self, type_: str) -> None:
-        """Show the differences of one type, or all."""
-        self._show_differences(DifferenceType(type_) if type_ else None)
+    def action_next_kind(self) -> None:
+        """Show all differences, then those of one type after the other that has some."""
+        summary = self._comparison.summary() if self._comparison else {}
+        kinds = (None, *(type_ for type_ in DifferenceType if summary.get(type_)))
+        begins = (self._is_timed and self._as_map) or self._about is not None
+        self._show_differences(kinds[0 if begins else (kinds.index(self._only) + 1) % len(kinds)])
+
+    def action_view(self, name: str) -> None:
+        """Go to a pane; the map of a low screen makes room for it."""
+        if self._as_map and name != "rows":
+            self._show_differences()
+        pane = self.query_one(f"#{name}")
+        (pane.view if isinstance(pane, TextPane) else pane).focus()
 
     def _show_differences(self, only: DifferenceType | None = None, of: LayerDelta | None = None) -> None:
         self._as_map, self._only, self._about = False, only, of
@@ -305,7 +310,7 @@ class CandidatesScreen(ModalScreen[None]):
     in a thread, as it may read a log.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", "Close", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [*bound("CandidatesScreen")]
 
     def __init__(self, layers: dict[str, LayerView | None], read: Callable[[LayerView], CandidateTable]) -> None:
         super().__init__()

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.binding import Binding
-
+from trtforensics.tui.bindings import bound
 from trtforensics.tui.rows.pieces import Piece, Role
 from trtforensics.tui.screen import SourceScreen
 from trtforensics.tui.widgets.log_view import LogView
@@ -25,7 +24,7 @@ class FilesScreen(SourceScreen):
     TEXT: ClassVar[str] = "file"
     """What a text is called in which a search finds nothing."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("p", "prefixes", "Prefix", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [*bound("FilesScreen")]
 
     def __init__(self, source: str, rows: VirtualList) -> None:
         super().__init__(source)

@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
 
 from trtforensics.console.counting import counted
@@ -15,6 +14,7 @@ from trtforensics.findings.checking import ANY, check
 from trtforensics.findings.target import RTX, ModelTarget
 from trtforensics.knowledge.operators import releases_that_differ
 from trtforensics.tables.filtering import FilterError
+from trtforensics.tui.bindings import bound
 from trtforensics.tui.issue import quoted_issue
 from trtforensics.tui.log.findings import FindingList
 from trtforensics.tui.rows.node_rows import NEIGHBOURS, NODES, NodeRow, neighbours, node_rows
@@ -43,15 +43,7 @@ class ModelScreen(SourceScreen):
 
     KEYS = "model"
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *FIRST_KEYS,
-        Binding("f", "ask_filter", "Filter"),
-        Binding("t", "target(1)", "Target"),
-        Binding("5", "open('findings')", "Findings"),
-        Binding("o", "open('nodes')", "Nodes"),
-        Binding("x", "neighbours", "Neighbours"),
-        Binding("escape", "leave", "Drop filter", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*FIRST_KEYS, *bound("ModelScreen")]
 
     def __init__(self, path: str) -> None:
         super().__init__(path)

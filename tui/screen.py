@@ -6,18 +6,17 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.binding import Binding
 from textual.containers import Horizontal
 from textual.screen import Screen
-from textual.widgets import Footer
 
 from trtforensics.console.counting import counted
 from trtforensics.console.diagnostics import ExitCode
-from trtforensics.console.output import form_of, write_pieces
+from trtforensics.console.output import form_of, write_bytes, write_pieces
 from trtforensics.errors import ForensicsError, UsageError
-from trtforensics.tables.forms import in_pieces
+from trtforensics.tables import forms
+from trtforensics.tui.bindings import bound
 from trtforensics.tui.rows.pieces import Piece, Role, clip
-from trtforensics.tui.widgets.dialogs import FileQuestion, HelpScreen, keys_of
+from trtforensics.tui.widgets.dialogs import HelpScreen, KeyFooter, TextQuestion, keys_of, whole
 from trtforensics.tui.widgets.log_view import LogView
 from trtforensics.tui.widgets.search import Prompt
 from trtforensics.tui.widgets.virtual_list import WIDE, LineBar, VirtualList
@@ -33,17 +32,12 @@ if TYPE_CHECKING:
     from trtforensics.tables.table import Table
     from trtforensics.tui.rows.pieces import Line
 
-_FORMS = {".csv": "csv", ".md": "markdown", ".json": "json"}
+_FORMS = {".csv": "csv", ".md": "markdown", ".json": "json", ".parquet": "parquet"}
 
 REST_S = 0.1
 """Seconds without a move after which the cursor rests."""
 
-FIRST_KEYS = (
-    Binding("question_mark", "help", "Help", key_display="?"),
-    Binding("slash", "ask_search", "Search", key_display="/"),
-    Binding("n", "search(False)", "Next"),
-    Binding("N", "search(True)", "Previous", show=False),
-)
+FIRST_KEYS = bound("FIRST_KEYS")
 """Keys of every screen, where the footer begins with them."""
 
 
@@ -56,14 +50,7 @@ class SourceScreen(Screen[ForensicsError]):
     KEYS: ClassVar[str]
     """The name of the screen in the table of keys."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("q", "quit", "Quit"),
-        Binding("y", "copy_row", "Copy the row", show=False),
-        Binding("Y", "copy_line", "Copy the log line", show=False),
-        Binding("c", "copy_command", "Copy the next command", show=False),
-        Binding("E", "export", "Export the pane", show=False),
-        Binding("I", "copy_issue", "Copy an issue", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bound("SourceScreen")]
 
     def __init__(self, source: str) -> None:
         super().__init__()
@@ -82,7 +69,7 @@ class SourceScreen(Screen[ForensicsError]):
         yield from self.panes()
         yield Horizontal(self.prompt.label, self.prompt, id="asking")
         yield self.status_bar
-        yield Footer()
+        yield KeyFooter()
 
     def panes(self) -> Iterable[Widget]:
         """Yield what stands between the title and the prompt."""
@@ -165,6 +152,13 @@ class SourceScreen(Screen[ForensicsError]):
         """The focused list."""
         return self.focused if isinstance(self.focused, VirtualList) else None
 
+    def action_whole(self) -> None:
+        """Show the row under the cursor and the line that it cites, wrapped; nothing of them is cut."""
+        pane, cited = self.pane, self.cited()
+        row = [] if pane is None or isinstance(pane, LogView) or not pane.row_count() else [pane.row(pane.cursor, WIDE)]
+        line = [f"{cited[0]}:{cited[1]}", cited[2]] if cited else []
+        self.app.push_screen(whole([*map(row_text, row), *([""] if row and line else []), *line]))
+
     def action_copy_row(self) -> None:
         """Copy the row under the cursor, its columns two blanks apart."""
         pane = self.pane
@@ -208,7 +202,7 @@ class SourceScreen(Screen[ForensicsError]):
                 else:
                     self.notify(f"wrote {counted(len(list(table.rows)), 'row')} to {path}", markup=False)
 
-        question = FileQuestion("write this pane to", proposed_name(self.source, pane.id))
+        question = TextQuestion("write this pane to", proposed_name(self.source, pane.id))
         self.app.push_screen(question, write)
 
 
@@ -235,4 +229,7 @@ def write_table(table: Table, path: str) -> None:
     form = form_of(path, _FORMS)
     if target.exists():
         raise UsageError(path, "is there already", "Give another name")
-    write_pieces(target, in_pieces(table, form))
+    if form in forms.BINARY_FORMS:
+        write_bytes(target, forms.parquet_of(forms.to_arrow(table)))
+    else:
+        write_pieces(target, forms.in_pieces(table, form))

@@ -27,10 +27,13 @@ class LogSession:
     Its text can be shown before, while and after it is parsed; it is that of all files, one behind the other.
     """
 
-    def __init__(self, source: Source, others: Sequence[str] = (), *, has_log: bool = True) -> None:
+    def __init__(
+        self, source: Source, others: Sequence[str] = (), *, has_log: bool = True, part: str | None = None
+    ) -> None:
         """Take a source that is not read yet; ``others`` are read with it: layers, profiles, times and the model.
 
-        Without a log, ``source`` is the first of the files.
+        Without a log, ``source`` is the first of the files. ``part`` is the other stream of the log's program, read
+        behind it.
         """
         from trtforensics.parsers.text.text import LogText
 
@@ -42,6 +45,7 @@ class LogSession:
         """The files that were joined to the log; none before it is parsed."""
         self._source = source
         self._others = tuple(others)
+        self._part = part
         self._has_log = has_log
         self._layers: EngineInfo | None = None
         self._seen = self._stat()
@@ -55,10 +59,15 @@ class LogSession:
         """Whether it is a regular file, which may grow and can be read again."""
         return self._source.size is not None
 
+    @property
+    def identity(self) -> list[int]:
+        """Numbers that tell a source that has not changed since it was opened."""
+        return list(self._seen or ())
+
     def _stat(self) -> tuple[int, ...] | None:
         """Return what changes when any of the files does; None where one is gone."""
         try:
-            stats = [Path(path).stat() for path in (self.name, *self._others) if path != "-"]
+            stats = [Path(path).stat() for path in (self.name, *self._others, self._part or "-") if path != "-"]
         except OSError:
             return None
         return tuple(value for stat in stats for value in (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns))
@@ -86,7 +95,7 @@ class LogSession:
         from trtforensics.parsers.text.source import open_source
 
         source = open_source(self.name, max_bytes=self._source.max_bytes)
-        return LogSession(source, self._others, has_log=self._has_log)
+        return LogSession(source, self._others, has_log=self._has_log, part=self._part)
 
     def place(self, line: int) -> tuple[str, int]:
         """Return the file that a line of the text is of, and its number there."""
@@ -118,6 +127,8 @@ class LogSession:
         if not self._has_log:
             self._source.close()
             return self._joined(None)
+        if self._part is not None:
+            return self._parsed_with(self._part)
         try:
             log = read_build_log(
                 self._source,
@@ -130,6 +141,18 @@ class LogSession:
         except ReadingCancelled:
             return None
         return self._joined(log) if self._others else log
+
+    def _parsed_with(self, part: str) -> BuildLog:
+        from trtforensics.engines.joining import NumberedFile
+        from trtforensics.sources.build_log import load_build_log
+
+        self._source.close()
+        log = load_build_log((self.name, part), max_bytes=self._source.max_bytes)
+        _read_into(self.text, self.name, self._source.max_bytes)
+        first = len(self.text) + 1
+        _read_into(self.text, part, self._source.max_bytes)
+        self.files = (NumberedFile(part, "the program's errors", first, len(self.text) - first + 1),)
+        return log
 
     def _joined(self, log: BuildLog | None) -> BuildLog:
         """Join the files, and put their texts behind that of the log."""
@@ -161,15 +184,15 @@ class LogSession:
         return judge(inputs, Suppression.of((), settings_for(Path.cwd())))
 
 
-def open_log(path: str, max_bytes: int) -> LogSession:
-    """Open a build log.
+def open_log(path: str, max_bytes: int, part: str | None = None) -> LogSession:
+    """Open a build log; ``part`` is read behind it, as :class:`LogSession` says.
 
     Raises:
         SourceError: The file cannot be read.
     """
     from trtforensics.parsers.text.source import open_source
 
-    return LogSession(open_source(path, max_bytes=max_bytes))
+    return LogSession(open_source(path, max_bytes=max_bytes), part=part)
 
 
 def text_of(path: str, max_bytes: int) -> LogText:

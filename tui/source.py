@@ -6,12 +6,12 @@ import shlex
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.binding import Binding
 from textual.containers import Horizontal, Vertical
 
 from trtforensics.comparison.differences import DifferenceType, aspect_text
 from trtforensics.console.counting import counted, milliseconds
 from trtforensics.model.timings import tactic_text
+from trtforensics.tui.bindings import bound
 from trtforensics.tui.files import FilesScreen
 from trtforensics.tui.issue import quoted_issue
 from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, fit, fit_right
@@ -69,13 +69,7 @@ class LayersScreen(FilesScreen):
 
     KEYS = "source"
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *FIRST_KEYS,
-        Binding("f", "ask_filter", "Filter"),
-        Binding("escape", "leave", "Drop filter", show=False),
-        Binding("left_square_bracket", "document(-1)", "Previous document", show=False),
-        Binding("right_square_bracket", "document(1)", "Next document", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*FIRST_KEYS, *bound("LayersScreen")]
 
     def __init__(self, path: str, *, kind: Kind, max_bytes: int) -> None:
         layers = RowList(SOURCE_LAYERS, id="rows")

@@ -53,7 +53,7 @@ def copy(text: str) -> CopiedText:
     what = f"{lines:,} lines" if lines > 1 else "1 line"
     fits = len(text.encode()) <= LONGEST
     path = copied_file()
-    problem = _written(path, text, mode=0o700)
+    problem = written(path, text, mode=0o700)
     place = f"not written to {problem}" if problem else f"it is in {path} too" if fits else f"it is in {path}"
     how = f"copied {what} to the terminal's clipboard" if fits else f"{what}: too long for a terminal's clipboard"
     return CopiedText(text, fits, f"{how}; {place}")
@@ -77,10 +77,10 @@ def kept_theme() -> str:
 
 def keep_theme(name: str) -> str:
     """Keep a theme for later sessions; return why that failed, or ""."""
-    return _written(settings_path(), dumps({_KEY: name}))
+    return written(settings_path(), dumps({_KEY: name}))
 
 
-def _written(path: Path, line: str, *, mode: int = 0o777) -> str:
+def written(path: Path, line: str, *, mode: int = 0o777) -> str:
     """Write a file; return which cannot be written and why, or ""."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=mode)

@@ -15,6 +15,7 @@ from trtforensics.console.counting import counted
 from trtforensics.engines.facts import LayerFacts
 from trtforensics.findings.finding import in_words
 from trtforensics.model.timings import NEAR_TIE_RATIO
+from trtforensics.tui.kept import KeptSource
 from trtforensics.tui.log.panes import Panes
 from trtforensics.tui.log.searching import LogSearch
 from trtforensics.tui.rows.finding_rows import in_view
@@ -80,6 +81,8 @@ class BuildScreen(SourceScreen):
         """Whether a later progress waits to be shown."""
         self.reading = True
         """Whether the log may still get lines."""
+        self.kept: KeptSource | None = None
+        """Bookmarks and the place of the last session; None before the log is parsed, and of what is no file."""
         self.judgement: Report | None = None
         """The findings; None before the rules have run, and where they could not."""
         self._panes = Panes(session.text)
@@ -161,8 +164,29 @@ class BuildScreen(SourceScreen):
         self.progress = None
         self.reading = False
         self.take(log)
+        self._recall()
         self._follow_file()
         self._judge(log)
+
+    def _recall(self) -> None:
+        """Show the source as the user left it, if it has not changed since; its bookmarks in any case."""
+        if not self.session.is_file or self._parsed is None:
+            return
+        self.kept = kept = KeptSource(self.session.name, self._text_at)
+        self._panes.log_view.bookmarked = kept.bookmarks
+        build = kept.place.get("build", 0)
+        if kept.place.get("source") != self.session.identity or build not in range(len(self._parsed.builds)):
+            return
+        if build != self._number:
+            self._show_build(int(str(build)))
+        self._panes.recall(kept.place)
+        self.say("as you left it; 1 shows the first screen")
+
+    def on_unmount(self) -> None:
+        """Keep what is in view for the next session."""
+        if self.kept is not None:
+            memory = self._panes.memory() | ({"build": self._number} if self._number else {})
+            self.kept.keep(memory and {"source": self.session.identity, **memory})
 
     def _judge(self, log: BuildLog) -> None:
         in_thread(self, partial(self.session.judge, log), self.judged, group="judge", failed=self.unjudged)
@@ -336,6 +360,7 @@ class BuildScreen(SourceScreen):
             panes.layer_tree.show_layers(layers)
         panes.show_messages(build.messages, keep=keep)
         panes.show_nodes(build, keep=keep)
+        panes.show_timeline(self._parsed, build, self._text_at, keep=keep)
         self._show_findings()
         self._show_candidates(keep=keep)
         panes.tabs["layers"].lay_out(count=panes.layer_tree.count_text)

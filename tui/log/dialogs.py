@@ -3,77 +3,44 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
-
-from rich.text import Text
-from textual.binding import Binding
-from textual.screen import ModalScreen, ScreenResultType
-from textual.widgets import SelectionList
+from functools import partial
+from math import log10
+from typing import TYPE_CHECKING, ClassVar
 
 from trtforensics.engines.neighbours import Neighbours
 from trtforensics.tables.layers import LAYER_COLUMNS
+from trtforensics.tui.bindings import bound
+from trtforensics.tui.kept import Bookmark
 from trtforensics.tui.rows.layers.columns import CHOICES, value_text
 from trtforensics.tui.rows.layers.details import details, labelled
 from trtforensics.tui.rows.layers.neighbours import NeighbourRow, neighbour_rows, neighbours_of
 from trtforensics.tui.rows.overview_rows import OverviewRow
-from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, fit
+from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, bar, fit
+from trtforensics.tui.widgets.dialogs import Dialog
 from trtforensics.tui.widgets.row_list import RowList, WrappedList
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from textual.app import ComposeResult
     from textual.binding import BindingType
 
     from trtforensics.engines.facts import LayerFacts
     from trtforensics.engines.why import Reason
     from trtforensics.model.log import Build, EngineLayer
     from trtforensics.tables.columns import Cell, TableColumn
-    from trtforensics.tui.widgets.virtual_list import VirtualList
+    from trtforensics.tui.kept import KeptSource
+    from trtforensics.tui.rows.layers.columns import Order
 
-Row = TypeVar("Row")
 
-
-class Dialog(ModalScreen[ScreenResultType], Generic[Row, ScreenResultType]):
-    """A list in a frame. What happens in it does not move the log below."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", "Close", show=False)]
-
-    def __init__(self, shown: RowList[Row], title: str, keys: str, rows: Sequence[Row] = ()) -> None:
-        super().__init__()
-        self.list = shown
-        self.list.border_title, self.list.border_subtitle = title, keys
-        self._rows = rows
-
-    def compose(self) -> ComposeResult:
-        """Show the list."""
-        yield self.list
-
-    def on_mount(self) -> None:
-        """Fill the list."""
-        self.fill()
-
-    def fill(self) -> None:
-        """Show the rows."""
-        self.list.show(self._rows)
-
-    def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
-        """Keep the log where it is."""
-        event.stop()
-
-    def on_virtual_list_chosen(self, event: VirtualList.Chosen) -> None:
-        """Act on the row that was chosen."""
-        event.stop()
-        self.choose(event.index)
-
-    def choose(self, place: int) -> None:
-        """Act on the row at a place; by default nothing."""
+_BINS = 10
+_FAR = 20.0
+"""Numbers whose largest is this many times the smallest are counted in equal factors."""
 
 
 class DetailScreen(Dialog[OverviewRow, "int | None"]):
     """A layer's facts, wrapped. It ends with the line that was chosen."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("backspace", "dismiss", "Close", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [*bound("DetailScreen")]
 
     def __init__(self, build: Build, entry: LayerFacts, why: Sequence[Reason]) -> None:
         rows = details(build, entry, why)
@@ -88,13 +55,7 @@ class DetailScreen(Dialog[OverviewRow, "int | None"]):
 class NeighbourScreen(Dialog[NeighbourRow, "EngineLayer | None"]):
     """The producers and the consumers of one layer at a time. It ends with the layer that was walked to."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("backspace,b,left,h", "turn_back", "Back", show=False, priority=True),
-        Binding("right,l", "walk", "Walk", show=False, priority=True),
-        Binding("plus", "reach(1)", "More hops", show=False),
-        Binding("minus", "reach(-1)", "Fewer hops", show=False),
-        Binding("escape,q,x", "leave", "Close", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bound("NeighbourScreen")]
 
     def __init__(self, build: Build, layer: EngineLayer) -> None:
         self.walked = [layer]
@@ -156,36 +117,107 @@ def compared(first: LayerFacts, second: LayerFacts) -> Dialog[TableColumn, None]
     return Dialog(RowList(Presentation(pieces=pieces), id="pair-list"), "Two layers", "Esc closes", columns)
 
 
-class ColumnScreen(ModalScreen["tuple[Cell, ...] | None"]):
+def bins(layers: Sequence[LayerFacts], order: Order) -> dict[str, list[float]]:
+    """Return the shares of the layers with each value of a column: numbers in ten steps, of factors if far apart."""
+    values = [(order.value(layer), layer.share or 0.0) for layer in layers]
+    numbers = [value for value, _ in values if isinstance(value, (int, float))]
+    low, high = min(numbers, default=0), max(numbers, default=0)
+    there, back = (log10, partial(pow, 10)) if 0 < low * _FAR < high else (float, float)
+    start, step = there(low), (there(high) - there(low)) / _BINS or 1.0
+    steps = [f"{back(start + n * step):.3g} to {back(start + (n + 1) * step):.3g}" for n in range(_BINS)]
+    groups: dict[str, list[float]] = {name: [] for name in steps if high > low}
+    for value, share in values:
+        known = str(value) if numbers == [] else steps[min(int((there(value or low) - start) / step), _BINS - 1)]
+        groups.setdefault("not known" if value is None else known, []).append(share)
+    return groups if numbers else dict(sorted(groups.items(), key=lambda group: -len(group[1])))
+
+
+def histogram(layers: Sequence[LayerFacts], order: Order) -> Dialog[tuple[str, list[float]], None]:
+    """Return how many layers have which values in a column, and what part of the time they take."""
+    rows = list(bins(layers, order).items())
+    most = max((len(shares) for _, shares in rows), default=0) or 1
+
+    def pieces(row: tuple[str, list[float]], width: int) -> Line:
+        count, share = len(row[1]), sum(row[1])
+        name = Piece(f" {fit(row[0], max(min(width - 42, 60), 12))} ")
+        bars = Piece(f"{bar(count / most, 20)} ", Role.BAR)
+        return (name, bars, Piece(f"{count:>6,} ", Role.STRONG), Piece(f"{share:6.1%}" if share else "", Role.DIM))
+
+    title = f"{len(layers):,} layers by {order.column}: how many, and their part of the time"
+    return Dialog(RowList(Presentation(pieces=pieces), id="histogram"), title, "Esc closes", rows)
+
+
+class BookmarkScreen(Dialog[Bookmark, "int | None"]):
+    """The bookmarks of a log. It ends with the line of the chosen one."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bound("BookmarkScreen")]
+
+    def __init__(self, kept: KeptSource, text: Callable[[int], str | None]) -> None:
+        self._kept = kept
+
+        def pieces(mark: Bookmark, _: int) -> Line:
+            note = f"{mark.note}  " if mark.note else ""
+            rest = "another text stands here now" if mark.moved else (text(mark.line) or "").strip()
+            role = Role.WARNING if mark.moved else Role.DIM
+            return (Piece(f"{mark.line:>9,} ", Role.DIM), Piece(note, Role.STRONG), Piece(rest[:200], role))
+
+        shown = RowList(Presentation(pieces=pieces, line=lambda mark: mark.line), id="bookmarks")
+        super().__init__(shown, "Bookmarks", "Enter shows the line, d removes, Esc closes")
+
+    def fill(self) -> None:
+        """Show the bookmarks by line."""
+        rows = sorted(self._kept.bookmarks.values(), key=lambda mark: mark.line)
+        self.list.show(rows, "no bookmark yet: B sets one", keep=True)
+
+    def choose(self, place: int) -> None:
+        """Close, and show the line."""
+        self.dismiss(self.list.log_line(place))
+
+    def action_remove(self) -> None:
+        """Remove the bookmark under the cursor."""
+        if self.list.selected is not None:
+            del self._kept.bookmarks[self.list.selected.line]
+            self.fill()
+
+
+class ColumnScreen(Dialog["Cell", "tuple[Cell, ...]"]):
     """The columns of the layers: chosen by Space, widened and narrowed by + and -. It ends with the chosen cells."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,comma", "close", "Close", show=False),
-        Binding("plus", "widen(4)", "Wider", show=False),
-        Binding("minus", "widen(-4)", "Narrower", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bound("ColumnScreen")]
 
     def __init__(self, shown: Sequence[Cell]) -> None:
-        super().__init__()
-        self._cells = CHOICES | {cell.title: cell for cell in shown}
-        chosen = {cell.title for cell in shown}
-        self._list = SelectionList(*((Text(title), title, title in chosen) for title in self._cells), id="columns")
-        self._list.border_title = "Columns of the layers"
-        self._list.border_subtitle = "Space shows or hides, + - width, Esc closes"
+        self._cells = list((CHOICES | {cell.title: cell for cell in shown}).values())
+        self._chosen = {cell.title for cell in shown}
 
-    def compose(self) -> ComposeResult:
-        """Show the list."""
-        yield self._list
+        def pieces(cell: Cell, _: int) -> Line:
+            chosen = cell.title in self._chosen
+            mark = Piece(" ✔ " if chosen else "   ", Role.GOOD)
+            return (
+                mark,
+                Piece(fit(cell.title, 24), Role.STRONG if chosen else Role.PLAIN),
+                Piece(f"{cell.width} cells"),
+            )
+
+        keys = "Space shows or hides, + - width, Esc closes"
+        super().__init__(RowList(Presentation(pieces=pieces), id="columns"), "Columns of the layers", keys, self._cells)
+
+    def choose(self, place: int) -> None:
+        """Show a column, or hide it."""
+        self._chosen ^= {self._cells[place].title}
+        self.list.refresh()
+
+    def action_switch(self) -> None:
+        """Show the column under the cursor, or hide it."""
+        self.choose(self.list.cursor)
 
     def action_widen(self, by: int) -> None:
         """Widen the column under the cursor, or narrow it, and show it."""
-        title = self._list.get_option_at_index(self._list.highlighted or 0).value
-        cell = self._cells[title]
-        self._cells[title] = replace(cell, width=max(cell.width + by, 4))
-        self._list.select(title)
-        self.notify(f"{title}: {self._cells[title].width} cells", markup=False)
+        cell = self._cells[self.list.cursor]
+        self._cells[self.list.cursor] = replace(cell, width=max(cell.width + by, 4))
+        self._chosen.add(cell.title)
+        self.list.refresh()
 
     def action_close(self) -> None:
         """Close with the columns that are chosen, those of the catalogue in its order."""
-        chosen = [cell for title, cell in self._cells.items() if title in self._list.selected]
+        chosen = [cell for cell in self._cells if cell.title in self._chosen]
         self.dismiss(tuple(sorted(chosen, key=lambda cell: cell.place)))

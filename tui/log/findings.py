@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.binding import Binding
-
+from trtforensics.tui.bindings import bound
 from trtforensics.tui.rows.finding_rows import FINDING_FILTERS, rows_of
 from trtforensics.tui.rows.pieces import CitingLine, Presentation
 from trtforensics.tui.widgets.row_list import WrappedList
@@ -21,11 +20,7 @@ if TYPE_CHECKING:
 class FindingList(WrappedList["Finding"]):
     """One headline per finding. The rows below an opened finding are wrapped to the width of the pane."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("right,l", "open", "Open", show=False),
-        Binding("left,h", "close", "Close", show=False),
-        Binding("space", "fold", "Open/close"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bound("FindingList")]
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         presentation = Presentation(wrapped=self._wrapped, noun="finding", filters=FINDING_FILTERS)

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.binding import Binding
-
 from trtforensics.model.timings import NEAR_TIE_RATIO
+from trtforensics.tables.filtering import FilterError
 from trtforensics.tables.layers import LAYER_COLUMNS
 from trtforensics.tables.table import Table
-from trtforensics.tui.log.dialogs import ColumnScreen, compared
+from trtforensics.tui.bindings import bound
+from trtforensics.tui.log.dialogs import ColumnScreen, compared, histogram
 from trtforensics.tui.rows.layers.columns import ENGINE_ORDER, SHOWN, ColumnLayout
 from trtforensics.tui.rows.layers.index import LayerIndex, RowKind, TreeRow, row_pieces
 from trtforensics.tui.rows.layers.questions import question_at, question_lines, why_lines
 from trtforensics.tui.rows.pieces import Presentation
 from trtforensics.tui.widgets.row_list import RowList
-from trtforensics.tui.widgets.virtual_list import NO_FILTER
+from trtforensics.tui.widgets.virtual_list import NO_FILTER, WIDE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from textual.binding import BindingType
 
@@ -43,19 +44,7 @@ TALL = 14
 class LayerTree(RowList[TreeRow]):
     """The layers of a build. An opened layer shows its ONNX nodes and its tuned combinations of formats."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("right,l", "open", "Open", show=False),
-        Binding("left,h", "close", "Close", show=False),
-        Binding("space", "fold", "Open/close"),
-        Binding("s", "sort", "Sort"),
-        Binding("S", "reverse", "Sort backwards", show=False),
-        Binding("percent_sign", "group", "Group", key_display="%", show=False),
-        Binding("comma", "columns", "Columns", key_display=",", show=False),
-        Binding("m", "mark", "Mark to compare", show=False),
-        Binding("M", "compare", "Compare with the marked", show=False),
-        Binding("a", "question(1)", "Ask"),
-        Binding("A", "question(-1)", "Ask back", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bound("LayerTree")]
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(Presentation(line=lambda row: row.line, filters=LAYER_COLUMNS), id=id)
@@ -77,7 +66,7 @@ class LayerTree(RowList[TreeRow]):
     def show_layers(self, index: LayerIndex | None) -> None:
         """Show another build's layers."""
         self._index = index
-        self._digits = len(str(len(index.engine))) if index else 1
+        self._digits = max(len(str(len(index.engine))), 2) if index else 2
         self._questions = index.questions(self._tie) if index else ()
         if not any(question.title == self.asked for question in self._questions):
             self.asked = ""
@@ -279,6 +268,36 @@ class LayerTree(RowList[TreeRow]):
             self.rows_changed()
 
         self.app.push_screen(ColumnScreen(self._cells), choose)
+
+    def memory(self) -> dict[str, object]:
+        """Return what hides and orders the rows, and the layer under the cursor, in words; nothing that is usual."""
+        entry, order = self.current_entry, self._order
+        usual = {"filter": "", "asked": "", "sort": ENGINE_ORDER.column, "descending": False, "group": ""}
+        words = dict(
+            zip(usual, (self.kept_by.text, self.asked, order.column, order.descending, self._group), strict=True)
+        )
+        named = {"layer": entry.name} if entry is not None and self.cursor else {}
+        return {name: word for name, word in words.items() if word != usual[name]} | named
+
+    def recall(self, memory: Mapping[str, object]) -> None:
+        """List the rows as :meth:`memory` told them, as far as this build has such rows."""
+        orders = (order for order in self._layout(WIDE).orders if order.column == memory.get("sort"))
+        order = next(orders, ENGINE_ORDER)
+        self._order = order if order.descending is bool(memory.get("descending")) else order.reversed
+        self._group = next((name for name in GROUPS if name == memory.get("group")), "")
+        self.asked = next((each.title for each in self._questions if each.title == memory.get("asked")), "")
+        with suppress(FilterError):
+            self.kept_by = self.read_filter(str(memory.get("filter", "")))
+        self.refill()
+        entry = next((row.entry for row in self.rows if row.entry and row.entry.name == memory.get("layer")), None)
+        if entry is not None:
+            self.select(entry)
+
+    def action_histogram(self) -> None:
+        """Count the listed layers by the column that sorts them, or by their time in the engine's order."""
+        layers = [row.entry for row in self.rows if row.kind is RowKind.LAYER and row.entry is not None]
+        orders = [order for order in self._layout(WIDE).orders if order.column == "ms"]
+        self.app.push_screen(histogram(layers, orders[0] if self._order.column == "#" and orders else self._order))
 
     def action_mark(self) -> None:
         """Mark the layer under the cursor, to compare another one with it."""

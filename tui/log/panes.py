@@ -19,29 +19,32 @@ from trtforensics.tui.rows.log_lines import messages
 from trtforensics.tui.rows.node_rows import FATES
 from trtforensics.tui.rows.overview_rows import OverviewRow
 from trtforensics.tui.rows.pieces import Piece, Role, width_of
+from trtforensics.tui.rows.timeline import TIMELINE, timeline
 from trtforensics.tui.widgets.candidates import CandidateList
 from trtforensics.tui.widgets.log_view import LogView
 from trtforensics.tui.widgets.row_list import RowList, WrappedList
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from textual.app import ComposeResult
 
-    from trtforensics.model.log import Build
+    from trtforensics.model.log import Build, BuildLog
     from trtforensics.model.log import Message as LogMessage
     from trtforensics.parsers.text.text import LogText
     from trtforensics.tui.rows.first_rows import Row
     from trtforensics.tui.rows.layers.candidates import CandidateTable
     from trtforensics.tui.rows.time_map import MapRow
+    from trtforensics.tui.rows.timeline import TextAt
 
 TABS = {
     "overview": ("1", "Time"),
     "layers": ("2", "Layers"),
     "findings": ("5", "Findings"),
-    "messages": ("w", "Messages"),
+    "messages": ("6", "Messages"),
     "nodes": ("o", "Nodes"),
+    "timeline": ("7", "Build"),
 }
 """The lists of the left half: the key that opens each and its title, by the list's id."""
 
@@ -101,10 +104,11 @@ class Panes(Container):
         self.messages = RowList(messages(()), id="messages")
         self.candidates = CandidateList(id="candidates")
         self.nodes = RowList(FATES, id="nodes")
-        self._nodes_due: tuple[Build, bool] | None = None
-        """The build whose nodes are looked up when their pane comes into view, and whether the cursor stays."""
+        self.timeline = RowList(TIMELINE, id="timeline")
+        self._due: dict[str, Callable[[], None]] = {}
+        """What fills a list when it comes into view, by the list's id."""
         self.log_view = LogView(text, id="log")
-        self._tabbed = (self.overview, self.layer_tree, self.findings, self.messages, self.nodes)
+        self._tabbed = (self.overview, self.layer_tree, self.findings, self.messages, self.nodes, self.timeline)
         self._lists = {each.id: each for each in (*self._tabbed, self.candidates, self.log_view)}
         self.tabs = {pane: Tab(pane) for pane in TABS}
         self._switcher = ContentSwitcher(initial="overview")
@@ -129,6 +133,7 @@ class Panes(Container):
         self.findings.show((), "findings come when the log is read")
         self.messages.show((), NO_MESSAGES)
         self.nodes.show((), NO_NODES)
+        self.timeline.show((), "the log is still being read")
         self.open("overview")
         self.show_candidates(NOTHING_SELECTED)
 
@@ -166,16 +171,21 @@ class Panes(Container):
 
     def show_nodes(self, build: Build, *, keep: bool = False) -> None:
         """Show what became of the ONNX nodes of a build, once their pane is in view."""
-        self._nodes_due = build, keep
-        if self.tab == "nodes":
-            self.look_up_nodes()
+        self._fill("nodes", lambda: self.nodes.show(fates(build), NO_NODES, keep=keep))
 
-    def look_up_nodes(self) -> None:
-        """Look up what became of the nodes, if it is not known yet."""
-        if self._nodes_due is not None:
-            build, keep = self._nodes_due
-            self._nodes_due = None
-            self.nodes.show(fates(build), NO_NODES, keep=keep)
+    def show_timeline(self, log: BuildLog, build: Build, text: TextAt, *, keep: bool = False) -> None:
+        """Show the build's own time, once its pane is in view."""
+        self._fill("timeline", lambda: self.timeline.show(timeline(log, build, text), keep=keep))
+
+    def _fill(self, name: str, fill: Callable[[], None]) -> None:
+        """Fill a list now if it is in view, else when it comes into view."""
+        self._due[name] = fill
+        if self.tab == name:
+            self.look_up(name)
+
+    def look_up(self, name: str) -> None:
+        """Fill a list, if that is due."""
+        self._due.pop(name, lambda: None)()
 
     def show_candidates(self, table: CandidateTable, *, keep: bool = False) -> None:
         """Show a layer's candidates and their number. With ``keep`` the layer is the same and the cursor stays."""
@@ -191,8 +201,7 @@ class Panes(Container):
         """
         if name == "candidates" and self.tab != "layers":
             self.open("layers")
-        if name == "nodes":
-            self.look_up_nodes()
+        self.look_up(name)
         if name in TABS:
             self._switcher.current = name
             self.set_class(name == "layers", "with-candidates")
@@ -222,6 +231,26 @@ class Panes(Container):
         if held_focus:
             self.open("candidates" if self.has_class("only-candidates") else self.tab, announce=False)
         return True
+
+    def memory(self) -> dict[str, object]:
+        """Return which list is in view, how the layers are listed, and the log's line; nothing where that is usual."""
+        tab = {} if self.tab == "overview" else {"pane": self.tab}
+        line = {"line": self.log_view.current_line} if self.log_view.cursor else {}
+        layers = self.layer_tree.memory() if self.tab == "layers" else {}
+        cursor = {"cursor": self.list_of(self.tab).cursor} if tab and not layers else {}
+        return tab | layers | cursor | line if tab else {}
+
+    def recall(self, memory: Mapping[str, object]) -> None:
+        """Show what :meth:`memory` told."""
+        pane, line, cursor = (memory.get(name) for name in ("pane", "line", "cursor"))
+        if pane not in TABS:
+            return
+        self.layer_tree.recall(memory)
+        self.open(str(pane), announce=False)
+        if isinstance(cursor, int):
+            self.list_of(self.tab).go_to(cursor, announce=False)
+        if isinstance(line, int) and 0 < line <= self.log_view.row_count():
+            self.log_view.show_line(line)
 
     @property
     def tab(self) -> str:

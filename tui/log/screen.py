@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.binding import Binding
-
 from trtforensics.tables.filtering import FilterError
+from trtforensics.tui.bindings import bound
 from trtforensics.tui.issue import finding_issue, layer_issue
 from trtforensics.tui.log.build_screen import TIES, BuildScreen
-from trtforensics.tui.log.dialogs import DetailScreen, NeighbourScreen
+from trtforensics.tui.log.dialogs import BookmarkScreen, DetailScreen, NeighbourScreen
 from trtforensics.tui.rows.finding_rows import line_in_view
 from trtforensics.tui.rows.layers.index import RowKind
 from trtforensics.tui.rows.overview_rows import OverviewRow
 from trtforensics.tui.rows.time_map import MapRow
 from trtforensics.tui.screen import FIRST_KEYS
+from trtforensics.tui.widgets.dialogs import TextQuestion
 from trtforensics.tui.widgets.search import Prompt, Purpose
 from trtforensics.tui.widgets.virtual_list import VirtualList
 
@@ -92,31 +92,7 @@ class LogScreen(BuildScreen):
 
     KEYS = "log"
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *FIRST_KEYS,
-        Binding("f", "ask_filter", "Filter"),
-        Binding("g", "ask_line", "Line", show=False),
-        Binding("1", "open('overview')", "Overview", show=False),
-        Binding("2", "open('layers')", "Layers", show=False),
-        Binding("3", "open('candidates')", "Candidates", show=False),
-        Binding("4", "open('log')", "Raw log", show=False),
-        Binding("5", "open('findings')", "Findings"),
-        Binding("o", "open('nodes')", "Nodes"),
-        Binding("x", "neighbours", "Neighbours"),
-        Binding("w", "open('messages')", "Messages", show=False),
-        Binding("b,backspace", "travel(-1)", "Back", show=False),
-        Binding("B", "travel(1)", "Forward", show=False),
-        Binding("less_than_sign", "tie(-1)", "Closer ties", key_display="<", show=False),
-        Binding("greater_than_sign", "tie(1)", "Wider ties", key_display=">", show=False),
-        Binding("ampersand", "ask_only", "Only lines", key_display="&", show=False),
-        Binding("v", "severity", "Severity", show=False),
-        Binding("r", "reload", "Reload", show=False),
-        Binding("p", "prefixes", "Prefix"),
-        Binding("z", "zoom", "Zoom"),
-        Binding("left_square_bracket", "build(-1)", "Previous build", show=False),
-        Binding("right_square_bracket", "build(1)", "Next build", show=False),
-        Binding("escape", "leave", "Drop filter", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*FIRST_KEYS, *bound("LogScreen")]
 
     def __init__(self, session: LogSession) -> None:
         super().__init__(session)
@@ -168,7 +144,7 @@ class LogScreen(BuildScreen):
         text = tree.kept_by.text
         if not text:
             return
-        self._panes.look_up_nodes()
+        self._panes.look_up("nodes")
         if any(fate.mentions(text.casefold()) for fate in self._panes.nodes.every):
             self._panes.nodes.filter(f'"{text}"' if '"' not in text else "")
             self._panes.open("nodes")
@@ -195,7 +171,7 @@ class LogScreen(BuildScreen):
         self.say(f"{fate.node.name}: {fate.kind}")
 
     def _visit(self, go: Callable[[], None]) -> None:
-        """Go somewhere, so that ``b`` leads back and ``B`` forward."""
+        """Go somewhere, so that ``b`` leads back and ``F`` forward."""
         self._history.keep(self._place())
         go()
         self._history.keep(self._place())
@@ -352,7 +328,7 @@ class LogScreen(BuildScreen):
         """Ask which lines of the log to show."""
         self.prompt.ask(Purpose.ONLY)
 
-    def action_severity(self) -> None:
+    def action_next_kind(self) -> None:
         """Show only lines of a severity."""
         self._panes.open("log")
         self._search.next_severity()
@@ -436,6 +412,38 @@ class LogScreen(BuildScreen):
             self._panes.list_of(place.pane).go_to(place.cursor, announce=False)
         self._panes.log_view.show_line(place.line)
         self._show_status()
+
+    def action_bookmark(self) -> None:
+        """Bookmark the line that the row is about, with a note."""
+        pane, kept = self.pane or self._panes.log_view, self.kept
+        line = (pane.log_line(pane.cursor) if pane.row_count() else None) or self._panes.log_view.current_line
+        if kept is None:
+            self.say("bookmarks are of files that were read")
+            return
+
+        def mark(note: str | None) -> None:
+            if note is not None:
+                kept.mark(line, note)
+                problem = kept.keep()
+                self._panes.log_view.refresh()
+                self.say(f"bookmark on line {line:,}; ' lists them" + (f"; not kept, as {problem}" if problem else ""))
+
+        known = kept.bookmarks.get(line)
+        self.app.push_screen(TextQuestion(f"note on line {line:,}, may be empty", known.note if known else ""), mark)
+
+    def action_bookmarks(self) -> None:
+        """List the bookmarks; Enter goes to one."""
+        kept = self.kept
+
+        def go(line: int | None) -> None:
+            if kept is not None:
+                kept.keep()
+                self._panes.log_view.refresh()
+            if line is not None:
+                self._visit(partial(self._go_to_line, str(line)))
+
+        if kept is not None:
+            self.app.push_screen(BookmarkScreen(kept, self._text_at), go)
 
     def action_tie(self, by: int) -> None:
         """Count closer or wider margins as near ties."""

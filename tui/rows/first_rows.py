@@ -17,6 +17,7 @@ from trtforensics.tui.rows.layers.questions import why_lines
 from trtforensics.tui.rows.overview_rows import OverviewRow, barred, outcome_piece, overview_rows
 from trtforensics.tui.rows.pieces import CitingLine, Line, Presentation, Role, line_digits
 from trtforensics.tui.rows.time_map import MapRow, address
+from trtforensics.tui.rows.timeline import progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -60,9 +61,10 @@ def first_rows(
         *_run_rows(log, build, _RUNS),
         OverviewRow("run", words, headline.line or build.last_line, outcome.role, bare=True),
     ]
-    if build.outcome is Outcome.TRUNCATED and not reading:
-        told = "the log stops before it tells how this build ended"
-        rows.append(OverviewRow("truncated", told, build.last_line, Role.WARNING, bare=True))
+    if reading or build.outcome is Outcome.TRUNCATED:
+        told = "" if reading else "the log stops before it tells how this build ended; so far: "
+        told += progress(build, text)
+        rows.append(OverviewRow("progress", told, build.last_line, Role.WARNING, bare=True, most=2))
     rows += _answer_rows(findings, headline, log.source.path, text)
     rows += _output_rows(log, build)
     rows += [OverviewRow("map", time_map.headline, role=Role.TITLE, bare=True), *time_map.root()]

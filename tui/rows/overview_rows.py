@@ -13,13 +13,10 @@ from rich.cells import cell_len
 
 from trtforensics.console.counting import counted, milliseconds
 from trtforensics.console.terminal import visible
-from trtforensics.engines.requests import REDUCED, allows
 from trtforensics.findings.finding import in_words
-from trtforensics.model.data_types import FULL
 from trtforensics.model.run import Ending
-from trtforensics.parsers.notation.precision import computes
 from trtforensics.render.runs import result_name, result_text
-from trtforensics.tui.rows.pieces import UNNAMED, Line, Piece, Role, bar, fit, fit_right, size
+from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, fit, fit_right, size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -36,7 +33,7 @@ WIDE = 100
 LEAST_VALUE = 16
 BAR_WIDTH = 10
 TOP = 5
-"""Most rows listed of the slowest layers, the near ties, the messages and the unknown line shapes."""
+"""Most shapes of unknown lines that are listed."""
 
 _TELLING = (files("trtforensics.tui.rows") / "telling_options.tsv").read_text("utf-8").splitlines()[1:]
 TELLING_OPTIONS = tuple(line.split("\t") for line in _TELLING)
@@ -110,18 +107,13 @@ def outcome_piece(headline: Headline, *, reading: bool = False) -> Piece:
 
 def overview_rows(log: BuildLog, build: Build, joined: Sequence[NumberedFile] = ()) -> list[OverviewRow]:
     """Return what the log tells of a build, most important first. ``joined`` are its further files."""
-    counts = build.message_counts
-    message_totals = f"{counted(counts.error, 'error')}, {counted(counts.warning, 'warning')}"
     sections: Iterable[tuple[str, Iterable[OverviewRow]]] = (
         ("Build", _build_rows(build)),
         ("Files of this engine", _file_rows(joined)),
         ("Options that matter", _telling_rows(build)),
         ("Passes", _pass_rows(build)),
-        ("Layers", chain(_stage_rows(build), _engine_rows(build), _full_precision_rows(build))),
+        ("Layers", chain(_stage_rows(build), _engine_rows(build))),
         ("Tuning", _tuning_rows(build)),
-        ("Near ties: runner-up at most 2 % slower, closest first", _tie_rows(build)),
-        ("Slowest to tune", _tuning_time_rows(build)),
-        (f"Errors and warnings: {message_totals}", _message_rows(build)),
         ("Results", (OverviewRow(result_name(each), result_text(each), each.span.line) for each in build.results)),
         ("Log", _log_rows(log)),
         *(
@@ -145,23 +137,6 @@ def waiting_rows(name: str) -> list[OverviewRow]:
         OverviewRow("state", "reading", role=Role.WARNING),
         OverviewRow("meanwhile", "4 opens the raw log, / searches it"),
     ]
-
-
-def _full_precision_rows(build: Build) -> Iterator[OverviewRow]:
-    """Yield how many layers compute in FP32, and which reduced types were asked for."""
-    layers = build.engine_layers
-    if not layers:
-        return
-    known = [layer.compute_precision.type for layer in layers if layer.compute_precision is not None]
-    full = sum(kind in FULL for kind in known)
-    asked = [word for word in REDUCED if allows(build, word)]
-    wanted = f", though {', '.join(asked)} was asked for" if asked and full else ""
-    silent = sum(layer.compute_precision is None and computes(layer) for layer in layers)
-    unknown = f"; {silent:,} unknown" if silent else ""
-    role = Role.WARNING if wanted else Role.PLAIN
-    yield OverviewRow(
-        "FP32", f"{full:,} of {counted(len(layers), 'layer')}{wanted}{unknown}", layers[0].span.line, role
-    )
 
 
 def _file_rows(joined: Sequence[NumberedFile]) -> Iterator[OverviewRow]:
@@ -304,52 +279,9 @@ def _tuning_rows(build: Build) -> Iterator[OverviewRow]:
             yield OverviewRow(label, f"{len(made):>6,}, {used}", made[0].span.line)
 
 
-def _tie_rows(build: Build) -> Iterator[OverviewRow]:
-    """Yield the choices that build noise may flip, except those that lost to another format or pass."""
-    ties = [choice for choice in build.choices if choice.near_tie and choice.final is not False]
-    ties.sort(key=lambda tie: tie.margin or 0.0)
-    for tie in ties[:TOP]:
-        times = f"{milliseconds(tie.time_ms):>9} {((tie.margin or 1.0) - 1) * 100:+.1f} %"
-        yield OverviewRow(times, tie.layer or UNNAMED, tie.span.line, Role.WARNING)
-    if len(ties) > TOP:
-        yield OverviewRow("", f"and {len(ties) - TOP:,} more, marked ≈ in the layers", role=Role.DIM)
-
-
-def _tuning_time_rows(build: Build) -> Iterator[OverviewRow]:
-    """Yield the layers slowest to tune: by the tuner's clock or, before 8.6, by the number of tactics timed."""
-    for tuned in build.tuning[:TOP]:
-        label = barred(f"{tuned.seconds:.3g} s", tuned.seconds, build.tuning[0].seconds)
-        yield OverviewRow(label, tuned.layer or UNNAMED, tuned.span.line)
-    if build.tuning:
-        return
-    timed: Counter[str] = Counter()
-    lines: dict[str, int] = {}
-    for choice in build.choices:
-        timed[choice.layer] += choice.candidates
-        lines.setdefault(choice.layer, choice.first_line)
-    most = [(layer, count) for layer, count in timed.most_common(TOP) if count]
-    for layer, count in most:
-        yield OverviewRow(barred(f"{count:,} tactics", count, most[0][1]), layer or UNNAMED, lines[layer])
-
-
 def barred(text: str, value: float | None, most: float | None) -> str:
     """Put a bar behind a number: its share of the largest number."""
     return f"{fit_right(text, LABEL_WIDTH - BAR_WIDTH - 1)} {bar((value or 0.0) / (most or 1.0), BAR_WIDTH)}"
-
-
-def _message_rows(build: Build) -> Iterator[OverviewRow]:
-    """Yield the first errors and the first warnings, each text once."""
-    for severity, label, role in (("E", "error", Role.ERROR), ("W", "warning", Role.WARNING)):
-        distinct: dict[str, int] = {}
-        for message in build.messages:
-            if message.severity == severity and message.text.strip():
-                distinct.setdefault(message.text, message.span.line)
-        for text, line in list(distinct.items())[:TOP]:
-            yield OverviewRow(label, text, line, role)
-        if len(distinct) > TOP:
-            yield OverviewRow("", f"and {len(distinct) - TOP:,} more: w lists them all", role=Role.DIM)
-    if not (build.message_counts.error or build.message_counts.warning):
-        yield OverviewRow("", "none", role=Role.DIM)
 
 
 def _log_rows(log: BuildLog) -> Iterator[OverviewRow]:

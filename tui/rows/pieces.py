@@ -90,9 +90,10 @@ def broken(line: Line, width: int) -> list[Line]:
 def clip(text: str, width: int) -> str:
     """Cut the middle out of a text wider than ``width`` cells; fused names differ at both ends.
 
-    Secrets are masked first, because half a secret could not be recognised.
+    Secrets are masked first, because half a secret could not be recognised. A character that asks for the wide form of
+    the sign before it goes: terminals differ in how many cells that takes.
     """
-    text = masked(text)
+    text = masked(text).replace("\ufe0f", "")
     if cell_len(text) <= width:
         return text
     if width <= 1:

@@ -1,23 +1,36 @@
-"""Dialogs that every screen opens: the help, and the question for a file's name."""
+"""Dialogs that every screen opens: lists in a frame, whole rows, the help, and the question for a line of text."""
 
 from __future__ import annotations
 
 from importlib.resources import files
 from itertools import groupby
-from typing import TYPE_CHECKING, ClassVar
+from textwrap import wrap
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
-from textual.binding import Binding
+from rich.cells import cell_len
 from textual.containers import Horizontal
-from textual.screen import ModalScreen
-from textual.widgets import Input
+from textual.screen import ModalScreen, ScreenResultType
+from textual.widgets import Footer, Input
+from textual.widgets._footer import FooterKey
 
-from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, fit
-from trtforensics.tui.widgets.row_list import RowList
+from trtforensics.console.terminal import visible
+from trtforensics.tui.bindings import bound
+from trtforensics.tui.rows.log_lines import LONGEST
+from trtforensics.tui.rows.pieces import CitingLine, Piece, Presentation, Role, fit
+from trtforensics.tui.widgets.row_list import RowList, WrappedList
 from trtforensics.tui.widgets.virtual_list import LineBar
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from textual.app import ComposeResult
     from textual.binding import BindingType
+
+    from trtforensics.tui.widgets.virtual_list import VirtualList
+
+Row = TypeVar("Row")
+_MARGIN = 3
+"""Cells around a key and what it does in the footer."""
 
 
 Keys = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
@@ -36,21 +49,92 @@ def keys_of(screen: str) -> Keys:
     return tuple((group, tuple(row[1:] for row in members)) for group, members in groupby(rows, key=lambda row: row[0]))
 
 
-def help_lines(keys: Keys) -> list[Line]:
-    """Return the help as lines."""
-    lines: list[Line] = []
-    for title, of_title in keys:
-        lines.append((Piece(f" {title}", Role.TITLE),))
-        lines += [(Piece(f"  {fit(key, LONGEST_KEY)} ", Role.ACCENT), Piece(f"{text} ")) for key, text in of_title]
-    return lines
+class KeyFooter(Footer):
+    """The keys of the screen: as many as fit whole; that of the palette always."""
+
+    def compose(self) -> ComposeResult:
+        """Yield the keys that have room."""
+        keys = [key for key in super().compose() if isinstance(key, FooterKey)]
+        room = self.app.size.width + 1  # the blank behind the last key may go
+        for key in (*keys[-1:], *keys[:-1]):
+            room -= cell_len(key.key_display + key.description) + _MARGIN
+            key.display = room >= 0
+        yield from keys
+
+    def on_resize(self) -> None:
+        """Choose the keys anew for the width."""
+        self.refresh(recompose=True)
 
 
-class HelpText(RowList[Line]):
+class Dialog(ModalScreen[ScreenResultType], Generic[Row, ScreenResultType]):
+    """A list in a frame. What happens in it does not move the log below."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bound("Dialog")]
+
+    def __init__(self, shown: RowList[Row], title: str, keys: str, rows: Sequence[Row] = ()) -> None:
+        super().__init__()
+        self.list = shown
+        self.list.border_title, self.list.border_subtitle = title, keys
+        self._rows = rows
+
+    def compose(self) -> ComposeResult:
+        """Show the list."""
+        yield self.list
+
+    def on_mount(self) -> None:
+        """Fill the list."""
+        self.fill()
+
+    def fill(self) -> None:
+        """Show the rows."""
+        self.list.show(self._rows)
+
+    def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
+        """Keep the log where it is."""
+        event.stop()
+
+    def on_virtual_list_chosen(self, event: VirtualList.Chosen) -> None:
+        """Act on the row that was chosen."""
+        event.stop()
+        self.choose(event.index)
+
+    def choose(self, place: int) -> None:
+        """Act on the row at a place; by default nothing."""
+
+
+def whole(texts: Sequence[str]) -> Dialog[str, None]:
+    """Return texts that are too long for a row, wrapped; of one longer than any line of the log the beginning."""
+
+    def wrapped(text: str, width: int) -> Iterator[CitingLine]:
+        rest = len(text) - LONGEST
+        lines = wrap(visible(text)[:LONGEST], max(width, 16), break_on_hyphens=False) or [""]
+        lines += [f"… {rest:,} more characters"] if rest > 0 else []
+        return (CitingLine((Piece(line),)) for line in lines)
+
+    return Dialog(WrappedList(Presentation(wrapped=wrapped), id="whole"), "The whole row", "w or Esc closes", texts)
+
+
+def _help_lines(row: tuple[str, str], width: int) -> Iterator[CitingLine]:
+    """Wrap what a key does; a row without it is a title."""
+    key, does = row
+    if not does:
+        yield CitingLine((Piece(f" {key}", Role.TITLE),))
+        return
+    for number, text in enumerate(wrap(does, max(width - LONGEST_KEY - 3, 16), break_on_hyphens=False)):
+        yield CitingLine((Piece(f"  {fit('' if number else key, LONGEST_KEY)} ", Role.ACCENT), Piece(text)))
+
+
+class HelpText(WrappedList[tuple[str, str]]):
     """The help, scrollable on a small terminal."""
 
     def __init__(self, keys: Keys) -> None:
-        super().__init__(Presentation(pieces=lambda line, _: line))
-        self.rows = help_lines(keys)
+        super().__init__(Presentation(wrapped=_help_lines))
+        self.every = [row for title, of_title in keys for row in ((title, ""), *of_title)]
+
+    def wrap(self) -> None:
+        """Wrap the texts, and take as many lines as they need."""
+        super().wrap()
+        self.styles.height = self.place_count() + 2
 
     def action_move(self, by: int) -> None:
         """Scroll, as the text has no cursor."""
@@ -64,7 +148,7 @@ class HelpText(RowList[Line]):
 class HelpScreen(ModalScreen[None]):
     """The help above the screen in view; Escape, ? and q close it."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,question_mark,q", "dismiss", "Close", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [*bound("HelpScreen")]
 
     def __init__(self, keys: Keys) -> None:
         super().__init__()
@@ -75,18 +159,21 @@ class HelpScreen(ModalScreen[None]):
         text = HelpText(self._keys)
         text.border_title = "Keys"
         text.border_subtitle = "q, Esc or ? to close"
-        text.styles.height = text.row_count() + 2
         yield text
+
+    def on_mount(self) -> None:
+        """Lay the text out."""
+        self.query_one(HelpText).list_rows()
 
     def on_screen_resume(self) -> None:
         """Show the text from its beginning."""
         self.query_one(HelpText).scroll_home(animate=False)
 
 
-class FileQuestion(ModalScreen[str]):
-    """One line at the bottom of the screen; it returns the name, or "" after Escape."""
+class TextQuestion(ModalScreen["str | None"]):
+    """One line at the bottom of the screen; it returns what was typed, or None after Escape."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss('')", "Cancel", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [*bound("TextQuestion")]
 
     def __init__(self, question: str, proposed: str) -> None:
         super().__init__()
@@ -102,5 +189,5 @@ class FileQuestion(ModalScreen[str]):
             yield Input(self._proposed, compact=True, select_on_focus=False)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Return the name."""
+        """Return the text."""
         self.dismiss(event.value.strip())

@@ -14,7 +14,7 @@ from trtforensics.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     import numpy as np
     import numpy.typing as npt
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from trtforensics.tui.live_text import LiveText
 
 
+BOOKMARK = "•"
+"""Stands behind the number of a line that has a bookmark."""
 PREFIXES_FROM = 84
 """Width in cells from which the loggers' prefixes are shown at first."""
 
@@ -41,6 +43,8 @@ class LogView(VirtualList):
         self._only: Sequence[int] | npt.NDArray[np.int64] | None = None
         self._prefixes = True
         self._prefixes_asked = False
+        self.bookmarked: Collection[int] = ()
+        """The lines that have a mark behind their number."""
         self._widest = 0
         self._known = len(text)
         self._line = lru_cache(REMEMBERED)(self._lay_out)
@@ -163,7 +167,8 @@ class LogView(VirtualList):
     def row(self, index: int, width: int) -> Line:  # noqa: ARG002 - lines scroll, they are not cut
         """Return a line behind its number."""
         number = self._number(index)
-        return (Piece(f"{number:>{self.pinned_width() - 1}} ", Role.DIM), *self._line(number))
+        mark = Piece(BOOKMARK if number in self.bookmarked else " ", Role.ACCENT)
+        return (Piece(f"{number:>{self.pinned_width() - 1}}", Role.DIM), mark, *self._line(number))
 
     def action_jump_to_start(self) -> None:
         """Scroll back to the first column; from there, move to the first line."""

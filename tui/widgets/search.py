@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.binding import Binding
 from textual.message import Message
 from textual.suggester import Suggester
 from textual.widgets import Input
 
 from trtforensics.tables.filtering import FilterError, completions, parse_filter
+from trtforensics.tui.bindings import bound
 from trtforensics.tui.rows.pieces import Piece, Role
 from trtforensics.tui.widgets.virtual_list import LineBar
 
@@ -73,11 +73,7 @@ class FieldSuggester(Suggester):
 class Prompt(Input):
     """The input at the bottom of the screen, hidden when not in use."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "cancel", "Cancel", show=False),
-        Binding("tab", "cursor_right", "Complete", show=False),
-        Binding("ctrl+r", "regex", "Regular expression", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bound("Prompt")]
 
     @dataclass(eq=False, repr=False)
     class Answered(Message):

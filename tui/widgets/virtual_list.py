@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
-from textual.binding import Binding
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
@@ -18,6 +17,7 @@ from trtforensics.console.terminal import visible
 from trtforensics.tables.columns import Sort, TableColumn
 from trtforensics.tables.filtering import RowFilterExpression, parse_filter
 from trtforensics.tables.table import Table
+from trtforensics.tui.bindings import bound
 from trtforensics.tui.rows.pieces import Line, Piece, Role
 
 if TYPE_CHECKING:
@@ -95,17 +95,7 @@ class VirtualList(ScrollView, can_focus=True):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = ROLE_CLASSES | {"row--cursor", "row--header", "row--more"}
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "move(-1)", "Up", show=False),
-        Binding("down,j", "move(1)", "Down", show=False),
-        Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False),
-        Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False),
-        Binding("home", "jump_to_start", "First", show=False),
-        Binding("end,G", "jump_to_end", "Last", show=False),
-        Binding("left,h", "sideways(-1)", "Left", show=False),
-        Binding("right,l", "sideways(1)", "Right", show=False),
-        Binding("enter", "choose", "Show line", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bound("VirtualList")]
 
     @dataclass(eq=False, repr=False)
     class Highlighted(Message):

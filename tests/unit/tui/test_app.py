@@ -19,7 +19,7 @@ async def test_control_characters_never_reach_the_terminal(session: Any, parsed:
     app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
-        await pilot.press("w")
+        await pilot.press("6")
         segments = [segment for strip in app.screen._compositor.render_strips() for segment in strip]
         assert all(isinstance(segment, Segment) and segment.text.isprintable() for segment in segments)
         assert any("␛[31mout of range" in segment.text for segment in segments)

@@ -116,13 +116,19 @@ async def test_a_damaged_journal_ends_it_with_the_error(directory: Directory, un
 async def test_enter_opens_the_build_log_of_the_probe_and_q_comes_back(directory: Directory, until: Any) -> None:
     log = directory.path / "probes" / directory.names[1] / "build.log"
     log.write_text(log_with(fused=True))
+    errors = log.with_name("build.err")
+    errors.write_text("[E] Error[10]: Could not find any implementation for node x.\n")
     app = app_on(directory)
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, lambda: app.first._probes.row_count() == 3)
         await pilot.press("home", "down", "enter")
         await until(pilot, lambda: isinstance(app.screen, LogScreen) and app.screen.build is not None)
         assert isinstance(app.screen, LogScreen)
-        assert app.screen.session.name == str(log)
+        session = app.screen.session
+        assert session.name == str(log)
+        assert session.place(len(session.text)) == (str(errors), 1)
+        assert app.screen.build is not None
+        assert app.screen.build.message_counts.error == 1
         assert app.screen.KEYS == "log"
         await pilot.press("f", *"conv", "enter", "escape", "q")
         assert app.first.is_active
@@ -131,7 +137,7 @@ async def test_enter_opens_the_build_log_of_the_probe_and_q_comes_back(directory
         assert app.focused is app.first._probes
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, LogScreen) and app.screen.build is not None)
-        await pilot.press("escape")
+        await pilot.press("escape", "escape")  # it opens as it was left: at the layers
         assert app.first.is_active
         await pilot.press("q")
     assert app.return_value is None

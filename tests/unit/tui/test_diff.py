@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.diff_samples import interacting_pair, log_with
 from tests.support.screens import PICTURES, SIZE, AppOn, ScreenText, Until
+from trtforensics.comparison.differences import DifferenceType
 from trtforensics.errors import ForensicsError
 from trtforensics.tui.diff import CandidatesScreen, DiffScreen
 from trtforensics.tui.widgets.dialogs import HelpScreen
@@ -67,25 +68,26 @@ async def test_both_logs_follow_the_rows(diff_app: AppOn[DiffScreen], until: Unt
 
 
 @pytest.mark.slow
-async def test_a_digit_shows_one_type_and_0_all(
-    diff_app: AppOn[DiffScreen], screen_text: ScreenText, until: Until
+async def test_v_shows_one_type_after_the_other_and_digits_go_to_panes(
+    diff_app: AppOn[DiffScreen], until: Until
 ) -> None:
     async with diff_app.run_test(size=SIZE) as pilot:
         await opened(pilot, until, 6, 5)
-        everything = diff_app.first.differences.row_count()
-        await pilot.press("4")
-        assert [diff_app.first.differences.rows[n].layer for n in range(diff_app.first.differences.row_count())] == [
-            "conv1 + relu1",
-            "pool2",
-            "pool5",
-        ]
-        await pilot.press("5")
-        assert "nothing of that sort differs" in screen_text(diff_app)
-        await opened(pilot, until, None, None)
-        await pilot.press("6")
-        await opened(pilot, until, None, 8)  # the reformat is in the bad log only
-        await pilot.press("0")
-        assert diff_app.first.differences.row_count() == everything == 8
+        rows = diff_app.first.differences
+        everything = rows.row_count()
+        seen = []
+        for _ in range(len(DifferenceType)):
+            await pilot.press("v")
+            seen.append({row.sort for row in rows.rows})
+        assert {"tactic"} in seen
+        assert all(len(sorts) == 1 for sorts in seen[:2])
+        await pilot.press("escape", "3")
+        assert diff_app.first.good.view.has_focus
+        await pilot.press("1")
+        assert rows.has_focus
+        while diff_app.first._only is not None:
+            await pilot.press("v")
+        assert rows.row_count() == everything == 8
 
 
 @pytest.mark.slow
@@ -173,7 +175,9 @@ async def test_enter_opens_both_candidate_tables(
 ) -> None:
     async with diff_app.run_test(size=SIZE) as pilot:
         await opened(pilot, until, 6, 5)
-        await pilot.press("4", "end", "enter")
+        while diff_app.first._only != DifferenceType.TACTIC:
+            await pilot.press("v")
+        await pilot.press("end", "enter")
         assert isinstance(diff_app.screen, CandidatesScreen)
         await until(pilot, lambda: "reading the log" not in screen_text(diff_app))
         assert screen_text(diff_app).count(" pool5") >= 2
@@ -206,7 +210,7 @@ async def test_measured_times_are_those_of_all_layers_of_a_row(
 ) -> None:
     async with timed_app.run_test(size=(160, 50)) as pilot:
         await until(pilot, lambda: timed_app.first.differences.selected is not None)
-        await pilot.press("0")
+        await pilot.press("v")
         shown = screen_text(timed_app)
         assert "latency 1 → 2 ms" in shown
         assert "sum of layers +0.8750 ms, measured" in shown
@@ -245,7 +249,9 @@ async def test_the_first_screen_is_the_map_of_time_and_its_bars_open_their_diffe
 async def test_copies_of_a_difference(diff_app: AppOn[DiffScreen], until: Until) -> None:
     async with diff_app.run_test(size=SIZE) as pilot:
         await opened(pilot, until, 6, 5)
-        await pilot.press("4", "end", "y")
+        while diff_app.first._only != DifferenceType.TACTIC:
+            await pilot.press("v")
+        await pilot.press("end", "y")
         assert diff_app.clipboard.startswith("tactic  pool5")
         await opened(pilot, until, 9, 10)
         await pilot.press("Y")

@@ -72,7 +72,7 @@ async def test_e_asks_for_a_name_and_writes_the_pane(
     app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
-        await pilot.press("w", "E")
+        await pilot.press("6", "E")
         assert "write this pane to: build-messages.csv" in screen_text(app)
         await pilot.press("enter")
         await pilot.pause()

@@ -35,7 +35,7 @@ async def test_keys_behind_enter_are_for_the_log(session: Any, parsed: Any, unti
     app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
-        write(app, "slash", *"chose", "enter", "w", "slash", *"tactic", "enter", "w")
+        write(app, "slash", *"chose", "enter", "6", "slash", *"tactic", "enter", "6")
         await until(pilot, lambda: app.first._search.text == "tactic")
         await until(pilot, lambda: app.focused is app.first._panes.messages)
 
@@ -45,7 +45,7 @@ async def test_q_behind_question_mark_closes_the_help(session: Any, parsed: Any,
     app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
-        write(app, "question_mark", "q", "w")
+        write(app, "question_mark", "q", "6")
         await until(pilot, lambda: app.first._panes.tab == "messages")
         assert not isinstance(app.screen, HelpScreen)
         write(app, "question_mark", "q", "q")

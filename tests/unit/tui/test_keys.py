@@ -21,7 +21,14 @@ if TYPE_CHECKING:
     from textual.binding import Binding
 
 NAMES = {"?": "question_mark", "/": "slash", "[": "left_square_bracket", "]": "right_square_bracket"}
-NAMES |= {"<": "less_than_sign", ">": "greater_than_sign", "&": "ampersand", "%": "percent_sign", ",": "comma"}
+NAMES |= {
+    "'": "apostrophe",
+    "<": "less_than_sign",
+    ">": "greater_than_sign",
+    "&": "ampersand",
+    "%": "percent_sign",
+    ",": "comma",
+}
 NAMES |= {"↑": "up", "↓": "down", "←": "left", "→": "right", "pgup": "pageup", "pgdn": "pagedown", "esc": "escape"}
 WORDS = {"in", "the", "log", "findings", "input", "on", "bars"}
 OF_TEXTUAL = {"ctrl+c", "ctrl+b", "ctrl+f", "G"}

@@ -39,6 +39,7 @@ SPELT = {
     "less_than_sign": "<",
     "greater_than_sign": ">",
     "ampersand": "&",
+    "apostrophe": "'",
     "backspace": "Backspace",
     "ctrl+c": "Ctrl+C",
 }

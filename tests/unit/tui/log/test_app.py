@@ -214,7 +214,7 @@ async def test_a_secret_is_masked_in_every_pane(tmp_path: Path, screen_text: Scr
     screens = []
     async with app.run_test(size=SIZE) as pilot:
         await until(pilot, lambda: app.first.build is not None)
-        for key in ("1", "2", "enter", "4", "5", "enter", "w", "enter"):
+        for key in ("1", "2", "enter", "4", "5", "enter", "6", "enter"):
             await pilot.press(key)
             await pilot.pause()
             screens.append(screen_text(app))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.screens import SIZE, ScreenText, log_app, panes_of
-from trtforensics.tui.log.dialogs import Dialog
+from trtforensics.tui.widgets.dialogs import Dialog
 
 
 async def test_children_of_a_layer_come_when_it_is_opened_and_go_when_it_is_closed(
@@ -102,6 +102,10 @@ async def test_columns_are_chosen_widened_grouped_and_two_layers_compared(
         await pilot.press("m", "end", "M")
         assert isinstance(app.screen, Dialog)
         assert "layer" in screen_text(app)
+        await pilot.press("escape", "H")
+        assert "4 layers by" in screen_text(app) or "layers by ms" in screen_text(app)
+        await pilot.press("escape", "w")
+        assert "The whole row" in screen_text(app)
         await pilot.press("escape", "s", "S")
         assert tree._order.mark in screen_text(app)
         assert not tree._order.descending

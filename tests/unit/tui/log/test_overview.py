@@ -25,7 +25,7 @@ async def test_w_lists_warnings_and_errors_and_shows_their_lines(
     app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
-        await pilot.press("w", "down")
+        await pilot.press("6", "down")
         await pilot.pause()
         assert "E  10: Could not find any implementation" in screen_text(app)
         assert "[E]" in text_at(session, log_line(app))

@@ -73,7 +73,7 @@ async def test_every_pane_works_at_any_size(session: Any, parsed: Any, size: tup
             "5",
             "space",
             "end",
-            "w",
+            "6",
             "z",
             "question_mark",
             "q",

@@ -47,7 +47,7 @@ async def test_every_sample_log_can_be_walked_with_every_key(name: str, parsed: 
             selected = tree.selected
             assert selected is not None
             assert selected.kind is RowKind.SECTION or "select a layer" not in screen_text(app)
-        await pilot.press("s", "home", "end", "3", "end", "4", "end", "w", "1", "end", "z", "z", "p")
+        await pilot.press("s", "home", "end", "3", "end", "4", "end", "6", "1", "end", "z", "z", "p")
         assert tree.shown_layers > 0
         await pilot.press("q")
     assert app.return_code == 0

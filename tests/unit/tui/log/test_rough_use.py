@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-@pytest.mark.parametrize("pane", ["5", *(pytest.param(key, marks=pytest.mark.slow) for key in ("1", "w"))])
+@pytest.mark.parametrize("pane", ["5", *(pytest.param(key, marks=pytest.mark.slow) for key in ("1", "6"))])
 async def test_enter_in_a_zoomed_list_shows_the_line(session: Any, parsed: Any, pane: str) -> None:
     app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
@@ -42,7 +42,7 @@ async def test_a_terminal_resized_while_the_log_is_parsed_shows_all_of_it(
 
 
 @pytest.mark.parametrize(
-    "pane", ["2", "4", *(pytest.param(key, marks=pytest.mark.slow) for key in ("1", "3", "5", "w", "o"))]
+    "pane", ["2", "4", *(pytest.param(key, marks=pytest.mark.slow) for key in ("1", "3", "5", "6", "o"))]
 )
 @pytest.mark.slow
 async def test_every_pane_is_written_with_a_title_a_column(session: Any, parsed: Any, pane: str) -> None:
