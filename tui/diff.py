@@ -85,14 +85,14 @@ class DiffScreen(FilesScreen):
         self._sides, self._types = LineBar(id="sides"), LineBar(classes="heading")
         self.places = RowList(PLACES, id="places")
         read = partial(text_of, max_bytes=max_bytes)
-        self.good = TextPane(read, "good", Role.GOOD, id="good")
-        self.bad = TextPane(read, "bad", Role.ERROR, id="bad")
+        self.good = TextPane(read, "3 good", Role.GOOD, id="good")
+        self.bad = TextPane(read, "4 bad", Role.ERROR, id="bad")
 
     def panes(self) -> Iterable[Widget]:
         """Lay the screen out: rows, the lines of the row, both files side by side."""
         yield self._sides
         yield Vertical(self._types, self.differences, id="rows-pane", classes="pane")
-        where = LineBar((Piece(" where", Role.DIM),), classes="heading")
+        where = LineBar((Piece(" 2 where", Role.DIM),), classes="heading")
         yield Vertical(where, self.places, id="places-pane", classes="pane")
         yield Horizontal(self.good, self.bad, id="texts")
 

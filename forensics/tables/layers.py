@@ -68,6 +68,8 @@ def _percent(ratio: float | None) -> str:
     if ratio is None:
         return ""
     percent = (ratio - 1) * 100
+    if percent >= 10_000:  # noqa: PLR2004 - the column has room for no more
+        return f"{ratio:,.0f} x"
     return f"{percent:+,.0f} %" if abs(percent) >= 100 else f"{percent:+.1f} %"  # noqa: PLR2004 - three digits suffice
 
 

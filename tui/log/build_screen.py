@@ -447,7 +447,7 @@ class BuildScreen(SourceScreen):
             self.status_bar.show(Piece(f" {self._note}", Role.ERROR))
             return
         if not self.reading:
-            place = f" line {log_view.current_line:,} of {log_view.row_count():,}"
+            place = f" line {log_view.current_line:,} of {log_view.line_count:,}"
             pieces = [Piece(place, Role.DIM)]
         elif self.progress is not None:
             pieces = list(progress_line(self.progress, self.app.size.width))

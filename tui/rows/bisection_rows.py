@@ -28,6 +28,8 @@ BAR = 16
 _ROLES = {Verdict.GOOD: Role.GOOD, Verdict.BAD: Role.ERROR, Verdict.UNRESOLVED: Role.WARNING}
 _SHOWN = 200
 _LEAST_PATH = 14
+_LEAST_PARTS = 2
+"""Parts of the standing that a narrow title keeps: the state, and how many probes are done."""
 
 _STATE_ROLES = {"certified": Role.GOOD, "named": Role.ACCENT, "collected": Role.GOOD}
 _ENDED = frozenset({"certified", "named", "not-reproduced", "collected"})
@@ -275,7 +277,10 @@ def bisection_title(view: DirectoryView, width: int, now: datetime) -> Line:
     suspects = suspects_of(view)
     count = f" · {counted(len(suspects), 'suspect')}" if suspects else ""
     first = Piece(" trtforensics ", Role.TITLE)
-    rest = Piece(f" {view.mode} · {standing(view, now)}{count} ", state_of(view)[1])
+    parts = standing(view, now).split(" · ")
+    while len(parts) > _LEAST_PARTS and len(" · ".join((view.mode, *parts))) + len(count) + _LEAST_PATH > width:
+        parts.pop(_LEAST_PARTS)
+    rest = Piece(f" {' · '.join((view.mode, *parts))}{count} ", state_of(view)[1])
     whole = (first, rest) if width_of((first, rest)) + _LEAST_PATH < width else (rest,)
     path = Piece(f" {clip(str(view.path), max(width - width_of(whole) - 2, 1))} ")
     return (first, path, rest) if len(whole) > 1 else (path, rest)

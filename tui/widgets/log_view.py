@@ -54,6 +54,11 @@ class LogView(VirtualList):
         """The line under the cursor, from 1."""
         return self._number(self.cursor)
 
+    @property
+    def line_count(self) -> int:
+        """The lines of the file, also those that are hidden."""
+        return self._known
+
     def show_only(self, lines: Sequence[int] | npt.NDArray[np.int64] | None) -> None:
         """Show only some lines, by their sorted numbers; None shows all. The cursor stays as near as it can."""
         line = self.current_line
