@@ -165,7 +165,7 @@ def test_results_of_equal_layers_are_no_hits_of_a_timing_cache(load: Load, scope
         i Engine built in 2.5 sec.
         &&."""
     log = load(marked(text).text)
-    assert f"1 results {source} and 0 tactics timed" in " ".join(row.cited for row in time_rows(log, log.builds[0]))
+    assert f"1 result {source} and 0 tactics timed" in " ".join(row.cited for row in time_rows(log, log.builds[0]))
     assert ("(1 shared by equal layers)" in first_line(headlines(log))) == (scope == "Local")
 
 
