@@ -53,6 +53,12 @@ if TYPE_CHECKING:
 PERIOD_S = 1.0
 """Seconds between two looks at the file."""
 
+GROWS_S = 30.0
+"""Seconds without a new line after which a file that grew counts as complete."""
+
+_STOPS = "TF701"
+"""Says that a log stops, which is not said of one that grows."""
+
 _PAUSE = 4
 """A growing file is parsed again after so many times as long as the last parse took, so that keys stay fast."""
 
@@ -75,6 +81,8 @@ class BuildScreen(SourceScreen):
         """Whether the log is being read now."""
         self._due = 0.0
         """When a changed file may be read again."""
+        self._grows_until = 0.0
+        """Until when a file that grew counts as one that goes on."""
         self.progress: Progress | None = None
         """The progress of the parse; None before it begins, and after it."""
         self._progress_due = False
@@ -108,7 +116,8 @@ class BuildScreen(SourceScreen):
     @property
     def _goes_on(self) -> bool:
         """Whether the build in view may still get lines."""
-        return self.reading and self._parsed is not None and self._number == len(self._parsed.builds) - 1
+        goes_on = self.reading or time.monotonic() < self._grows_until
+        return goes_on and self._parsed is not None and self._number == len(self._parsed.builds) - 1
 
     def discard(self) -> None:
         """Close the source of a screen that is never shown."""
@@ -194,11 +203,19 @@ class BuildScreen(SourceScreen):
     def reparsed(self, parsed: tuple[LogSession, BuildLog]) -> None:
         """Show what the file holds by now."""
         self.session, log = parsed
+        self._grows_until = time.monotonic() + GROWS_S
+        self.set_timer(GROWS_S + 0.01, self._rested)
         self._follow_file()
         self._panes.log_view.replace_text(self.session.text)
         self.take(log)
         self.say(f"the file has {counted(len(self.session.text), 'line')} now")
         self._judge(log)
+
+    def _rested(self) -> None:
+        """Say how the log ended, if it has not grown since."""
+        if not self._goes_on:
+            self.show_title()
+            self._show_findings()
 
     def judged(self, report: Report) -> None:
         """Show the findings."""
@@ -276,6 +293,7 @@ class BuildScreen(SourceScreen):
             return None
         build = self._parsed.builds[self._number]
         about = (finding for finding in self.judgement.as_tree() if build.index in finding.builds)
+        about = (finding for finding in about if not (self._goes_on and finding.code == _STOPS))
         return [in_view(finding.in_build(build.index), build.first_line, build.last_line) for finding in about]
 
     def _show_overview(self, *, keep: bool) -> None:

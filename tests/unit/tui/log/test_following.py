@@ -42,6 +42,12 @@ def complete(path: Path) -> None:
         stream.write(WHOLE[path.stat().st_size :])
 
 
+def add_a_line(path: Path) -> None:
+    """Write the next line of the log."""
+    with path.open("ab") as stream:
+        stream.write(WHOLE[path.stat().st_size :].splitlines(keepends=True)[0])
+
+
 def remove(path: Path) -> None:
     path.unlink()
 
@@ -62,6 +68,23 @@ async def test_a_file_that_grows_is_read_on_and_the_cursor_stays(path: Path, par
         assert app.first._panes.log_view.row_count() == WHOLE.count(b"\n")
         assert app.first.build is not None
         assert app.first.build.engine_layers
+
+
+@pytest.mark.slow
+async def test_a_log_that_grows_is_not_said_to_stop_until_it_rests(
+    path: Path, parsed: Any, until: Any, screen_text: ScreenText, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = app_on(path)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await parsed(pilot)
+        await until(pilot, lambda: "TF701" in screen_text(app))
+        add_a_line(path)
+        await until(pilot, lambda: "TF701" not in screen_text(app))
+        assert "reading" in screen_text(app)
+        assert "layers tuned" in screen_text(app)
+        monkeypatch.setattr(build_screen, "GROWS_S", 0.01)
+        add_a_line(path)
+        await until(pilot, lambda: "TF701" in screen_text(app))
 
 
 @pytest.mark.slow
