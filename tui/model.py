@@ -13,15 +13,14 @@ from trtforensics.console.counting import counted
 from trtforensics.findings.checking import ANY, check
 from trtforensics.findings.target import RTX, ModelTarget
 from trtforensics.knowledge.operators import releases_that_differ
-from trtforensics.tables.filtering import FilterError
 from trtforensics.tui.bindings import bound
 from trtforensics.tui.issue import quoted_issue
+from trtforensics.tui.lists import ListScreen
 from trtforensics.tui.log.findings import FindingList
 from trtforensics.tui.rows.node_rows import NEIGHBOURS, NODES, NodeRow, neighbours, node_rows
 from trtforensics.tui.rows.pieces import Piece, Role
-from trtforensics.tui.screen import FIRST_KEYS, SourceScreen
+from trtforensics.tui.screen import FIRST_KEYS
 from trtforensics.tui.widgets.row_list import RowList
-from trtforensics.tui.widgets.search import Prompt, Purpose
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
 from trtforensics.tui.widgets.work import in_thread
 
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 _OLDEST_TARGET = (8, 0)
 
 
-class ModelScreen(SourceScreen):
+class ModelScreen(ListScreen[NodeRow]):
     """Browse a model, and what each release will make of it."""
 
     KEYS = "model"
@@ -46,8 +45,8 @@ class ModelScreen(SourceScreen):
     BINDINGS: ClassVar[list[BindingType]] = [*FIRST_KEYS, *bound("ModelScreen")]
 
     def __init__(self, path: str) -> None:
-        super().__init__(path)
         self.nodes = RowList(NODES, id="nodes")
+        super().__init__(path, self.nodes)
         self.findings = FindingList(id="findings")
         self.around = RowList(NEIGHBOURS, id="neighbours")
         newest_first = reversed(releases_that_differ(_OLDEST_TARGET))
@@ -58,7 +57,6 @@ class ModelScreen(SourceScreen):
         self._bars = LineBar(classes="heading"), LineBar(classes="heading"), LineBar(classes="heading")
         self._judged: tuple[CheckedModel, Report] | None = None
         self._taken: Mapping[str, str] = {}
-        self._needle = ""
 
     def panes(self) -> Iterable[Widget]:
         """Lay the screen out: nodes at the left, findings and neighbours at the right."""
@@ -186,60 +184,11 @@ class ModelScreen(SourceScreen):
         words = _target(self.target).words
         return quoted_issue(f"a node of a model, for {words}", {"Findings": titles}, [cited])
 
-    def action_ask_filter(self) -> None:
-        """Ask which nodes to keep."""
-        self.prompt.ask(Purpose.FILTER, self.nodes.kept_by.text, self.nodes.fields)
-
-    def action_ask_search(self) -> None:
-        """Ask for a text in operators, names and tensors."""
-        self.prompt.ask(Purpose.SEARCH, self._needle)
-
-    def action_search(self, backwards: bool) -> None:  # noqa: FBT001 - Textual passes actions' arguments by position
-        """Go to the next node that holds the text, or the previous one."""
-        rows: list[NodeRow] = list(self.nodes.rows)
-        start, step = self.nodes.cursor, -1 if backwards else 1
-        order = ((start + step * turn) % len(rows) for turn in range(1, len(rows) + 1)) if rows and self._needle else ()
-        wanted = self._needle.lower()
-        place = next((place for place in order if wanted in _text(rows[place])), None)
-        if place is None:
-            self.say(f"{self._needle!r} is in no node" if self._needle else "nothing to search for; type / and a text")
-        else:
-            self.nodes.go_to(place, center=True)
-
-    def on_prompt_answered(self, event: Prompt.Answered) -> None:
-        """Filter or search."""
-        if event.purpose is Purpose.FILTER:
-            try:
-                self.nodes.filter(event.text)
-                self.say("")
-            except FilterError as error:
-                self.say(str(error))
-        else:
-            self._needle = event.text
-            self.action_search(backwards=False)
-        if event.done:
-            self.nodes.focus()
-
-    def on_prompt_dismissed(self, event: Prompt.Dismissed) -> None:
-        """Go back to the nodes; if the prompt was the filter, drop it."""
-        if event.purpose is Purpose.FILTER:
-            self.nodes.filter("")
-            self.say("")
-        self.nodes.focus()
-
-    def action_leave(self) -> None:
-        """Drop the filter; without one, go back to the source below."""
-        if self.nodes.kept_by.text:
-            self.nodes.filter("")
-            self.say("")
-        else:
-            self.go_back()
+    def text_of(self, row: NodeRow) -> str:
+        """Return operator, name and tensors of a node."""
+        proto = row.node.proto
+        return " ".join((row.node.op, row.node.label, *proto.input, *proto.output))
 
 
 def _target(word: str) -> ModelTarget:
     return ModelTarget("" if word == ANY else word)
-
-
-def _text(row: NodeRow) -> str:
-    proto = row.node.proto
-    return " ".join((row.node.op, row.node.label, *proto.input, *proto.output)).lower()

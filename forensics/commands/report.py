@@ -144,7 +144,8 @@ def _known(path: str, max_bytes: int) -> frozenset[str]:
     """Return the findings of a report as JSON, or of a dataset."""
     import json
 
-    from trtforensics.datasets.store import Dataset, is_dataset
+    from trtforensics.datasets.parts import is_dataset
+    from trtforensics.datasets.store import Dataset
     from trtforensics.findings.suppression import same_finding
     from trtforensics.parsers.text.document import read_document
 

@@ -25,6 +25,7 @@ EXAMPLE = """examples (? shows the keys, q quits):
   trtforensics tui build.log layers.json profile.json model.onnx    # files about one engine
   trtforensics tui good.log bad.log        # side by side, as `diff` finds them; directories too
   trtexec --onnx=model.onnx --verbose 2>&1 | trtforensics tui -
+  trtforensics tui runs.trtf               # the runs of a dataset, or of all logs in a folder
   trtforensics tui out                     # the artifacts directory of a bisection, while it runs too"""
 
 
@@ -37,7 +38,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         "a build log, .gz or .zst too, or - for standard input; a tactic replay, engine-layer JSON, timing cache; an "
         "ONNX model; "
         "several files about one engine (log, layers, profile, times, ONNX model) are joined; two of one kind, or a "
-        "directory with good/ and bad/, open as a comparison; the artifacts directory of a bisection"
+        "directory with good/ and bad/, open as a comparison; the artifacts directory of a bisection; a dataset of "
+        "`ingest`, or another directory: the runs of all logs in it, as a list"
     )
     parser.add_argument("sources", nargs="+", metavar="SOURCE", help=what)
     add_kind_argument(parser, (Kind.BUILD_LOG, Kind.REPLAY, Kind.LAYER_INFO, Kind.TIMING_CACHE))
@@ -79,6 +81,10 @@ def _of_one(path: str, given: Kind | None, max_bytes: int) -> SourceScreen:
         from trtforensics.tui.model import ModelScreen
 
         return ModelScreen(path)
+    if given is None and _holds_runs(path):
+        from trtforensics.tui.runs import RunsScreen
+
+        return RunsScreen(path, max_bytes=max_bytes)
     kind = given or kind_of(path)
     if Path(path).is_dir():  # the first picture of a log does not wait for the modules of a bisection
         from trtforensics.bisection.session import job
@@ -99,6 +105,13 @@ def _of_one(path: str, given: Kind | None, max_bytes: int) -> SourceScreen:
     from trtforensics.tui.source import LayersScreen
 
     return LayersScreen(path, kind=kind, max_bytes=max_bytes)
+
+
+def _holds_runs(path: str) -> bool:
+    """Whether a path is a dataset, or a folder that is neither a bisection's nor the two sides of a comparison."""
+    if "://" in path or not Path(path).is_dir():
+        return "://" in path
+    return not (Path(path) / "job.json").is_file() and not all((Path(path) / each).is_dir() for each in ("good", "bad"))
 
 
 def _comparison(good: str, bad: str, kind: Kind | None, max_bytes: int) -> SourceScreen:

@@ -25,7 +25,8 @@ from trtforensics.console.cluster import connected
 from trtforensics.console.diagnostics import error
 from trtforensics.console.own_files import file_digest
 from trtforensics.datasets.judged_sources import TABLES, judged_source, pinned_or_cached
-from trtforensics.datasets.store import LABEL_COLUMNS, SOURCE_COLUMNS, Dataset, is_dataset, word_of
+from trtforensics.datasets.parts import is_dataset
+from trtforensics.datasets.store import LABEL_COLUMNS, SOURCE_COLUMNS, Dataset, word_of
 from trtforensics.errors import ForensicsError, SourceError, UsageError
 from trtforensics.model.version import __version__
 from trtforensics.sources.cache import is_binary
@@ -120,7 +121,7 @@ class Ingestion:
                     yield done.result()
             except BrokenProcessPool as error:
                 what = "a process that read sources was ended, perhaps for want of memory"
-                raise UsageError(str(self.dataset.folder), what, "Run it again, with fewer --jobs") from error
+                raise UsageError(self.dataset.folder, what, "Run it again, with fewer --jobs") from error
             finally:
                 pool.shutdown(wait=True, cancel_futures=True)
 
@@ -271,3 +272,26 @@ def opened(words: Sequence[str], *, max_bytes: int, tell: Callable[[str], None])
         if not read:
             raise SourceError(" ".join(words[:3]), f"holds no source that can be read, of {bad}", "Name a log")
         yield ingestion.dataset
+
+
+def runs_of(folder: str, max_bytes: int) -> Iterator[tuple[str, list[dict[str, Any]] | None]]:
+    """Give the rows of ``runs``: of a dataset at once, of a folder file by file.
+
+    Each comes with its file; rows are None where it is no log that can be read.
+
+    Raises:
+        ForensicsError: the dataset cannot be read.
+    """
+    if is_dataset(folder):
+        dataset = Dataset.opened(folder)
+        yield folder, dataset.table("runs").to_table().to_pylist()
+        yield from ((path, None) for path, row in dataset.sources().items() if row["status"] != "read")
+        return
+    for path, why in files_in(Path(folder)):
+        try:
+            table = None if why else judged_source([path], kind=Kind.BUILD_LOG, max_bytes=max_bytes).table("runs")
+            names = [column.name for column in table.header] if table else []
+            yield path, [dict(zip(names, row, strict=True)) for row in table.values()] if table else None
+        except ForensicsError:
+            yield path, None
+        gc.collect()  # as after a source that is added

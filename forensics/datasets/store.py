@@ -1,28 +1,19 @@
-"""A dataset on disk: a folder for each source, with a Parquet file for each table that has rows of it.
+"""A dataset: a part for each source, with a Parquet file for each table that has rows of it.
 
-``DIR/dataset.json`` says what it is, and the version of its tables. ``DIR/parts/ID`` is the part of a source; ``ID`` is
-the digest of its absolute path, so that no source is there twice. A part is written under a name that begins with a dot
-and renamed when it is whole. One that replaces another takes its place under a lock; between the two renames, readers
-here take the old part under its other name, so that a kill loses nothing.
+``dataset.json`` says what it is, and the version of its tables. The name of a part is the digest of its source's
+absolute path, so that no source is there twice; :mod:`trtforensics.datasets.parts` keeps them.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import secrets
-import shutil
-import sys
-import time
-from contextlib import contextmanager
 from hashlib import sha256
 from operator import itemgetter, methodcaller
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trtforensics.console.output import explained, write_bytes
-from trtforensics.console.own_files import flush_tree, read_own
+from trtforensics.console.output import explained
 from trtforensics.datasets.judged_sources import TABLES
+from trtforensics.datasets.parts import MANIFEST, parts_at
 from trtforensics.errors import SourceError, UsageError
 from trtforensics.findings.forms.table import finding_table
 from trtforensics.render.json_text import dumps
@@ -32,16 +23,13 @@ from trtforensics.tables.columns import Sort, TableColumn
 from trtforensics.tables.runs import RUN_TABLES, run_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
+    from pathlib import Path
 
     from trtforensics.tables.table import Table
 
 SCHEMA = 1
 """The version of the tables: raised when a column is renamed or dropped. A new column is null in older parts."""
-MANIFEST = "dataset.json"
-_NEW, _OLD = ".new-", ".old-"
-_STALE_S = 24 * 3600.0
-"""Seconds after which a part that is being written is taken for one that a kill left behind."""
 
 _ENCODINGS = {Sort.INTEGER: "DELTA_BINARY_PACKED", Sort.NUMBER: "BYTE_STREAM_SPLIT"}
 _ZSTD = 9
@@ -73,17 +61,12 @@ def columns() -> dict[str, tuple[TableColumn, ...]]:
     return {"sources": SOURCE_COLUMNS, "labels": LABEL_COLUMNS, **known, "findings": finding_table(None).header}
 
 
-def is_dataset(path: str) -> bool:
-    """Whether a path is the folder of a dataset."""
-    return Path(path, MANIFEST).is_file()
-
-
 class Dataset:
-    """A dataset in a folder."""
+    """A dataset in a folder, or in an object store by its URL."""
 
     def __init__(self, folder: str) -> None:
-        self.folder = Path(folder)
-        self._parts = self.folder / "parts"
+        self.folder = folder
+        self.parts = parts_at(folder)
 
     @classmethod
     def opened(cls, folder: str) -> Dataset:
@@ -91,20 +74,20 @@ class Dataset:
 
         Raises:
             SourceError: there is none, or it is damaged.
-            UsageError: another version of this program wrote it, whose tables differ.
+            UsageError: another version of this program wrote it, whose tables differ; nothing opens such a URL.
         """
-        path = Path(folder, MANIFEST)
+        dataset = cls(folder)
         try:
-            manifest = json.loads(read_own(path))
+            manifest = json.loads(dataset.parts.manifest())
             schema = manifest["schema"]
         except FileNotFoundError as error:
             raise SourceError(folder, "is no dataset", "`trtforensics ingest LOGS --into DIR` makes one") from error
         except (ValueError, TypeError, KeyError, RecursionError) as error:
-            raise SourceError(str(path), "is damaged", "Ingest the sources into a new folder") from error
+            raise SourceError(f"{folder}/{MANIFEST}", "is damaged", "Ingest the sources into a new folder") from error
         if schema != SCHEMA:
             what = f"has tables of version {schema}; this program reads {SCHEMA}"
             raise UsageError(folder, what, "Ingest the sources into a new folder")
-        return cls(folder)
+        return dataset
 
     @classmethod
     def made(cls, folder: str) -> Dataset:
@@ -112,32 +95,14 @@ class Dataset:
 
         Raises:
             SourceError: it is damaged.
-            UsageError: the folder holds something else, or another version wrote the dataset.
+            UsageError: the folder holds something else, another version wrote the dataset, nothing opens such a URL.
             OutputError: the folder cannot be written to.
         """
-        path = Path(folder)
-        with explained(folder):
-            path.mkdir(parents=True, exist_ok=True)
-            others = [each for each in path.iterdir() if not each.name.startswith(".")]
-        if not is_dataset(folder):
-            if others and others != [path / "parts"]:
-                raise UsageError(folder, "holds other files and is no dataset", "Name an empty folder")
-            with explained(folder):
-                (path / "parts").mkdir(exist_ok=True)
-            text = dumps({"kind": "dataset", "schema": SCHEMA, "tables": list(columns())}, indent=1)
-            write_bytes(path / MANIFEST, f"{text}\n".encode())
+        text = dumps({"kind": "dataset", "schema": SCHEMA, "tables": list(columns())}, indent=1)
+        cls(folder).parts.begin(f"{text}\n".encode())
         dataset = cls.opened(folder)
-        dataset.sweep()
+        dataset.parts.sweep()
         return dataset
-
-    def _parts_by_id(self) -> dict[str, Path]:
-        try:
-            names = [each.name for each in os.scandir(self._parts)]
-        except OSError as error:
-            raise SourceError(str(self._parts), (error.strerror or str(error)).lower()) from error
-        whole = {name: self._parts / name for name in names if not name.startswith(".")}
-        replaced = {name.removeprefix(_OLD): self._parts / name for name in names if name.startswith(_OLD)}
-        return replaced | whole
 
     def table(self, name: str) -> Any:  # noqa: ANN401 - a pyarrow.dataset.Dataset
         """Return a table of all parts; its files are read when its rows are.
@@ -149,8 +114,8 @@ class Dataset:
         schema = forms.arrow_schema(columns()[name])
         import pyarrow.dataset as ds  # noqa: PLC0415 - an extra, which is installed
 
-        places = (path / f"{name}.parquet" for _, path in sorted(self._parts_by_id().items()))
-        return ds.dataset([str(path) for path in places if path.is_file()], schema=schema, format="parquet")
+        files = self.parts.files(f"{name}.parquet")
+        return ds.dataset(files, schema=schema, format="parquet", filesystem=self.parts.filesystem)
 
     def sources(self) -> dict[str, dict[str, Any]]:
         """Return the rows of ``sources`` by the path of the source.
@@ -169,53 +134,9 @@ class Dataset:
             ForensicsError: a table cannot be made.
         """
         name = sha256(source.encode("utf-8", "surrogateescape")).hexdigest()[:32]
-        new = self._parts / f"{_NEW}{name}-{secrets.token_hex(4)}"
-        try:
-            with explained(str(new)):
-                new.mkdir()
+        with self.parts.written(name) as new:
             for word, table in tables.items():
                 _write(table, new / f"{word}.parquet")
-            with explained(str(new)):
-                flush_tree(new)
-                with self._locked():
-                    self._replace(name, new)
-        finally:
-            shutil.rmtree(new, ignore_errors=True)
-
-    def _replace(self, name: str, new: Path) -> None:
-        place, old = self._parts / name, self._parts / f"{_OLD}{name}"
-        if place.exists():
-            shutil.rmtree(old, ignore_errors=True)
-            place.rename(old)
-        new.rename(place)
-        shutil.rmtree(old, ignore_errors=True)
-
-    def sweep(self) -> None:
-        """Give back the place of parts whose replacement was killed, and remove what killed runs were writing."""
-        stale = time.time() - _STALE_S
-        with explained(str(self._parts)), self._locked():
-            for each in list(os.scandir(self._parts)):
-                place = self._parts / each.name.removeprefix(_OLD)
-                if each.name.startswith(_OLD) and not place.exists():
-                    Path(each.path).rename(place)
-                elif each.name.startswith(_OLD) or (each.name.startswith(_NEW) and each.stat().st_mtime < stale):
-                    shutil.rmtree(each.path, ignore_errors=True)
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        descriptor = os.open(self.folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-        try:
-            if sys.platform == "win32":
-                import msvcrt  # noqa: PLC0415 - Windows alone has it
-
-                msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
-            else:
-                import fcntl  # noqa: PLC0415 - Windows lacks it
-
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(descriptor)
 
 
 def _write(table: Table, path: Path) -> None:

@@ -70,10 +70,14 @@ TIES = (1.005, 1.01, NEAR_TIE_RATIO, 1.03, 1.05, 1.1, 1.2)
 
 
 class BuildScreen(SourceScreen):
-    """Shows one build of a log at a time. A subclass adds the keys."""
+    """Shows one build of a log at a time, at first the one that is asked for, else the first failed one.
 
-    def __init__(self, session: LogSession) -> None:
+    A subclass adds the keys.
+    """
+
+    def __init__(self, session: LogSession, first: int | None = None) -> None:
         super().__init__(session.name)
+        self._asked = first
         self.session = session
         """The log as it was read last."""
         self._follows = False
@@ -335,7 +339,7 @@ class BuildScreen(SourceScreen):
         """Make the index of the build that comes into view, in the thread that parses, so that keys are answered."""
         if log.builds:
             known = self.build is not None
-            number = min(self._number, len(log.builds) - 1) if known else first_failed(log.builds)
+            number = min(self._number, len(log.builds) - 1) if known else self._first_of(log.builds)
             index = LayerIndex(log.builds[number], self.session.model)
             index.questions(TIES[self._tie])
             time_map = TimeMap(index.facts)
@@ -349,10 +353,14 @@ class BuildScreen(SourceScreen):
         if not self.reading:
             self._search.renew()
         self._parsed = log
-        self._show_build(min(self._number, len(log.builds) - 1) if known else first_failed(log.builds), keep=known)
+        self._show_build(min(self._number, len(log.builds) - 1) if known else self._first_of(log.builds), keep=known)
         if not known and self._number:
             self._panes.log_view.show_line(log.builds[self._number].first_line)
-            self.say(f"build {self._number + 1} failed and is shown first")
+            if self._asked is None:
+                self.say(f"build {self._number + 1} failed and is shown first")
+
+    def _first_of(self, builds: Sequence[Build]) -> int:
+        return first_failed(builds) if self._asked is None else min(self._asked, max(len(builds) - 1, 0))
 
     def _show_build(self, number: int, *, keep: bool = False) -> None:
         """Show a build in every pane but the log. With ``keep`` it was in view before and every cursor stays."""

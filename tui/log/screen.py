@@ -94,8 +94,8 @@ class LogScreen(BuildScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [*FIRST_KEYS, *bound("LogScreen")]
 
-    def __init__(self, session: LogSession) -> None:
-        super().__init__(session)
+    def __init__(self, session: LogSession, first: int | None = None) -> None:
+        super().__init__(session, first)
         self._history = Trail()
 
     def on_virtual_list_chosen(self, event: VirtualList.Chosen) -> None:

@@ -25,7 +25,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``ingest``."""
     what = "a file, a folder with all files in it, a pattern such as '**/*.log', or - for a list on standard input"
     parser.add_argument("sources", nargs="+", metavar="SOURCE", help=what)
-    parser.add_argument("--into", required=True, metavar="DIR", help="the folder of the dataset; made where missing")
+    parser.add_argument(
+        "--into", required=True, metavar="DIR", help="the dataset: a folder, made where missing, or a URL"
+    )
     what = "a label of all these sources; may be given again"
     parser.add_argument("--label", action="append", default=[], metavar="KEY=VALUE", help=what)
     what = "labels from the end of each path, as '{gpu}/{commit}.log'"

@@ -23,7 +23,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``query``."""
     parser.add_argument("sql", metavar="SQL", help="one statement that reads, or .tables, or .schema [TABLE]")
     parser.add_argument("sources", nargs="*", metavar="SOURCE", help="logs, folders, patterns, in place of a dataset")
-    parser.add_argument("--dataset", metavar="DIR", help="the dataset, as `trtforensics ingest` makes it")
+    parser.add_argument("--dataset", metavar="DIR", help="the dataset of `trtforensics ingest`: a folder or a URL")
     add_format_option(parser, _FORMS, "table")
     add_output_option(parser)
 

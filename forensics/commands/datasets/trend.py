@@ -24,7 +24,10 @@ _FORMS = ("text", "json", "html")
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``trend``."""
     parser.add_argument(
-        "sources", nargs="+", metavar="SOURCE", help="a dataset of `ingest`; or logs, folders, patterns"
+        "sources",
+        nargs="+",
+        metavar="SOURCE",
+        help="a dataset of `ingest`, its folder or URL; or logs, folders, patterns",
     )
     what = "what runs are alike in: columns of the table of runs, or labels (default: model,gpu)"
     parser.add_argument("--by", type=words, default=("model", "gpu"), metavar="NAMES", help=what)

@@ -99,3 +99,12 @@ def test_sources_are_asked_without_a_dataset(logs: Path, capsys: pytest.CaptureF
     assert main(["query", "SELECT 1", str(logs / "poem.txt")]) == 2
     assert main(["query", "SELECT 1"]) == 2
     assert main(["query", "SELECT 1", "--dataset", str(logs)]) == 2
+
+
+def test_what_is_named_by_other_means_is_there(questions: Questions) -> None:
+    assert list(questions.ask("SELECT 1").values()) == [(1,)]
+    assert "runs" in {name for (name,) in questions.ask(".tables").values()}
+    assert list(questions.ask('SELECT count(*) FROM "RUNS"').values()) == [(1,)]
+    assert list(questions.ask("SELECT count(*) > 0 FROM NEAR_TIES").values()) == [(True,)]
+    assert list(questions.ask("SELECT count(*) FROM query_table('so' || 'urces')").values()) == [(1,)]
+    assert {name for (name, *_) in questions.ask("SHOW TABLES").values()} >= columns().keys()

@@ -15,6 +15,7 @@ from trtforensics.tui.bisection import BisectionScreen
 from trtforensics.tui.diff import DiffScreen
 from trtforensics.tui.log.screen import LogScreen
 from trtforensics.tui.model import ModelScreen
+from trtforensics.tui.runs import RunsScreen
 from trtforensics.tui.source import LayersScreen
 from trtforensics.tui.widgets.dialogs import keys_of
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from trtforensics.tui.screen import SourceScreen
     from trtforensics.tui.widgets.dialogs import Keys
 
-SCREENS: list[type[SourceScreen]] = [LogScreen, DiffScreen, LayersScreen, BisectionScreen, ModelScreen]
+SCREENS: list[type[SourceScreen]] = [LogScreen, DiffScreen, LayersScreen, BisectionScreen, ModelScreen, RunsScreen]
 
 MEANINGS = {
     "left_square_bracket": {"build(-1)", "document(-1)"},

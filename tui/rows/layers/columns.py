@@ -14,7 +14,7 @@ from trtforensics.model.timings import NEAR_TIE_RATIO
 from trtforensics.render.headline import computed_type
 from trtforensics.tables.columns import Cell, TableColumn
 from trtforensics.tables.layers import LAYER_CELLS, LAYER_COLUMNS, UNKNOWN
-from trtforensics.tui.rows.pieces import TYPE_ROLES, Line, Piece, Role, bar, clip, fit, fit_right
+from trtforensics.tui.rows.pieces import TYPE_ROLES, Line, Piece, Role, Row, bar, clip, fit, fit_right
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -72,10 +72,10 @@ CHOICES = {cell.title: cell for cell in (*SHOWN, *map(_cell, _COLUMN_OF.values()
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """An order of the layers by a column, by its title; layers of which ``value`` is None come last."""
+    """An order of rows by a column, by its title; rows of which ``value`` is None come last."""
 
     column: str
-    value: Callable[[LayerFacts], Any]
+    value: Callable[[Any], Any]
     descending: bool = False
 
     @property
@@ -88,8 +88,8 @@ class Order:
         """The other direction."""
         return replace(self, descending=not self.descending)
 
-    def sorted(self, entries: Iterable[LayerFacts]) -> list[LayerFacts]:
-        """Return layers in this order."""
+    def sorted(self, entries: Iterable[Row]) -> list[Row]:
+        """Return rows in this order."""
         values = [(self.value(entry), entry) for entry in entries]
         known = [pair for pair in values if pair[0] is not None]
         known.sort(key=lambda pair: pair[0], reverse=self.descending)
