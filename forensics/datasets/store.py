@@ -12,7 +12,6 @@ from operator import itemgetter, methodcaller
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.console.output import explained
-from trtforensics.datasets.judged_sources import TABLES
 from trtforensics.datasets.parts import MANIFEST, parts_at
 from trtforensics.errors import SourceError, UsageError
 from trtforensics.findings.forms.table import finding_table
@@ -57,7 +56,7 @@ def word_of(table: str) -> str:
 def columns() -> dict[str, tuple[TableColumn, ...]]:
     """Return the columns of every table of a dataset, by its name."""
     tables = {name: table_of(name, ()) for name in TABLE_NAMES} | {name: run_table(name, ()) for name in RUN_TABLES}
-    known = {word_of(name): tables[name].header for name in TABLES if name in tables}
+    known = {word_of(name): table.header for name, table in tables.items()}
     return {"sources": SOURCE_COLUMNS, "labels": LABEL_COLUMNS, **known, "findings": finding_table(None).header}
 
 

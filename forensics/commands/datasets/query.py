@@ -30,11 +30,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Answer the question."""
-    from contextlib import nullcontext
+    from contextlib import ExitStack
 
     from trtforensics.console.output import write_bytes
     from trtforensics.console.progress import ProgressLine
-    from trtforensics.datasets.ingesting import opened
     from trtforensics.datasets.sql import Questions
     from trtforensics.datasets.store import Dataset
     from trtforensics.tables import forms
@@ -42,12 +41,14 @@ def run(args: Namespace) -> int:
     form = forms.form_named(args.format, args.output, "table")
     if bool(args.dataset) == bool(args.sources):
         raise UsageError("query", "needs --dataset DIR or sources, and not both", "Name one of them")
-    with (
-        ProgressLine(quiet=args.quiet) as progress,
-        nullcontext(Dataset.opened(args.dataset))
-        if args.dataset
-        else opened(args.sources, max_bytes=args.max_bytes, tell=progress.file) as dataset,
-    ):
+    with ExitStack() as stack:
+        if args.dataset:
+            dataset = Dataset.opened(args.dataset)
+        else:
+            from trtforensics.datasets.ingesting import opened  # a dataset is read without all that reads logs
+
+            progress = stack.enter_context(ProgressLine(quiet=args.quiet))
+            dataset = stack.enter_context(opened(args.sources, max_bytes=args.max_bytes, tell=progress.file))
         questions = Questions(dataset)
         if form in forms.BINARY_FORMS:
             write_bytes(args.output, forms.parquet_of(questions.arrow(args.sql)))
