@@ -48,6 +48,8 @@ def _cell(column: TableColumn, title: str, width: int, rank: int) -> Cell:
 
 
 CELLS = tuple(_cell(_COLUMN_OF[name], *shown) for name, shown in _SHOWN.items())
+_ROLES = {"passed": Role.GOOD, "none": Role.DIM}
+"""The roles of outcomes; all others are failures."""
 SOURCE = Order("source", methodcaller("get", "source"))
 _ORDERS = {shown[0]: Order(shown[0], _COLUMN_OF[name].get) for name, shown in _SHOWN.items()}
 
@@ -67,11 +69,11 @@ def key_of(row: RunRow) -> tuple[str, int]:
 
 
 def _pieces(row: RunRow, width: int, marked: RunRow | None, folder: str) -> Line:
-    layout, passed = _layout(width), row["outcome"] == "passed"
+    layout = _layout(width)
     mark = "▸" if marked is not None and key_of(marked) == key_of(row) else " "
     pieces = [Piece(mark, Role.ACCENT)]
     for cell in layout.shown:
-        role = (Role.GOOD if passed else Role.ERROR) if cell.title == "outcome" else Role.PLAIN
+        role = _ROLES.get(row["outcome"], Role.ERROR) if cell.title == "outcome" else Role.PLAIN
         pieces.append(Piece((fit_right if cell.right else fit)(cell.text(row), cell.width) + " ", role))
     several = f":{row['line']}" if row["run"] > 1 else ""
     source = row["source"].removeprefix(folder) + several
