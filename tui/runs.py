@@ -5,12 +5,12 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.binding import Binding
 from textual.worker import get_current_worker
 
 from trtforensics.console.counting import counted
 from trtforensics.datasets.ingesting import runs_of
 from trtforensics.errors import ForensicsError
+from trtforensics.tui.bindings import bound
 from trtforensics.tui.issue import quoted_issue
 from trtforensics.tui.lists import ListScreen
 from trtforensics.tui.rows.pieces import Piece, Role
@@ -33,14 +33,7 @@ class RunsScreen(ListScreen[RunRow]):
 
     KEYS = "runs"
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *FIRST_KEYS,
-        Binding("f", "ask_filter", "Filter"),
-        Binding("s", "sort", "Sort"),
-        Binding("S", "reverse", "Sort backwards", show=False),
-        Binding("d", "compare", "Diff two runs"),
-        Binding("escape", "leave", "Drop mark and filter", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*FIRST_KEYS, *bound("RunsScreen")]
 
     def __init__(self, folder: str, *, max_bytes: int) -> None:
         self._order = SOURCE
