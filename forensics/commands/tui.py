@@ -108,10 +108,14 @@ def _of_one(path: str, given: Kind | None, max_bytes: int) -> SourceScreen:
 
 
 def _holds_runs(path: str) -> bool:
-    """Whether a path is a dataset, or a folder that is neither a bisection's nor the two sides of a comparison."""
+    """Whether a path is a dataset, or a folder of files that is no bisection's nor the two sides of a comparison."""
     if "://" in path or not Path(path).is_dir():
         return "://" in path
-    return not (Path(path) / "job.json").is_file() and not all((Path(path) / each).is_dir() for each in ("good", "bad"))
+    from trtforensics.comparison.loading import files_in
+
+    if (Path(path) / "job.json").is_file() or all((Path(path) / each).is_dir() for each in ("good", "bad")):
+        return False
+    return any(True for _ in files_in(Path(path)))
 
 
 def _comparison(good: str, bad: str, kind: Kind | None, max_bytes: int) -> SourceScreen:
