@@ -72,13 +72,14 @@ class Recipe:
         return content
 
     def write(self, folder: Path, lever: Mapping[str, object]) -> None:
-        """Write a probe's job; ``lever`` holds the lever's fields of the job.
+        """Write a probe's job; ``lever`` holds the lever's fields of the job, or others in place of the recipe's.
 
         Raises:
             OSError: the folder cannot be written to.
         """
-        asked = {name: value for name, value in asdict(self).items() if name not in {"installed", "model"}}
-        write_job(folder, self.installed.module, self.model, **asked, **lever)
+        fields: dict[str, Any] = {**asdict(self), **lever}
+        del fields["installed"]
+        write_job(folder, self.installed.module, fields.pop("model"), **fields)
 
 
 def write_job(folder: Path, module: str, model: Path, **asked: Any) -> None:  # noqa: ANN401 - the fields of a job

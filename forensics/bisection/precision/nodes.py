@@ -64,8 +64,8 @@ class Target:
         Raises:
             OSError: the folder cannot be written to.
         """
-        shapes, capability = self.shapes, self.compute_capability
-        write_job(folder, self.module, model, shapes=shapes, compute_capability=capability, **more)
+        fields = {"shapes": self.shapes, "compute_capability": self.compute_capability, **more}
+        write_job(folder, self.module, model, **fields)
 
 
 class PrecisionLever(Lever):

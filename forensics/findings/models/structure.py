@@ -15,7 +15,6 @@ from trtforensics.findings.models.seen import by_reason, head, of_nodes, places,
 from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import sanitize
 from trtforensics.findings.target import BOUNDS, profile_of
-from trtforensics.onnx_models.shapes import dims_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -209,6 +208,8 @@ def misfit_profile(case: Case) -> Iterator[Observation]:
 
 def _contradictions(case: Case) -> Iterator[Observation]:
     """Name dimensions of one name whose ranges have no size in common."""
+    from trtforensics.onnx_models.shapes import dims_of  # noqa: PLC0415 - a report of a log imports no onnx
+
     profile, ranges = profile_of(case.build), dict[str, list[tuple[int, int]]]()
     for value in case.checked.proto.graph.input:
         bounds = profile.get(value.name, {"min": (), "max": ()})

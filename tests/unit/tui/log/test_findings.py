@@ -159,7 +159,7 @@ async def test_a_narrow_screen_wraps_the_findings_anew_and_keeps_the_cursor(
         await pilot.press("5", "down")
         await pilot.resize_terminal(80, 24)
         await pilot.pause()
-        assert "1 Time  2 Layers 5+1  5 Findings 2  w Messages 2  o Nodes" in screen_text(app)
+        assert "1 Time  2 Layers 5+1  5 Findings 2  6 Messages 2  o Nodes" in screen_text(app)
         rows = panes_of(app).findings
         assert rows.selected is not None
         assert rows.selected.code == "TF901"

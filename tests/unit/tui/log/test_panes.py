@@ -10,7 +10,7 @@ from tests.support.screens import SIZE, ScreenText, log_app
 
 FIRST_ROWS = {
     "1": ("1 ▸ run 1       PASSED · trtexec 8.5.1", "▸ ██████████  76.6%  0.04120 tuned    ?    conv1 + relu1"),
-    "2": ("  … layer                         in→out      compute   ms tuned     %   margin", "▸ 1 conv1 + relu1"),
+    "2": ("#▲ layer                        in→out      compute   ms tuned     %   margin", "▸  1 conv1 + relu1"),
     "3": ("✔ in the engine  0.04120 ms  next +31.8 %", "✔ ███            0.04120  fastest    Half:2→Half:8"),
     "4": ("4 Raw log", "37 >>>>>>>>>>>>>>> Chose Runner Type: CaskConvolution Tactic: 0x94119b4c514b21"),
     "5": ("E TF900  pool1 took a tactic of another format (likely)", "N TF901  Weights were clipped"),
