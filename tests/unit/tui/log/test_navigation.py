@@ -63,7 +63,7 @@ async def test_neighbours_are_walked_and_the_way_leads_back(chained: Any, parsed
         await pilot.press("b")
         await pilot.pause()
         assert selected_text(app) == "conv1 + relu1"
-        await pilot.press("B")
+        await pilot.press("F")
         await pilot.pause()
         assert selected_text(app) == "pool1"
 
