@@ -1,23 +1,34 @@
-"""The keys of screens, lists and dialogs: rows of ``bindings.tsv``, by the class whose they are."""
+"""The keys of screens, lists and dialogs: rows of ``tables/bindings.tsv``, by class."""
 
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
+from typing import TYPE_CHECKING
 
 from textual.binding import Binding
 
+from trtforensics.knowledge.table import rows
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 
 @cache
-def _rows() -> tuple[list[str], ...]:
-    _, *lines = (files("trtforensics.tui") / "bindings.tsv").read_text("utf-8").splitlines()
-    return tuple(line.split("\t") for line in lines)
+def _rows() -> tuple[Mapping[str, str], ...]:
+    return tuple(rows("bindings", "trtforensics.tui"))
 
 
 def bound(owner: str) -> list[Binding]:
     """Return the keys of a class, those of the footer with how they are shown."""
     return [
-        Binding(key, action, does, show="shown" in flags, priority="first" in flags, key_display=display or None)
-        for each, key, action, does, display, flags in _rows()
-        if each == owner
+        Binding(
+            row["keys"],
+            row["action"],
+            row["does"],
+            show="shown" in row["flags"],
+            priority="first" in row["flags"],
+            key_display=row["display"] or None,
+        )
+        for row in _rows()
+        if row["owner"] == owner
     ]

@@ -81,20 +81,10 @@ def _of_one(path: str, given: Kind | None, max_bytes: int) -> SourceScreen:
         from trtforensics.tui.model import ModelScreen
 
         return ModelScreen(path)
-    if given is None and _holds_runs(path):
-        from trtforensics.tui.runs import RunsScreen
-
-        return RunsScreen(path, max_bytes=max_bytes)
+    folder = _folder_screen(path, given, max_bytes)
+    if folder is not None:
+        return folder
     kind = given or kind_of(path)
-    if Path(path).is_dir():  # the first picture of a log does not wait for the modules of a bisection
-        from trtforensics.bisection.session import job
-
-        if (Path(path) / job.NAME).is_file():
-            from trtforensics.bisection.session.view import view_directory
-            from trtforensics.tui.bisection import BisectionScreen
-
-            view_directory(Path(path))  # an invalid directory is refused before the screen is taken
-            return BisectionScreen(Path(path), max_bytes)
     if kind is Kind.BUILD_LOG:
         from trtforensics.tui.log.screen import LogScreen
         from trtforensics.tui.sessions import open_log
@@ -107,15 +97,29 @@ def _of_one(path: str, given: Kind | None, max_bytes: int) -> SourceScreen:
     return LayersScreen(path, kind=kind, max_bytes=max_bytes)
 
 
-def _holds_runs(path: str) -> bool:
-    """Whether a path is a dataset, or a folder of files that is no bisection's nor the two sides of a comparison."""
-    if "://" in path or not os.path.isdir(path):  # noqa: PTH112 - pathlib raises for a name that is too long
-        return "://" in path
+def _folder_screen(path: str, given: Kind | None, max_bytes: int) -> SourceScreen | None:
+    """Return the screen of a bisection's folder, a dataset or a folder of files; None for all else.
+
+    The two sides of a comparison are no folder of files.
+    """
+    if "://" not in path and not os.path.isdir(path):  # noqa: PTH112 - pathlib raises for a name that is too long
+        return None  # the first picture of a log does not wait for the modules of a bisection
+    from trtforensics.bisection.session import job
     from trtforensics.comparison.loading import files_in
 
-    if (Path(path) / "job.json").is_file() or all((Path(path) / each).is_dir() for each in ("good", "bad")):
-        return False
-    return any(True for _ in files_in(Path(path)))
+    place = Path(path)
+    if (place / job.NAME).is_file():
+        from trtforensics.bisection.session.view import view_directory
+        from trtforensics.tui.bisection import BisectionScreen
+
+        view_directory(place)  # an invalid directory is refused before the screen is taken
+        return BisectionScreen(place, max_bytes)
+    sides = all((place / each).is_dir() for each in ("good", "bad"))
+    if given is None and ("://" in path or (not sides and any(True for _ in files_in(place)))):
+        from trtforensics.tui.runs import RunsScreen
+
+        return RunsScreen(path, max_bytes=max_bytes)
+    return None
 
 
 def _comparison(good: str, bad: str, kind: Kind | None, max_bytes: int) -> SourceScreen:

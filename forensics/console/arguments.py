@@ -124,7 +124,7 @@ _T = TypeVar("_T", bound=_Options)
 
 
 def option(*flags: str, default: Any = None, **declared: Any) -> Any:  # noqa: ANN401 - as dataclasses.field and argparse
-    """Return a field of a dataclass that an option of these flags sets; ``declared`` is what argparse is told of it.
+    """Return a dataclass field that an option of these flags sets; ``declared`` goes to argparse.
 
     An option whose default is False is a switch; one whose default is () may be repeated, unless its type reads a list.
     """

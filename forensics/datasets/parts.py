@@ -25,13 +25,12 @@ from trtforensics.console.own_files import flush_tree, read_own
 from trtforensics.errors import SourceError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 MANIFEST = "dataset.json"
 _NEW, _OLD = ".new-", ".old-"
 _STALE_S = 24 * 3600.0
-"""Seconds after which a part that is being written is taken for one that a kill left behind, or nobody reads an old
-version any more."""
+"""Seconds after which an unfinished part counts as left by a kill, and an old version as read by nobody."""
 _LAST = "sources.parquet"
 """The file of a part in a store that is written last; every part has it."""
 
@@ -185,13 +184,13 @@ class StoreParts:
     def files(self, name: str) -> list[str]:
         """Return the files of a name in the newest whole version of each part."""
         files = self._listed("parts/")
-        whole = {part: version for part, version, file in files if file == _LAST}
+        whole = _newest(files)
         of_name = (each for each in files if each[2] == name and whole.get(each[0]) == each[1])
         return [f"{self._folder}/parts/{'/'.join(each)}" for each in of_name]
 
     @contextmanager
     def written(self, name: str) -> Iterator[Path]:
-        """Give a folder for the files of a part, of which a version is made when the block ends."""
+        """Give a folder for the files of a part; the end of the block makes them its newest version."""
         with tempfile.TemporaryDirectory(prefix="trtforensics-") as folder:
             yield Path(folder)
             newest = max((int(each[0].split("-")[0]) for each in self._listed(f"parts/{name}/")), default=0)
@@ -203,8 +202,7 @@ class StoreParts:
         """Remove versions that a newer one replaced a day ago, and what killed runs left then."""
         stale = f"{time.time_ns() - int(_STALE_S * 1e9):020}"
         files = [each for each in self._listed("parts/") if each[1] < stale]
-        whole = {part: version for part, version, file in files if file == _LAST}
-        for part, version in {each[:2] for each in files} - whole.items():
+        for part, version in {each[:2] for each in files} - _newest(files).items():
             with explained(self._url):
                 self.filesystem.delete_dir(f"{self._folder}/parts/{part}/{version}")
 
@@ -222,6 +220,11 @@ class StoreParts:
     def _write(self, path: str, data: bytes) -> None:
         with explained(self._url), self.filesystem.open_output_stream(f"{self._folder}/{path}") as stream:
             stream.write(data)
+
+
+def _newest(files: Sequence[tuple[str, ...]]) -> dict[str, str]:
+    """Return the newest whole version of each part, of files in the order of versions."""
+    return {part: version for part, version, file in files if file == _LAST}
 
 
 def _reason(error: OSError) -> str:

@@ -33,7 +33,7 @@ _PASSES = 4
 _COPIED = 1 << 20
 """Bytes of a constant that are copied to be counted."""
 _PACKED = {"INT4", "UINT4", "FLOAT4E2M1"}
-"""Types of which a byte holds two."""
+"""Types of four bits: a byte holds two values."""
 _SPELLED = 900
 
 

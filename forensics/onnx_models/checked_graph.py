@@ -1,6 +1,6 @@
 """A model's graphs as they are stored: nodes of all of them by number, inputs, constants; nothing is inferred.
 
-Weights stay in their file until somebody asks for their values.
+Weights stay in their file until their values are needed.
 """
 
 from __future__ import annotations

@@ -339,7 +339,7 @@ _STATED = (("stated_build_s", "build time", " s"), ("stated_latency_ms", "latenc
 
 
 def _stated(results: Sequence[RunResult], key: str, name: str, unit: str) -> str:
-    """Give the numbers of a key, of which there may be many; the first call's where it is the least or the most."""
+    """Give the numbers of a key, one or many; the first call's where it is the least or the most."""
     values = [result.number for result in results if result.key == key and result.number is not None]
     if len(values) <= 1:
         return "".join(f"{name} {figure(value)}{unit} as stated".strip() for value in values)

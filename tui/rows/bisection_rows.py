@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import shlex
 from datetime import datetime
-from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.session.artifacts import FIXED
 from trtforensics.console.counting import counted, duration
+from trtforensics.knowledge.table import rows as table_rows
 from trtforensics.tables.columns import Sort, TableColumn
 from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, bar, clip, fit, fit_right, width_of
 
@@ -43,8 +43,7 @@ class FixedFile(NamedTuple):
     placeholder: str = ""
 
 
-_LINES = (files("trtforensics.tui.rows") / "fixed_files.tsv").read_text("utf-8").splitlines()
-_FILES = {file.name: file for file in (FixedFile(*line.split("\t")) for line in _LINES[1:])}
+_FILES = {row["file"]: FixedFile(*row.values()) for row in table_rows("fixed_files", "trtforensics.tui.rows")}
 
 
 def state_of(view: DirectoryView) -> tuple[str, Role]:

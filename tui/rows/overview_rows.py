@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 from dataclasses import dataclass, field
-from importlib.resources import files
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from rich.cells import cell_len
 from trtforensics.console.counting import counted, milliseconds
 from trtforensics.console.terminal import visible
 from trtforensics.findings.finding import in_words
+from trtforensics.knowledge.table import rows as table_rows
 from trtforensics.model.run import Ending
 from trtforensics.render.runs import result_name, result_text
 from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, fit, fit_right, size
@@ -35,8 +35,7 @@ BAR_WIDTH = 10
 TOP = 5
 """Most shapes of unknown lines that are listed."""
 
-_TELLING = (files("trtforensics.tui.rows") / "telling_options.tsv").read_text("utf-8").splitlines()[1:]
-TELLING_OPTIONS = tuple(line.split("\t") for line in _TELLING)
+TELLING_OPTIONS = tuple((row["block"], row["name"]) for row in table_rows("telling_options", "trtforensics.tui.rows"))
 """The options to compare first when two builds differ in speed or accuracy, as (block, name printed by trtexec)."""
 
 AS_USUAL = {"", "Disabled", "-1", "Using default tactic sources", "Use default preview flags."}

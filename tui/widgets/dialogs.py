@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from itertools import groupby
+from operator import itemgetter
 from textwrap import wrap
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
@@ -14,6 +14,7 @@ from textual.widgets import Footer, Input
 from textual.widgets._footer import FooterKey
 
 from trtforensics.console.terminal import visible
+from trtforensics.knowledge.table import rows as table_rows
 from trtforensics.tui.bindings import bound
 from trtforensics.tui.rows.log_lines import LONGEST
 from trtforensics.tui.rows.pieces import CitingLine, Piece, Presentation, Role, fit
@@ -39,14 +40,10 @@ LONGEST_KEY = 19
 
 
 def keys_of(screen: str) -> Keys:
-    """Return the titles of a screen's groups, each with its keys and what they do; ``keys.tsv`` names the screens."""
-    _, *lines = (files("trtforensics.tui") / "keys.tsv").read_text("utf-8").splitlines()
-    rows = [
-        (group, key, does)
-        for screens, group, key, does in (line.split("\t") for line in lines)
-        if screen in screens.split()
-    ]
-    return tuple((group, tuple(row[1:] for row in members)) for group, members in groupby(rows, key=lambda row: row[0]))
+    """Return a screen's groups of keys from ``tables/keys.tsv``: titles, each with its keys and what they do."""
+    of_screen = [row for row in table_rows("keys", "trtforensics.tui") if screen in row["screens"].split()]
+    groups = groupby(of_screen, key=itemgetter("group"))
+    return tuple((group, tuple((row["keys"], row["meaning"]) for row in members)) for group, members in groups)
 
 
 class KeyFooter(Footer):

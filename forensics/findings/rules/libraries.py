@@ -67,7 +67,7 @@ def interface_new(case: Case) -> Iterator[Observation]:
 
 
 def _outside(case: Case, kind: str, bound: int, known: str, unknown: str) -> Iterator[Observation]:
-    """Report names with that bound, and names of a kind of notes of which nothing is known."""
+    """Report names with that bound (``known``), and names that no table has (``unknown``)."""
     notes = {note.span.line: note for note in case.notes("attribute_of", kind)}
     for name, alike in grouped(notes.values(), lambda note: note.text("name")).items():
         bounds = interface().get(name, ("", ""))
