@@ -10,11 +10,10 @@ from textual.containers import Horizontal, Vertical
 
 from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.session.view import view_directory
-from trtforensics.errors import ForensicsError
 from trtforensics.parsers.text.text import LogText
 from trtforensics.tui.bindings import bound
-from trtforensics.tui.files import FilesScreen
 from trtforensics.tui.issue import quoted_issue
+from trtforensics.tui.lists import ComparingScreen
 from trtforensics.tui.live_text import LiveText
 from trtforensics.tui.rows.bisection_rows import (
     LINES,
@@ -27,7 +26,6 @@ from trtforensics.tui.rows.bisection_rows import (
     suspects_of,
 )
 from trtforensics.tui.rows.pieces import Piece, Presentation, Role
-from trtforensics.tui.sessions import open_log
 from trtforensics.tui.widgets.log_view import LogView
 from trtforensics.tui.widgets.row_list import RowList
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
@@ -58,25 +56,21 @@ _REMEMBERED = 8
 """Number of logs that are kept, so that going back to one does not read it again."""
 
 
-class BisectionScreen(FilesScreen):
+class BisectionScreen(ComparingScreen["Probe"]):
     """Browse a bisection. Logs of its probes, and comparisons of two, open above it."""
 
     KEYS = "bisection"
-    TEXT: ClassVar[str] = "log"
 
     BINDINGS: ClassVar[list[BindingType]] = [*bound("BisectionScreen")]
 
     def __init__(self, path: Path, max_bytes: int) -> None:
         probe_list: RowList[Probe] = RowList(Presentation(), id="probes")
-        super().__init__(str(path), probe_list)
+        self._log_view = LogView(LogText(), id="log")
+        super().__init__(str(path), probe_list, self._log_view, max_bytes=max_bytes)
         self._probes = probe_list
         self._path = path
-        self._max_bytes = max_bytes
         self._answer, self._details = RowList(LINES, id="answer"), RowList(LINES, id="details")
         self._view: DirectoryView | None = None
-        self._marked: Probe | None = None
-        """The probe that another one will be compared with."""
-        self._log_view = LogView(LogText(), id="log")
         self._log_at = lru_cache(_REMEMBERED)(LiveText)
         self._text: LiveText | None = None
         self._log_heading = LineBar((Piece(" Log", Role.STRONG),), id="log-heading", classes="heading")
@@ -116,15 +110,17 @@ class BisectionScreen(FilesScreen):
         """Show the directory's present state."""
         at_end = self._probes.cursor >= self._probes.row_count() - 1
         self._view = view
-        self._show_probes(view)
+        self.show_rows()
         if at_end:
             self._probes.go_to(self._probes.row_count() - 1)
         self._answer.show(answer_rows(view, present()), keep=True)
         self.show_title()
         self._show_probe()
 
-    def _show_probes(self, view: DirectoryView) -> None:
-        self._probes.show(view.probes, presentation=probes(view, self._marked), keep=True)
+    def show_rows(self) -> None:
+        """Show the probes, with the mark."""
+        if self._view is not None:
+            self._probes.show(self._view.probes, presentation=probes(self._view, self.marked), keep=True)
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
         """Show the probe under the cursor."""
@@ -140,21 +136,8 @@ class BisectionScreen(FilesScreen):
         if path is None:
             self.say(f"probe {probe.number} has no build log yet")
             return
-        from trtforensics.tui.log.screen import LogScreen
-
-        try:
-            errors = path.with_name(_LOGS["errors"][0])
-            part = str(errors) if errors.is_file() and errors.stat().st_size else None
-            session = open_log(str(path), self._max_bytes, part)
-        except ForensicsError as error:
-            self.say(str(error))
-        else:
-            self.app.push_screen(LogScreen(session), self._returned)
-
-    def _returned(self, error: ForensicsError | None) -> None:
-        """Say why a source could not be shown."""
-        if error is not None:
-            self.say(str(error))
+        errors = path.with_name(_LOGS["errors"][0])
+        self.open_log(str(path), str(errors) if errors.is_file() and errors.stat().st_size else None)
 
     def on_resize(self) -> None:
         """Show one half at a time on a narrow screen."""
@@ -177,43 +160,28 @@ class BisectionScreen(FilesScreen):
 
     def action_leave(self) -> None:
         """Forget the marked probe, or go back to the probes."""
-        if self._marked is not None:
-            self._mark(None)
-            self.say("")
-        else:
+        if not self.drop_mark():
             self.action_view("probes")
 
-    def _mark(self, probe: Probe | None) -> None:
-        self._marked = probe
-        if self._view is not None:
-            self._show_probes(self._view)
+    def about_mark(self, row: Probe) -> str:
+        """Name a marked probe."""
+        return f"probe {row.number} is marked; go to another one"
 
-    def action_compare(self) -> None:
-        """Mark the probe under the cursor, or compare the marked one with it."""
-        probe, marked = self._probes.selected, self._marked
-        if probe is None:
-            return
-        if marked is None or marked.number == probe.number:
-            self._mark(probe)
-            self.say(f"probe {probe.number} is marked; go to another one and press d again, or Esc")
-            return
-        good, bad = _sides(marked, probe)
-        paths = [self._build_log(each) for each in (good, bad)]
-        if paths[0] is None or paths[1] is None:
-            missing = good if paths[0] is None else bad
-            self.say(f"probe {missing.number} has no build log yet")
+    def compare(self, marked: Probe, row: Probe) -> None:
+        """Compare the build logs of two probes."""
+        good, bad = _sides(marked, row)
+        logs = self._build_log(good), self._build_log(bad)
+        if logs[0] is None or logs[1] is None:
+            self.say(f"probe {(bad if logs[0] else good).number} has no build log yet")
         else:
-            from trtforensics.tui.diff import DiffScreen
-
-            screen = DiffScreen(*map(str, paths), kind=None, max_bytes=self._max_bytes)
-            self.app.push_screen(screen, self._returned)
+            self.open_diff(*map(str, logs))
 
     def action_reload(self) -> None:
         """Read the directory now."""
         self._look()
         self.say("read again; the screen follows by itself")
 
-    def open_view(self, view: LogView) -> None:
+    def open_view(self, view: VirtualList) -> None:
         """Bring the log into view, on a narrow screen too, and focus it."""
         self.set_class(True, "right")  # noqa: FBT003 - Textual's own order of arguments
         view.focus()

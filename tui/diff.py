@@ -15,10 +15,11 @@ from trtforensics.comparison.times import LayerDelta
 from trtforensics.console.counting import counted
 from trtforensics.errors import ForensicsError
 from trtforensics.tui.bindings import bound
-from trtforensics.tui.files import FilesScreen
 from trtforensics.tui.issue import quoted_issue
+from trtforensics.tui.lists import ListScreen
 from trtforensics.tui.rows.diff_rows import (
     PLACES,
+    DiffRow,
     about,
     differences,
     layers_of,
@@ -59,7 +60,7 @@ _PANES = ("rows", "places", "good", "bad")
 _SIDES = {"good": Role.GOOD, "bad": Role.ERROR}
 
 
-class DiffScreen(FilesScreen):
+class DiffScreen(ListScreen[DiffRow]):
     """Browse the differences of two sides."""
 
     KEYS = "diff"
@@ -67,9 +68,10 @@ class DiffScreen(FilesScreen):
     BINDINGS: ClassVar[list[BindingType]] = [*FIRST_KEYS, *bound("DiffScreen")]
 
     def __init__(self, good: str, bad: str, *, kind: Kind | None, max_bytes: int) -> None:
-        rows = RowList(differences(scored=False), id="rows")
-        super().__init__("diff", rows)
-        self.differences = rows
+        read = partial(text_of, max_bytes=max_bytes)
+        self.good = TextPane(read, "3 good", Role.GOOD, id="good")
+        self.bad = TextPane(read, "4 bad", Role.ERROR, id="bad")
+        super().__init__("diff", RowList(differences(scored=False), id="rows"), self.good.view, self.bad.view)
         self._paths = {"good": good, "bad": bad}
         self._kind = kind
         self._max_bytes = max_bytes
@@ -84,22 +86,19 @@ class DiffScreen(FilesScreen):
         """The row of the map whose differences alone are in view."""
         self._sides, self._types = LineBar(id="sides"), LineBar(classes="heading")
         self.places = RowList(PLACES, id="places")
-        read = partial(text_of, max_bytes=max_bytes)
-        self.good = TextPane(read, "3 good", Role.GOOD, id="good")
-        self.bad = TextPane(read, "4 bad", Role.ERROR, id="bad")
 
     def panes(self) -> Iterable[Widget]:
         """Lay the screen out: rows, the lines of the row, both files side by side."""
         yield self._sides
-        yield Vertical(self._types, self.differences, id="rows-pane", classes="pane")
+        yield Vertical(self._types, self.rows, id="rows-pane", classes="pane")
         where = LineBar((Piece(" 2 where", Role.DIM),), classes="heading")
         yield Vertical(where, self.places, id="places-pane", classes="pane")
         yield Horizontal(self.good, self.bad, id="texts")
 
     def on_mount(self) -> None:
         """Show the names of the sides, and start to compare once they are on the screen."""
-        self.differences.show((), "reading")
-        self.differences.focus()
+        self.rows.show((), "reading")
+        self.rows.focus()
         self.say("")
         self.call_after_refresh(in_thread, self, self._compare, self._show, group="compare", failed=self.fail)
 
@@ -147,21 +146,21 @@ class DiffScreen(FilesScreen):
         self.fill()
 
     def fill(self) -> None:
-        """Show the rows that pass the type and the filter."""
+        """Show the map, or the rows of the type in view."""
         comparison = self._comparison
         if comparison is None:
             return
         times = comparison.times.layers if self._as_map else None
         self.set_class(times is not None, "map")
         if times is not None:
-            self.differences.show(map_rows(times, self.kept), presentation=time_map(comparison, times))
+            self.rows.show(map_rows(times), "no layer has a time", presentation=time_map(comparison, times))
         else:
-            rows = rows_of(comparison, self._only, self.kept)
+            rows = rows_of(comparison, self._only)
             rows = rows if self._about is None else about(rows, self._about)
             empty = "nothing of that sort differs" if comparison.differences else comparison.without_rows()
             empty = "nothing but its time differs" if self._about is not None else empty
             scored = len(comparison.good.builds) + len(comparison.bad.builds) > 2  # noqa: PLR2004 - more than a build a side
-            self.differences.show(rows, empty, presentation=differences(scored=scored))
+            self.rows.show(rows, empty, presentation=differences(scored=scored))
         self._sides.show(*sides_line(comparison))
         summary = comparison.summary()
         pieces = [Piece(" s time ", Role.STRONG if times is not None else Role.DIM)] if self._is_timed else []
@@ -242,7 +241,7 @@ class DiffScreen(FilesScreen):
 
     def issue(self) -> str:
         """Return the difference under the cursor, with the lines of both sides."""
-        row = self.differences.selected
+        row = self.rows.selected
         if row is None or self._comparison is None:
             return ""
         sides = ["".join(piece.text for piece in sides_line(self._comparison))]
@@ -252,15 +251,15 @@ class DiffScreen(FilesScreen):
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
         """Once the cursor rests, let the lines follow the rows, and the files follow the lines."""
-        if event.source is self.differences:
+        if event.source is self.rows:
             self.when_resting(self._follow_row)
         elif event.source is self.places:
             self.when_resting(self._follow_place)
 
     def on_virtual_list_chosen(self, event: VirtualList.Chosen) -> None:
         """Open both candidate tables of a row; of a row without layers, go to its lines. Go from a line to its file."""
-        if event.source is self.differences:
-            row = self.differences.selected
+        if event.source is self.rows:
+            row = self.rows.selected
             if row is not None and isinstance(row.subject, LayerDelta):
                 self._show_differences(of=row.subject)
                 return
@@ -291,7 +290,7 @@ class DiffScreen(FilesScreen):
 
     def _follow_row(self) -> None:
         """Show the lines of the row under the cursor, and open both files at the first line of their side."""
-        row = self.differences.selected
+        row = self.rows.selected
         cited = places(row) if row is not None else []
         self.places.show(cited)
         for pane, good in ((self.good, True), (self.bad, False)):

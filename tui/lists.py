@@ -1,51 +1,62 @@
-"""The base of the screens about one list, which the keys filter and search."""
+"""The bases of the screens about one list, which the keys filter, with the texts beside it, which the keys search."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic
 
+from trtforensics.errors import ForensicsError
 from trtforensics.tables.filtering import FilterError
-from trtforensics.tui.rows.pieces import Row
+from trtforensics.tui.rows.pieces import Piece, Role, Row
 from trtforensics.tui.screen import SourceScreen
+from trtforensics.tui.searching import LogSearch, RowSearch
+from trtforensics.tui.sessions import open_log
 from trtforensics.tui.widgets.search import Prompt, Purpose
 
 if TYPE_CHECKING:
+    from trtforensics.tui.widgets.log_view import LogView
     from trtforensics.tui.widgets.row_list import RowList
+    from trtforensics.tui.widgets.virtual_list import VirtualList
 
 
 class ListScreen(SourceScreen, Generic[Row]):
-    """A list of rows; subclasses fill it and say what a search finds in a row."""
+    """A list of rows; subclasses fill it. A search looks in the texts of ``views``; without any, in the rows."""
 
-    def __init__(self, source: str, rows: RowList[Row]) -> None:
+    def __init__(self, source: str, rows: RowList[Row], *views: LogView) -> None:
         super().__init__(source)
         self.rows = rows
-        self._needle = ""
+        self._searches = [LogSearch(view, self.say) for view in views]
+        self._search = self._searches[-1] if views else RowSearch(rows, self.text_of, self.say)
 
     def text_of(self, row: Row) -> str:
-        """Return what a search looks in."""
+        """Return what a search in the rows looks in."""
         raise NotImplementedError
+
+    def status(self) -> str:
+        """Return what the status line says of the rows."""
+        raise NotImplementedError
+
+    def say(self, note: str) -> None:
+        """Show the status line: of the rows, the filter, and the note."""
+        kept = self.rows.kept_by.text
+        self.status_bar.show(
+            Piece(f" {self.status()}", Role.DIM),
+            Piece(f" · kept by {kept!r}" if kept else "", Role.ACCENT),
+            Piece(f" · {note}" if note else "", Role.ACCENT),
+        )
+
+    @property
+    def search(self) -> LogSearch | RowSearch[Row]:
+        """The search in the text in focus, else in that searched last."""
+        self._search = next((each for each in self._searches if each.view.has_focus), self._search)
+        return self._search
+
+    def open_view(self, view: VirtualList) -> None:
+        """Bring the list or the text that was searched into view, and focus it."""
+        view.focus()
 
     def action_ask_filter(self) -> None:
         """Ask which rows to keep."""
         self.prompt.ask(Purpose.FILTER, self.rows.kept_by.text, self.rows.fields, self.rows.every)
-
-    def action_ask_search(self) -> None:
-        """Ask for a text in the rows."""
-        self.prompt.ask(Purpose.SEARCH, self._needle)
-
-    def action_search(self, backwards: bool) -> None:  # noqa: FBT001 - Textual passes actions' arguments by position
-        """Go to the next row that holds the text, or the previous one."""
-        rows = self.rows.rows
-        start, step = self.rows.cursor, -1 if backwards else 1
-        order = ((start + step * turn) % len(rows) for turn in range(1, len(rows) + 1)) if rows and self._needle else ()
-        wanted = self._needle.lower()
-        place = next((place for place in order if wanted in self.text_of(rows[place]).lower()), None)
-        if place is not None:
-            self.rows.go_to(place, center=True)
-        elif self._needle:
-            self.say(f"{self._needle!r} is in no {self.rows.presentation.noun}")
-        else:
-            self.say("nothing to search for; type / and a text")
 
     def on_prompt_answered(self, event: Prompt.Answered) -> None:
         """Filter or search."""
@@ -55,23 +66,91 @@ class ListScreen(SourceScreen, Generic[Row]):
                 self.say("")
             except FilterError as error:
                 self.say(str(error))
-        else:
-            self._needle = event.text
-            self.action_search(backwards=False)
+            if event.done:
+                self.rows.focus()
+            return
         if event.done:
-            self.rows.focus()
+            self.open_view(self._search.view)
+        self._search.begin(event.text, regex=event.regex)
 
     def on_prompt_dismissed(self, event: Prompt.Dismissed) -> None:
         """Go back to the rows; if the prompt was the filter, drop it."""
         if event.purpose is Purpose.FILTER:
+            self.drop_filter()
+        self.rows.focus()
+
+    def drop_filter(self) -> bool:
+        """Show all rows again, and return whether a filter hid some."""
+        was = bool(self.rows.kept_by.text)
+        if was:
             self.rows.filter("")
             self.say("")
-        self.rows.focus()
+        return was
 
     def action_leave(self) -> None:
         """Drop the filter; without one, go back to the source below."""
-        if self.rows.kept_by.text:
-            self.rows.filter("")
-            self.say("")
-        else:
+        if not self.drop_filter():
             self.go_back()
+
+
+class ComparingScreen(ListScreen[Row]):
+    """A list whose rows have logs, which open above it; two rows can be compared."""
+
+    def __init__(self, source: str, rows: RowList[Row], *views: LogView, max_bytes: int) -> None:
+        super().__init__(source, rows, *views)
+        self.marked: Row | None = None
+        """The row that another one will be compared with."""
+        self._max_bytes = max_bytes
+
+    def show_rows(self) -> None:
+        """Show the rows, with the mark."""
+        raise NotImplementedError
+
+    def about_mark(self, row: Row) -> str:
+        """Return what is said of a row that was marked."""
+        raise NotImplementedError
+
+    def compare(self, marked: Row, row: Row) -> None:
+        """Compare two rows."""
+        raise NotImplementedError
+
+    def action_compare(self) -> None:
+        """Mark the row under the cursor, or compare the marked one with it."""
+        row, marked, key = self.rows.selected, self.marked, self.rows.presentation.key
+        if row is None:
+            return
+        if marked is None or key is None or key(marked) == key(row):
+            self.marked = row
+            self.show_rows()
+            self.say(f"{self.about_mark(row)} and press d again, or Esc")
+        else:
+            self.compare(marked, row)
+
+    def drop_mark(self) -> bool:
+        """Forget the marked row, and return whether there was one."""
+        was, self.marked = self.marked is not None, None
+        if was:
+            self.show_rows()
+            self.say("")
+        return was
+
+    def open_diff(self, good: str, bad: str) -> None:
+        """Compare two logs on a screen above."""
+        from trtforensics.tui.diff import DiffScreen
+
+        self.app.push_screen(DiffScreen(good, bad, kind=None, max_bytes=self._max_bytes), self._returned)
+
+    def open_log(self, path: str, part: str | None = None, build: int | None = None) -> None:
+        """Show a log on a screen above, at a build by its index; ``part`` is the other stream of its program."""
+        from trtforensics.tui.log.screen import LogScreen
+
+        try:
+            session = open_log(path, self._max_bytes, part)
+        except ForensicsError as error:
+            self.say(str(error))
+        else:
+            self.app.push_screen(LogScreen(session, build), self._returned)
+
+    def _returned(self, error: ForensicsError | None) -> None:
+        """Say why a source could not be shown."""
+        self.say(str(error or ""))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.containers import Horizontal
 from textual.screen import Screen
@@ -18,7 +18,7 @@ from trtforensics.tui.bindings import bound
 from trtforensics.tui.rows.pieces import Piece, Role, clip
 from trtforensics.tui.widgets.dialogs import HelpScreen, KeyFooter, TextQuestion, keys_of, whole
 from trtforensics.tui.widgets.log_view import LogView
-from trtforensics.tui.widgets.search import Prompt
+from trtforensics.tui.widgets.search import Prompt, Purpose
 from trtforensics.tui.widgets.virtual_list import WIDE, LineBar, VirtualList
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from trtforensics.tables.table import Table
     from trtforensics.tui.rows.pieces import Line
+    from trtforensics.tui.searching import LogSearch, RowSearch
 
 _FORMS = {".csv": "csv", ".md": "markdown", ".json": "json", ".parquet": "parquet"}
 
@@ -90,6 +91,19 @@ class SourceScreen(Screen[ForensicsError]):
     def issue(self) -> str:
         """Return a text in Markdown about the row in view, names redacted, or ""."""
         raise NotImplementedError
+
+    @property
+    def search(self) -> LogSearch | RowSearch[Any]:
+        """The search that the keys go on with: in the text in focus, else in that searched last, else in the rows."""
+        raise NotImplementedError
+
+    def action_ask_search(self) -> None:
+        """Ask what to search for."""
+        self.prompt.ask(Purpose.SEARCH, self.search.text)
+
+    def action_search(self, backwards: bool) -> None:  # noqa: FBT001 - Textual passes actions' arguments by position
+        """Go to the next match, or the previous one."""
+        self.search.next(backwards=backwards)
 
     def show_title(self) -> None:
         """Show the title in the width of the screen: the source, without its middle where it is long."""

@@ -11,9 +11,10 @@ from textual.containers import Horizontal, Vertical
 from trtforensics.comparison.differences import DifferenceType, aspect_text
 from trtforensics.console.counting import counted, milliseconds
 from trtforensics.model.timings import tactic_text
+from trtforensics.tables.columns import TableColumn
 from trtforensics.tui.bindings import bound
-from trtforensics.tui.files import FilesScreen
 from trtforensics.tui.issue import quoted_issue
+from trtforensics.tui.lists import ListScreen
 from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, fit, fit_right
 from trtforensics.tui.screen import FIRST_KEYS
 from trtforensics.tui.sessions import text_of
@@ -61,10 +62,12 @@ SOURCE_LAYERS: Presentation[LayerView] = Presentation(
     line=lambda layer: layer.span.line,
     heading=lambda _rows, _width: ((Piece(HEADING),),),
     scrolls=True,
+    noun="layer",
+    filters=(TableColumn("layer", lambda layer: layer.name),),
 )
 
 
-class LayersScreen(FilesScreen):
+class LayersScreen(ListScreen["LayerView"]):
     """Browse a source that lists layers or operations."""
 
     KEYS = "source"
@@ -72,25 +75,23 @@ class LayersScreen(FilesScreen):
     BINDINGS: ClassVar[list[BindingType]] = [*FIRST_KEYS, *bound("LayersScreen")]
 
     def __init__(self, path: str, *, kind: Kind, max_bytes: int) -> None:
-        layers = RowList(SOURCE_LAYERS, id="rows")
-        super().__init__(path, layers)
-        self.layer_rows = layers
+        self.text = TextPane(partial(text_of, max_bytes=max_bytes), "text", Role.DIM, id="text")
+        super().__init__(path, RowList(SOURCE_LAYERS, id="rows"), self.text.view)
         self._kind_of_source = kind
         self._max_bytes = max_bytes
         self._builds: Sequence[BuildView] = ()
         self._number = 0
         self._kind = LineBar(classes="heading")
-        self.text = TextPane(partial(text_of, max_bytes=max_bytes), "text", Role.DIM, id="text")
 
     def panes(self) -> Iterable[Widget]:
         """Lay the screen out: rows at the left, the text at the right."""
-        rows = Vertical(self._kind, self.layer_rows, id="rows-pane", classes="pane")
+        rows = Vertical(self._kind, self.rows, id="rows-pane", classes="pane")
         yield Horizontal(rows, self.text, id="source")
 
     def on_mount(self) -> None:
         """Read the source once the screen is drawn."""
-        self.layer_rows.show((), "reading")
-        self.layer_rows.focus()
+        self.rows.show((), "reading")
+        self.rows.focus()
         self.say("")
         self.call_after_refresh(in_thread, self, self._read, self._show, group="read", failed=self.fail)
 
@@ -106,14 +107,12 @@ class LayersScreen(FilesScreen):
         self.fill()
 
     def fill(self) -> None:
-        """Show the layers of the document in view that pass the filter."""
+        """Show the layers of the document in view."""
         if not self._builds:
             return
         build = self._builds[self._number]
         all_layers = (*(build.layers or ()), *(build.operations or ()))
-        wanted = self.kept.lower()
-        layers = [layer for layer in all_layers if wanted in layer.name.lower()]
-        self.layer_rows.show(layers, "no such layer" if all_layers else "it holds no layer")
+        self.rows.show(all_layers, "it holds no layer")
         what = f" {build.what}" if build.what else ""
         count = counted(len(all_layers), "operation" if build.layers is None else "layer")
         self._kind.show(Piece(f" {build.kind}{what} ", Role.STRONG), Piece(count, Role.ACCENT))
@@ -137,7 +136,7 @@ class LayersScreen(FilesScreen):
 
     def issue(self) -> str:
         """Return the layer under the cursor, with its line."""
-        layer = self.layer_rows.selected
+        layer = self.rows.selected
         if layer is None:
             return ""
         row = "".join(piece.text for piece in layer_pieces(layer))
@@ -153,15 +152,15 @@ class LayersScreen(FilesScreen):
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
         """Let the text follow the rows once the cursor rests."""
-        if event.source is self.layer_rows:
+        if event.source is self.rows:
             self.when_resting(self._follow)
 
     def on_virtual_list_chosen(self, event: VirtualList.Chosen) -> None:
         """Go from a row to its line."""
-        if event.source is self.layer_rows:
+        if event.source is self.rows:
             self._follow()
             self.text.view.focus()
 
     def _follow(self) -> None:
-        layer = self.layer_rows.selected
+        layer = self.rows.selected
         self.text.open(layer.span if layer is not None else None)

@@ -17,7 +17,6 @@ from trtforensics.findings.finding import in_words
 from trtforensics.model.timings import NEAR_TIE_RATIO
 from trtforensics.tui.kept import KeptSource
 from trtforensics.tui.log.panes import Panes
-from trtforensics.tui.log.searching import LogSearch
 from trtforensics.tui.rows.finding_rows import in_view
 from trtforensics.tui.rows.first_rows import first_rows
 from trtforensics.tui.rows.layers.candidates import (
@@ -33,6 +32,7 @@ from trtforensics.tui.rows.pieces import Piece, Role
 from trtforensics.tui.rows.time_map import TimeMap
 from trtforensics.tui.rows.title import first_failed, progress_line, strip_line, title_line
 from trtforensics.tui.screen import SourceScreen
+from trtforensics.tui.searching import LogSearch
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
 from trtforensics.tui.widgets.work import in_thread, later
 
@@ -111,6 +111,11 @@ class BuildScreen(SourceScreen):
         self._shown: LayerFacts | Subject | None = None
         self._path: tuple[MapRow, ...] = ()
         """The way from the engine to the place of the time map in view."""
+
+    @property
+    def search(self) -> LogSearch:
+        """The search in the raw log."""
+        return self._search
 
     @property
     def build(self) -> Build | None:

@@ -316,14 +316,6 @@ class LogScreen(BuildScreen):
         else:
             self.say("the file holds one build" if count else "the log is still being read")
 
-    def action_search(self, backwards: bool) -> None:  # noqa: FBT001 - Textual passes actions' arguments by position
-        """Go to the next match, or the previous one."""
-        self._search.next(backwards=backwards)
-
-    def action_ask_search(self) -> None:
-        """Ask what to search for."""
-        self.prompt.ask(Purpose.SEARCH, self._search.text)
-
     def action_ask_only(self) -> None:
         """Ask which lines of the log to show."""
         self.prompt.ask(Purpose.ONLY)

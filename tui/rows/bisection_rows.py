@@ -310,6 +310,7 @@ def probes(view: DirectoryView, marked: Probe | None) -> Presentation[Probe]:
     return Presentation(
         pieces=lambda probe, _: probe_row(view, probe, marked=marked is not None and marked.number == probe.number),
         heading=lambda _rows, _width: (heading(view),),
+        key=lambda probe: probe.number,
         columns=(
             TableColumn("probe", lambda probe: probe.number, Sort.INTEGER),
             TableColumn("verdict", lambda probe: verdict_of(view, probe)[0]),

@@ -96,23 +96,21 @@ class DiffPlace:
     good: bool | None = None
 
 
-def rows_of(comparison: Comparison, type_: DifferenceType | None, needle: str = "") -> list[DiffRow]:
+def rows_of(comparison: Comparison, type_: DifferenceType | None) -> list[DiffRow]:
     """Return the rows of one type; without a type all rows, causes first, each followed by its effects."""
     differences = comparison.differences
     timed = _timed(comparison.times.layers)
     if type_ is not None:
-        rows = [timed(difference, 0) for difference in differences if difference.type is type_]
-    else:
-        effects: dict[int, list[DiffRow]] = {}
-        for difference in differences:
-            if difference.cause is not None:
-                effects.setdefault(difference.cause, []).append(timed(difference, 1))
-        rows = [DiffRow(pair) for pair in comparison.pairs]
-        for index, difference in sorted(enumerate(differences), key=lambda pair: pair[1].type.rank):
-            if difference.cause is None:
-                rows += [timed(difference, 0), *effects.get(index, ())]
-    wanted = needle.lower()
-    return [row for row in rows if wanted in row.layer.lower()]
+        return [timed(difference, 0) for difference in differences if difference.type is type_]
+    effects: dict[int, list[DiffRow]] = {}
+    for difference in differences:
+        if difference.cause is not None:
+            effects.setdefault(difference.cause, []).append(timed(difference, 1))
+    rows = [DiffRow(pair) for pair in comparison.pairs]
+    for index, difference in sorted(enumerate(differences), key=lambda pair: pair[1].type.rank):
+        if difference.cause is None:
+            rows += [timed(difference, 0), *effects.get(index, ())]
+    return rows
 
 
 def _timed(times: LayerTimes | None) -> Callable[[Difference, int], DiffRow]:
@@ -196,10 +194,10 @@ def _first(values: Sequence[SideValue]) -> str | None:
 
 
 COLUMNS = (
-    TableColumn("type", lambda row: row.sort),
+    TableColumn("type", lambda row: row.sort, plain=False),
     TableColumn("layer", lambda row: row.layer),
-    TableColumn("good", lambda row: _first(getattr(row.subject, "good", ()))),
-    TableColumn("bad", lambda row: _first(getattr(row.subject, "bad", ()))),
+    TableColumn("good", lambda row: _first(getattr(row.subject, "good", ())), plain=False),
+    TableColumn("bad", lambda row: _first(getattr(row.subject, "bad", ())), plain=False),
     TableColumn("delta_ms", lambda row: row.delta_ms, Sort.NUMBER),
     TableColumn("suspicion", lambda row: getattr(row.subject, "suspicion", None), Sort.NUMBER),
 )
@@ -338,6 +336,7 @@ def differences(*, scored: bool) -> Presentation[DiffRow]:
     return Presentation(
         pieces=partial(row_pieces, scored=scored),
         heading=lambda _, width: (header(width, scored=scored),),
+        filters=COLUMNS,
         columns=COLUMNS,
     )
 
@@ -355,10 +354,9 @@ _MOST_HEADER = 4
 _MARKS = {"slower": "▲", "faster": "▼", "added": "+", "missing": "-", "may be chance": "≈", "equal": " "}
 
 
-def map_rows(times: LayerTimes, needle: str = "") -> list[DiffRow]:
+def map_rows(times: LayerTimes) -> list[DiffRow]:
     """Return the layers of both sides, the largest Δms first, behind all those whose Δms may be chance."""
-    shown = (row for row in times.rows if needle.lower() in row.name.lower())
-    ordered = sorted(shown, key=lambda row: (row.within_noise, -abs(row.delta_ms)))
+    ordered = sorted(times.rows, key=lambda row: (row.within_noise, -abs(row.delta_ms)))
     return [DiffRow(row, times=row, time_is=times.time_is) for row in ordered]
 
 
@@ -394,7 +392,13 @@ def time_map(comparison: Comparison, times: LayerTimes) -> Presentation[DiffRow]
         return [*about, *broken(told, width), (Piece(f"{titles}{fit('layer', name)} {changed}"),)]
 
     return Presentation(
-        pieces=pieces, heading=heading, footing=_footing, key=lambda row: row.layer, columns=COLUMNS, noun="layer"
+        pieces=pieces,
+        heading=heading,
+        footing=_footing,
+        key=lambda row: row.layer,
+        noun="layer",
+        filters=COLUMNS,
+        columns=COLUMNS,
     )
 
 

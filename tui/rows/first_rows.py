@@ -9,7 +9,7 @@ from trtforensics.console.counting import milliseconds
 from trtforensics.engines.why import Reason
 from trtforensics.findings.finding import Severity, advice_of, answer_of
 from trtforensics.model.log import Outcome
-from trtforensics.render.headline import SEPARATOR, figure, headline_of, headlines, with_root
+from trtforensics.render.headline import SEPARATOR, headline_of, headlines, with_root
 from trtforensics.render.time_rows import time_rows
 from trtforensics.tables.columns import Sort, TableColumn
 from trtforensics.tui.rows.finding_rows import ROLES, line_in_view
@@ -198,4 +198,4 @@ def _call_rows(build: Build) -> Iterator[OverviewRow]:
     name = "GPU" if run.key == "gpu_compute_ms" else "latency"
     slowest = max(values.values())
     for key, ms in sorted(values.items(), key=lambda item: (item[1], _ORDER.get(item[0], 2))):
-        yield OverviewRow(barred(f"{key} {figure(ms)} ms", ms, slowest), f"{name} {milliseconds(ms)} ms", run.span.line)
+        yield OverviewRow(barred(key, ms, slowest), f"{name} {milliseconds(ms)} ms", run.span.line)

@@ -1,4 +1,4 @@
-"""Search in a text, and the prompt at the bottom, which asks for a search, a line number or a filter."""
+"""The prompt at the bottom, which asks for a search, a line number or a filter."""
 
 from __future__ import annotations
 
@@ -21,23 +21,7 @@ if TYPE_CHECKING:
 
     from textual.binding import BindingType
 
-    from trtforensics.parsers.text.text import LogText
     from trtforensics.tables.columns import TableColumn
-    from trtforensics.tui.live_text import LiveText
-
-
-def find_around(
-    text: LogText | LiveText, needle: str, line: int, *, backwards: bool, here: bool
-) -> tuple[int | None, bool]:
-    """Search for the next match after a line (``here``: or in it), and wrap at the end.
-
-    Returns the line of the match, and whether the search wrapped.
-    """
-    start = line if here else line - 1 if backwards else line + 1
-    match = text.find(needle, start, backwards=backwards) if 1 <= start <= len(text) else None
-    if match is not None:
-        return match, False
-    return text.find(needle, len(text) if backwards else 1, backwards=backwards), True
 
 
 class Purpose(Enum):

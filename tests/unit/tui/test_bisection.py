@@ -66,7 +66,7 @@ async def test_the_log_in_view_can_be_searched(directory: Directory, screen_text
         assert "nothing to search for" in screen_text(app)
         await pilot.press("slash", *"needle", "enter")
         await until(pilot, lambda: line() == 40)
-        assert "'needle' at line 40" in screen_text(app)
+        await until(pilot, lambda: "'needle' 1/2" in screen_text(app))
         await pilot.press("n")
         await until(pilot, lambda: line() == 80)
         await pilot.press("n")
@@ -79,7 +79,7 @@ async def test_the_log_in_view_can_be_searched(directory: Directory, screen_text
         await pilot.press("N")
         await until(pilot, lambda: line() == 40)
         await pilot.press("slash", *"nowhere", "enter")
-        await until(pilot, lambda: "'nowhere' is nowhere in this log" in screen_text(app))
+        await until(pilot, lambda: "'nowhere' is nowhere in the lines read" in screen_text(app))
         assert line() == 40
         await pilot.press("slash", "escape")
         assert app.focused is app.first._probes
@@ -170,7 +170,7 @@ async def test_d_compares_two_probes_the_better_one_as_good(
         for name, fused in zip(directory.names, (True, False), strict=False):
             (directory.path / "probes" / name / "build.log").write_text(log_with(fused=fused))
         await pilot.press("d", "down", "d")
-        await until(pilot, lambda: isinstance(app.screen, DiffScreen) and app.screen.differences.selected is not None)
+        await until(pilot, lambda: isinstance(app.screen, DiffScreen) and app.screen.rows.selected is not None)
         assert isinstance(app.screen, DiffScreen)
         names = [str(directory.path / "probes" / name / "build.log") for name in directory.names[:2]]
         bad, good = map(shlex.quote, names)  # the unresolved probe is better than the bad one

@@ -73,7 +73,7 @@ async def test_v_shows_one_type_after_the_other_and_digits_go_to_panes(
 ) -> None:
     async with diff_app.run_test(size=SIZE) as pilot:
         await opened(pilot, until, 6, 5)
-        rows = diff_app.first.differences
+        rows = diff_app.first.rows
         everything = rows.row_count()
         seen = []
         for _ in range(len(DifferenceType)):
@@ -95,10 +95,10 @@ async def test_f_keeps_layers_by_name_and_escape_drops_it(diff_app: AppOn[DiffSc
     async with diff_app.run_test(size=SIZE) as pilot:
         await opened(pilot, until, 6, 5)
         await pilot.press("f", *"pool5", "enter")
-        await until(pilot, lambda: diff_app.first.differences.row_count() == 1)
-        assert diff_app.focused is diff_app.first.differences
+        await until(pilot, lambda: diff_app.first.rows.row_count() == 1)
+        assert diff_app.focused is diff_app.first.rows
         await pilot.press("escape")
-        assert diff_app.first.differences.row_count() == 8
+        assert diff_app.first.rows.row_count() == 8
 
 
 @pytest.mark.slow
@@ -140,7 +140,7 @@ async def test_many_builds_show_pairs_first_and_suspicion(
     culprits = interacting_pair(tmp_path, layers=30, builds=40, seed=1)
     app = AppOn(DiffScreen(str(tmp_path), str(tmp_path), kind=None, max_bytes=LIMIT))
     async with app.run_test(size=SIZE) as pilot:
-        await until(pilot, lambda: app.first.differences.selected is not None)
+        await until(pilot, lambda: app.first.rows.selected is not None)
         first = screen_text(app).split("\n")[4]
         assert "pair" in first
         assert all(name in first for name in culprits)
@@ -209,12 +209,12 @@ async def test_measured_times_are_those_of_all_layers_of_a_row(
     timed_app: AppOn[DiffScreen], screen_text: ScreenText, until: Until
 ) -> None:
     async with timed_app.run_test(size=(160, 50)) as pilot:
-        await until(pilot, lambda: timed_app.first.differences.selected is not None)
+        await until(pilot, lambda: timed_app.first.rows.selected is not None)
         await pilot.press("v")
         shown = screen_text(timed_app)
         assert "latency 1 → 2 ms" in shown
         assert "sum of layers +0.8750 ms, measured" in shown
-        assert [(getattr(row.subject, "type", None), row.delta_ms) for row in timed_app.first.differences.rows] == [
+        assert [(getattr(row.subject, "type", None), row.delta_ms) for row in timed_app.first.rows.rows] == [
             ("fusion", 0.75),
             ("added", 0.125),
         ]
@@ -226,8 +226,8 @@ async def test_the_first_screen_is_the_map_of_time_and_its_bars_open_their_diffe
     timed_app: AppOn[DiffScreen], screen_text: ScreenText, until: Until
 ) -> None:
     async with timed_app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: timed_app.first.differences.selected is not None)
-        assert [(row.layer, row.delta_ms) for row in timed_app.first.differences.rows] == [
+        await until(pilot, lambda: timed_app.first.rows.selected is not None)
+        assert [(row.layer, row.delta_ms) for row in timed_app.first.rows.rows] == [
             ("conv1 + relu1", 0.75),
             ("more", 0.125),
             ("pool", 0.0),
@@ -237,12 +237,12 @@ async def test_the_first_screen_is_the_map_of_time_and_its_bars_open_their_diffe
         assert " + " in next(line for line in shown.split("\n") if " more " in line and "███" in line)
         assert "▲ 1 slower +0.7500 ms + 1 added +0.1250 ms" in shown
         await pilot.press("enter")
-        assert [row.sort for row in timed_app.first.differences.rows] == ["fusion"]
+        assert [row.sort for row in timed_app.first.rows.rows] == ["fusion"]
         assert "time \u203a conv1 + relu1" in screen_text(timed_app)
         await pilot.press("escape")
-        assert timed_app.first.differences.row_count() == 3
+        assert timed_app.first.rows.row_count() == 3
         await pilot.press("s", "s", "f", *"more", "enter")
-        assert [row.layer for row in timed_app.first.differences.rows] == ["more"]
+        assert [row.layer for row in timed_app.first.rows.rows] == ["more"]
 
 
 @pytest.mark.slow

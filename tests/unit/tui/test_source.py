@@ -53,11 +53,11 @@ async def test_a_source_that_is_no_log_shows_its_layers_beside_its_text(
     path.write_text(text)
     app = AppOn(LayersScreen(str(path), kind=kind, max_bytes=LIMIT))
     async with app.run_test(size=(160, 30)) as pilot:
-        rows, view = app.first.layer_rows, app.first.text.view
+        rows, view = app.first.rows, app.first.text.view
         await until(pilot, lambda: rows.selected is not None and view.current_line == line)
         assert tactic in screen_text(app)
         await pilot.press("f", *"nothing", "enter")
-        await until(pilot, lambda: "no such layer" in screen_text(app))
+        await until(pilot, lambda: "no layer is kept" in screen_text(app))
 
 
 async def test_brackets_go_through_the_documents_of_a_file(

@@ -121,11 +121,12 @@ def test_a_comparison_shows_its_outputs_those_that_differ_first(log: BuildLog) -
 
 
 def test_the_calls_of_a_run_stand_as_bars(log: BuildLog) -> None:
-    values = {"min": 1.0, "max": 4.0, "median": 2.0, "p99": 3.0, "mean": 2.1}
+    values = {"min": 10.25, "max": 41.0, "median": 20.25, "p99": 30.5, "mean": 21.5}
     build = replace(log.builds[0], results=(RunResult("gpu_compute_ms", values, span(9)),))
     labels = [row.label for row in rows_of(log, build) if getattr(row, "value", "").startswith("GPU ")]
     assert [label.split()[0] for label in labels if "█" in label] == ["min", "median", "mean", "p99", "max"]
     assert labels[-1].count("█") == 2 * labels[1].count("█")
+    assert not [label for label in labels if "…" in label]
 
 
 def test_a_build_of_which_nothing_is_known_says_so(log: BuildLog, make: Any) -> None:

@@ -1,4 +1,4 @@
-"""Search in the raw log: the next match, how many there are, and only the lines that match. Threads do the reading."""
+"""Search in a text: the next match, how many there are, and only the lines that match; threads read. Search in rows."""
 
 from __future__ import annotations
 
@@ -6,31 +6,62 @@ import re
 from array import array
 from bisect import bisect_left, bisect_right
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic
 
 from textual.worker import get_current_worker
 
 from trtforensics.console.counting import counted
 from trtforensics.parsers.lines.prefixes import LevelMatcher
 from trtforensics.parsers.text.text import LineMatcher
-from trtforensics.tui.widgets.search import find_around
+from trtforensics.tui.rows.pieces import Row
 from trtforensics.tui.widgets.work import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from trtforensics.parsers.text.text import Matcher
+    from trtforensics.parsers.text.text import LogText, Matcher
+    from trtforensics.tui.live_text import LiveText
     from trtforensics.tui.widgets.log_view import LogView
+    from trtforensics.tui.widgets.row_list import RowList
 
 SEVERITIES = (("errors", "E"), ("errors and warnings", "EW"), ("lines above verbose", "EWI"))
 """What ``v`` goes through: the lines of these levels."""
 
 
+NOTHING = "nothing to search for; type / and a text"
+
+
+class RowSearch(Generic[Row]):
+    """What is searched for in the rows of a list; ``text_of`` returns what a row says."""
+
+    def __init__(self, view: RowList[Row], text_of: Callable[[Row], str], say: Callable[[str], None]) -> None:
+        self.view = view
+        self.text = ""
+        self._text_of = text_of
+        self._say = say
+
+    def begin(self, text: str, *, regex: bool) -> None:  # noqa: ARG002 - rows are searched for texts alone
+        """Search for a text behind the cursor."""
+        self.text = text
+        self.next(backwards=False)
+
+    def next(self, *, backwards: bool) -> None:
+        """Go to the next row that holds the text, or the previous one."""
+        rows, wanted = self.view.rows, self.text.lower()
+        start, step = self.view.cursor, -1 if backwards else 1
+        order = ((start + step * turn) % len(rows) for turn in range(1, len(rows) + 1)) if wanted else ()
+        place = next((place for place in order if wanted in self._text_of(rows[place]).lower()), None)
+        if place is not None:
+            self.view.go_to(place, center=True)
+        else:
+            self._say(f"{self.text!r} is in no {self.view.presentation.noun}" if wanted else NOTHING)
+
+
 class LogSearch:
-    """What is searched for in a log. ``say`` shows a sentence in the status line."""
+    """What is searched for in a text. ``say`` shows a sentence in the status line."""
 
     def __init__(self, view: LogView, say: Callable[[str], None]) -> None:
-        self._view = view
+        self.view = view
         self._say = say
         self._matcher: LineMatcher | None = None
         self._lines: Sequence[int] | None = None
@@ -46,7 +77,7 @@ class LogSearch:
     def begin(self, text: str, *, regex: bool) -> None:
         """Search for a text or a regular expression from the cursor on, and count its lines."""
         try:
-            self._view.mark(text, regex=regex)
+            self.view.mark(text, regex=regex)
         except re.error as error:
             at = "" if error.pos is None else f" at column {error.pos + 1}"
             self._say(f"{text!r} is no regular expression{at}: {error.msg}")
@@ -61,13 +92,13 @@ class LogSearch:
         """Go to the next match, or the previous one; ``here`` includes the current line."""
         matcher = self._matcher
         if matcher is None:
-            self._say("nothing to search for; type / and a text")
+            self._say(NOTHING)
         elif self._lines is not None:
-            self._ended(matcher, _around(self._lines, self._view.current_line, backwards=backwards, here=here))
+            self._ended(matcher, _around(self._lines, self.view.current_line, backwards=backwards, here=here))
         elif not matcher.regex:
-            find = partial(find_around, self._view.text, matcher.text, self._view.current_line)
+            find = partial(_find_around, self.view.text, matcher.text, self.view.current_line)
             find = partial(find, backwards=backwards, here=here)
-            in_thread(self._view, find, partial(self._ended, matcher), group="search")
+            in_thread(self.view, find, partial(self._ended, matcher), group="search")
 
     def keep(self, text: str, *, regex: bool) -> None:
         """Show only the lines that hold a text or match a regular expression that can be read; "" shows all."""
@@ -91,7 +122,7 @@ class LogSearch:
         was, self.only = self.only, ""
         if was:
             self._severity = len(SEVERITIES)
-            self._view.show_only(None)
+            self.view.show_only(None)
             self._say("all lines")
         return bool(was)
 
@@ -110,16 +141,16 @@ class LogSearch:
             hint = "; Ctrl+R in the prompt searches regular expressions" if hints else ""
             self._say(f"{matcher.text!r} is nowhere in the lines read{hint}")
             return
-        if not self._view.shows(line):
+        if not self.view.shows(line):
             self.show_all()
-        self._view.show_match(line)
+        self.view.show_match(line)
         self._say(self._place(line) + (", from the other end again" if wrapped else ""))
 
     def _show_only(self, label: str, lines: Sequence[int]) -> None:
         """Show only the lines that match; without such lines, say so."""
         if lines:
             self.only = label
-            self._view.show_only(lines)
+            self.view.show_only(lines)
             self._say(f"{counted(len(lines), 'line')}: {label}; Esc shows all")
         else:
             self._say(f"no line: {label}")
@@ -133,7 +164,7 @@ class LogSearch:
         if waiting:
             self.next(backwards=False, here=True)
         elif lines:
-            self._say(self._place(self._view.current_line))
+            self._say(self._place(self.view.current_line))
 
     def _place(self, line: int) -> str:
         """Spell which match stands on a line: ``3/214``."""
@@ -143,16 +174,16 @@ class LogSearch:
         return f"{text} {bisect_left(self._lines, line) + 1:,}/{len(self._lines):,}"
 
     def _keep(self, matcher: Matcher, label: str) -> None:
-        in_thread(self._view, partial(self._matches, matcher), partial(self._show_only, label), group="keep")
+        in_thread(self.view, partial(self._matches, matcher), partial(self._show_only, label), group="keep")
 
     def _count(self, matcher: LineMatcher) -> None:
-        in_thread(self._view, partial(self._matches, matcher), partial(self._counted, matcher), group="count")
+        in_thread(self.view, partial(self._matches, matcher), partial(self._counted, matcher), group="count")
 
     def _matches(self, matcher: Matcher) -> Sequence[int] | None:
         """Collect all lines that match, in a thread; None once newer work has begun."""
         worker = get_current_worker()
         lines = array("q")
-        for some in self._view.text.matches(matcher):
+        for some in self.view.text.matches(matcher):
             if worker.is_cancelled:
                 return None
             lines.extend(map(int, some))
@@ -168,3 +199,14 @@ def _around(lines: Sequence[int], line: int, *, backwards: bool, here: bool) -> 
         return (lines[at], False) if at >= 0 else (lines[-1], True)
     at = bisect_left(lines, line) if here else bisect_right(lines, line)
     return (lines[at], False) if at < len(lines) else (lines[0], True)
+
+
+def _find_around(
+    text: LogText | LiveText, needle: str, line: int, *, backwards: bool, here: bool
+) -> tuple[int | None, bool]:
+    """Search a text for what :func:`_around` looks for in lines that are known."""
+    start = line if here else line - 1 if backwards else line + 1
+    match = text.find(needle, start, backwards=backwards) if 1 <= start <= len(text) else None
+    if match is not None:
+        return match, False
+    return text.find(needle, len(text) if backwards else 1, backwards=backwards), True
