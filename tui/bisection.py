@@ -12,8 +12,8 @@ from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.session.view import view_directory
 from trtforensics.parsers.text.text import LogText
 from trtforensics.tui.bindings import bound
+from trtforensics.tui.comparing import ComparingScreen
 from trtforensics.tui.issue import quoted_issue
-from trtforensics.tui.lists import ComparingScreen
 from trtforensics.tui.live_text import LiveText
 from trtforensics.tui.rows.bisection_rows import (
     LINES,

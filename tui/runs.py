@@ -10,8 +10,8 @@ from textual.worker import get_current_worker
 from trtforensics.console.counting import counted
 from trtforensics.datasets.ingesting import runs_of
 from trtforensics.tui.bindings import bound
+from trtforensics.tui.comparing import ComparingScreen
 from trtforensics.tui.issue import quoted_issue
-from trtforensics.tui.lists import ComparingScreen
 from trtforensics.tui.rows.run_rows import SOURCE, RunRow, orders, runs
 from trtforensics.tui.screen import FIRST_KEYS, row_text
 from trtforensics.tui.widgets.row_list import RowList
