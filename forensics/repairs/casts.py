@@ -26,10 +26,7 @@ _HOLDS: dict[int, set[int]] = {
     TensorProto.INT32: {TensorProto.INT16, TensorProto.INT8, TensorProto.UINT8},
 }
 """Types that a wider type holds without loss."""
-_WHOLE = {
-    *(TensorProto.INT64, TensorProto.INT32, TensorProto.INT16, TensorProto.INT8),
-    *(TensorProto.UINT8, TensorProto.UINT32),
-}
+_FLOATING = {TensorProto.DOUBLE, TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.BFLOAT16}
 
 
 def shorten_casts(graph: RepairedGraph) -> None:
@@ -56,13 +53,19 @@ def _shorten_once(graph: RepairedGraph) -> bool:
 
 
 def _is_lossless(first: int, between: int, last: int) -> bool:
-    """Whether a detour changes no value: the type between holds the first, and what it converts to reads alike."""
+    """Whether a detour changes no value: the type between holds the first, and what it converts to reads alike.
+
+    ONNX leaves open what a whole number becomes of a NaN or of a value outside its type: runtimes differ by the type
+    that they convert from.
+    """
     if first == between:
         return True
     if first not in _HOLDS.get(between, ()) or last == TensorProto.STRING:
         return False
-    whole = {kind in _WHOLE for kind in (first, between)}
-    return len(whole) == 1 or last == first
+    floating = {kind in _FLOATING for kind in (first, between)}
+    if floating == {True}:
+        return last in _FLOATING
+    return len(floating) == 1 or last == first
 
 
 def _drop_once(graph: RepairedGraph) -> bool:

@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -204,6 +205,8 @@ def main() -> None:
     parser.add_argument("--only", action="append", choices=REDUCERS, default=[])
     args = parser.parse_args()
     reducers = {name: run for name, run in REDUCERS.items() if not args.only or name in args.only}
+    if any("polygraphy" in name for name in reducers) and find_spec("onnx_graphsurgeon") is None:
+        parser.error("Polygraphy reduces with onnx_graphsurgeon: install it, or choose others by --only")
     print(f"{'case':24} {'nodes':>5} {'known':>5}", *(f"| {name:<18}" for name in reducers), flush=True)
     print(f"{'':24} {'':>5} {'':>5}", *("| left checks  s    " for _ in reducers), flush=True)
     totals = dict.fromkeys(reducers, (0, 0, 0))

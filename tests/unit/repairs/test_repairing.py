@@ -101,6 +101,7 @@ def test_an_empty_tensor_keeps_its_allowzero() -> None:
         ((TensorProto.INT32, TensorProto.INT64, TensorProto.FLOAT), [TensorProto.INT32, TensorProto.FLOAT]),
         ((TensorProto.INT8, TensorProto.FLOAT16, TensorProto.FLOAT), None),
         ((TensorProto.INT32, TensorProto.DOUBLE, TensorProto.INT8, TensorProto.FLOAT), None),
+        ((TensorProto.FLOAT16, TensorProto.FLOAT, TensorProto.UINT8, TensorProto.FLOAT), None),
     ],
 )
 def test_only_casts_that_lose_nothing_go(kinds: tuple[int, ...], left: list[int] | None) -> None:
