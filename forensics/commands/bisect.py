@@ -71,12 +71,15 @@ _LOG = "print the history of an artifacts directory: its runs, probes and verdic
 _PINNED = "or pin:CONDITION,…, BAD with tactics chosen as `pin` does (pin:accumulate=fp32, pin:same-as=good.log)"
 
 
+def _add_sides(parser: ArgumentParser, good: str, bad: str) -> None:
+    parser.add_argument("--good", required=True, metavar="GOOD", help=f"{good}; {_PINNED}")
+    parser.add_argument("--bad", required=True, metavar="BAD", help=bad)
+
+
 def _tactics_arguments(parser: ArgumentParser) -> None:
     what = "a replay, a directory of replays, or an artifacts directory"
-    parser.add_argument("--good", required=True, metavar="GOOD", help=f"tactics of good builds: {what}; {_PINNED}")
-    parser.add_argument(
-        "--bad", required=True, metavar="BAD", help=f"tactics of bad builds: {what}; with pin:…, a verbose build log"
-    )
+    bad = f"tactics of bad builds: {what}; with pin:…, a verbose build log"
+    _add_sides(parser, f"tactics of good builds: {what}", bad)
     parser.add_argument(
         "--onnx",
         metavar="MODEL",
@@ -107,12 +110,8 @@ def _precision_arguments(parser: ArgumentParser) -> None:
 
 def _cache_arguments(parser: ArgumentParser) -> None:
     what = "a verbose build log that prints keys, `cache export` JSON, or a binary editable cache"
-    parser.add_argument(
-        "--good", required=True, metavar="GOOD", help=f"timing-cache keys of a good build: {what}; {_PINNED}"
-    )
-    parser.add_argument(
-        "--bad", required=True, metavar="BAD", help="timing-cache keys of a bad build, from the same kinds of files"
-    )
+    good = f"timing-cache keys of a good build: {what}"
+    _add_sides(parser, good, "timing-cache keys of a bad build, from the same kinds of files")
     parser.add_argument("--onnx", metavar="MODEL", help="the model that is built without --build")
     add_options(parser, BuildOptions)
 
@@ -189,13 +188,21 @@ def run(args: Namespace) -> int:
         return _log(args)
     if args.mode == "precision":
         return _precision(args)
+    from trtforensics.bisection.session.answer import to_json
+    from trtforensics.bisection.session.bisection import bisect, forecast, forecast_text
 
     options = run_options(args)
     lever = _LEVERS[args.mode](args)
     options = with_commands(options, lever)
+    directory, search = Path(args.artifacts_dir), _search(lever, options)
     if args.dry_run:
-        return _dry_run(args, lever, options)
-    return _bisect(args, lever, options)
+        cost = forecast(lever, search.outlook(), options, directory)
+        streams.print_result(to_json(asdict(cost)) if args.json else forecast_text(cost))
+        return ExitCode.OK
+    with ProgressLine(quiet=args.quiet) as progress:
+        answer, fixed = bisect(directory, lever, search, options, progress.show)
+    streams.print_result(to_json(answer.document()) if args.json else answer.text(directory, fixed))
+    return ExitCode.OK if answer.certified else ExitCode.NO
 
 
 def _items(args: Namespace) -> Lever:
@@ -292,26 +299,6 @@ def _search(lever: Lever, options: RunOptions) -> SetSearch:
         edges=lever.edges,
         max_builds=options.max_builds,
     )
-
-
-def _dry_run(args: Namespace, lever: Lever, options: RunOptions) -> int:
-    from trtforensics.bisection.session.answer import to_json
-    from trtforensics.bisection.session.bisection import forecast, forecast_text
-
-    cost = forecast(lever, _search(lever, options).outlook(), options, Path(args.artifacts_dir))
-    streams.print_result(to_json(asdict(cost)) if args.json else forecast_text(cost))
-    return 0
-
-
-def _bisect(args: Namespace, lever: Lever, options: RunOptions) -> int:
-    from trtforensics.bisection.session.answer import to_json
-    from trtforensics.bisection.session.bisection import bisect
-
-    directory = Path(args.artifacts_dir)
-    with ProgressLine(quiet=args.quiet) as progress:
-        answer, fixed = bisect(directory, lever, _search(lever, options), options, progress.show)
-    streams.print_result(to_json(answer.document()) if args.json else answer.text(directory, fixed))
-    return ExitCode.OK if answer.certified else ExitCode.NO
 
 
 def _precision(args: Namespace) -> int:

@@ -106,12 +106,29 @@ def _array_of(value: Any) -> Values:  # noqa: ANN401 - as ONNX Runtime's values 
 def session_of(model: onnx.ModelProto, streamed: Streamed, libraries: Sequence[str] = ()) -> ModelSession:
     """Return a session of a model; ``streamed`` are the values of streamed constants, by their keys.
 
+    Nodes run in the order of the model. By default ONNX Runtime runs first what only reads constants, such as the
+    Casts of all weights, and holds all of it. With streamed constants memory is given back after each node, and there
+    are no copies of weights in another layout.
+
     Raises:
         RuntimeError, ValueError: those of :func:`failures`.
         UsageError: a library cannot be registered.
     """
     runtime = onnxruntime()
-    options = _options(runtime, libraries, frees_memory=bool(streamed))
+    options = runtime.SessionOptions()
+    for library in libraries:
+        try:
+            options.register_custom_ops_library(library)
+        except failures() as error:
+            what = f"{library} is no library of operators for ONNX Runtime: {first_line(error)}"
+            raise UsageError("--custom-ops", what, "Give a shared library that exports RegisterCustomOps") from error
+    options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = _FATAL_ONLY
+    options.execution_order = runtime.ExecutionOrder.PRIORITY_BASED
+    if streamed:
+        options.enable_cpu_mem_arena = False
+        options.enable_mem_pattern = False
+        options.add_session_config_entry("session.disable_prepacking", "1")
     kinds = {tensor.name: tensor.data_type for tensor in model.graph.initializer}
     make = runtime.OrtValue.ortvalue_from_numpy_with_onnx_type
     weights = {name: make(each, kinds[name]) for name, each in values_of(model, streamed).items()} if streamed else {}
@@ -125,33 +142,6 @@ def run_model(model: onnx.ModelProto, feed: Sample, streamed: Streamed | None = 
         return session_of(model, streamed or {}).run(feed)
     except failures() as error:
         return first_line(error)
-
-
-def _options(runtime: Any, libraries: Sequence[str], *, frees_memory: bool = False) -> Any:  # noqa: ANN401 - it comes without types
-    """Return a session's options; ``libraries`` of custom operators are registered.
-
-    Nodes run in the order of the model. By default ONNX Runtime runs first what only reads constants, such as the
-    Casts of all weights, and holds all of it. A session that ``frees_memory`` gives it back after each node, and has no
-    copies of weights in another layout.
-
-    Raises:
-        UsageError: a library cannot be registered.
-    """
-    options = runtime.SessionOptions()
-    for library in libraries:
-        try:
-            options.register_custom_ops_library(library)
-        except failures() as error:
-            what = f"{library} is no library of operators for ONNX Runtime: {first_line(error)}"
-            raise UsageError("--custom-ops", what, "Give a shared library that exports RegisterCustomOps") from error
-    options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.log_severity_level = _FATAL_ONLY
-    options.execution_order = runtime.ExecutionOrder.PRIORITY_BASED
-    if frees_memory:
-        options.enable_cpu_mem_arena = False
-        options.enable_mem_pattern = False
-        options.add_session_config_entry("session.disable_prepacking", "1")
-    return options
 
 
 def failures() -> tuple[type[Exception], ...]:

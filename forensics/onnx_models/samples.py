@@ -133,9 +133,7 @@ def _read_file(model: onnx.ModelProto, path: Path) -> Sequence[Arrays]:
     if isinstance(loaded, dict):
         return [loaded]
     inputs = list(dtypes_of(model))
-    if len(inputs) == 1:
-        return [{inputs[0]: loaded}]
-    return [{path.stem: loaded}]
+    return [{inputs[0] if len(inputs) == 1 else path.stem: loaded}]
 
 
 def _loaded(path: Path) -> Any:  # noqa: ANN401 - an array, or a mapping of names to arrays

@@ -8,7 +8,7 @@ unresolved.
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,7 +36,7 @@ from trtforensics.reduce.failure import Failure, Sameness, failure_of, read_fail
 from trtforensics.reduce.names import Names, paths_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from trtforensics.bisection.levers.recipe import Recipe
     from trtforensics.bisection.precision.casting.storage import Storage
@@ -52,38 +52,34 @@ _LARGE = 16 << 20
 """Bytes of a model that goes when its probe did not fail: hundreds of them would fill a disk."""
 
 
-@dataclass(frozen=True, slots=True)
-class Judging:
-    """How probes are judged.
+class ReductionLever(Lever):
+    """Nodes and simplifications of a model; ``directory`` keeps the failure of the original.
 
     ``recipe`` is our own build; ``storage`` has the twin judge in 16 bits, and then nothing is run. ``commands`` are
     the user's build and check; stored failures of another check do not count. ``control`` is the user's model that must
     pass.
     """
 
-    same: Sameness = Sameness.STRICT
-    recipe: Recipe | None = None
-    storage: Storage | None = None
-    commands: tuple[str | None, str | None] = (None, None)
-    control: Control | None = None
-
-
-class ReductionLever(Lever):
-    """Nodes and simplifications of a model; ``directory`` keeps the failure of the original."""
-
     mode = "reduce"
     placeholder = "model"
     more_placeholders = ("inputs",)
     file = "model.onnx"
 
-    def __init__(self, deriver: Deriver, directory: Path, judging: Judging) -> None:
+    def __init__(  # noqa: PLR0913 - all but the first two say how probes are judged
+        self,
+        deriver: Deriver,
+        directory: Path,
+        *,
+        same: Sameness = Sameness.STRICT,
+        recipe: Recipe | None = None,
+        storage: Storage | None = None,
+        commands: tuple[str | None, str | None] = (None, None),
+        control: Control | None = None,
+    ) -> None:
         self.deriver = deriver
         self.original = deriver.original
-        self.same = judging.same
-        self.recipe = judging.recipe
-        self.storage = judging.storage
-        self.commands = judging.commands
-        self.control = judging.control or identity_of(self.original, deriver.recording.values)
+        self.same, self.recipe, self.storage, self.commands = same, recipe, storage, commands
+        self.control = control or identity_of(self.original, deriver.recording.values)
         self.build = None if self.recipe is None else build_command()
         self.judges = self.storage is not None
         simpler = (each.text for each in deriver.simplifications)
@@ -194,7 +190,7 @@ class ReductionLever(Lever):
         """Return why a simplified model is none: ONNX Runtime ran the original, and does not run this."""
         first = len(self.original.nodes)
         simpler = self.deriver.relevant(frozenset(index for index in active if index < first)) - active
-        if not simpler or not self.deriver.recording.runs_whole:
+        if not simpler or self.deriver.recording.why:
             return ""
         ran = run_model(derived.model, derived.inputs, derived.streamed)
         return f"ONNX Runtime does not run it so: {ran}" if isinstance(ran, str) else ""
@@ -299,11 +295,6 @@ class ReductionLever(Lever):
         if is_there(data_file(path)) or (is_there(path) and path.stat().st_size > _LARGE):
             path.unlink(missing_ok=True)
             data_file(path).unlink(missing_ok=True)
-
-    def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:
-        """Write nothing: the answer's files need its status too, and are written at the end."""
-        del culprits, folder
-        return ()
 
 
 def _names(deriver: Deriver) -> Names:

@@ -27,45 +27,23 @@ _TENSORS_A_RUN = 256
 
 @dataclass(slots=True)
 class Recording:
-    """Values by tensor; ``why`` says what ONNX Runtime stopped at, "" if it runs the whole model."""
+    """Values of a model by tensor; ``why`` says what ONNX Runtime stopped at, "" if it runs the whole model."""
 
+    original: Original
     values: dict[str, Values]
     why: str = ""
-
-    @property
-    def runs_whole(self) -> bool:
-        """Whether ONNX Runtime runs the model."""
-        return not self.why
-
-
-def record(original: Original, sample: Sample) -> Recording:
-    """Run a model on a sample, and keep the value of each tensor that ONNX Runtime gets to.
-
-    Raises:
-        SourceError: ONNX Runtime is not installed.
-    """
-    recording = Recording(dict(sample))
-    _Recorder(original, recording).run([node for node in original.nodes if node.parent is None])
-    return recording
-
-
-class _Recorder:
-    def __init__(self, original: Original, recording: Recording) -> None:
-        self._original = original
-        self._recording = recording
-        self._values = recording.values
 
     def run(self, nodes: Sequence[GraphNode]) -> None:
         """Run the nodes of one graph, whose inputs have values, then the subgraphs in it."""
         whole = self._tried(nodes)
         if whole:
-            self._recording.why = self._recording.why or whole
+            self.why = self.why or whole
             for node in nodes:
                 self._tried([node])
         for node in nodes:
             for name, body in node.bodies():
                 self._enter(node, body)
-                inner = [each for each in self._original.nodes if each.parent == node.index and each.body == name]
+                inner = [each for each in self.original.nodes if each.parent == node.index and each.body == name]
                 self.run(inner)
 
     def _enter(self, node: GraphNode, body: onnx.GraphProto) -> None:
@@ -81,15 +59,15 @@ class _Recorder:
             return
         for value, array in zip(body.input, first, strict=False):
             if array is not None:
-                self._values[value.name] = np.asarray(array)
+                self.values[value.name] = np.asarray(array)
 
     def _value(self, name: str) -> Values | None:
-        if name in self._original.streamed:
-            return self._original.streamed[name]
-        tensor = self._original.constants.get(name)
+        if name in self.original.streamed:
+            return self.original.streamed[name]
+        tensor = self.original.constants.get(name)
         if tensor is not None:
             return np.asarray(onnx.numpy_helper.to_array(tensor))
-        return self._values.get(name)
+        return self.values.get(name)
 
     def _tried(self, nodes: Sequence[GraphNode]) -> str:
         """Run nodes as one model; return why that fails, or ""."""
@@ -100,13 +78,13 @@ class _Recorder:
         if missing:
             return f"the value of {missing} is not known"
         try:
-            session = session_of(model, self._original.streamed)
+            session = session_of(model, self.original.streamed)
             names = [each.name for each in session.runtime.get_outputs() if each.type.startswith("tensor(")]
             fed = (each.name for each in session.runtime.get_inputs() if each.name not in session.weights)
-            feed = {name: self._values[name] for name in fed}
+            feed = {name: self.values[name] for name in fed}
             for start in range(0, len(names), _TENSORS_A_RUN):
                 outputs = session.run(feed, names[start : start + _TENSORS_A_RUN])
-                self._values.update((name, np.asarray(value)) for name, value in outputs.items())
+                self.values.update((name, np.asarray(value)) for name, value in outputs.items())
         except failures() as error:
             return first_line(error)
         return ""
@@ -115,14 +93,25 @@ class _Recorder:
         """Return a model of nodes with all their results as outputs, and a tensor that has no value."""
         made = {name for node in nodes for name in node.makes}
         needed = list(dict.fromkeys(name for node in nodes for name in free_reads(node.proto) if name not in made))
-        constants = [name for name in needed if name in self._original.constants]
-        fed = [name for name in needed if name not in self._original.constants]
-        missing = next((name for name in fed if name not in self._values), "")
+        constants = [name for name in needed if name in self.original.constants]
+        fed = [name for name in needed if name not in self.original.constants]
+        missing = next((name for name in fed if name not in self.values), "")
         graph = onnx.helper.make_graph(
             [node.proto for node in nodes],
             "recorded",
-            [] if missing else [declaration(name, None, self._values[name]) for name in fed],
+            [] if missing else [declaration(name, None, self.values[name]) for name in fed],
             [onnx.ValueInfoProto(name=name) for name in made],
-            [self._original.constants[name] for name in constants],
+            [self.original.constants[name] for name in constants],
         )
-        return with_graph(self._original.model, graph), missing
+        return with_graph(self.original.model, graph), missing
+
+
+def record(original: Original, sample: Sample) -> Recording:
+    """Run a model on a sample, and keep the value of each tensor that ONNX Runtime gets to.
+
+    Raises:
+        SourceError: ONNX Runtime is not installed.
+    """
+    recording = Recording(original, dict(sample))
+    recording.run([node for node in original.nodes if node.parent is None])
+    return recording

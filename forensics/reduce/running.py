@@ -138,7 +138,7 @@ def reduce_model(
         not_judged_without=tuple(lever.items[index].name for index in sorted(search.undecided)),
         failure=failure,
         otherwise=_other_failures(search_answer),
-        recorded=Recorded(recording.runs_whole, recording.why),
+        recorded=Recorded(not recording.why, recording.why),
         control=ControlSeen(lever.control.name, tuple(p.verdict for p in controls), tuple(p.folder for p in controls)),
         missed=search.misses[0],
     )

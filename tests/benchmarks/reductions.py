@@ -34,7 +34,7 @@ from trtforensics.bisection.search import Verdict
 from trtforensics.onnx_models.cutting import UnknownValueError, take_apart
 from trtforensics.onnx_models.graphs import nodes_of
 from trtforensics.reduce.deriving import Deriver
-from trtforensics.reduce.graph_lever import Judging, ReductionLever
+from trtforensics.reduce.graph_lever import ReductionLever
 from trtforensics.reduce.recording import record
 from trtforensics.reduce.rewriting import file_of
 from trtforensics.reduce.running import reduce_model
@@ -134,7 +134,7 @@ def reduction(folder: Path, seed: int, manner: str, *, killed: bool) -> dict[str
         return {"status": "nothing planted"}
     simpler = simplifications_of(original, anonymous=False, sample=recording.values) if draws.random() < 0.3 else ()
     deriver = Deriver(original, recording, (*simpler, *file.simplifications), file)
-    lever = PlantedLever(deriver, folder / "out", Judging(commands=(None, _CHECK)))
+    lever = PlantedLever(deriver, folder / "out", commands=(None, _CHECK))
     lever.fails, lever.manner, lever.draws = fails, manner, random.Random(os.getpid() if manner == "flaky" else seed)
     lever.killed_at = draws.randint(2, 12) if killed else 0
     answer, _ = reduce_model(folder / "out", lever, RunOptions(check=_CHECK, build_failure="bad"), lambda _: None)

@@ -216,10 +216,6 @@ class PrecisionLever(Lever):
             return replace(commands(replace(spec, build=None)), build=build)
         return ProbeOutcome(*self.score(folder), build=build)
 
-    def fix(self, _culprits: Sequence[frozenset[int]], _folder: Path) -> Sequence[str]:
-        """Write nothing yet: the repair is known once nothing is lost inside."""
-        return ()
-
     def write_repair(self, nodes: Collection[str], folder: Path) -> Sequence[str]:
         """Write the files of the repair into ``fixed/``."""
         folder.mkdir(exist_ok=True)

@@ -25,7 +25,7 @@ from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError, 
 from trtforensics.bisection.precision.emulation.ranges import mask_notes, tensor_ranges
 from trtforensics.bisection.precision.items import atoms_of, items_of
 from trtforensics.bisection.precision.nodes import PrecisionLever, Target
-from trtforensics.bisection.precision.repair.certificate import Beside, Certificate, parted, progress_text
+from trtforensics.bisection.precision.repair.certificate import Certificate, holding_of, parted, progress_text
 from trtforensics.bisection.precision.repair.curve import rounding_curve
 from trtforensics.bisection.precision.repair.safe import safe_repair
 from trtforensics.bisection.precision.repair.smallest import RepairSearch
@@ -163,7 +163,7 @@ def _plan(
         curve=partial(rounding_curve, lever.oracle, lever.judge, atoms) if above else None,
     )
     if not lever.needs_files:
-        plan.beside = Beside(lever.oracle, lever.held, lever.judge, masked).holding
+        plan.beside = partial(holding_of, lever.oracle, lever.held, lever.judge, masked)
     return plan
 
 

@@ -72,28 +72,25 @@ def kill_leftovers(leader: int, mark: bytes) -> int:
     return len(killed)
 
 
-def orphans_of(directory: Path) -> list[int]:
-    """Return the processes of an earlier run's probes: those whose environment names a folder in ``directory/probes``.
+def end_orphans(directory: Path) -> list[int]:
+    """Kill the processes of an earlier run's probes; return those that hang in the kernel and stay.
 
-    They are there if that run and its watchdog were both killed. This process and those above it do not count.
+    They are those whose environment names a folder in ``directory/probes``, and are there if that run and its watchdog
+    were both killed. This process and those above it do not count.
     """
     name, ours = f"{variable('dir')}=".encode(), _line_of_descent()
-    orphans = []
-    for process, entries in environments():
-        folders = (Path(os.fsdecode(entry.removeprefix(name))) for entry in entries if entry.startswith(name))
-        with suppress(OSError):  # the folder is gone
-            if process not in ours and any(_is_probe_of(folder, directory) for folder in folders):
-                orphans.append(process)
-    return orphans
 
+    def orphans() -> list[int]:
+        found = []
+        for process, entries in environments():
+            folders = (Path(os.fsdecode(entry.removeprefix(name))) for entry in entries if entry.startswith(name))
+            with suppress(OSError):  # the folder is gone
+                of_probes = (folder.parent.parent for folder in folders if folder.parent.name == "probes")
+                if process not in ours and any(artifacts.samefile(directory) for artifacts in of_probes):
+                    found.append(process)
+        return found
 
-def end_orphans(directory: Path) -> list[int]:
-    """Kill the processes of an earlier run's probes; return those that hang in the kernel and stay."""
-    return end_all(lambda: orphans_of(directory))
-
-
-def _is_probe_of(folder: Path, directory: Path) -> bool:
-    return folder.parent.name == "probes" and folder.parent.parent.samefile(directory)
+    return end_all(orphans)
 
 
 def _line_of_descent() -> set[int]:

@@ -128,11 +128,6 @@ def describe(ended: Ended) -> str:
     return describe_exit(ended.status)
 
 
-def log_name(build: str | None) -> str:
-    """Return the file for the build's standard output: the log, unless the command writes that itself."""
-    return "build.out" if build is not None and mentions(build, "log") else "build.log"
-
-
 def check_log_name(number: int) -> str:
     """Return the file for the output of a check, counted from 0 in its folder."""
     return f"check-{number + 1}.log" if number else "check.log"
@@ -140,13 +135,14 @@ def check_log_name(number: int) -> str:
 
 def _run(spec: ProbeSpec, line: str, halt: Halt, *, build: bool, number: int = 0) -> Ended:
     folder = Path(spec.folder)
+    log = "build.out" if mentions(line, "log") else "build.log"  # the command may write the log itself
     values = {variable(name): value for name, value in spec.values.items()}
     command = Command(
         line=fill(line, spec.values),
         cwd=spec.cwd,
         environment={**os.environ, **spec.environment, **values},
         mark=f"{variable('dir')}={spec.values['dir']}",
-        output=folder / (log_name(line) if build else check_log_name(number)),
+        output=folder / (log if build else check_log_name(number)),
         errors=folder / "build.err" if build else None,
         timeout=spec.timeout,
         limit=spec.output_limit,

@@ -115,7 +115,7 @@ def _lever(args: Namespace, directory: Path, options: RunOptions) -> ReductionLe
     from trtforensics.onnx_models.cutting import take_apart
     from trtforensics.reduce.deriving import Deriver, control_of
     from trtforensics.reduce.failure import Sameness
-    from trtforensics.reduce.graph_lever import Judging, ReductionLever
+    from trtforensics.reduce.graph_lever import ReductionLever
     from trtforensics.reduce.recording import record
     from trtforensics.reduce.rewriting import file_of
     from trtforensics.reduce.simplifying import simplifications_of
@@ -131,9 +131,14 @@ def _lever(args: Namespace, directory: Path, options: RunOptions) -> ReductionLe
     simpler = () if args.keep_values else simplifications_of(original, anonymous=args.anonymous, sample=values)
     storage = STORAGES[args.precision] if args.precision else None
     control = control_of(args.control) if args.control is not None else None
-    judging = Judging(Sameness(args.same), recipe, storage, (options.build, options.check), control)
-    simpler = (*simpler, *file.simplifications)
-    return ReductionLever(Deriver(original, recording, simpler, file), directory, judging)
+    deriver, commands = (
+        Deriver(original, recording, (*simpler, *file.simplifications), file),
+        (options.build, options.check),
+    )
+    same = Sameness(args.same)
+    return ReductionLever(
+        deriver, directory, same=same, recipe=recipe, storage=storage, commands=commands, control=control
+    )
 
 
 def _recipe(args: Namespace, options: RunOptions) -> Recipe | None:

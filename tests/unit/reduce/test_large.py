@@ -18,7 +18,7 @@ from trtforensics.onnx_models.drawing import random_samples
 from trtforensics.onnx_models.running import run_model
 from trtforensics.onnx_models.streaming import data_file, held, write_model
 from trtforensics.reduce.deriving import Derived, Deriver
-from trtforensics.reduce.graph_lever import Judging, ReductionLever
+from trtforensics.reduce.graph_lever import ReductionLever
 from trtforensics.reduce.recording import record
 from trtforensics.reduce.running import reduce_model
 from trtforensics.reduce.simplifying import Aspect, simplifications_of
@@ -143,7 +143,7 @@ def test_a_reduction_leaves_no_weights_of_judged_probes(deriver: Deriver, tmp_pa
         "sys.exit(len(large) > 1)\n"
     )
     command, out = f"{shlex.quote(sys.executable)} {judge} {{model}}", tmp_path / "out"
-    lever = ReductionLever(deriver, out, Judging(commands=(None, command)))
+    lever = ReductionLever(deriver, out, commands=(None, command))
     answer, fixed = reduce_model(out, lever, RunOptions(build=None, check=command), lambda _: None)
     assert (answer.search.status, len(answer.reduction.left)) == ("certified", 2)
     assert not list(out.glob("probes/**/*.data"))

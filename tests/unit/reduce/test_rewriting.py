@@ -13,7 +13,7 @@ from trtforensics.onnx_models.cutting import take_apart
 from trtforensics.onnx_models.drawing import random_samples
 from trtforensics.onnx_models.running import run_model
 from trtforensics.reduce.deriving import Deriver
-from trtforensics.reduce.graph_lever import Judging, ReductionLever
+from trtforensics.reduce.graph_lever import ReductionLever
 from trtforensics.reduce.recording import record
 from trtforensics.reduce.rewriting import file_of
 from trtforensics.reduce.simplifying import Aspect, Simplification
@@ -139,7 +139,7 @@ def test_nothing_of_the_file_shows_a_name_that_was_replaced(tmp_path: Path) -> N
 
 
 def probed(deriver: Deriver, folder: Path, *, whole: bool) -> Path:
-    lever = ReductionLever(deriver, folder, Judging())
+    lever = ReductionLever(deriver, folder)
     folder.mkdir()
     count = len(lever.items) - (not whole)
     return lever.prepare(frozenset(range(count)), folder)["model"]

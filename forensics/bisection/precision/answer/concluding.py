@@ -48,10 +48,7 @@ _OPERATORS_BUILD = "operators"
 
 @dataclass(slots=True)
 class Conclusion:
-    """What a search was about; ``builds`` has the model with operators built, within ``timeout`` seconds.
-
-    ``calibration``, which the caller may set, is what a calibration cache is worth.
-    """
+    """What a search was about; ``builds`` has the model with operators built, within ``timeout`` seconds."""
 
     lever: PrecisionLever
     plan: Certificate

@@ -50,7 +50,11 @@ class Caster:
     @cached_property
     def constants(self) -> Constants:
         """The 16-bit copies of the constants, made on first access."""
-        read = {name: tensor for name, tensor in self.survey.constants.items() if self._readers(name)}
+        read = {
+            name: tensor
+            for name, tensor in self.survey.constants.items()
+            if any(map(self.is_read_narrow, self.survey.uses.get(name, ())))
+        }
         for name, node in self.candidates.items():
             if node.op == _NORMALISATION and len(node.inputs) > 1:
                 read |= _folded(self.survey, self.survey.nodes[name], read)
@@ -91,9 +95,6 @@ class Caster:
         """Whether the slot of a use may be 16 bits wide."""
         node = self.candidates.get(use.node)
         return node is not None and use.slot in node.inputs
-
-    def _readers(self, tensor: str) -> list[Use]:
-        return [use for use in self.survey.uses.get(tensor, ()) if self.is_read_narrow(use)]
 
 
 class _Casting(GraphRewriter):

@@ -251,41 +251,39 @@ class Holding:
         return "; ".join(reasons)
 
 
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """Judges repairs on the held-out samples of ``held``, and on the searched ones with sums in the other order."""
+def holding_of(  # noqa: PLR0913, PLR0917 - the last two come with each answer
+    oracle: Oracle,
+    held: Oracle | None,
+    judge: OutputJudge,
+    masked: Collection[str],
+    repairs: Sequence[Nodes],
+    atoms: Mapping[str, Nodes],
+) -> Holding:
+    """Judge repairs on the held-out samples of ``held``, and on the searched ones with sums in the other order.
 
-    oracle: Oracle
-    held: Oracle | None
-    judge: OutputJudge
-    masked: Collection[str]
+    The first repair is minimal, node by node of ``atoms``, the last is the one in ``fixed/``.
+    """
 
-    def holding(self, repairs: Sequence[Nodes], atoms: Mapping[str, Nodes]) -> Holding:
-        """Judge the repairs; the first is minimal, node by node of ``atoms``, the last is the one in ``fixed/``."""
-        try:
-            turned = self.oracle.in_other_order()
-        except (RunError, UsageError):  # what ONNX Runtime does not run so is judged in one order
-            turned = None
-        needless: tuple[str, ...] = ()
-        if turned is not None:
-            needless = tuple(node for node in sorted(atoms) if self._is_luck(turned, repairs[0] - atoms[node]))
-        if self.held is None:
-            return Holding(0, None, self._beside(turned, repairs), (), needless)
-        report = losses(self.held, self.held.caster.kept(repairs[-1]), self.masked)
-        lost = tuple(loss.tensor for loss in report.tensors if loss.tensor in report.first)
-        on_held = self._beside(self.held, repairs)
-        return Holding(len(self.held.samples), on_held, self._beside(turned, repairs), lost, needless)
+    def judged(where: Oracle, keep: Nodes) -> Judgement:
+        return judge.judge(where.score_mixture(where.caster.kept(keep)))
 
-    def _is_luck(self, turned: Oracle, keep: Nodes) -> bool:
-        """Whether a set that failed near the tolerance passes in the other order."""
-        return self._judged(self.oracle, keep).near and self._judged(turned, keep).passed
-
-    def _beside(self, oracle: Oracle | None, repairs: Sequence[Nodes]) -> HeldBeside | None:
-        if oracle is None:
+    def beside(where: Oracle | None) -> HeldBeside | None:
+        if where is None:
             return None
-        judgements = [self._judged(oracle, nodes) for nodes in repairs]
+        judgements = [judged(where, nodes) for nodes in repairs]
         why = next((each.why for each in judgements if not each.passed), "")
         return HeldBeside(all(each.passed for each in judgements), judgements[-1].worst, why)
 
-    def _judged(self, oracle: Oracle, keep: Nodes) -> Judgement:
-        return self.judge.judge(oracle.score_mixture(oracle.caster.kept(keep)))
+    try:
+        turned = oracle.in_other_order()
+    except (RunError, UsageError):  # what ONNX Runtime does not run so is judged in one order
+        turned = None
+    needless: tuple[str, ...] = ()
+    if turned is not None:  # a set that failed near the tolerance and passes in the other order failed by luck
+        without = {node: repairs[0] - atoms[node] for node in sorted(atoms)}
+        needless = tuple(n for n, keep in without.items() if judged(oracle, keep).near and judged(turned, keep).passed)
+    if held is None:
+        return Holding(0, None, beside(turned), (), needless)
+    report = losses(held, held.caster.kept(repairs[-1]), masked)
+    lost = tuple(loss.tensor for loss in report.tensors if loss.tensor in report.first)
+    return Holding(len(held.samples), beside(held), beside(turned), lost, needless)

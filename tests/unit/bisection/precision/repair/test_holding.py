@@ -14,7 +14,7 @@ from trtforensics.bisection.precision.casting.storage import FP16
 from trtforensics.bisection.precision.emulation.accumulation import reordered
 from trtforensics.bisection.precision.emulation.judging import rules_for
 from trtforensics.bisection.precision.emulation.oracle import Oracle, judge_for
-from trtforensics.bisection.precision.repair.certificate import Beside, HeldBeside, Holding, parted
+from trtforensics.bisection.precision.repair.certificate import HeldBeside, Holding, holding_of, parted
 from trtforensics.errors import UsageError
 from trtforensics.onnx_models.reading import prepare
 
@@ -80,7 +80,7 @@ def beside(folder: Path, held: float) -> Holding:
     oracle = Oracle(caster, feeds(2, 2, 8))
     judge = judge_for(oracle, rules_for({"y": True}, (), ()))
     other = oracle.on([{"x": np.full((2, 8), held, np.float32)}])
-    return Beside(oracle, other, judge, ()).holding([frozenset()], {})
+    return holding_of(oracle, other, judge, (), [frozenset()], {})
 
 
 def test_a_repair_that_fails_on_a_held_out_sample_does_not_hold(tmp_path: Path) -> None:
