@@ -80,7 +80,6 @@ class BuildScreen(SourceScreen):
         self._asked = first
         self.session = session
         """The log as it was read last."""
-        self._follows = False
         self._busy = True
         """Whether the log is being read now."""
         self._due = 0.0
@@ -89,8 +88,8 @@ class BuildScreen(SourceScreen):
         """Until when a file that grew counts as one that goes on."""
         self.progress: Progress | None = None
         """The progress of the parse; None before it begins, and after it."""
-        self._progress_due = False
-        """Whether a later progress waits to be shown."""
+        self._is_shown = False
+        """Whether the screen shows the progress."""
         self.reading = True
         """Whether the log may still get lines."""
         self.kept: KeptSource | None = None
@@ -142,6 +141,8 @@ class BuildScreen(SourceScreen):
         self._panes.show_overview(waiting_rows(self.session.name))
         self.show_title()
         self._show_status()
+        self.set_interval(PROGRESS_S, self._show_progress)
+        self.set_interval(PERIOD_S, self._look)
         self.call_after_refresh(self._read)
 
     def _read(self) -> None:
@@ -158,23 +159,14 @@ class BuildScreen(SourceScreen):
         in_thread(self, parse, self.parsed, group="parse", failed=self.fail)
 
     def progressed(self, progress: Progress) -> None:
-        """Keep the progress of the parse; show the first at once, and others when they are due."""
-        first, self.progress = self.progress is None, progress
+        """Keep the progress of the parse; show the first at once, and others now and then."""
+        first, self.progress, self._is_shown = self.progress is None, progress, False
         if first:
             self.lines_arrived()
-        elif not self._progress_due:
-            self._show_progress_soon()
-
-    def _show_progress_soon(self) -> None:
-        self._progress_due = True
-        self.set_timer(PROGRESS_S, self._show_progress)
 
     def _show_progress(self) -> None:
-        """Show the progress, but not behind another screen, such as the help, which would be painted anew each time."""
-        self._progress_due = False
-        if self.progress is not None and not self.is_active:
-            self._show_progress_soon()
-        elif self.progress is not None:
+        """Show new progress, but not behind another screen, such as the help, which would be painted anew each time."""
+        if self.progress is not None and not self._is_shown and self.is_active:
             self.lines_arrived()
 
     def parsed(self, log: BuildLog) -> None:
@@ -183,7 +175,7 @@ class BuildScreen(SourceScreen):
         self.reading = False
         self.take(log)
         self._recall()
-        self._follow_file()
+        self._busy = False
         self._judge(log)
 
     def _recall(self) -> None:
@@ -214,7 +206,7 @@ class BuildScreen(SourceScreen):
         self.session, log = parsed
         self._grows_until = time.monotonic() + GROWS_S
         self.set_timer(GROWS_S + 0.01, self._rested)
-        self._follow_file()
+        self._busy = False
         self._panes.log_view.replace_text(self.session.text)
         self.take(log)
         self.say(f"the file has {counted(len(self.session.text), 'line')} now")
@@ -245,13 +237,8 @@ class BuildScreen(SourceScreen):
         else:
             self._reread()
 
-    def _follow_file(self) -> None:
-        """Look at the file from now on, and parse it again when it changed."""
-        if not self._follows:
-            self.set_interval(PERIOD_S, self._look)
-        self._follows, self._busy = True, False
-
     def _look(self) -> None:
+        """Parse the file again when it changed."""
         if self._busy or not self.session.is_file or time.monotonic() < self._due:
             return
         change = self.session.change()
@@ -278,11 +265,12 @@ class BuildScreen(SourceScreen):
     def _not_reread(self, error: ForensicsError) -> None:
         """Say why the file could not be read again; it is asked only once it changes."""
         self.session.note_change()
-        self._follow_file()
+        self._busy = False
         self.say(f"not read again: {error}")
 
     def lines_arrived(self) -> None:
         """Show the lines read so far, and the progress."""
+        self._is_shown = True
         self._panes.log_view.grow()
         self._show_status()
 

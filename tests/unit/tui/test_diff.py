@@ -222,6 +222,23 @@ async def test_measured_times_are_those_of_all_layers_of_a_row(
         assert "bad/profile.json:5  1.250 ms measured in 2 layers" in shown
 
 
+async def test_the_map_is_filtered_by_columns_and_its_files_are_searched_by_regex(
+    timed_app: AppOn[DiffScreen], screen_text: ScreenText, until: Until
+) -> None:
+    async with timed_app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: timed_app.first.rows.selected is not None)
+        await pilot.press("f", *"delta_ms>0.2", "enter")
+        assert [row.layer for row in timed_app.first.rows.rows] == ["conv1 + relu1"]
+        assert "kept by 'delta_ms>0.2'" in screen_text(timed_app)
+        await pilot.press("f", *"nowhere", "enter")
+        assert "no layer is kept by" in screen_text(timed_app)
+        await pilot.press("escape")
+        await until(pilot, lambda: len(timed_app.first.good.text) > 0)
+        await pilot.press("3", "slash", "ctrl+r", *"na.e", "enter")
+        await until(pilot, lambda: "'na.e' 1/2" in screen_text(timed_app))
+        assert timed_app.first.good.view.has_focus
+
+
 async def test_the_first_screen_is_the_map_of_time_and_its_bars_open_their_differences(
     timed_app: AppOn[DiffScreen], screen_text: ScreenText, until: Until
 ) -> None:
