@@ -34,12 +34,12 @@ class ListScreen(SourceScreen, Generic[Row]):
         raise NotImplementedError
 
     def say(self, note: str) -> None:
-        """Show the status line: of the rows, the filter, and the note."""
+        """Show the note, the filter, then what is said of the rows, which a narrow screen may cut."""
         kept = self.rows.kept_by.text
         self.status_bar.show(
+            Piece(f" {note} ·" if note else "", Role.ACCENT),
+            Piece(f" kept by {kept!r} ·" if kept else "", Role.ACCENT),
             Piece(f" {self.status()}", Role.DIM),
-            Piece(f" · kept by {kept!r}" if kept else "", Role.ACCENT),
-            Piece(f" · {note}" if note else "", Role.ACCENT),
         )
 
     @property

@@ -47,7 +47,7 @@ class ModelScreen(ListScreen[NodeRow]):
     def __init__(self, path: str) -> None:
         self.nodes = RowList(NODES, id="nodes")
         super().__init__(path, self.nodes)
-        self.findings = FindingList(id="findings")
+        self.findings = FindingList()
         self.around = RowList(NEIGHBOURS, id="neighbours")
         newest_first = reversed(releases_that_differ(_OLDEST_TARGET))
         self.targets = (ANY, *(".".join(map(str, release)) for release in newest_first), RTX)

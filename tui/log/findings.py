@@ -22,9 +22,9 @@ class FindingList(WrappedList["Finding"]):
 
     BINDINGS: ClassVar[list[BindingType]] = [*bound("FindingList")]
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
+    def __init__(self) -> None:
         presentation = Presentation(wrapped=self._wrapped, noun="finding", filters=FINDING_FILTERS)
-        super().__init__(presentation, id=id)
+        super().__init__(presentation, id="findings")
         self._open: set[int] = set()
         self._log = ""
 

@@ -46,8 +46,8 @@ class LayerTree(RowList[TreeRow]):
 
     BINDINGS: ClassVar[list[BindingType]] = [*bound("LayerTree")]
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
-        super().__init__(Presentation(line=lambda row: row.line, filters=LAYER_COLUMNS), id=id)
+    def __init__(self) -> None:
+        super().__init__(Presentation(line=lambda row: row.line, filters=LAYER_COLUMNS), id="layers")
         self._index: LayerIndex | None = None
         self.rows: list[TreeRow] = []
         self._open: set[int] = set()

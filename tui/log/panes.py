@@ -99,8 +99,8 @@ class Panes(Container):
     def __init__(self, text: LogText) -> None:
         super().__init__(id="panes")
         self.overview = WrappedList(rows_shown(()), id="overview")
-        self.layer_tree = LayerTree(id="layers")
-        self.findings = FindingList(id="findings")
+        self.layer_tree = LayerTree()
+        self.findings = FindingList()
         self.messages = RowList(messages(()), id="messages")
         self.candidates = CandidateList(id="candidates")
         self.nodes = RowList(FATES, id="nodes")
