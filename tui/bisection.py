@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.containers import Horizontal, Vertical
 
 from trtforensics.bisection.search import Verdict
+from trtforensics.bisection.session.artifacts import is_paused, set_paused
 from trtforensics.bisection.session.view import view_directory
+from trtforensics.errors import OutputError
 from trtforensics.parsers.text.text import LogText
 from trtforensics.tui.bindings import bound
 from trtforensics.tui.comparing import ComparingScreen
@@ -180,6 +182,22 @@ class BisectionScreen(ComparingScreen["Probe"]):
         """Read the directory now."""
         self._look()
         self.say("read again; the screen follows by itself")
+
+    def action_pause(self) -> None:
+        """Let runs on the directory wait before their next probe, or go on."""
+        if self._view is None:
+            return
+        paused = not is_paused(self._path)
+        if paused and not self._view.live:
+            self.say("no process works on it now: nothing to pause")
+            return
+        try:
+            set_paused(self._path, paused=paused)
+        except OutputError as error:
+            self.notify(str(error), markup=False)
+            return
+        self.say("no further probe starts; P again goes on" if paused else "it goes on")
+        self._look()
 
     def open_view(self, view: VirtualList) -> None:
         """Bring the log into view, on a narrow screen too, and focus it."""

@@ -17,6 +17,7 @@ import pytest
 from tests.support.in_process import run_in_process
 from tests.support.schemas import problems
 from trtforensics.bisection.levers.tactics import load_side
+from trtforensics.bisection.session.artifacts import is_paused, set_paused
 from trtforensics.model.replay import ReplayEntry, ReplayTensor
 from trtforensics.model.span import SourceSpan
 from trtforensics.replay.writing import to_text
@@ -73,6 +74,10 @@ class Bench:
     def events(self) -> list[dict[str, Any]]:
         """Return the journal."""
         return [json.loads(line) for line in (self.out / "journal.jsonl").read_text().splitlines()]
+
+    def count_of(self, event: str) -> int:
+        """How many events of a kind the journal has."""
+        return sum(each["event"] == event for each in self.events())
 
     def result(self) -> dict[str, Any]:
         """Return result.json."""
@@ -571,6 +576,36 @@ def test_a_pause_stops_the_build_and_does_not_count(bench: Bench) -> None:
     process.send_signal(signal.SIGCONT)
     process.wait(DEADLINE)
     assert bench.result()["probes"][0]["verdict"] == "good"
+
+
+@pytest.mark.slow
+def test_a_paused_directory_keeps_every_run_waiting_until_it_goes_on(bench: Bench) -> None:
+    """What runs ends and nothing else starts; signals end the run; the next one waits too, and says how it goes on."""
+    waits = "until out/paused is removed, also by P in `trtforensics tui`"
+    check = f"touch up; while ! test -e {bench.flag('go')}; do sleep 0.05; done; {bad_if('item7')}"
+    process = bench.start("--check", check)
+    until((bench.folder / "up").exists)
+    set_paused(bench.out, paused=True)
+    (bench.folder / "go").touch()
+    until(lambda: bench.events()[-1]["event"] == "end")
+    time.sleep(2.5)
+    assert bench.count_of("start") == 1
+    for number in (signal.SIGINT, signal.SIGTERM):
+        process.send_signal(number)
+        told = process.communicate(timeout=10)[1]
+        assert process.returncode == 130
+        assert f"the next run waits {waits}" in told
+        assert "To go on where it stopped" in told
+        process = bench.start("--check", check)
+        assert process.stderr is not None
+        assert process.stderr.readline() == f"trtforensics: this run waits {waits}\n"
+    assert process.stderr.readline().startswith("trtforensics: paused until out/paused is removed; builds done 0")
+    assert bench.count_of("start") == 1
+    set_paused(bench.out, paused=False)
+    process.communicate(timeout=DEADLINE)
+    assert bench.culprits() == [["item7"]]
+    assert bench.result()["reused"] == 1
+    assert not is_paused(bench.out)
 
 
 @pytest.mark.slow

@@ -48,6 +48,8 @@ _FILES = {row["file"]: FixedFile(*row.values()) for row in table_rows("fixed_fil
 
 def state_of(view: DirectoryView) -> tuple[str, Role]:
     """Return the state in a word. A search that goes on is neither conclusive nor inconclusive."""
+    if view.live and view.paused:
+        return ("pausing" if any(probe.running for probe in view.probes) else "paused"), Role.WARNING
     if view.live:
         return ("collecting" if view.mode == "collect" else "searching"), Role.ACCENT
     if view.status in _ENDED:
@@ -71,22 +73,38 @@ def standing(view: DirectoryView, now: datetime) -> str:
     if elapsed is not None:
         parts.append(duration(elapsed))
         finished = sum(1 for probe in done if probe.last is not None and probe.last.run == view.run)
-        if finished and view.builds_left is not None:
-            parts.append(f"ETA {duration(elapsed / finished * view.builds_left)}")
+        if finished and view.builds_left is not None and not view.paused:
+            parts.append(f"ETA {duration(_busy(view, now) / finished * view.builds_left)}")
     return " · ".join(parts)
+
+
+def _busy(view: DirectoryView, now: datetime) -> float:
+    """Return for how many seconds probes of the run in progress ran, at least one at a time: pauses do not count."""
+    spans = sorted(
+        (
+            moment.timestamp(),
+            moment.timestamp() + probe.last.seconds if probe.last and not probe.running else now.timestamp(),
+        )
+        for probe in view.probes
+        if (moment := _began(view, probe)) is not None
+    )
+    busy, latest = 0.0, 0.0
+    for began, ended in spans:
+        busy += max(ended - max(began, latest), 0.0)
+        latest = max(latest, ended)
+    return busy
 
 
 def _elapsed(view: DirectoryView, now: datetime) -> float | None:
     """Return the seconds since the first probe of the run in progress began."""
-    began = [
-        moment
-        for probe in view.probes
-        if (probe.running or (probe.last is not None and probe.last.run == view.run)) and (moment := _moment(probe))
-    ]
+    began = [moment for probe in view.probes if (moment := _began(view, probe)) is not None]
     return max((now - min(began)).total_seconds(), 0.0) if began else None
 
 
-def _moment(probe: Probe) -> datetime | None:
+def _began(view: DirectoryView, probe: Probe) -> datetime | None:
+    """Return when a probe of the run in progress began; None for another run's."""
+    if not probe.running and (probe.last is None or probe.last.run != view.run):
+        return None
     try:
         moment = datetime.fromisoformat(probe.began)
     except ValueError:
@@ -197,6 +215,9 @@ def answer_rows(view: DirectoryView, now: datetime) -> list[Line]:
     why = view.why if not view.live else ""
     rows: list[Line] = [_fact("state", f"{state}: {why}" if why else state, role)]
     rows.append(_fact("runs", view.holder or "no process works on it now", Role.ACCENT if view.live else Role.DIM))
+    if view.paused:
+        waits = "no probe starts" if view.live else "the next run waits"
+        rows.append(_fact("paused", f"{waits}; P lets it go on", Role.WARNING))
     rows += [_fact(name, line, Role.PLAIN) for name, line in (("build", view.build), ("check", view.check)) if line]
     proven = view.status == "certified"
     for number, members in enumerate(view.culprits, 1):

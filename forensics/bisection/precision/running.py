@@ -130,9 +130,11 @@ def search(
     every = lever.builds = builds == "every"
     plan = _plan(lever, items, ranges.masked, options, builds=builds == "certificate")
     begun = time.monotonic()
-    search_answer, _ = bisect(
-        directory, lever, plan, options, lambda _: show(progress_text(plan, time.monotonic() - begun, every=every))
-    )
+
+    def standing() -> str:
+        return progress_text(plan, time.monotonic() - begun, every=every)
+
+    search_answer, _ = bisect(directory, lever, plan, options, show, standing=standing)
     conclusion = Conclusion(lever, plan, items, directory, builds != "none", options.timeout, calibration)
     return conclusion.write(search_answer)
 

@@ -44,6 +44,8 @@ PROBES = "probes"
 FIXED = "fixed"
 RESULT = "result.json"
 LOCK = ".lock"
+PAUSED = "paused"
+"""A file whose presence keeps a run from starting probes."""
 
 
 class Artifacts:
@@ -189,6 +191,25 @@ class Artifacts:
 def reads_build(check: str | None) -> bool:
     """Whether a check reads what the build left in the probe's folder."""
     return check is not None and (mentions(check, ENGINE) or mentions(check, "dir"))
+
+
+def is_paused(directory: Path) -> bool:
+    """Whether runs on a directory wait before their next probe."""
+    return os.path.lexists(directory / PAUSED)
+
+
+def set_paused(directory: Path, *, paused: bool) -> None:
+    """Let runs on a directory wait before their next probe, or go on.
+
+    Raises:
+        OutputError: the directory cannot be written to.
+    """
+    path = directory / PAUSED
+    with explained(str(path)):
+        if paused:
+            os.close(open_own(path, os.O_WRONLY | os.O_CREAT))
+        else:
+            path.unlink(missing_ok=True)
 
 
 @contextmanager

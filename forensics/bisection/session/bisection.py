@@ -38,12 +38,18 @@ _REST_S = 1.0
 """The least time between two writes of ``result.json``: quick probes would otherwise take less time than the writes."""
 
 
-def bisect(
-    directory: Path, lever: Lever, search: SetSearch, options: RunOptions, show: Callable[[str], None]
+def bisect(  # noqa: PLR0913 - a job, how it runs, and what is said of it
+    directory: Path,
+    lever: Lever,
+    search: SetSearch,
+    options: RunOptions,
+    show: Callable[[str], None],
+    *,
+    standing: Callable[[], str] | None = None,
 ) -> tuple[SearchAnswer, Sequence[str]]:
     """Run a bisection to its end; return its answer and a line about each file of ``fixed/``.
 
-    ``show`` gets a line of progress after each turn.
+    ``show`` gets a line of progress after each turn: what ``standing`` says, else :func:`progress_text`.
 
     Raises:
         KeyboardInterrupt: the user stopped it; the directory holds everything up to now.
@@ -67,12 +73,12 @@ def bisect(
                 known = len(answers)
                 write()
                 due = time.monotonic() + _REST_S
+            if standing is not None:
+                return standing()
             outlook = session.computed(search.outlook)
-            standing = progress_text(outlook, answers, session.running, session.seconds)
-            show(standing)
-            return standing
+            return progress_text(outlook, answers, session.running, session.seconds)
 
-        session.run(turn, write)
+        session.run(turn, write, show)
         return write(), _fix(directory, lever, search)
 
 

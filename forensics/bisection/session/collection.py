@@ -91,9 +91,7 @@ def collect(
         def turn() -> str:
             verdicts = Counter(answer.finished.verdict for answer in session.answers)
             counts = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in Verdict)
-            standing = f"{counts}; {session.running} running; {duration(session.seconds)}"
-            show(standing)
-            return standing
+            return f"{counts}; {session.running} running; {duration(session.seconds)}"
 
         def write() -> CollectionAnswer:
             answers = session.answers
@@ -116,7 +114,7 @@ def collect(
             write_result(directory, answer.document())
             return answer
 
-        session.run(turn, write)
+        session.run(turn, write, show)
         return write()
 
 

@@ -7,6 +7,7 @@ import time
 from concurrent.futures import FIRST_COMPLETED, wait
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from trtforensics.bisection.runner.command import Urgency
@@ -17,7 +18,7 @@ from trtforensics.bisection.runner.probe import ENGINE, ProbeOutcome, ProbeSpec,
 from trtforensics.bisection.runner.stopping import stoppable
 from trtforensics.bisection.runner.surroundings import differing, stamp_of
 from trtforensics.bisection.search import Verdict
-from trtforensics.bisection.session.artifacts import Artifacts, locked
+from trtforensics.bisection.session.artifacts import PAUSED, Artifacts, is_paused, locked, set_paused
 from trtforensics.bisection.session.history import Made, indexes_text
 from trtforensics.bisection.session.job import basis_of, check_directory, judge_of, write_job
 from trtforensics.bisection.session.journal import Journal
@@ -96,10 +97,11 @@ class Session:
     def __post_init__(self) -> None:
         self._gpus = list(self.options.gpus)
 
-    def run(self, turn: Callable[[], str], write: Callable[[], object]) -> None:
+    def run(self, turn: Callable[[], str], write: Callable[[], object], show: Callable[[str], None]) -> None:
         """Answer the plan until it is done; ``turn`` is called again and again, and says how it stands.
 
-        ``write`` is called at the end, however that comes; for the main thread only.
+        ``show`` gets that, and that the directory is paused. ``write`` is called at the end, however that comes; for
+        the main thread only.
 
         Raises:
             KeyboardInterrupt: the user stopped it; every probe's end is in the journal.
@@ -108,19 +110,24 @@ class Session:
         """
         with stoppable(self.executor) as stopper:
             self._stopper = stopper
+            self._tell_pause("this run")
             try:
-                self._go_on(stopper, turn)
+                self._go_on(stopper, turn, show)
             except KeyboardInterrupt:
                 self.plan.stop()
+                self._tell_pause("the next run")
                 raise
             finally:
                 write()
 
-    def _go_on(self, stopper: Stopper, turn: Callable[[], str]) -> None:
+    def _go_on(self, stopper: Stopper, turn: Callable[[], str], show: Callable[[str], None]) -> None:
         try:
             while not stopper.urgency and not self.computed(lambda: self.plan.done):
-                self._answer()
-                standing = turn()
+                pause = self._pause
+                if not pause:
+                    self._answer()
+                standing = f"paused {pause}; {turn()}" if pause else turn()
+                show(standing)
                 if stopper.asked:
                     stopper.asked = False
                     self._tell_user(standing)
@@ -134,6 +141,18 @@ class Session:
             raise KeyboardInterrupt
         with explained(str(self.artifacts.directory)):
             self.artifacts.drop_engines()
+        set_paused(self.artifacts.directory, paused=False)
+
+    @property
+    def _pause(self) -> str:
+        """Until when the run starts no probe, or ""."""
+        directory = self.artifacts.directory
+        return f"until {os.path.relpath(directory / PAUSED)} is removed" if is_paused(directory) else ""
+
+    def _tell_pause(self, which: str) -> None:
+        """Tell a user who may not know of a pause which run waits, and how it goes on."""
+        if pause := self._pause:
+            streams.tell(f"trtforensics: {which} waits {visible(pause)}, also by P in `trtforensics tui`\n")
 
     def computed(self, compute: Callable[[], _T]) -> _T:
         """Return what the plan computes; a signal that ends the run ends that at once, by KeyboardInterrupt."""
@@ -293,6 +312,8 @@ class Session:
             ended, _ = wait(self._running, timeout=_TURN_S, return_when=FIRST_COMPLETED)
             for future in ended:
                 self._take(future)
+        elif self._pause:
+            self.computed(partial(time.sleep, _TURN_S))
 
     def _take(self, future: Future[ProbeOutcome]) -> None:
         running = self._running.pop(future)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.bisection.session.artifacts import FIXED, PROBES, RESULT, holder_of
+from trtforensics.bisection.session.artifacts import FIXED, PROBES, RESULT, holder_of, is_paused
 from trtforensics.bisection.session.job import key_of, read_document, read_job
 from trtforensics.bisection.session.journal import read_journal
 
@@ -20,9 +20,9 @@ class DirectoryView:
     """The state of a directory.
 
     ``items`` and the members of ``culprits`` are as in ``job.json``. ``holder`` names the process that works on it, or
-    is empty. ``status`` is empty while there is no ``result.json``; a probe that never ended has no verdict.
-    ``builds_left`` is about how many builds the search still needs, None where it is not known. ``run`` is the number
-    of the last run on the directory, from 1. ``fixed`` names the files of ``fixed/``.
+    is empty. ``paused``: runs start no probe. ``status`` is empty while there is no ``result.json``; a probe that never
+    ended has no verdict. ``builds_left`` is about how many builds the search still needs, None where it is
+    not known. ``run`` is the number of the last run on the directory, from 1. ``fixed`` names the files of ``fixed/``.
     """
 
     path: Path
@@ -32,6 +32,7 @@ class DirectoryView:
     check: str | None
     probes: tuple[Probe, ...]
     holder: str
+    paused: bool
     status: str
     why: str
     culprits: tuple[tuple[dict[str, object], ...], ...]
@@ -69,6 +70,7 @@ def view_directory(path: Path) -> DirectoryView:
         check=_text(job.get("check")),
         probes=tuple(history.probes[number] for number in sorted(history.probes)),
         holder=holder_of(path),
+        paused=is_paused(path),
         status=str(answer.get("status", "")),
         why=str(answer.get("why", "")),
         culprits=tuple(_objects(members) for members in _list(answer.get("culprits"))),

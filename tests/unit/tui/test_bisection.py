@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -99,6 +100,35 @@ async def test_it_follows_a_bisection_that_goes_on(directory: Directory, screen_
         assert "searching · 3 done · 1 running · about 5 left · 0:25 · ETA 0:43 · 2 suspects" in screen_text(app)
         assert " 2 suspects left" in screen_text(app)
         assert directory.names[3] in screen_text(app)
+
+
+async def test_p_pauses_what_runs_once_and_lets_it_go_on(
+    directory: Directory, screen_text: ScreenText, until: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app, paused = app_on(directory), directory.path / "paused"
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: app.first._probes.row_count() == 3)
+        await pilot.press("P")
+        assert "no process works on it now: nothing to pause" in screen_text(app)
+        assert not paused.exists()
+        directory.hold()
+        await pilot.press("r")
+        await until(pilot, lambda: "searching" in screen_text(app))
+        assert "P Pause" in screen_text(app)
+        await pilot.press("P")
+        assert paused.is_file()
+        await until(pilot, lambda: "pausing · 2 done" in screen_text(app))
+        await pilot.press("P", "P", "P")  # each by what the directory holds, not by what the screen showed
+        assert not paused.exists()
+        monkeypatch.setattr("trtforensics.bisection.session.artifacts.open_own", refused)
+        await pilot.press("P")
+        (told,) = (note.message for note in app._notifications)
+        assert told.startswith(f"{paused}: cannot be written: permission denied. ")
+    assert not paused.exists()
+
+
+def refused(*_: object) -> int:
+    raise PermissionError(errno.EACCES, "Permission denied")
 
 
 async def test_a_damaged_journal_ends_it_with_the_error(directory: Directory, until: Any) -> None:

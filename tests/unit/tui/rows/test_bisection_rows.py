@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from tests.support.screens import text_of
 from trtforensics.bisection.search import Verdict
-from trtforensics.tui.rows.bisection_rows import answer_rows, bisection_title, heading, probe_row, set_title, subsets_of
+from trtforensics.tui.rows.bisection_rows import (
+    answer_rows,
+    bisection_title,
+    heading,
+    probe_row,
+    set_title,
+    standing,
+    subsets_of,
+)
 
 if TYPE_CHECKING:
     from tests.support.artifacts import Directory
@@ -29,6 +38,24 @@ def test_a_narrow_title_leaves_out_the_program(directory: Directory) -> None:
     assert wide.startswith(f" trtforensics  {view.path}  tactics · ")
     assert "trtforensics" not in narrow
     assert " tactics · " in narrow
+
+
+def test_a_pause_is_said_and_counts_for_no_estimate(directory: Directory) -> None:
+    """Ten seconds of probes and an hour of pause: two more probes take ten seconds."""
+    directory.end(Verdict.GOOD)
+    directory.hold()
+    view, now = replace(directory.look(), builds_left=2.0), directory.now()
+    first, *_, last = view.probes
+    began = [(now - timedelta(seconds=before)).isoformat() for before in (3600, 5)]
+    ends = [replace(probe.finished[-1], seconds=5.0) for probe in (first, last)]
+    two = [replace(first, began=began[0], finished=ends[:1]), replace(last, began=began[1], finished=ends[1:])]
+    assert standing(replace(view, probes=tuple(two)), now).endswith("2 done · about 2 left · 1:00:00 · ETA 0:10")
+    assert standing(replace(view, probes=tuple(two), paused=True), now) == "paused · 2 done · about 2 left · 1:00:00"
+    directory.start("0", "0")
+    paused = replace(directory.look(), paused=True)
+    assert standing(paused, now).startswith("pausing · 3 done · 1 running")
+    rows = [text_of(row) for row in answer_rows(replace(paused, holder=""), now)]
+    assert any("the next run waits; P lets it go on" in row for row in rows)
 
 
 def test_an_answer_names_the_culprits_with_both_sides(directory: Directory) -> None:
