@@ -599,6 +599,7 @@ def test_a_paused_directory_keeps_every_run_waiting_until_it_goes_on(bench: Benc
         process = bench.start("--check", check)
         assert process.stderr is not None
         assert process.stderr.readline() == f"trtforensics: this run waits {waits}\n"
+    assert process.stderr is not None
     assert process.stderr.readline().startswith("trtforensics: paused until out/paused is removed; builds done 0")
     assert bench.count_of("start") == 1
     set_paused(bench.out, paused=False)

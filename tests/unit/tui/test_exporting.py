@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -46,6 +47,20 @@ def test_each_form_holds_the_rows_without_control_characters_and_secrets(tmp_pat
     assert rows[1]["ms"] is None
     assert not any("\x1b" in path.read_text(encoding="utf-8") for path in tmp_path.iterdir())
     assert not any("hunter2" in path.read_text(encoding="utf-8") for path in tmp_path.iterdir())
+
+
+def test_parquet_holds_values_of_their_types_and_nulls_for_what_is_not_known(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="PyArrow, the extra `table`, is not installed")
+    rows = [("conv \x1b", 3, 0.0412, True, ("a", "b")), ("token=hunter2hunter2A9", None, None, None, None)]
+    sorts = (Sort.TEXT, Sort.INTEGER, Sort.NUMBER, Sort.FLAG, Sort.TEXTS)
+    header = tuple(TableColumn(sort, itemgetter(place), sort) for place, sort in enumerate(sorts))
+    write_table(Table(header, rows), str(tmp_path / "Out.PARQUET"))
+    read = parquet.read_table(tmp_path / "Out.PARQUET")
+    assert [str(kind) for kind in read.schema.types] == ["string", "int64", "double", "bool", "list<element: string>"]
+    first, second = read.to_pylist()
+    assert first == dict(zip(sorts, ("conv \x1b", 3, 0.0412, True, ["a", "b"]), strict=True))
+    assert second == {Sort.TEXT: second["text"]} | dict.fromkeys(sorts[1:])
+    assert "hunter2" not in second["text"]
 
 
 def test_no_file_is_replaced_and_no_other_ending_written(tmp_path: Path) -> None:
