@@ -118,7 +118,7 @@ def test_a_log_that_others_may_not_read_is_refused(
     assert "permission denied" in refuse(command, tmp_path / "private.log", *output, launcher=powerless)
 
 
-@pytest.mark.parametrize("name", ["missing.log", "folder"])
+@pytest.mark.parametrize("name", ["missing.log", pytest.param("folder", marks=pytest.mark.slow)])
 def test_the_tui_draws_nothing_for_a_log_it_cannot_open(
     name: str, terminal: Callable[..., Terminal], place: Path
 ) -> None:

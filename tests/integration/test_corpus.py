@@ -123,6 +123,7 @@ def test_an_independent_count_of_every_real_log_gives_the_same(real: Logs) -> No
 
 
 @pytest.mark.corpus
+@pytest.mark.slow
 def test_every_line_is_in_one_run_or_in_none_and_every_build_in_one(real: Logs, own: Logs) -> None:
     for path, log in (real.parsed | own.parsed).items():
         assert [run.index for run in log.runs] == [*range(len(log.runs))], path

@@ -36,6 +36,7 @@ def test_a_notebook_runs_and_is_stored_without_outputs(path: Path, monkeypatch: 
     assert printed.getvalue()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=label)
 def test_a_notebook_runs_in_a_kernel(path: Path) -> None:
     pytest.importorskip("ipykernel", reason="runs a notebook's kernel; part of the extra `readers`")

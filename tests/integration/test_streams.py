@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 COMMAND = (sys.executable, "-m", "trtforensics")
 FORMS = {"parse": "out.txt", "graph": "out.graphml"}
+IN_BOTH_FORMS = ["parse", pytest.param("graph", marks=pytest.mark.slow)]
 
 
 def builds(done: subprocess.CompletedProcess[str]) -> object:
@@ -34,7 +35,7 @@ def builds(done: subprocess.CompletedProcess[str]) -> object:
     return json.loads(done.stdout)["builds"]
 
 
-@pytest.mark.parametrize("form", ["plain", "gzip", "redirected"])
+@pytest.mark.parametrize("form", ["plain", "gzip", pytest.param("redirected", marks=pytest.mark.slow)])
 def test_a_log_from_standard_input_says_what_the_file_says(form: str, run: Run, log: Path) -> None:
     expected = builds(run("parse", "--json", log))
     if form == "redirected":
@@ -69,7 +70,7 @@ def test_a_terminal_as_standard_input_is_refused_with_advice(terminal: Callable[
     assert "<stdin>: nothing is piped in" in screen.shown.decode()
 
 
-@pytest.mark.parametrize("arguments", [("parse",), ("parse", "--json")])
+@pytest.mark.parametrize("arguments", [pytest.param(("parse",), marks=pytest.mark.slow), ("parse", "--json")])
 def test_a_reader_that_leaves_ends_the_run_quietly(arguments: tuple[str, ...], log: Path) -> None:
     line = shlex.join([*COMMAND, *arguments, str(log)])
     script = f"{line} | head -n 1; test ${{PIPESTATUS[0]}} -eq 0"
@@ -87,7 +88,14 @@ def test_a_reader_that_was_never_there_ends_the_run_quietly(arguments: tuple[str
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("arguments", [("parse", "LOG"), ("parse", "LOG", "--json"), ("--help",), ("--version",)])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("parse", "LOG"),
+        ("--version",),
+        *(pytest.param(words, marks=pytest.mark.slow) for words in (("parse", "LOG", "--json"), ("--help",))),
+    ],
+)
 def test_a_full_disk_behind_stdout_is_told(arguments: tuple[str, ...], refuse: Refuse, log: Path) -> None:
     with open("/dev/full", "wb") as full:  # noqa: PTH123 - as a shell opens it
         told = refuse(*(str(log) if word == "LOG" else word for word in arguments), stdout=full)
@@ -107,7 +115,7 @@ def test_a_closed_stdout_is_told_and_a_closed_stderr_is_borne(log: Path) -> None
     assert "Build 1 of 1" in done.stdout
 
 
-@pytest.mark.parametrize("command", FORMS)
+@pytest.mark.parametrize("command", IN_BOTH_FORMS)
 def test_a_result_that_cannot_be_written_is_told_and_leaves_nothing(
     command: str, refuse: Refuse, log: Path, tmp_path: Path, powerless: tuple[str, ...]
 ) -> None:
@@ -148,7 +156,7 @@ def test_bad_input_leaves_the_result_of_an_earlier_run_alone(command: str, refus
     assert output.read_text() == "before"
 
 
-@pytest.mark.parametrize("way", ["path", "link", "stdin"])
+@pytest.mark.parametrize("way", ["link", *(pytest.param(way, marks=pytest.mark.slow) for way in ("path", "stdin"))])
 def test_a_log_is_never_overwritten_by_what_is_read_from_it(
     way: str, refuse: Refuse, log: Path, tmp_path: Path
 ) -> None:
@@ -235,7 +243,7 @@ def test_only_a_terminal_gets_colour_and_no_color_takes_it_away(
     assert "\x1b" not in run("parse", log).stdout
 
 
-@pytest.mark.parametrize("command", FORMS)
+@pytest.mark.parametrize("command", IN_BOTH_FORMS)
 def test_an_interrupted_run_says_how_to_start_again_and_leaves_nothing(command: str, tmp_path: Path, log: Path) -> None:
     fifo = tmp_path / "never ending.fifo"
     os.mkfifo(fifo)

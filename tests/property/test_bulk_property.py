@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.grammar_rules import rules_of
 from tests.support.property_settings import examples
-from trtforensics.parsers.grammar import grammar
-from trtforensics.parsers.grammar.line_kinds import LINE
 from trtforensics.parsers.lines.events import KEPT
 from trtforensics.parsers.lines.scanner import Scanner
 from trtforensics.parsers.text.windows import WindowCutter
@@ -86,9 +85,7 @@ def _lines() -> list[bytes]:
 
 
 _line = st.sampled_from(_lines())
-_literals = {
-    part.literal.encode() for rule in grammar.compile_rules(LINE) for parts in rule.alternatives for part in parts
-}
+_literals = {part.literal.encode() for rule in rules_of() for parts in rule.alternatives for part in parts}
 _inserted = st.sampled_from(
     [
         *sorted(_literals - {b""}),

@@ -142,6 +142,7 @@ _TEXTS_OF_LOGS = (
 
 
 @pytest.mark.corpus
+@pytest.mark.slow
 def test_what_the_corpus_prints_means_the_same_to_both(corpus: Path, patch: pytest.MonkeyPatch) -> None:
     found: set[str] = set()
     for log in sorted((corpus / "buildlog").iterdir()):

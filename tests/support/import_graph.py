@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from typing import TYPE_CHECKING
 
 import networkx as nx
@@ -25,17 +26,32 @@ def sources_of(folders: Mapping[str, Path]) -> dict[str, str]:
     return sources
 
 
+@cache
+def tree_of(text: str) -> ast.Module:
+    """Return the syntax tree of a module, parsed once for all that look at it."""
+    return ast.parse(text)
+
+
 def import_graph(sources: Mapping[str, str]) -> nx.DiGraph:
     """Return the modules as nodes, with an edge from each to the modules that it imports."""
     graph = nx.DiGraph()
     graph.add_nodes_from(sources)
     for name, text in sources.items():
-        for node in ast.walk(ast.parse(text)):
+        for node in statements(tree_of(text)):
             for imported in _imported(node, name, sources):
                 module = _module_of(imported, sources)
                 if module not in {None, name}:
                     graph.add_edge(name, module)
     return graph
+
+
+def statements(tree: ast.AST) -> Iterator[ast.stmt]:
+    """Yield the statements of a tree, also those inside others; most of a tree is expressions."""
+    for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for node in getattr(tree, name, ()):
+            if isinstance(node, ast.stmt):
+                yield node
+            yield from statements(node)
 
 
 def circles(graph: nx.DiGraph) -> list[list[str]]:

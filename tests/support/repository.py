@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from fnmatch import fnmatch
+import re
+from fnmatch import translate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,12 +23,13 @@ PRODUCT = {
 """The folders of the product, by the package that each installs as."""
 
 _IGNORED = (".git", *(line.rstrip("/") for line in (ROOT / ".gitignore").read_text(encoding="utf-8").split()))
+_is_ignored = re.compile("|".join(map(translate, _IGNORED))).match
 
 
 def files_of(folder: Path) -> Iterator[Path]:
     """Yield the files that belong to the repository, whether git is there to ask or not."""
     for path in sorted(folder.iterdir()):
-        if any(fnmatch(path.name, pattern) for pattern in _IGNORED):
+        if _is_ignored(path.name):
             continue
         if path.is_dir() and not path.is_symlink():
             yield from files_of(path)

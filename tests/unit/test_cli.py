@@ -164,7 +164,7 @@ COMMAND = "import trtforensics.cli; trtforensics.cli.main(['explain', 'TF101'])"
     ("script", "chosen", "seen"),
     [
         (COMMAND, [], "1"),
-        (COMMAND, ["OPENBLAS_NUM_THREADS=2"], "2"),
+        pytest.param(COMMAND, ["OPENBLAS_NUM_THREADS=2"], "2", marks=pytest.mark.slow),
         ("import trtforensics.parsers.lines.scanner", [], "None"),
     ],
 )

@@ -61,6 +61,7 @@ def test_a_build_fits_on_a_page(path: Path) -> None:
 
 
 @pytest.mark.corpus
+@pytest.mark.slow
 def test_every_build_of_the_corpus_fits_on_a_page(corpus: Path) -> None:
     for path in sorted((corpus / "buildlog").glob("*trtexec*.log")):
         for block in summarise(load_build_log([str(path)])).split("\n\n"):

@@ -66,6 +66,7 @@ def test_apply_sets_the_tactics_of_an_export_in_a_cache(
     assert "1 of 2 keys now have another tactic" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_key_that_the_cache_does_not_have_changes_nothing(
     binary: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -76,8 +76,18 @@ def python() -> Callable[..., Any]:
             ["TimingCacheKey", "BuilderFlag.EDITABLE_TIMING_CACHE", "ITimingCache.queryKeys"],
             ["IAlgorithmSelector"],
         ),
-        ("10.7.0", ["TimingCacheKey", "IAlgorithmIOInfo.tensor_format"], ["IAlgorithmSelector", "ILayer.precision"]),
-        ("10.13.3", ["IAlgorithmIOInfo.tensor_format"], ["IAlgorithmSelector", "TimingCacheKey", "BuilderFlag.FP16"]),
+        pytest.param(
+            "10.7.0",
+            ["TimingCacheKey", "IAlgorithmIOInfo.tensor_format"],
+            ["IAlgorithmSelector", "ILayer.precision"],
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            "10.13.3",
+            ["IAlgorithmIOInfo.tensor_format"],
+            ["IAlgorithmSelector", "TimingCacheKey", "BuilderFlag.FP16"],
+            marks=pytest.mark.slow,
+        ),
         (
             "11.1.0",
             ["IAlgorithmSelector", "IAlgorithm", "BuilderFlag.FP16", "ILayer.precision", "ILayer.set_output_type"],

@@ -92,6 +92,7 @@ def test_what_is_wrong_is_said_with_its_place(layers: Any, text: str, where: str
 
 
 @pytest.mark.corpus
+@pytest.mark.slow
 def test_every_export_of_the_corpus_is_read_as_json_reads_it(corpus: Path) -> None:
     read = 0
     for path in sorted((corpus / "layerinfo").glob("*.json")):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from trtforensics.parsers.grammar import grammar, tables
+from tests.support.grammar_rules import rules_of
+from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.layouts import Content, Layout, ranks
-from trtforensics.parsers.grammar.line_kinds import LINE
 
 _LAYOUTS = tables.tables().layouts
-_BULK = [rule.kind.name for rule in grammar.compile_rules(LINE) if rule.is_bulk]
+_BULK = [rule.kind.name for rule in rules_of() if rule.is_bulk]
 
 
 def _of(kind: str) -> list[Layout]:

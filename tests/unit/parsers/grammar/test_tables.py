@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.grammar_rules import rules_of
 from trtforensics.errors import DamagedTablesError
 from trtforensics.parsers.grammar import generate, grammar, tables
-from trtforensics.parsers.grammar.grammar import compile_rules
 from trtforensics.parsers.grammar.layouts import layouts
 from trtforensics.parsers.grammar.line_kinds import GRAMMARS, LINE
 
@@ -53,8 +53,8 @@ def test_what_is_read_is_what_was_derived_with_its_types(derived: tables.Grammar
 
 def test_the_derived_tables_are_those_of_the_grammars(derived: tables.GrammarTables) -> None:
     for start in GRAMMARS:
-        assert derived.kinds[start] == tuple(rule.kind for rule in compile_rules(start))
-    assert derived.layouts == tuple(layouts(compile_rules(LINE)))
+        assert derived.kinds[start] == tuple(rule.kind for rule in rules_of(start))
+    assert derived.layouts == tuple(layouts(rules_of()))
     assert set(derived.bare) < set(derived.kinds[LINE])
 
 
@@ -78,14 +78,14 @@ def test_a_directive_says_what_is_kept(bare_rules: Callable[[str], None]) -> Non
         )
         + "TEXT__HERE: /[^ ]+/\n"
     )
-    rules = {rule.kind.name: rule for rule in compile_rules(LINE)}
     derived = generate.derived()
+    kinds = {kind.name: kind for kind in derived.kinds[LINE]}
     with_layout = {layout.kind for layout in derived.layouts}
     for name, (kept, noted, bulk) in zip(names, DIRECTIVES.values(), strict=True):
-        rule = rules[name]
-        assert (rule.kind.kept, rule.kind.noted, rule.is_bulk) == (kept, noted, bulk)
-        assert rule.kind in derived.bare
-        assert bulk is (rule.kind in with_layout)
+        kind = kinds[name]
+        assert (kind.kept, kind.noted) == (kept, noted)
+        assert kind in derived.bare
+        assert bulk is (kind in with_layout)
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,10 @@ from tests.emulator.log import opening as o
 from tests.emulator.log import render
 from tests.emulator.log import tuning as t
 from tests.emulator.log.event import DetailedTensor, LayerTensor, OnnxTensor
+from tests.support.grammar_rules import rules_of
 from tests.support.judging import fields_of
 from tests.support.property_settings import examples
-from trtforensics.parsers.grammar import grammar, tables
-from trtforensics.parsers.grammar.line_kinds import LINE
+from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.lines.events import TEXT, column_type, duration, tactic_id
 from trtforensics.parsers.lines.singly import Dispatch
 from trtforensics.parsers.notation.names import onnx_nodes
@@ -31,7 +31,7 @@ LOOKAHEAD = re.compile(r"\(\?[=!](?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\))*\)")
 NUMBERS = sorted(
     {
         (terminal.field, LOOKAHEAD.sub("", terminal.regex))
-        for rule in grammar.compile_rules(LINE)
+        for rule in rules_of()
         for terminals in rule.alternatives
         for terminal in terminals
         if column_type(str(terminal.field)) is not TEXT and terminal.field in (rule.kind.kept or ())

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from trtforensics.console.progress import Progress
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in LOGS.glob("*.log")))
+NAMES = sorted(path.name for path in LOGS.glob("*.log"))
+
+
+@pytest.mark.parametrize("name", [*NAMES[:2], *(pytest.param(name, marks=pytest.mark.slow) for name in NAMES[2:])])
 def test_a_log_is_the_same_whichever_process_scans_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path = str(LOGS / name)
     here = read_build_log(open_source(path))

@@ -48,7 +48,9 @@ def prepared(folder: Path, tolerance: float) -> Path:
     return fixed / "check_on_gpu.py"
 
 
-@pytest.mark.parametrize(("tolerance", "status", "says"), [(0.5, 1, "FAILS"), (1.5, 0, "passes")])
+@pytest.mark.parametrize(
+    ("tolerance", "status", "says"), [(0.5, 1, "FAILS"), pytest.param(1.5, 0, "passes", marks=pytest.mark.slow)]
+)
 def test_both_models_run_on_the_same_samples(tmp_path: Path, tolerance: float, status: int, says: str) -> None:
     script = prepared(tmp_path, tolerance)
     done = run("-m", "tests.support.gpu_check_run", script)
@@ -58,6 +60,7 @@ def test_both_models_run_on_the_same_samples(tmp_path: Path, tolerance: float, s
     assert f"  max-rel {says}, tolerance {tolerance}\n  rel-l2 {says}, tolerance {tolerance}\n" in done.stdout
 
 
+@pytest.mark.slow
 def test_what_cannot_run_is_a_sentence(tmp_path: Path) -> None:
     script = prepared(tmp_path, 1.0)
     for words, says in (
