@@ -9,7 +9,7 @@ from trtforensics.parsers.grammar.grammar import compile_rules
 from trtforensics.parsers.grammar.line_kinds import LINE
 
 if TYPE_CHECKING:
-    from trtforensics.parsers.grammar.grammar import CompiledRule
+    from trtforensics.parsers.grammar.patterns import CompiledRule
 
 
 @cache

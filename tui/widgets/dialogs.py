@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from rich.cells import cell_len
 from textual.containers import Horizontal
-from textual.screen import ModalScreen, ScreenResultType
+from textual.screen import ModalScreen, Screen, ScreenResultType
 from textual.widgets import Footer, Input
 from textual.widgets._footer import FooterKey
 
@@ -49,6 +49,8 @@ def keys_of(screen: str) -> Keys:
 class KeyFooter(Footer):
     """The keys of the screen: as many as fit whole; that of the palette always."""
 
+    _valid: Sequence[object] = ()
+
     def compose(self) -> ComposeResult:
         """Yield the keys that have room."""
         keys = [key for key in super().compose() if isinstance(key, FooterKey)]
@@ -57,6 +59,15 @@ class KeyFooter(Footer):
             room -= cell_len(key.key_display + key.description) + _MARGIN
             key.display = room >= 0
         yield from keys
+
+    def bindings_changed(self, screen: Screen[object]) -> None:
+        """Compose the keys anew where others are valid: Textual asks after most events, and each key is a widget."""
+        if self.is_attached and screen is self.screen and self.app.app_focus:
+            valid = [state[1:] for state in screen.active_bindings.values()]
+            if valid == self._valid:
+                return
+            self._valid = valid
+        super().bindings_changed(screen)
 
     def on_resize(self) -> None:
         """Choose the keys anew for the width."""

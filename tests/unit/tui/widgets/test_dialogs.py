@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.screens import SIZE, ScreenText, log_app
-from trtforensics.tui.widgets.dialogs import HelpScreen, _help_lines, keys_of
+from trtforensics.tui.widgets.dialogs import HelpScreen, KeyFooter, _help_lines, keys_of
 
 
 @pytest.mark.parametrize("screen", ["log", "diff", "source", "model", "bisection"])
@@ -25,11 +25,18 @@ async def test_question_mark_shows_the_keys_and_q_closes_them(
     app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
+        footer = app.screen.query_one(KeyFooter)
+        keys = [*footer.children]
         await pilot.press("question_mark")
         assert isinstance(app.screen, HelpScreen)
         assert "time map, layers" in screen_text(app)
         await pilot.press("q")
+        await pilot.pause()
         assert not isinstance(app.screen, HelpScreen)
+        assert [*footer.children] == keys, "keys that stay valid are not made again"
+        await pilot.press("2")
+        await pilot.pause()
+        assert [*footer.children] != keys
 
 
 @pytest.mark.slow
