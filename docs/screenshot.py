@@ -1,28 +1,48 @@
-"""Make ``docs/tui.svg``, the picture in the README: ``python docs/screenshot.py``.
+"""Make ``docs/tui.svg`` and ``docs/report.svg``, the pictures in the README: ``python docs/screenshot.py``.
 
-The picture is the same on every machine: it shows a log of this repository at a fixed size.
+They are the same on every machine: they show logs of this repository at a fixed size.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-import sys
+import re
+from contextlib import contextmanager
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from trtforensics import report
 from trtforensics.console.output import write_text
+from trtforensics.findings.forms.rendering import Look, render
 from trtforensics.parsers.text.source import MAX_BYTES
 from trtforensics.tui.sessions import open_log
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from trtforensics.tui.app import TerminalApp
 
 ROOT = Path(__file__).resolve().parent.parent
 LOG = ROOT / "testdata" / "logs" / "emulated-trtexec-10.16-three-passes.log"
 SIZE = (130, 38)
+REAL_LOG = LOG.with_name("rtx-convnet.log")
+"""A log of TensorRT-RTX itself; ``testdata/make_rtx.py`` makes it."""
+REPORT_WIDTH = 100
 KEYS = ("down",)
 """Selects the second bar of the map."""
+
+
+@contextmanager
+def _beside_the_logs() -> Iterator[None]:
+    """Work in the folder of the logs: the pictures show names as they are given."""
+    here = Path.cwd()
+    os.chdir(LOG.parent)
+    try:
+        yield
+    finally:
+        os.chdir(here)
 
 
 def picture() -> str:
@@ -32,12 +52,21 @@ def picture() -> str:
     from trtforensics.tui.app import TerminalApp  # noqa: PLC0415 - Textual reads its environment when imported
     from trtforensics.tui.log.screen import LogScreen  # noqa: PLC0415 - as above
 
-    here = Path.cwd()
-    os.chdir(LOG.parent)  # the title shows the name as it was given
-    try:
+    with _beside_the_logs():
         return asyncio.run(_drive(TerminalApp(LogScreen(open_log(LOG.name, MAX_BYTES)))))
-    finally:
-        os.chdir(here)
+
+
+def report_picture() -> str:
+    """Return the report of a real log as SVG, in fonts of the reader's machine."""
+    from rich.console import Console  # noqa: PLC0415 - see above
+    from rich.text import Text  # noqa: PLC0415 - see above
+
+    with _beside_the_logs():
+        text = render(report(Path(REAL_LOG.name)), "text", Look(colour=True, width=REPORT_WIDTH))
+    console = Console(record=True, width=REPORT_WIDTH, file=StringIO(), force_terminal=True, color_system="truecolor")
+    console.print(Text.from_ansi(text))
+    svg = console.export_svg(title=f"trtforensics report {REAL_LOG.name}", unique_id="report")
+    return re.sub(r"@font-face \{[^}]*\}\s*", "", svg)
 
 
 async def _drive(app: TerminalApp) -> str:
@@ -56,5 +85,5 @@ async def _drive(app: TerminalApp) -> str:
 
 
 if __name__ == "__main__":
-    target = sys.argv[1] if len(sys.argv) > 1 else str(ROOT / "docs" / "tui.svg")
-    write_text(target, picture())
+    for name, svg in (("tui.svg", picture()), ("report.svg", report_picture())):
+        write_text(str(ROOT / "docs" / name), svg)

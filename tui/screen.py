@@ -92,6 +92,10 @@ class SourceScreen(Screen[ForensicsError]):
         """Return a text in Markdown about the row in view, names redacted, or ""."""
         raise NotImplementedError
 
+    def names_in_view(self) -> Iterable[str]:
+        """Return the types, kernels and codes that the row in view names; nothing where `explain` is not asked."""
+        return ()
+
     @property
     def search(self) -> LogSearch | RowSearch[Any]:
         """The search that the keys go on with: in the text in focus, else in that searched last, else in the rows."""
@@ -141,10 +145,15 @@ class SourceScreen(Screen[ForensicsError]):
             self.app.exit()
 
     def action_help(self) -> None:
-        """Show the keys. The help is kept, because making it takes several times as long as showing it again."""
+        """Show what `explain` says of the row, then the keys. Help is kept, as it takes longer to make than to show."""
+        from trtforensics.findings.explaining import sayings
+
         name = f"help of {type(self).__name__}"
         if not self.app.is_screen_installed(name):
             self.app.install_screen(HelpScreen(keys_of(self.KEYS)), name)
+        shown = self.app.get_screen(name)
+        if isinstance(shown, HelpScreen):
+            shown.about = sayings(self.names_in_view())
         self.app.push_screen(name)
 
     def action_prefixes(self) -> None:

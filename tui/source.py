@@ -130,6 +130,11 @@ class LayersScreen(ListScreen["LayerView"]):
         """Return the line in view."""
         return self.text.cited()
 
+    def names_in_view(self) -> Iterable[str]:
+        """Return the runner and the kernel of the layer under the cursor."""
+        layer = self.rows.selected
+        return () if layer is None else filter(None, (layer.operation, layer.runner, layer.kernel))
+
     def next_command(self) -> str:
         """Return the command that prints the source."""
         return f"trtforensics parse {shlex.quote(self.source)}"

@@ -9,6 +9,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from trtforensics.findings.registry import rules
 from trtforensics.knowledge.terms import error_codes, terms_of
 from trtforensics.parsers.notation.kernels import read_kernel
 from trtforensics.render.names import wrapped
@@ -26,6 +27,8 @@ _CODES = 5
 _OF_NAME = "its name, which NVIDIA does not document"
 _OF_ARCHITECTURE = re.compile(r"(?:sm\d{2,3}|maxwell|volta|turing|ampere|ada|hopper|blackwell)_\w")
 """How a kernel's name begins that names an architecture."""
+_OF_MYELIN = re.compile(r"__myl_((?:[A-Z][a-z]+){2,})_")
+"""How a kernel's name begins that lists the operations of which Myelin wrote it."""
 _PHRASE = 4.0
 """How many times as much a text counts that holds all words in a row."""
 
@@ -91,11 +94,26 @@ def _kernel(name: str) -> Iterator[Meaning]:
     conventional = ", ".join(named).replace("_", " ")
     implied = f" (by convention: {conventional})" if conventional else ""
     told = facts.text or "its name tells no more" if facts.family else "names of this form are not read whole here"
+    if operations := _OF_MYELIN.match(name):
+        told = f"by its name, of {' '.join(re.findall('[A-Z][a-z]*', operations[1]))}, shortened names of operations"
     yield Meaning(name, f"kernel of {facts.family}" if facts.family else "kernel", f"{told}{implied}", _OF_NAME)
     for word in dict.fromkeys(re.split(r"[^a-z0-9]+", name.casefold())):
         for term in terms_of(word):
             if term.kind == "kernel word":
                 yield Meaning(word, term.kind, term.meaning, term.source)
+
+
+def sayings(names: Iterable[str]) -> list[str]:
+    """Return a sentence for each meaning of each name, or that none is known; of codes their cause."""
+    told = []
+    for name in dict.fromkeys(filter(None, names)):
+        rule = next((rule for rule in rules() if rule.code == name), None) if name.startswith("TF") else None
+        if rule is not None:
+            told.append(f"{name} ({rule.severity.word}): {rule.title}. {rule.explanation.cause}")
+        else:
+            known = [f"{each.name} ({each.kind}): {each.text}" for each in meanings(name)]
+            told += known or [f"{name}: no explanation is known"]
+    return told
 
 
 def explain_meanings(known: Iterable[Meaning], hits: Sequence[Hit]) -> str:

@@ -1,4 +1,4 @@
-"""The picture in the docs is what the TUI looks like."""
+"""The pictures in the docs are what the TUI and a report look like."""
 
 from __future__ import annotations
 
@@ -31,6 +31,14 @@ def test_the_picture_in_the_docs_is_what_the_app_looks_like_now(screenshot: Modu
     assert texts_of(made) == texts_of(stored), "run python docs/screenshot.py"
     assert any("10 of 10 layers timed" in text for text in texts_of(made))
     assert str(ROOT) not in made
+
+
+def test_the_picture_of_a_report_is_what_report_says_of_a_real_log_and_loads_nothing(screenshot: ModuleType) -> None:
+    made = screenshot.report_picture()
+    stored = (ROOT / "docs" / "report.svg").read_text(encoding="utf-8")
+    assert texts_of(made) == texts_of(stored), "run python docs/screenshot.py"
+    assert any("ENGINE BUILT" in text for text in texts_of(made))
+    assert "url(http" not in made
 
 
 @pytest.mark.slow

@@ -21,7 +21,7 @@ from trtforensics.tui.widgets.search import Prompt, Purpose
 from trtforensics.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from textual.binding import BindingType
 
@@ -270,6 +270,25 @@ class LogScreen(BuildScreen):
         line = line or self._panes.log_view.current_line
         text = self.session.text
         return (*self.session.place(line), text.line(line)) if line <= len(text) else None
+
+    def names_in_view(self) -> Iterator[str]:
+        """Yield the code of the finding in view, or the type and kernel of the layer, bar, candidate or log line."""
+        panes, candidates = self._panes, self._panes.candidates
+        row = panes.overview.selected if panes.tab == "overview" else None
+        finding = row.finding if isinstance(row, OverviewRow) else self._finding
+        entry = panes.layer_tree.current_entry if panes.tab == "layers" else getattr(row, "entry", None)
+        if self.focused is panes.log_view:
+            finding, entry, row = None, self._index.at_line(panes.log_view.current_line) if self._index else None, None
+        if finding is not None:
+            yield finding.code
+        elif self.focused is candidates and candidates.selected is not None:
+            candidate = candidates.table.candidates[candidates.selected]
+            yield from (candidate.runner, candidate.kernel)
+        elif entry is not None:
+            yield from (entry.kind, entry.layer.type)
+            yield entry.layer.tactic_name or (entry.subject.kernel if entry.subject else "")
+        elif isinstance(row, MapRow):
+            yield row.foreign
 
     def next_command(self) -> str:
         """Return the command that the finding under the cursor says to run next."""

@@ -123,10 +123,13 @@ def whole(texts: Sequence[str]) -> Dialog[str, None]:
 
 
 def _help_lines(row: tuple[str, str], width: int) -> Iterator[CitingLine]:
-    """Wrap what a key does; a row without it is a title."""
+    """Wrap what a key does; a row without it is a title, one without a key a text of the whole width."""
     key, does = row
     if not does:
         yield CitingLine((Piece(f" {key}", Role.TITLE),))
+        return
+    if not key:
+        yield from (CitingLine((Piece(f"  {text}"),)) for text in wrap(visible(does), max(width - 2, 16)))
         return
     for number, text in enumerate(wrap(does, max(width - LONGEST_KEY - 3, 16), break_on_hyphens=False)):
         yield CitingLine((Piece(f"  {fit('' if number else key, LONGEST_KEY)} ", Role.ACCENT), Piece(text)))
@@ -137,7 +140,14 @@ class HelpText(WrappedList[tuple[str, str]]):
 
     def __init__(self, keys: Keys) -> None:
         super().__init__(Presentation(wrapped=_help_lines))
-        self.every = [row for title, of_title in keys for row in ((title, ""), *of_title)]
+        self._keys = [row for title, of_title in keys for row in ((title, ""), *of_title)]
+
+    def tell(self, about: Sequence[str]) -> None:
+        """Show the keys below what is said of the row in view, and the text from its beginning."""
+        told = [("Under the cursor", ""), *(("", text) for text in about)] if about else []
+        self.every = [*told, *self._keys]
+        self.list_rows()
+        self.scroll_home(animate=False)
 
     def wrap(self) -> None:
         """Wrap the texts, and take as many lines as they need."""
@@ -161,6 +171,8 @@ class HelpScreen(ModalScreen[None]):
     def __init__(self, keys: Keys) -> None:
         super().__init__()
         self._keys = keys
+        self.about: Sequence[str] = ()
+        """What is said of the row in view of the screen below."""
 
     def compose(self) -> ComposeResult:
         """Show the text."""
@@ -169,13 +181,9 @@ class HelpScreen(ModalScreen[None]):
         text.border_subtitle = "q, Esc or ? to close"
         yield text
 
-    def on_mount(self) -> None:
-        """Lay the text out."""
-        self.query_one(HelpText).list_rows()
-
     def on_screen_resume(self) -> None:
-        """Show the text from its beginning."""
-        self.query_one(HelpText).scroll_home(animate=False)
+        """Lay the text out."""
+        self.query_one(HelpText).tell(self.about)
 
 
 class TextQuestion(ModalScreen["str | None"]):

@@ -30,6 +30,28 @@ def line_text(app: LogApp) -> str:
     return app.first.session.text.line(app.first._panes.log_view.current_line)
 
 
+@pytest.mark.slow
+async def test_question_mark_explains_the_row_in_view_above_the_keys(parsed: Any, screen_text: ScreenText) -> None:
+    app = app_on(LOGS / "emulated-trtexec-8.6.log")
+    looks = {
+        ("1",): "Myelin (layer type): A part",
+        ("2", "home"): "Reformat (layer type): A copy",
+        ("down",): "CaskConvolution (layer type)",
+        ("3", "end"): "kernel of",
+        ("5",): "TF202 (warning): A LayerNorm",
+    }
+    async with app.run_test(size=SIZE) as pilot:
+        await parsed(pilot)
+        for keys, told in looks.items():
+            await pilot.press(*keys, "question_mark")
+            shown = screen_text(app)
+            assert told in shown, keys
+            assert shown.index("Under the cursor") < shown.index("Go somewhere")
+            await pilot.press("q")
+        await pilot.press("4", "home", "question_mark")
+        assert "Under the cursor" not in screen_text(app)
+
+
 OTHERS = sorted({path.name for path in LOGS.glob("*.log")} - {PASSES})
 
 

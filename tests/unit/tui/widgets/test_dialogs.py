@@ -46,7 +46,7 @@ async def test_help_scrolls_on_a_small_terminal(session: Any, screen_text: Scree
         await parsed(pilot)
         await pilot.press("question_mark")
         assert "control characters" not in screen_text(app)
-        await pilot.press("pagedown", "pagedown")
+        await pilot.press("pagedown", "pagedown", "pagedown")
         assert "control characters" in screen_text(app)
         await pilot.press("q", "question_mark")
         assert "control characters" not in screen_text(app), "it opens at its beginning again"
