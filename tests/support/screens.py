@@ -62,7 +62,7 @@ def text_of(line: Line) -> str:
 
 
 PICTURES = [
-    pytest.param((columns, rows), theme, id=f"{columns}x{rows}-{theme}")
-    for columns, rows, theme in ((80, 24, "dark"), (120, 40, "light"))
+    pytest.param((80, 24), "dark", id="80x24-dark"),
+    pytest.param((120, 40), "light", id="120x40-light", marks=pytest.mark.slow),
 ]
-"""The size and the theme of each picture of a screen: the smallest terminal, and a usual one."""
+"""The size and the theme of each picture of a screen: the smallest terminal, and a usual one with the slow tests."""
