@@ -133,7 +133,9 @@ def _started(path: str, begin: int | None) -> Iterator[ScanningProcess]:
 
 
 def _send(windows: Iterable[Window], pipe: BinaryIO) -> None:
-    pickle.dump(scan(windows), pipe, protocol=5)
+    pickler = pickle.Pickler(pipe, protocol=5)
+    pickler.fast = True  # no column is shared; remembering each would keep a copy of all on both sides until the end
+    pickler.dump(scan(windows))
     pipe.flush()
 
 

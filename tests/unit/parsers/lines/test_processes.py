@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import pickletools
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -69,3 +71,11 @@ def test_the_process_ends_where_the_reading_is_cancelled(monkeypatch: pytest.Mon
     with pytest.raises(ReadingCancelled):
         read_build_log(open_source(str(next(LOGS.glob("*.log")))), cancelled=lambda: True, responsive=True)
     assert [process.returncode is not None for process in started] == [True]
+
+
+def test_what_is_sent_is_remembered_on_neither_side() -> None:
+    """Pickle's memo would keep a copy of each column, here and there, until the last is sent."""
+    pipe = io.BytesIO()
+    with open_source(str(min(LOGS.glob("*.log")))) as source:
+        processes._send(source.windows(), pipe)
+    assert not {code.name for code, *_ in pickletools.genops(pipe.getvalue())} & {"MEMOIZE", "BINPUT", "LONG_BINPUT"}
