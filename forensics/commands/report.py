@@ -16,13 +16,14 @@ from trtforensics.errors import NotABuildLogError, SourceError, UsageError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from trtforensics.findings.finding import Report
+    from trtforensics.findings.finding import Report, Unreadable
     from trtforensics.findings.forms.rendering import Look
     from trtforensics.findings.judging import Inputs
     from trtforensics.findings.suppression import ReportSettings
     from trtforensics.plots.figure import Figure
+    from trtforensics.sources.quoting import QuotedLog
 
 EXAMPLE = """examples:
   trtforensics report build.log
@@ -96,6 +97,7 @@ def run(args: Namespace) -> int:
 
     from trtforensics.findings.checking import check
     from trtforensics.findings.forms.rendering import render
+    from trtforensics.findings.forms.text import MANY
     from trtforensics.findings.judging import Inputs, judge, together
     from trtforensics.findings.suppression import Suppression, settings_for
     from trtforensics.findings.target import ModelTarget
@@ -109,8 +111,9 @@ def run(args: Namespace) -> int:
     models = [path for path in args.sources if path.endswith(".onnx")]
     inputs = Inputs(()) if models == args.sources else _inputs(args)
     reports = [each for path in models for each in check(path, [ModelTarget()], suppression)]
-    report = judge(inputs, suppression) if inputs.logs else together(reports)
     form, look = form_and_look(args, settings)
+    whole = MANY if form in ("text", "html") and not look.verbose else None
+    report = together(reports) if models == args.sources else judge(inputs, suppression, whole)
     if form == "html":
         look = replace(look, figures=_figures(inputs))
     deliver((render(report, form, look),), args.output)
@@ -129,15 +132,13 @@ def _summarise(report: Report, path: str) -> None:
 
 
 def _figures(inputs: Inputs) -> tuple[Figure, ...]:
-    """Return the figures of the one log's last build with engine layers; none where there are several logs."""
+    """Return the figures of the one log's last build with engine layers; none where there may be several logs."""
     from trtforensics.engines.facts import EngineFacts
     from trtforensics.plots.choosing import figures_of
 
-    builds = inputs.logs[0].log.builds if len(inputs.logs) == 1 else ()
-    described = [build for build in builds if build.engine_layers or build.tuning]
-    return (
-        tuple(figures_of(EngineFacts(described[-1], inputs.logs[0].log.source.path, inputs.model))) if described else ()
-    )
+    log = inputs.logs[0].log if isinstance(inputs.logs, list) and len(inputs.logs) == 1 else None
+    described = [build for build in log.builds if build.engine_layers or build.tuning] if log else []
+    return tuple(figures_of(EngineFacts(described[-1], log.source.path, inputs.model))) if log and described else ()
 
 
 def _known(path: str, max_bytes: int) -> frozenset[str]:
@@ -162,27 +163,18 @@ def _known(path: str, max_bytes: int) -> frozenset[str]:
 
 
 def _inputs(args: Namespace) -> Inputs:
-    from trtforensics.console.progress import ProgressLine
     from trtforensics.engines.joining import join_files, load_joined, say_unjoined
-    from trtforensics.findings.finding import Unreadable
     from trtforensics.findings.judging import Inputs
     from trtforensics.parsers.files.layer_json import read_layer_json
     from trtforensics.parsers.text.document import read_document
-    from trtforensics.sources.quoting import ReadLog, read_log
+    from trtforensics.sources.quoting import ReadLog
     from trtforensics.sources.replay import ReplayFile
 
-    logs, refused = [], []
+    unreadable: list[Unreadable] = []
     files = _engine_files(args.sources)
-    for path in (path for path in args.sources if path not in files):
-        try:
-            with ProgressLine(quiet=args.quiet) as progress:
-                logs.append(read_log(path, max_bytes=args.max_bytes, on_progress=progress))
-        except (SourceError, NotABuildLogError) as error:
-            if args.strict:
-                raise
-            refused.append(error)
-    if refused and not logs:
-        raise refused[0]
+    paths = [path for path in args.sources if path not in files]
+    reading = _logs(paths, args, unreadable)
+    logs = [] if len(paths) > 1 and not files else list(reading)
     if files and len(logs) > 1:
         raise UsageError(files[0], "could be about any of several logs", "Name one log, and the files of its engine")
     limit = args.max_bytes
@@ -198,12 +190,41 @@ def _inputs(args: Namespace) -> Inputs:
 
         model = read_checked(args.onnx)
     return Inputs(
-        logs,
+        logs or reading,
         model=model,
         replay=ReplayFile(args.replay, max_bytes=limit) if args.replay else None,
         engine_info=read_layer_json(read_document(args.layer_info, max_bytes=limit)) if args.layer_info else info,
-        unreadable=[Unreadable(error.where, error.what) for error in refused],
+        unreadable=unreadable,
     )
+
+
+def _logs(paths: Sequence[str], args: Namespace, unreadable: list[Unreadable]) -> Iterator[QuotedLog]:
+    """Read logs one after the other; ``unreadable`` gets those that cannot be read.
+
+    Raises:
+        ForensicsError: none can be read, or one cannot and the command is strict.
+    """
+    import gc
+
+    from trtforensics.console.progress import ProgressLine
+    from trtforensics.findings.finding import Unreadable
+    from trtforensics.sources.quoting import read_log
+
+    refused: list[SourceError | NotABuildLogError] = []
+    for path in paths:
+        try:
+            with ProgressLine(quiet=args.quiet) as progress:
+                read = [read_log(path, max_bytes=args.max_bytes, on_progress=progress)]  # not held while it is judged
+        except (SourceError, NotABuildLogError) as error:
+            if args.strict:
+                raise
+            refused.append(error)
+            unreadable.append(Unreadable(error.where, error.what))
+            continue
+        yield read.pop()
+        gc.collect(1)  # a command runs without the collector, and this one goes on
+    if paths and len(refused) == len(paths):
+        raise refused[0]
 
 
 def _engine_files(paths: Sequence[str]) -> list[str]:

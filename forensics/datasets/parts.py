@@ -58,6 +58,11 @@ class FolderParts:
         self._folder = Path(folder)
         self._parts = self._folder / "parts"
 
+    @property
+    def folder(self) -> str | None:
+        """The absolute path below which the files are; None in a store."""
+        return str(self._parts.absolute())
+
     def manifest(self) -> bytes:
         """Return what the dataset says of itself.
 
@@ -156,6 +161,8 @@ class FolderParts:
 
 class StoreParts:
     """Parts in an object store. Raises what :class:`FolderParts` does."""
+
+    folder = None
 
     def __init__(self, url: str) -> None:
         self._url = url

@@ -1,7 +1,8 @@
 """Asks a dataset in SQL through DuckDB, which can read nothing but the dataset's tables and write nothing.
 
-DuckDB's access to files and network is off and its settings are locked. The tables are views of Arrow datasets; those
-that a statement names are looked up before it runs.
+DuckDB's access to other files and to the network is off, and its settings are locked. The tables are views of the
+Parquet files, which DuckDB reads itself in a folder, PyArrow in a store; those that a statement names are looked up
+before it runs.
 """
 
 from __future__ import annotations
@@ -16,12 +17,11 @@ from typing import TYPE_CHECKING, Any
 from trtforensics.datasets.store import columns
 from trtforensics.errors import UsageError
 from trtforensics.model.timings import NEAR_TIE_RATIO
-from trtforensics.tables import forms
 from trtforensics.tables.columns import Sort, TableColumn
 from trtforensics.tables.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from trtforensics.datasets.store import Dataset
 
@@ -30,6 +30,9 @@ _READING = {"SELECT", "EXPLAIN", "MULTI"}
 _WORD = re.compile(r"\w+")
 _OF_CATALOGUE = re.compile(r"show|describe|information_schema|sqlite_\w+|(?:duckdb|pragma|query)\w*")
 """Words whose statements may name tables by other means."""
+_TYPES = {Sort.TEXT: "VARCHAR", Sort.TEXTS: "VARCHAR[]", Sort.INTEGER: "BIGINT", Sort.NUMBER: "DOUBLE"}
+_PATTERN = re.compile(r"[*?\[\]{}]")
+"""What DuckDB takes in a path for a pattern."""
 _NUMBER = re.compile(r"U?(?:TINY|SMALL|BIG|HUGE)?INT|INTEGER|FLOAT|DOUBLE|DECIMAL\(.*\)")
 
 
@@ -50,7 +53,11 @@ class Questions:
         self._dataset = dataset
         self._connection = duckdb.connect(":memory:")
         self._registered: set[str] = set()
+        self._united = False  # whether the columns of every file are looked at
+        folder = dataset.parts.folder
+        self._reads_files = folder is not None and _PATTERN.search(folder) is None
         for setting in (
+            f"allowed_directories = [{_quoted(f'{folder}/') if self._reads_files else ''}]",
             f"VARIABLE near_tie_ratio = {NEAR_TIE_RATIO}",
             "temp_directory = ''",
             "python_enable_replacements = false",
@@ -68,12 +75,45 @@ class Questions:
         named = {view: made for view, made in views.items() if view in words}
         words |= {word for made in named.values() for word in _WORD.findall(made)}
         for name in tables.keys() & words - self._registered:
-            rows = forms.arrow_schema(tables[name]).empty_table() if text is None else self._dataset.table(name)
-            self._connection.register(name, rows)
+            if text is None or self._reads_files:
+                rows = self._view(tables[name], [] if text is None else self._dataset.parts.files(f"{name}.parquet"))
+                self._connection.execute(f"CREATE OR REPLACE VIEW {name} AS {rows}")
+            else:
+                self._connection.register(name, self._dataset.table(name))
         for view in named.keys() - self._registered:
             self._connection.execute(named[view])
         if text is not None:
             self._registered |= words
+
+    def _view(self, header: Sequence[TableColumn], files: Sequence[str]) -> str:
+        """Return the query for a table of these columns; one that a file of an older version lacks is null there."""
+        names = ", ".join(f'"{column.name}"' for column in header)
+        types = (f'NULL::{_TYPES.get(column.sort, "BOOLEAN")} AS "{column.name}"' for column in header)
+        empty = f"SELECT {', '.join(types)} WHERE false"
+        if not files:
+            return empty
+        paths = ", ".join(map(_quoted, files))
+        first = self._connection.read_parquet(files[0]).columns
+        united = self._united or not {column.name for column in header} <= set(first)
+        every = f"SELECT * FROM read_parquet([{paths}], union_by_name = {united})"  # noqa: S608 - quoted
+        return f"SELECT {names} FROM ({empty} UNION ALL BY NAME {every})"  # noqa: S608 - names of ours
+
+    def _run(self, text: str, run: Callable[[str], Any]) -> Any:  # noqa: ANN401 - DuckDB's result
+        """Run a statement that reads; where a file lacks a column of the first one, again with the columns of all.
+
+        Raises:
+            UsageError: as :meth:`ask`.
+        """
+        with self._explained():
+            query = self._reading(text).query
+            try:
+                return run(query)
+            except self._error as error:
+                if self._united or not self._reads_files or "schema mismatch" not in str(error).lower():
+                    raise
+                self._united = True
+                self._registered.clear()
+                return run(self._reading(text).query)
 
     def ask(self, text: str) -> Table:
         """Run a statement that reads, or ``.tables`` or ``.schema [TABLE]``; rows come as they are taken.
@@ -83,8 +123,7 @@ class Questions:
         """
         if text.split()[:1] in ([".tables"], [".schema"]):
             return self._about(text.split())
-        with self._explained():
-            result = self._connection.execute(self._reading(text))
+        result = self._run(text, self._connection.execute)
         described = [(name, str(kind)) for name, kind, *_ in result.description]
         return _table(described, self._rows(result))
 
@@ -94,8 +133,7 @@ class Questions:
         Raises:
             UsageError: as :meth:`ask`.
         """
-        with self._explained():
-            return self._connection.sql(self._reading(text).query).to_arrow_table()
+        return self._run(text, lambda query: self._connection.sql(query).to_arrow_table())
 
     def _reading(self, text: str) -> Any:  # noqa: ANN401 - DuckDB's statement
         statements = self._connection.extract_statements(text)
@@ -134,6 +172,11 @@ def _views() -> dict[str, str]:
     """Return the statements that make the views, by their names."""
     _, *views = (files("trtforensics.datasets") / "views.sql").read_text("utf-8").split("CREATE VIEW ")
     return {view.split(maxsplit=1)[0]: f"CREATE OR REPLACE VIEW {view}" for view in views}
+
+
+def _quoted(text: str) -> str:
+    """Return a text as SQL spells it."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _table(described: list[tuple[str, str]], rows: Iterable[tuple[Any, ...]]) -> Table:

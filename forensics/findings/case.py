@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_SHARED = 0.5
-"""Share of the names of ONNX nodes (or engine layers) that two builds of one model have in common."""
-
 
 class Need(StrEnum):
     """An input beside the log that a rule may need."""
@@ -196,19 +193,3 @@ def _declared(value: T | None, need: Need) -> T:
     if value is None:
         raise LookupError(f"a rule uses {need.value} without declaring that it needs it")
     return value
-
-
-def baseline_of(logs: Sequence[BuildLog], index: int, build: Build) -> LoggedBuild | None:
-    """Return the first build in an earlier log that is of the same model; None where there is none."""
-    earlier = (LoggedBuild(log, other) for log in logs[:index] for other in log.builds)
-    return next((logged for logged in earlier if _same_model(logged.build, build)), None)
-
-
-def _same_model(first: Build, other: Build) -> bool:
-    """Whether two builds are of one model, judged by the names of nodes or layers."""
-    mine, yours = _names(first), _names(other)
-    return bool(mine and yours) and len(mine & yours) >= _SHARED * min(len(mine), len(yours))
-
-
-def _names(build: Build) -> set[str]:
-    return {node.name for node in build.onnx_nodes} or {layer.name for layer in build.engine_layers}

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import grouped
 from trtforensics.model.older_python import StrEnum
 from trtforensics.render.names import shortened
 
@@ -347,7 +349,7 @@ class Unreadable:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Report:
     """All findings: roots, worst first, then consequences in the order of their roots.
 
@@ -373,11 +375,25 @@ class Report:
 
     def roots(self, source: int) -> list[Finding]:
         """Return the findings about a source that follow from no other."""
-        return [finding for finding in self.findings if finding.source == source and finding.consequence_of is None]
+        return self._roots.get(source, [])
+
+    def worse_roots(self, source: int) -> list[Finding]:
+        """Return the roots about a source that are worse than a note, or that something worse follows from."""
+        roots = self.roots(source)
+        return [each for each in roots if max(f.severity for f in (each, *self.consequences(each))) > Severity.NOTE]
 
     def consequences(self, root: Finding) -> list[Finding]:
         """Return the findings that follow from a root."""
-        return [finding for finding in self.findings if root_of(finding, self.findings) is root]
+        return self._consequences.get(id(root), [])
+
+    @cached_property
+    def _roots(self) -> dict[int, list[Finding]]:
+        return grouped((each for each in self.findings if each.consequence_of is None), lambda each: each.source)
+
+    @cached_property
+    def _consequences(self) -> dict[int, list[Finding]]:
+        below = (each for each in self.findings if each.consequence_of is not None)
+        return grouped(below, lambda each: id(root_of(each, self.findings)))
 
     def as_tree(self) -> list[Finding]:
         """Return all findings, each root with what follows from it behind it."""

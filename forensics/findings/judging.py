@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import grouped
 from trtforensics.console.secrets import masked
-from trtforensics.findings.case import Case, LoggedBuild, Need, baseline_of
+from trtforensics.findings.case import Case, LoggedBuild, Need
+from trtforensics.findings.earlier import EarlierBuilds
 from trtforensics.findings.finding import (
     Confidence,
     Evidence,
@@ -23,7 +24,7 @@ from trtforensics.findings.finding import (
 )
 from trtforensics.findings.observations import CLASSES, NEAR
 from trtforensics.findings.registry import rule_of, rules
-from trtforensics.findings.tree import MAX_EVIDENCE, RECORD, FindingWithCauses, arranged
+from trtforensics.findings.tree import MAX_EVIDENCE, RECORD, FindingWithCauses, arranged, ranked
 from trtforensics.findings.versions import Version, flags_of
 from trtforensics.knowledge.operators import remedy_of
 from trtforensics.model.log import Coverage
@@ -34,7 +35,7 @@ from trtforensics.render.time_rows import time_rows
 from trtforensics.sources.quoting import ReadLog, quote_file
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from trtforensics.findings.finding import Observation, Step, Unreadable
     from trtforensics.findings.rule import Rule
@@ -63,9 +64,12 @@ _WHEN = "When the engine is built: "
 
 @dataclass(frozen=True)
 class Inputs:
-    """What the user gave: logs, the other files about their builds, and the sources that gave no log."""
+    """What the user gave: logs, the other files about their builds, and the sources that gave no log.
 
-    logs: Sequence[QuotedLog]
+    Logs that an iterator reads are judged one by one; it may add to ``unreadable``.
+    """
+
+    logs: Iterable[QuotedLog]
     model: CheckedModel | None = None
     replay: ReplayFile | None = None
     engine_info: EngineInfo | None = None
@@ -74,35 +78,79 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True)
 class _RuleObservation:
-    """An observation with its rule, its build, and the index of its log."""
+    """An observation with its rule and its build."""
 
     rule: Rule
     about: LoggedBuild
     observation: Observation
-    source: int
 
 
-def judge(inputs: Inputs, suppression: Suppression) -> Report:
+def judge(inputs: Inputs, suppression: Suppression, whole: int | None = None) -> Report:
     """Run every rule on every build for which its inputs are there.
+
+    So many logs are kept ``whole`` (None: all). Of any further one, notes and findings that an earlier log has too are
+    kept without their details.
 
     Raises:
         SourceError: A log whose lines are quoted cannot be read again.
         UsageError: A rule of another package cannot be loaded.
     """
-    observed: list[_RuleObservation] = []
-    judged: set[str] = set()
     able: dict[frozenset[Need], list[Rule]] = {}
-    logs = [source.log for source in inputs.logs]
-    for index, log in enumerate(logs):
-        for build in log.builds:
-            baseline = baseline_of(logs, index, build)
-            case = Case(build, log, inputs.model, inputs.replay, inputs.engine_info, baseline)
-            given = frozenset(filter(case.has, Need))
-            if given not in able:
-                able[given] = [rule for rule in rules() if rule.needs <= given]
-                judged |= {rule.code for rule in able[given]}
-            observed += _observed(case, [rule for rule in able[given] if rule.concerns(case)], index)
-    return _reported(observed, inputs, judged, suppression)
+    earlier = EarlierBuilds()
+    reports: list[Report] = []
+    told: set[str] = set()
+    for read in inputs.logs:
+        report = _reported(*_observed_in(read, inputs, earlier, able), read.log, suppression)
+        earlier.add(read)
+        brief = whole is not None and len(reports) >= whole
+        reports.append(_brief(report, told) if brief else report)
+        told |= {root.signature for root in report.worse_roots(0)}
+        del read  # before the next one is read
+    judged = {rule.code for each in able.values() for rule in each}
+    report = together(reports)
+    findings = ranked(report.findings)
+    return replace(
+        report,
+        findings=findings,
+        suppressed=ranked(report.suppressed),
+        common=_common(findings),
+        settings=suppression.settings_behind(report.suppressed),
+        not_judged=tuple(
+            NotJudged(rule.code, rule.title, tuple(sorted(rule.needs))) for rule in rules() if rule.code not in judged
+        ),
+        unreadable=tuple(inputs.unreadable),
+    )
+
+
+def _observed_in(
+    read: QuotedLog, inputs: Inputs, earlier: EarlierBuilds, able: dict[frozenset[Need], list[Rule]]
+) -> tuple[list[_RuleObservation], dict[SourceSpan, str]]:
+    """Run the rules on one log, and quote its lines; ``able`` gets the rules for the inputs that a build has."""
+    observed: list[_RuleObservation] = []
+    quotable = {read.log.source.path: read}
+    for build in read.log.builds:
+        logged, other = earlier.baseline(build) or (None, read)
+        quotable = {other.log.source.path: other, **quotable}
+        case = Case(build, read.log, inputs.model, inputs.replay, inputs.engine_info, logged)
+        given = frozenset(filter(case.has, Need))
+        if given not in able:
+            able[given] = [rule for rule in rules() if rule.needs <= given]
+        observed += _observed(case, [rule for rule in able[given] if rule.concerns(case)])
+    return observed, _quotes(observed, quotable, inputs.model)
+
+
+def _brief(report: Report, told: Collection[str]) -> Report:
+    """Leave out where the time goes, and the details below roots that are mere notes or were told of another log."""
+    shown = {id(root) for root in report.worse_roots(0) if root.signature not in told}
+
+    def brief(finding: Finding) -> Finding:
+        if id(root_of(finding, report.findings) or finding) in shown:
+            return finding
+        place = replace(finding.evidence[0], text="")
+        return replace(finding, evidence=(place,), cause="", fixes=(), next_steps=(), layers=(), onnx_nodes=())
+
+    sources = tuple(replace(source, times=()) for source in report.sources)
+    return replace(report, sources=sources, findings=tuple(map(brief, report.findings)))
 
 
 def judge_model(log: BuildLog, model: CheckedModel, words: str, suppression: Suppression) -> Report:
@@ -111,14 +159,15 @@ def judge_model(log: BuildLog, model: CheckedModel, words: str, suppression: Sup
     ``log`` stands for what it is to be built for (``target.as_log``), ``words`` say that.
     """
     able = [rule for rule in rules() if rule.needs == {Need.ONNX}]
-    observed = _observed(Case(log.builds[0], log, model), able, 0)
-    report = _reported(observed, Inputs([ReadLog(log, log.source.path, 0)], model), (), suppression)
+    observed = _observed(Case(log.builds[0], log, model), able)
+    quotes = _quotes(observed, {log.source.path: ReadLog(log, log.source.path, 0)}, model)
+    report = _reported(observed, quotes, log, suppression)
     source = replace(report.sources[0], model=words, headlines=(), times=())
     shown, hidden = (
         tuple(replace(finding, of_model=True) for finding in findings)
         for findings in (report.findings, report.suppressed)
     )
-    return replace(report, sources=(source,), findings=shown, suppressed=hidden, not_judged=())
+    return replace(report, sources=(source,), findings=shown, suppressed=hidden)
 
 
 def together(reports: Sequence[Report]) -> Report:
@@ -130,7 +179,8 @@ def together(reports: Sequence[Report]) -> Report:
         for findings, more in ((shown, report.findings), (hidden, report.suppressed)):
             findings += [_moved(each, len(sources), len(findings)) for each in more]
         sources += report.sources
-    return replace(reports[0], sources=tuple(sources), findings=tuple(shown), suppressed=tuple(hidden))
+    settings = next((report.settings for report in reports if report.settings), "")
+    return Report(tuple(sources), tuple(shown), suppressed=tuple(hidden), settings=settings)
 
 
 def _moved(finding: Finding, sources: int, findings: int) -> Finding:
@@ -140,10 +190,9 @@ def _moved(finding: Finding, sources: int, findings: int) -> Finding:
 
 
 def _reported(
-    observed: Sequence[_RuleObservation], inputs: Inputs, judged: Collection[str], suppression: Suppression
+    observed: Sequence[_RuleObservation], quotes: Mapping[SourceSpan, str], log: BuildLog, suppression: Suppression
 ) -> Report:
-    quotes = _quotes(observed, inputs)
-    logs = [source.log for source in inputs.logs]
+    """Return the report of one log, without what depends on others."""
     findings = [
         FindingWithCauses(
             _finding(entry, quotes),
@@ -156,19 +205,14 @@ def _reported(
     shown = arranged([entry for entry in findings if not suppression.covers(entry.finding)])
     hidden = arranged([entry for entry in findings if suppression.covers(entry.finding)])
     return Report(
-        sources=tuple(_source(log, index, shown) for index, log in enumerate(logs)),
+        sources=(_source(log, shown),),
         findings=shown,
-        common=_common(shown),
         suppressed=hidden,
         settings=suppression.settings_behind(hidden),
-        not_judged=tuple(
-            NotJudged(rule.code, rule.title, tuple(sorted(rule.needs))) for rule in rules() if rule.code not in judged
-        ),
-        unreadable=tuple(inputs.unreadable),
     )
 
 
-def _observed(case: Case, able: Sequence[Rule], source: int) -> list[_RuleObservation]:
+def _observed(case: Case, able: Sequence[Rule]) -> list[_RuleObservation]:
     """Run rules on a build; those that run last know which lines the others cite."""
     about = LoggedBuild(case.log, case.build)  # not the case, which keeps all that its rules worked out
 
@@ -176,7 +220,7 @@ def _observed(case: Case, able: Sequence[Rule], source: int) -> list[_RuleObserv
         rules = (rule for rule in able if rule.last is last)
         every = ((rule, observation) for rule in rules for observation in rule.check(judged))
         standing = ((rule, observation) for rule, observation in every if rule.stands(observation, judged))
-        return [_RuleObservation(rule, about, _with_remedy(judged, rule, each), source) for rule, each in standing]
+        return [_RuleObservation(rule, about, _with_remedy(judged, rule, each)) for rule, each in standing]
 
     first = run(case, last=False)
     cited = frozenset(span.line for entry in first for span in entry.observation.spans)
@@ -216,18 +260,19 @@ def _with_costs(entries: Sequence[_RuleObservation]) -> list[_RuleObservation]:
     return [titled.get(id(entry), entry) for entry in entries]
 
 
-def _quotes(observed: Sequence[_RuleObservation], inputs: Inputs) -> dict[SourceSpan, str]:
+def _quotes(
+    observed: Sequence[_RuleObservation], logs: Mapping[str, QuotedLog], model: CheckedModel | None
+) -> dict[SourceSpan, str]:
     """Read the lines that findings quote, from the logs and from the other files that they cite."""
     quotable = (span for entry in observed for span in entry.observation.spans[:MAX_EVIDENCE])
     wanted = grouped(quotable, lambda span: span.file)
-    by_path = {read.log.source.path: read for read in inputs.logs}
     texts: dict[SourceSpan, str] = {}
     for path, spans in wanted.items():
         lines = {span.line_in_file for span in spans}
-        if inputs.model is not None and path == inputs.model.path:
-            quoted = inputs.model.quote(lines)
+        if model is not None and path == model.path:
+            quoted = model.quote(lines)
         else:
-            quoted = by_path[path].quote(lines) if path in by_path else quote_file(path, lines)
+            quoted = logs[path].quote(lines) if path in logs else quote_file(path, lines)
         texts |= {span: quoted.get(span.line_in_file, "") for span in spans}
     return texts
 
@@ -249,7 +294,7 @@ def _finding(entry: _RuleObservation, quotes: Mapping[SourceSpan, str]) -> Findi
         cause=observation.cause or rule.explanation.cause,
         confidence=sure,
         settle=observation.settle,
-        source=entry.source,
+        source=0,
         builds=(entry.about.build.index,),
         evidence=tuple(Evidence(span, quotes[span]) for span in observation.spans[:MAX_EVIDENCE]),
         evidence_total=len(observation.spans),
@@ -329,9 +374,9 @@ def _shared(signature: str, group: Sequence[Finding]) -> SharedFinding:
     )
 
 
-def _source(log: BuildLog, index: int, findings: Sequence[Finding]) -> ReportSource:
+def _source(log: BuildLog, findings: Sequence[Finding]) -> ReportSource:
     source = log.source
-    errors = [finding for finding in findings if finding.source == index and finding.severity is Severity.ERROR]
+    errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     roots = [root_of(finding, findings) or finding for finding in errors]
     return ReportSource(
         source.path,

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import grouped
@@ -81,6 +82,19 @@ def arranged(judged: Sequence[FindingWithCauses]) -> tuple[Finding, ...]:
     below.sort(key=lambda key: (index[root_keys[key]], merged[key].line, merged[key].code))
     consequences = (replace(merged[key], consequence_of=index[root_keys[key]]) for key in below)
     return tuple(_each_command_once([*(merged[key] for key in tops), *consequences]))
+
+
+def ranked(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Return findings of several sources, each source's arranged, in the order in which all would be arranged."""
+    worst: dict[int, int] = {}
+    for at, finding in enumerate(findings):
+        root = at if finding.consequence_of is None else finding.consequence_of
+        worst[root] = max(worst.get(root, 0), finding.severity)
+    tops = sorted(worst, key=lambda at: _order(findings[at], worst[at])[:-2])
+    index = {at: place for place, at in enumerate(tops)}
+    below = [(index[each.consequence_of], each) for each in findings if each.consequence_of is not None]
+    below.sort(key=itemgetter(0))
+    return (*(findings[at] for at in tops), *(replace(each, consequence_of=root) for root, each in below))
 
 
 def _each_command_once(findings: Iterable[Finding]) -> Iterator[Finding]:

@@ -97,8 +97,7 @@ def _overview(report: Report) -> Iterator[str]:
 
 def alike(report: Report) -> list[list[Finding]]:
     """Return the roots that are worse than a note, those of a kind together, the worst and most frequent first."""
-    every = (root for index in range(len(report.sources)) for root in report.roots(index))
-    worse = (each for each in every if max(f.severity for f in (each, *report.consequences(each))) > Severity.NOTE)
+    worse = (root for index in range(len(report.sources)) for root in report.worse_roots(index))
     groups = grouped(worse, lambda root: root.signature).values()
     return sorted(groups, key=lambda roots: (-roots[0].severity, -len(roots)))
 

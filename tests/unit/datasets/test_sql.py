@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -31,6 +34,31 @@ def questions(dataset: Path) -> Questions:
     return Questions(Dataset.opened(str(dataset)))
 
 
+@pytest.mark.parametrize("older", ["0", "f"], ids=["the-first-file", "the-last-file"])
+def test_a_column_that_an_older_part_lacks_is_null_there(older: str, dataset: Path, tmp_path: Path) -> None:
+    from pyarrow import parquet  # noqa: PLC0415 - an extra
+
+    from trtforensics.datasets.store import Dataset  # noqa: PLC0415 - a test of its own name
+
+    folder = tmp_path / "it's"
+    shutil.copytree(dataset, folder)
+    (part,) = (folder / "parts").iterdir()
+    shutil.copytree(part, folder / "parts" / (older * 32))
+    table = folder / "parts" / (older * 32) / "candidates.parquet"
+    parquet.write_table(parquet.read_table(table).drop(["time_ms"]), table)
+    questions = Questions(Dataset.opened(str(folder)))
+    assert list(questions.ask("SELECT count(DISTINCT source) FROM runs").values()) == [(1,)]
+    ((rows, timed),) = questions.ask("SELECT count(*), count(time_ms) FROM candidates").values()
+    assert rows == 2 * timed > 0
+    assert questions.arrow("SELECT time_ms FROM candidates WHERE time_ms IS NULL").num_rows == timed
+
+
+def test_no_pandas_is_imported_for_a_dataset_in_a_folder(dataset: Path) -> None:
+    code = "import sys; from trtforensics.cli import main; main(); print({'pandas', 'pyarrow'} & {*sys.modules})"
+    command = [sys.executable, "-c", code, "query", "SELECT source FROM runs", "--dataset", str(dataset)]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.endswith("set()\n")
+
+
 FORBIDDEN = [
     "COPY runs TO '{folder}/out.csv'",
     "CREATE TABLE t AS SELECT 1",
@@ -41,6 +69,7 @@ FORBIDDEN = [
     "LOAD httpfs",
     "EXPORT DATABASE '{folder}/out'",
     "SELECT * FROM '{folder}/dataset.json'",
+    "SELECT * FROM read_text('{folder}/parts/../dataset.json')",
     "SELECT * FROM read_csv('/etc/passwd')",
     "SELECT * FROM read_text('/etc/passwd')",
     "SELECT * FROM glob('/*')",

@@ -57,11 +57,11 @@ def test_what_the_rules_worked_out_is_not_kept_for_other_builds(
             super().__init__(*given, **named)
             cases.append(weakref.ref(self))
 
-    def quoted(seen: Any, logs: Any) -> Any:
+    def quoted(seen: Any, logs: Any, model: Any) -> Any:
         gc.collect()
         assert cases
         assert not any(case() for case in cases[:-2]), "a case of an earlier build is alive"
-        return quotes(seen, logs)
+        return quotes(seen, logs, model)
 
     monkeypatch.setattr(judging, "Case", Noted)
     monkeypatch.setattr(judging, "_quotes", quoted)

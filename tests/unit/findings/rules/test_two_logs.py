@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.marked_logs import marked
 from tests.unit.findings.rules.examples import HALF, SINGLE, node, summed
+from trtforensics.findings import earlier
 from trtforensics.findings.judging import Inputs, judge
 from trtforensics.findings.suppression import Suppression
 from trtforensics.sources.quoting import read_log
@@ -44,6 +45,23 @@ def log(
 
 
 BASE = log()
+
+
+def test_a_baseline_is_read_again_where_it_was_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(earlier, "_KEPT_BYTES", 0)
+    texts = [BASE, node("x") * 3 + "&& 10.16.1\n" + node("y"), log(tactic=2), log(tactic=3)]
+    logs = []
+    for number, text in enumerate(texts):
+        (tmp_path / f"{number}.log").write_text(marked(text).text, encoding="utf-8", newline="\n")
+        logs.append(read_log(str(tmp_path / f"{number}.log"), max_bytes=1 << 30, on_progress=lambda _: None))
+    found = [one for one in judge(Inputs(iter(logs)), Suppression()).findings if one.code == "TF903"]
+    assert [one.source for one in found] == [2, 3]
+    assert {one.evidence[0].span.file for one in found} == {str(tmp_path / "0.log")}
+    brief = judge(Inputs(iter(logs)), Suppression(), whole=3)
+    assert [one.title for one in brief.findings] == [one.title for one in judge(Inputs(logs), Suppression()).findings]
+    first, second = (one for one in brief.findings if one.code == "TF903")
+    assert first == found[0]
+    assert (second.cause, second.evidence[0].text, second.evidence[0].span) == ("", "", found[1].evidence[0].span)
 
 
 def report(first: str, second: str, folder: Path) -> Report:

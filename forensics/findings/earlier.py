@@ -1,0 +1,90 @@
+"""Builds of the logs before, among which a build finds the first of its model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from trtforensics.findings.case import LoggedBuild
+from trtforensics.sources.quoting import ReadLog, read_log
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from trtforensics.model.log import Build
+    from trtforensics.sources.quoting import QuotedLog
+
+_SHARED = 0.5
+"""Share of the names of ONNX nodes (or engine layers) that two builds of one model have in common."""
+_KEPT_BYTES = 64 << 20
+"""Size of the logs that are kept; any other is read again when a build of its model comes."""
+
+
+class EarlierBuilds:
+    """Builds of earlier logs, by the names of their ONNX nodes, or of their layers where they list no nodes."""
+
+    def __init__(self) -> None:
+        self._files: list[tuple[str, int]] = []  # path and max_bytes of each log
+        self._logs: dict[int, QuotedLog] = {}  # by their numbers, the one used last behind the others
+        self._builds: list[tuple[int, int]] = []  # the number of the log, and the build's index there
+        self._names: dict[int, NDArray[Any]] = {}  # hashes of each build's names, by the hash of them all
+        self._firsts: dict[int, int] = {}  # the first build of the same model, by the hash of all names
+
+    def baseline(self, build: Build) -> tuple[LoggedBuild, QuotedLog] | None:
+        """Return the first build of an earlier log that is of the same model, with its log; None where there is none.
+
+        Raises:
+            SourceError: its log cannot be read again.
+        """
+        names = _names(build)
+        key = hash(names)
+        first = self._firsts[key] if key in self._firsts else self._first(_hashes(names))
+        if first is None:
+            return None
+        self._firsts[key] = first
+        number, index = self._builds[first]
+        read = self._logs.pop(number, None)
+        if read is None:
+            path, max_bytes = self._files[number]
+            read = read_log(path, max_bytes=max_bytes, on_progress=lambda _: None)
+        self._keep(number, read)
+        return LoggedBuild(read.log, read.log.builds[index]), read
+
+    def add(self, read: QuotedLog) -> None:
+        """Add a log that is earlier than those asked about from now on."""
+        number, before = len(self._files), len(self._builds)
+        self._files.append((read.log.source.path, read.max_bytes if isinstance(read, ReadLog) else 0))
+        for index, names in enumerate(map(_names, read.log.builds)):
+            key = hash(names)
+            if names and key not in self._names:
+                self._names[key] = _hashes(names)
+                self._builds.append((number, index))
+        if len(self._builds) > before:
+            self._keep(number, read)
+
+    def _keep(self, number: int, read: QuotedLog) -> None:
+        """Keep a log, and no more bytes of those used before it than there is space for; a pipe's text stays."""
+        self._logs[number] = read
+        sizes = {each: log.log.source.bytes for each, log in self._logs.items() if isinstance(log, ReadLog)}
+        for each in [*sizes][:-1]:
+            if sum(sizes.values()) > _KEPT_BYTES:
+                del sizes[each], self._logs[each]
+
+    def _first(self, hashes: NDArray[Any]) -> int | None:
+        if not self._names or not len(hashes):
+            return None
+        every = np.concatenate(list(self._names.values()))
+        sizes = np.array([len(each) for each in self._names.values()])
+        places = np.minimum(np.searchsorted(hashes, every), len(hashes) - 1)
+        shared = np.add.reduceat(hashes[places] == every, np.cumsum(sizes) - sizes, dtype=np.int64)
+        (alike,) = np.nonzero(shared >= _SHARED * np.minimum(sizes, len(hashes)))
+        return int(alike[0]) if len(alike) else None
+
+
+def _names(build: Build) -> frozenset[str]:
+    return frozenset(node.name for node in build.onnx_nodes) or frozenset(layer.name for layer in build.engine_layers)
+
+
+def _hashes(names: frozenset[str]) -> NDArray[Any]:
+    return np.sort(np.fromiter(map(hash, names), np.int64, len(names)))
