@@ -90,6 +90,6 @@ class InteractiveFigure(Figure):
 
 def view(kind: type[_View], value: Report | Comparison | Figure, *listed: str) -> _View:
     """Return the view of a value; its fields ``listed`` become :class:`Records`."""
-    values: dict[str, Any] = {field.name: getattr(value, field.name) for field in fields(value)}
+    values: dict[str, Any] = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
     values |= {name: Records(values[name]) for name in listed}
     return kind(**values)

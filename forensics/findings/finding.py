@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import grouped
@@ -349,7 +348,7 @@ class Unreadable:
     why: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Report:
     """All findings: roots, worst first, then consequences in the order of their roots.
 
@@ -364,6 +363,17 @@ class Report:
     """The settings file that suppresses some of them; empty where none does."""
     not_judged: tuple[NotJudged, ...] = ()
     unreadable: tuple[Unreadable, ...] = ()
+    _roots: dict[int, list[Finding]] = field(init=False, compare=False)
+    _consequences: dict[int, list[Finding]] = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        pairs = [(finding, root_of(finding, self.findings)) for finding in self.findings]
+        roots = grouped((finding for finding, root in pairs if root is None), lambda finding: finding.source)
+        object.__setattr__(self, "_roots", roots)
+        below: dict[int, list[Finding]] = {}
+        for finding, root in pairs:
+            below.setdefault(id(root), []).append(finding)
+        object.__setattr__(self, "_consequences", below)
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{count} {word}s" for word, count in self.counts().items() if count) or "nothing"
@@ -377,23 +387,9 @@ class Report:
         """Return the findings about a source that follow from no other."""
         return self._roots.get(source, [])
 
-    def worse_roots(self, source: int) -> list[Finding]:
-        """Return the roots about a source that are worse than a note, or that something worse follows from."""
-        roots = self.roots(source)
-        return [each for each in roots if max(f.severity for f in (each, *self.consequences(each))) > Severity.NOTE]
-
     def consequences(self, root: Finding) -> list[Finding]:
         """Return the findings that follow from a root."""
         return self._consequences.get(id(root), [])
-
-    @cached_property
-    def _roots(self) -> dict[int, list[Finding]]:
-        return grouped((each for each in self.findings if each.consequence_of is None), lambda each: each.source)
-
-    @cached_property
-    def _consequences(self) -> dict[int, list[Finding]]:
-        below = (each for each in self.findings if each.consequence_of is not None)
-        return grouped(below, lambda each: id(root_of(each, self.findings)))
 
     def as_tree(self) -> list[Finding]:
         """Return all findings, each root with what follows from it behind it."""
@@ -403,3 +399,9 @@ class Report:
     def counts(self) -> dict[str, int]:
         """Return how many findings have each severity, worst first, by the severity's word."""
         return counts(self.findings)
+
+
+def worse_roots(report: Report, source: int) -> list[Finding]:
+    """Return the roots about a source that are worse than a note, or that something worse follows from."""
+    roots = report.roots(source)
+    return [each for each in roots if max(f.severity for f in (each, *report.consequences(each))) > Severity.NOTE]

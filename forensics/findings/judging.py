@@ -21,6 +21,7 @@ from trtforensics.findings.finding import (
     SharedFinding,
     root_of,
     without_numbers,
+    worse_roots,
 )
 from trtforensics.findings.observations import CLASSES, NEAR
 from trtforensics.findings.registry import rule_of, rules
@@ -104,7 +105,7 @@ def judge(inputs: Inputs, suppression: Suppression, whole: int | None = None) ->
         earlier.add(read)
         brief = whole is not None and len(reports) >= whole
         reports.append(_brief(report, told) if brief else report)
-        told |= {root.signature for root in report.worse_roots(0)}
+        told |= {root.signature for root in worse_roots(report, 0)}
         del read  # before the next one is read
     judged = {rule.code for each in able.values() for rule in each}
     report = together(reports)
@@ -141,7 +142,7 @@ def _observed_in(
 
 def _brief(report: Report, told: Collection[str]) -> Report:
     """Leave out where the time goes, and the details below roots that are mere notes or were told of another log."""
-    shown = {id(root) for root in report.worse_roots(0) if root.signature not in told}
+    shown = {id(root) for root in worse_roots(report, 0) if root.signature not in told}
 
     def brief(finding: Finding) -> Finding:
         if id(root_of(finding, report.findings) or finding) in shown:

@@ -16,6 +16,7 @@ from trtforensics.findings.finding import (
     candidates_of,
     counts,
     why_of,
+    worse_roots,
 )
 from trtforensics.findings.tree import NOT_SHOWN
 from trtforensics.render.headline import SEPARATOR, first_line, run_lines
@@ -97,7 +98,7 @@ def _overview(report: Report) -> Iterator[str]:
 
 def alike(report: Report) -> list[list[Finding]]:
     """Return the roots that are worse than a note, those of a kind together, the worst and most frequent first."""
-    worse = (root for index in range(len(report.sources)) for root in report.worse_roots(index))
+    worse = (root for index in range(len(report.sources)) for root in worse_roots(report, index))
     groups = grouped(worse, lambda root: root.signature).values()
     return sorted(groups, key=lambda roots: (-roots[0].severity, -len(roots)))
 
