@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import trtforensics
 from trtforensics.cli import COMMANDS, build_parser
+from trtforensics.findings.observations import NO_ENGINE, NO_RUN
 from trtforensics.findings.registry import rules
 from trtforensics.knowledge.terms import error_codes, terms
 
@@ -50,6 +51,10 @@ _OPTION = re.compile(r"(?<![\w-])--[A-Za-z][\w-]*(?:=[\w:/.,*+-]*[\w*])?")
 _SPAN = re.compile(r"(`[^`\n]+`)")
 _MAY_BE_ABSENT = re.compile(r"\([^()]*\)\?")
 """A part of a message that it may lack."""
+_REPEATED = re.compile(r"^\( +\)\+")
+"""The indentation of a message."""
+_PASSED_ON = "TF717"
+"""The rule that reads what programs add to an error that they printed before."""
 _QUOTED_TYPE = re.compile(r"(: |-> )'([^']*)'")
 
 
@@ -212,13 +217,14 @@ def _searched(rule: Rule) -> list[Any]:
 
 
 def _messages(rule: Rule) -> list[str]:
-    """Return the messages that a rule reads, without what they may lack."""
-    shown = []
+    """Return the messages that a rule reads, without what they may lack, and those that only pass an error on."""
+    passed_on = (*NO_ENGINE, *NO_RUN) if rule.code == _PASSED_ON else ()
+    shown = [f"…{text}" if text[0].islower() else text.strip(" |") for text in passed_on]
     for message in rule.messages:
         text, count = message, 1
         while count:
             text, count = _MAY_BE_ABSENT.subn("", text)
-        shown.append(text.strip() or message)
+        shown.append(_REPEATED.sub("", text).strip() or message)
     return list(dict.fromkeys(shown))
 
 

@@ -2,11 +2,15 @@
 // What every error has is left out: a logger's brackets, the number and name of the class.
 const COMMON = /\[[^\]\s]*\]|\[[^\]]*\d{4}[^\]]*\]|Error Code \d+:?|\b(?:Internal|API Usage) Error\b|Error\[\d+\]:?/gi;
 
-// The words of a text, and its pairs of neighbours, which say more.
+// The words of a text and of its joined names (OutOfMemory), and pairs of neighbours, which say more.
 const words = (text) => {
   const plain = text.replace(COMMON, " ").trim() || text;
-  const single = plain.toLowerCase().match(/[a-z_]{2,}|[0-9]+/g) || [];
-  return new Set([...single, ...single.slice(1).map((word, place) => `${single[place]} ${word}`)]);
+  const apart = plain.replace(/([a-z])(?=[A-Z])/g, "$1 ");
+  const all = (apart === plain ? [plain] : [plain, apart]).flatMap((form) => {
+    const single = form.toLowerCase().match(/[a-z_]{2,}|[0-9]+/g) || [];
+    return [...single, ...single.slice(1).map((word, place) => `${single[place]} ${word}`)];
+  });
+  return new Set(all);
 };
 
 const index = (codes) => {

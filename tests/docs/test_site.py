@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 PASTED = {
     "[E] Error[10]: Could not find any implementation for node {ForeignNode[/norm/ReduceMean.../Add]}.": "TF301",
     "[V] [TRT] Skipping tactic 0x0000000000000005 due to insufficient memory on requested size of 483183": "TF303",
+    "[E] Engine set up failed": "TF717",
+    "Error Code 2: OutOfMemory (Requested size was 3541041152 bytes.)": "TF314",
     "The engine plan file is generated on an incompatible device, expecting compute 8.6 got compute 7.5": "TF602",
 }
 
