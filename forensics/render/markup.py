@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Child = ET.Element | str
 
 _DIGITS = 4
+_LONGEST_WORD = 40
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
@@ -67,12 +68,18 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]], most: int) ->
     left = 0
     for row in rows:
         if len(shown) < most:
-            shown.append(tag("tr", *(tag("td", _cell(value)) for value in row)))
+            shown.append(tag("tr", *map(_data, map(_cell, row))))
         else:
             left += 1
     head = tag("thead", tag("tr", *(tag("th", name) for name in header)))
     rest = [tag("p", f"and {left:,} more rows")] if left else []
     return tag("div", tag("table", head, tag("tbody", *shown)), *rest)
+
+
+def _data(text: str) -> ET.Element:
+    """Return a cell; one with a word as long as a kernel's name breaks inside it, or it squeezes the others."""
+    long = any(len(word) > _LONGEST_WORD for word in text.split())
+    return tag("td", text, **({"style": "overflow-wrap:anywhere"} if long else {}))
 
 
 def _cell(value: object) -> str:

@@ -77,6 +77,7 @@ def test_what_functions_return_is_a_table_or_a_page_in_a_notebook() -> None:
         (build.choices, "runner_up_ms"),
         (build.results, "throughput_qps"),
         (build.table(), "weights_bytes"),
+        (build.table(), '<td style="overflow-wrap:anywhere">'),
         (tf.report(LOG), "<summary>warning TF202 "),
         (tf.check(MODELS / "norm-chain.onnx"), "norm-chain.onnx"),
         (tf.diff(log, OTHER_LOG), "<summary>Differences"),
