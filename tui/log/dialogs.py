@@ -69,6 +69,8 @@ class NeighbourScreen(Dialog[NeighbourRow, "EngineLayer | None"]):
         """Show the neighbours of the layer in view."""
         rows = neighbour_rows(self.walked[-1], self._neighbours, self._hops)
         home = next(row for row in rows if not row.edge)
+        none = "" if len(rows) > 1 else ": none, as the log names no tensor that it shares"
+        self.list.border_title = f"Neighbours{none}"
         self.list.show(rows, home=home)
         self.list.go_to(rows.index(home), center=True, announce=False)
 

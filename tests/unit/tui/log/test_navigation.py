@@ -68,6 +68,17 @@ async def test_neighbours_are_walked_and_the_way_leads_back(chained: Any, parsed
         assert selected_text(app) == "pool1"
 
 
+@pytest.mark.slow
+async def test_a_layer_that_shares_no_tensor_says_so(chained: Any, parsed: Any, screen_text: ScreenText) -> None:
+    first = chained.outcome.builds[0].engine_layers[0]
+    first.inputs = first.outputs = ()
+    app = log_app(chained)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await parsed(pilot)
+        await pilot.press("2", "x")
+        assert "Neighbours: none, as the log names no tensor that it shares" in screen_text(app)
+
+
 async def test_enter_on_a_layer_opens_its_detail_and_enter_there_shows_the_line(
     session: Any, parsed: Any, screen_text: ScreenText
 ) -> None:
