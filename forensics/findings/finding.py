@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from trtforensics.console.counting import grouped
+from trtforensics.console.counting import counted, grouped
 from trtforensics.model.older_python import StrEnum
 from trtforensics.render.names import shortened
 
@@ -376,8 +376,8 @@ class Report:
         object.__setattr__(self, "_consequences", below)
 
     def __repr__(self) -> str:
-        counts = ", ".join(f"{count} {word}s" for word, count in self.counts().items() if count) or "nothing"
-        return f"<report on {len(self.sources)} sources: {counts} found>"
+        counts = ", ".join(counted(count, word) for word, count in self.counts().items() if count) or "nothing"
+        return f"<report on {counted(len(self.sources), 'source')}: {counts} found>"
 
     def worst(self) -> Severity | None:
         """Return the highest severity among the findings; None where there is none."""

@@ -63,6 +63,7 @@ def shown() -> list[object]:
 def test_every_object_is_a_line_in_a_console() -> None:
     long = {type(value).__name__: repr(value) for value in shown() if not callable(value)}
     assert {name: text for name, text in long.items() if len(text) > LONGEST_REPR or "\n" in text} == {}
+    assert repr(tf.report(LOG)).startswith("<report on 1 source: ")
 
 
 def test_what_functions_return_is_a_table_or_a_page_in_a_notebook() -> None:
