@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from rich.cells import cell_len, set_cell_size
 
-from trtforensics.console.secrets import masked
+from trtforensics.console.terminal import visible
 from trtforensics.model.older_python import StrEnum
 
 if TYPE_CHECKING:
@@ -90,10 +90,11 @@ def broken(line: Line, width: int) -> list[Line]:
 def clip(text: str, width: int) -> str:
     """Cut the middle out of a text wider than ``width`` cells; fused names differ at both ends.
 
-    Secrets are masked first, because half a secret could not be recognised. A character that asks for the wide form of
-    the sign before it goes: terminals differ in how many cells that takes.
+    Secrets are masked first, because half a secret could not be recognised, and characters that are not painted as they
+    are become what is painted, because a joined emoji takes more cells when it is taken apart. A character that asks
+    for the wide form of the sign before it goes: terminals differ in how many cells that takes.
     """
-    text = masked(text).replace("\ufe0f", "")
+    text = visible(text).replace("\ufe0f", "")
     if cell_len(text) <= width:
         return text
     if width <= 1:

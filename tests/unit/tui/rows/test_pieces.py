@@ -7,6 +7,7 @@ import re
 import pytest
 from rich.cells import cell_len
 
+from trtforensics.console.terminal import visible
 from trtforensics.tui.rows.pieces import Piece, Role, bar, broken, clip, fit, fit_right, size
 
 
@@ -42,3 +43,8 @@ def test_sizes_are_binary() -> None:
 
 def test_a_secret_is_masked_before_a_text_is_cut() -> None:
     assert clip(f"{'x' * 20} password=hunter2", 12) == "xxxxxx…cret]"
+
+
+def test_a_joined_emoji_takes_the_cells_in_which_it_is_painted() -> None:
+    joined = "st\N{MAN}\N{ZERO WIDTH JOINER}\N{GIRL}m/pool"
+    assert [cell_len(visible(fit(joined, width))) for width in (8, 20)] == [8, 20]
