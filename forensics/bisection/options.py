@@ -162,7 +162,7 @@ class SampleOptions:
         return SampleSet(samples, drawn=True, notes=(*sizes, described(model, ranges, choices)))
 
 
-OF_THE_MODEL = ("precision", "accumulate", "custom_ops", "against", "calibration")
+OF_THE_MODEL = ("precision", "accumulate", "custom_ops", "against", "reference", "calibration")
 OF_THE_JUDGE = ("metric", "tolerance", "held_out", "mask_nonfinite")
 
 
@@ -192,6 +192,11 @@ class PrecisionOptions:
         "--against",
         metavar="ORIGINAL",
         help="MODEL is in 16 bits: judge it against this FP32 model that it was made of, and search there",
+    )
+    reference: str | None = option(
+        "--reference",
+        metavar="ORIGINAL",
+        help="MODEL has Q/DQ: show the noise of each layer against this FP32 model that it was made of",
     )
     calibration: str | None = option(
         "--calibration",

@@ -10,10 +10,12 @@ from math import ceil, log2
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
+import numpy as np
 from onnx import TensorProto
 
 from trtforensics.bisection.options import BuildOptions, PrecisionOptions, SampleOptions, with_commands
 from trtforensics.bisection.precision.answer.concluding import Conclusion
+from trtforensics.bisection.precision.answer.original_layers import held_to_original
 from trtforensics.bisection.precision.answer.quantization import held_against
 from trtforensics.bisection.precision.casting.caster import Caster
 from trtforensics.bisection.precision.casting.eligibility import operators_that
@@ -117,8 +119,9 @@ def search(
         UsageError: the options make no sense together or for this model, or the directory is another job's, or in use.
         OutputError: the directory cannot be written to.
     """
-    builds, lever, cache = builds_of(options), lever_of(request, directory.absolute()), request.precision.calibration
-    calibration = None if cache is None else held_against(cache, lever.oracle)
+    builds, lever, asked = builds_of(options), lever_of(request, directory.absolute()), request.precision
+    calibration = None if asked.calibration is None else held_against(asked.calibration, lever.oracle)
+    original = None if asked.reference is None else held_to_original(asked.reference, lever.oracle)
     options = with_commands(replace(options, build=None), lever)
     if options.check is not None:
         lever.needs_files, lever.settings, lever.held = True, "", None
@@ -135,7 +138,7 @@ def search(
         return progress_text(plan, time.monotonic() - begun, every=every)
 
     search_answer, _ = bisect(directory, lever, plan, options, show, standing=standing)
-    conclusion = Conclusion(lever, plan, items, directory, builds != "none", options.timeout, calibration)
+    conclusion = Conclusion(lever, plan, items, directory, builds != "none", options.timeout, calibration, original)
     return conclusion.write(search_answer)
 
 
@@ -246,7 +249,7 @@ def lever_of(request: PrecisionRequest, directory: Path) -> PrecisionLever:
         require_equal(oracle, subject.original, options.precision)
     lever = PrecisionLever(caster, oracle, subject.rules, subject.target, directory / "models")
     few = few_candidates(caster) if narrow else ""
-    lever.samples_are = f"{len(sampled.samples)} {'random ' if sampled.drawn else ''}samples{few}"
+    lever.samples_are = f"{len(sampled.samples)} {'random ' if sampled.drawn else ''}samples{few}{_levelled(oracle)}"
     lever.held = oracle.on(subject.held) if subject.held else None
     lever.notes += [*(model_notes(caster) if narrow else ()), *sampled.notes]
     lever.converted = _converted(request, lever) if options.against else None
@@ -351,6 +354,13 @@ def few_candidates(caster: Caster) -> str:
     able = sum(node.moves is None for node in caster.candidates.values())
     every = able + foreign.total() + untyped.total()
     return f" (only {able} of {every} nodes can be in {caster.storage.name})" if able < every / 2 else ""
+
+
+def _levelled(oracle: Oracle) -> str:
+    """Name the outputs all of whose values are equal in FP32: equal errors, as filler weights make, cancel in them."""
+    level = [name for name in oracle.peaks if all(np.asarray(run[name]).size > 1 for run in oracle.reference)]
+    level = [name for name in level if not any(np.ptp(np.asarray(run[name], float)) for run in oracle.reference)]
+    return f" (all values of {listed(level, _SHOWN)} are equal in FP32, which tells little)" if level else ""
 
 
 def computing_in_halves(survey: Survey) -> Counter[str]:

@@ -304,6 +304,7 @@ def what_if(
     unused = {
         "--check": options.check,
         "--against": asked.against,
+        "--reference": asked.reference,
         "--calibration": asked.calibration,
         "--by constraints": asked.by == "constraints",
         "--accumulate fp16": asked.accumulate == "fp16",

@@ -134,6 +134,12 @@ def placements(case: Case) -> Iterator[Observation]:
         if half:
             title = f"Forecast: {{nodes}} in floating point: Q/DQ on one input alone, {words}"
             yield of_nodes(case, half, title, settle="The types of these layers in a build", same_as=words)
+    for words, nodes in needless_pairs(model).items():
+        yield of_nodes(case, nodes, f"Forecast: the Q/DQ before {{nodes}} {words}", settle="A build", same_as=words)
+
+
+def needless_pairs(model: CheckedModel) -> dict[str, list[CheckedNode]]:
+    """Return the nodes behind Q/DQ that end a fusion or only convert, by what their Q/DQ do."""
     apart: dict[str, list[CheckedNode]] = {}
     for node in model.nodes:
         before = model.makers.get(model.makers[node.proto.input[0]].proto.input[0]) if _is_pair(model, node) else None
@@ -144,5 +150,4 @@ def placements(case: Case) -> Iterator[Observation]:
             apart.setdefault("stand between it and what is computed before, which ends the fusion", []).append(node)
         elif node.op in _FLOATING:
             apart.setdefault("only convert around it, as no INT8 kernel has it", []).append(node)
-    for words, nodes in apart.items():
-        yield of_nodes(case, nodes, f"Forecast: the Q/DQ before {{nodes}} {words}", settle="A build", same_as=words)
+    return apart

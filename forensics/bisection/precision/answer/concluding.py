@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from trtforensics.bisection.precision.answer.operators import OperatorFix
+    from trtforensics.bisection.precision.answer.original_layers import OriginalReport
     from trtforensics.bisection.precision.answer.precision_answer import WorstScores
     from trtforensics.bisection.precision.answer.quantization import CalibrationReport
     from trtforensics.bisection.precision.emulation.judging import OutputJudge
@@ -57,6 +58,7 @@ class Conclusion:
     builds: bool
     timeout: float | None
     calibration: CalibrationReport | None = None
+    original: OriginalReport | None = None
 
     def write(self, search: SearchAnswer) -> tuple[PrecisionAnswer, Sequence[str]]:
         """Return the answer and a line about each file of ``fixed/``; write all of it.
@@ -120,6 +122,7 @@ class Conclusion:
             top_rows=_if_run(self._top_rows) or {},
             quantization=_if_run(lambda: cost_of(oracle)),
             calibration=self.calibration,
+            original=self.original,
             tensors=self._tensors(kernels),
             nodes=self._nodes(probes),
             constants=tuple(lever.caster.constants.altered.values()),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from trtforensics.bisection.precision.answer.operators import OperatorFix
+    from trtforensics.bisection.precision.answer.original_layers import OriginalReport
     from trtforensics.bisection.precision.answer.quantization import CalibrationReport, QuantizationCost
     from trtforensics.bisection.precision.casting.storage import AlteredConstant
     from trtforensics.bisection.precision.emulation.converted import ConvertedModel
@@ -136,6 +137,7 @@ class PrecisionAnswer:
     top_rows: Mapping[str, TopRows]
     quantization: QuantizationCost | None
     calibration: CalibrationReport | None
+    original: OriginalReport | None
     tensors: tuple[TensorReason, ...]
     nodes: tuple[RepairNode, ...]
     constants: tuple[AlteredConstant, ...]
@@ -171,7 +173,9 @@ class PrecisionAnswer:
         lines += self.curve.lines(self.samples_are) if self.curve else []
         lines += _losses(self)
         lines += kernel_lines(self.kernels, STORAGES[self.precision], self.accumulate)
-        lines += [line for part in (self.calibration, self.quantization) if part for line in part.lines()]
+        parts = (self.original, self.quantization, self.calibration)
+        grids = [line for part in parts if part for line in part.lines()]
+        lines = [*grids, *lines] if self.quantization else [*lines, *grids]
         lines += [*_judged(self), *_beside(self), *_constants(self)]
         lines += [f"Note: {note}." for note in self.notes]
         lines += _evidence(self, wants_builds=wants_builds)

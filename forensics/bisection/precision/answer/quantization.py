@@ -28,6 +28,8 @@ from trtforensics.bisection.precision.items import PrecisionItem
 from trtforensics.bisection.precision.repair.smallest import RepairSearch, solve
 from trtforensics.console.counting import counted, head_lines, listed
 from trtforensics.errors import SourceError
+from trtforensics.findings.models.quantization import needless_pairs
+from trtforensics.onnx_models.checked import CheckedModel
 from trtforensics.onnx_models.graphs import Survey, integer
 
 if TYPE_CHECKING:
@@ -118,7 +120,8 @@ class QuantizationCost:
 
     Errors are the largest relative L2 of any sample and output, against the model without any pair; of integers, the
     share of unequal ones. None: not finite where that model is. ``stored_weights`` counts constants that are stored as
-    integers: what that cost cannot be seen any more. ``unpaired`` are the products that lack pairs others have.
+    integers: what that cost cannot be seen any more. ``unpaired`` are the products that lack pairs others have,
+    ``needless`` the nodes before which a pair ends a fusion or only converts.
     """
 
     error: float | None
@@ -126,6 +129,7 @@ class QuantizationCost:
     half: tuple[str, ...]
     stored_weights: int
     unpaired: tuple[UnpairedNode, ...] = ()
+    needless: tuple[UnpairedNode, ...] = ()
 
     def lines(self) -> list[str]:
         """Return what quantization costs as text, the pairs that cost most first."""
@@ -135,6 +139,7 @@ class QuantizationCost:
             f"Quantized: {counted(len(ranked), 'pair')} of Q and DQ, at the cost of {_shown(self.error)}",
             "  by relative L2 in FP32 against the model without them.",
             *(f"  {each.node} computes in floating point: {each.why}." for each in self.unpaired[:_SHOWN]),
+            *(f"  The Q/DQ before {each.node} {each.why}." for each in self.needless[:_SHOWN]),
             *head_lines(pairs, _SHOWN),
         ]
         if self.half:
@@ -187,7 +192,9 @@ def cost_of(oracle: Oracle) -> QuantizationCost | None:
         PairCost(pair.name, pair.tensor, pair.scale, _finite(without[pair.name]), uses.get(pair.name)) for pair in pairs
     )
     stored = sum(n.op_type == "DequantizeLinear" and n.input[0] in survey.constants for n in survey.nodes.values())
-    return QuantizationCost(_finite(whole), costs, half, stored, unpaired_nodes(survey))
+    model = CheckedModel(oracle.caster.prepared.path, oracle.caster.prepared.proto, 0, {})
+    needless = [UnpairedNode(each.label, why) for why, nodes in needless_pairs(model).items() for each in nodes]
+    return QuantizationCost(_finite(whole), costs, half, stored, unpaired_nodes(survey), tuple(needless))
 
 
 def _uses(oracle: Oracle, pairs: tuple[QuantizedPair, ...]) -> dict[str, RangeUse]:
@@ -222,7 +229,7 @@ def _grid(survey: Survey, pair: QuantizedPair) -> Grid | None:
 
 @dataclass(frozen=True, slots=True)
 class UnpairedNode:
-    """A product between quantized ones whose operands are not all dequantized, and which are not."""
+    """A node where pairs are wrongly placed, and how: a product whose operands are not all dequantized, for one."""
 
     node: str
     why: str

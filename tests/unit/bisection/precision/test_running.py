@@ -14,6 +14,7 @@ import pytest
 
 import trtforensics as tf
 from tests.support.repository import ROOT
+from tests.support.zoo.net import Net
 from trtforensics.bisection.options import BuildOptions, PrecisionOptions
 from trtforensics.bisection.precision.running import PrecisionRequest, given_samples, search
 from trtforensics.bisection.runner.options import RunOptions
@@ -54,6 +55,17 @@ def test_a_looser_tolerance_and_another_metric_judge_what_is_stored(tmp_path: Pa
     assert (lax.status, {rule.metric for rule in lax.judged.values()}) == ("not-reproduced", {"cosine"})
     strict = tf.bisect_precision(MODEL, tmp_path, samples=[sample], metric={"y": "max-rel"}, build="none")
     assert strict.status == "certified"
+
+
+def test_an_output_of_equal_values_is_said_to_tell_little(tmp_path: Path) -> None:
+    net = Net(seed=1)
+    net.tensor("filler", np.full((4, 8), 0.5))
+    product = net.node("MatMul", "/product", ["x", "filler"])
+    onnx.save(net.model(net.node("Softmax", "/softmax", [product]), {"x": (1, 4)}, (1, 8)), tmp_path / "m.onnx")
+    sample = {"x": np.ones((1, 4), np.float32)}
+    answer = tf.bisect_precision(tmp_path / "m.onnx", tmp_path / "out", samples=[sample], build="none")
+    assert answer.samples_are == "1 samples (all values of y are equal in FP32, which tells little)"
+    assert "equal" not in tf.bisect_precision(MODEL, tmp_path / "n", samples=[arrays()], build="none").samples_are
 
 
 def test_samples_that_do_not_fit_are_named(tmp_path: Path) -> None:

@@ -94,6 +94,18 @@ def test_a_product_without_its_pair_is_named_before_all_pairs(wrong: str, tmp_pa
     assert found.lines()[2].endswith(" has no pair, its other operand has.")
 
 
+def test_a_pair_between_a_product_and_its_activation_is_said_to_end_the_fusion(tmp_path: Path) -> None:
+    net = Net(seed=9)
+    net.tensor("zero", 0, np.int8)
+    step = net.tensor("step", 0.05)
+    tensor = net.linear("/a", "x", 6, 6)
+    narrow = net.node("QuantizeLinear", "/Q", [tensor, step, "zero"])
+    tensor = net.node("Relu", "/relu", [net.node("DequantizeLinear", "/DQ", [narrow, step, "zero"])])
+    found = cost(net.model(tensor, {"x": (1, 8, 6, 6)}, (1, 8, 6, 6)), tmp_path)
+    assert [each.node for each in found.needless] == ["/relu"]
+    assert found.lines()[2].startswith("  The Q/DQ before /relu stand between ")
+
+
 def test_a_sound_network_has_no_reasons(tmp_path: Path) -> None:
     found = cost(network({}), tmp_path)
     assert found.unpaired == ()

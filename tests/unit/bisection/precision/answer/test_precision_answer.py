@@ -39,6 +39,7 @@ ANSWER = PrecisionAnswer(
     curve=None,
     holding=None,
     calibration=None,
+    original=None,
     kernels=KernelNotes(),
     top_rows={},
     quantization=None,
@@ -90,10 +91,10 @@ def test_rows_that_all_lead_by_too_little_are_no_share_of_nothing() -> None:
 def test_the_pairs_that_cost_most_come_first() -> None:
     pairs = PairCost("/a/Q", "x", "/a.scale", 0.5), PairCost("/b/Q", "y", "/b.scale", 0.03)
     lines = text(replace(ANSWER, quantization=QuantizationCost(0.51, pairs, ("/b/Q",), 1))).splitlines()
-    assert lines[1].startswith("Quantized: 2 pairs of Q and DQ, at the cost of 0.51")
-    assert lines[3] == "  /b/Q, scale /b.scale: without this pair 0.03"
-    assert lines[5] == "  The fewest that halve it: leave out /b/Q."
-    assert lines[6].startswith("  What constants lost that are stored as integers (1)")
+    assert lines[0].startswith("Quantized: 2 pairs of Q and DQ, at the cost of 0.51")
+    assert lines[2] == "  /b/Q, scale /b.scale: without this pair 0.03"
+    assert lines[4] == "  The fewest that halve it: leave out /b/Q."
+    assert lines[5].startswith("  What constants lost that are stored as integers (1)")
 
 
 def test_a_model_that_does_not_build_in_fp32_is_the_headline() -> None:
