@@ -26,7 +26,7 @@ from trtforensics.bisection.precision.emulation.judging import is_floating, scor
 from trtforensics.bisection.precision.emulation.twin import add_switches, emulate
 from trtforensics.bisection.precision.items import PrecisionItem
 from trtforensics.bisection.precision.repair.smallest import RepairSearch, solve
-from trtforensics.console.counting import counted, head_lines, listed
+from trtforensics.console.counting import counted, grouped, head_lines, listed
 from trtforensics.errors import SourceError
 from trtforensics.findings.models.quantization import needless_pairs
 from trtforensics.onnx_models.checked import CheckedModel
@@ -139,11 +139,12 @@ class QuantizationCost:
             f"Quantized: {counted(len(ranked), 'pair')} of Q and DQ, at the cost of {_shown(self.error)}",
             "  by relative L2 in FP32 against the model without them.",
             *(f"  {each.node} computes in floating point: {each.why}." for each in self.unpaired[:_SHOWN]),
-            *(f"  The Q/DQ before {each.node} {each.why}." for each in self.needless[:_SHOWN]),
             *head_lines(pairs, _SHOWN),
         ]
         if self.half:
             lines.append(f"  The fewest that halve it: leave out {listed(self.half, _SHOWN)}.")
+        for why, nodes in grouped(self.needless, lambda each: each.why).items():
+            lines.append(f"  The Q/DQ before {listed([each.node for each in nodes], _SHOWN)} {why}.")
         if self.stored_weights:
             lines.append(
                 f"  What constants lost that are stored as integers ({self.stored_weights}) cannot be seen here."
