@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
-from trtforensics.knowledge.table import NEWEST, OLDEST, known, minor, records, release, words
+from trtforensics.knowledge.table import NEWEST, OLDEST, known, minor, records, release, rows, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,6 +78,20 @@ def is_operator(name: str) -> bool:
     return any(support.operator == name for support in operators())
 
 
+@cache
+def letters_of(operator: str) -> tuple[str, ...]:
+    """Return the sizes of an operator's inputs by ONNX's standard, by ``sizes.tsv``.
+
+    A letter is one size in all of them, a digit that number, ``*`` the dimensions that are left.
+    """
+    return next((words(row["inputs"]) for row in rows("sizes") if row["operator"] == operator), ("*",))
+
+
+def is_shipped(name: str) -> bool:
+    """Whether a name is that of a plugin in TensorRT's own library, ``libnvinfer_plugin``."""
+    return any(row["name"] == name for row in rows("plugins"))
+
+
 def first_release_of(operator: str) -> Release | None:
     """Return the first release that imports an operator; None: none does, nothing is known, or it always was there."""
     first = next((row.first for row in operators() if row.operator == operator and row.imported), OLDEST)
@@ -119,6 +133,12 @@ class DlaOperator:
 def dla_operators() -> tuple[DlaOperator, ...]:
     """Return all rows of ``dla.tsv``, which speaks of TensorRT 8.5 and 8.6."""
     return records("dla", DlaOperator, first=release)
+
+
+@cache
+def dla_limits() -> tuple[Restriction, ...]:
+    """Return all rows of ``dla_limits.tsv``: what nodes have to be on DLA, in any release that has it."""
+    return records("dla_limits", Restriction, first=release, last=known, names=words)
 
 
 @dataclass(frozen=True, slots=True)

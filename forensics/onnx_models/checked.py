@@ -131,6 +131,11 @@ class CheckedModel(CheckedGraph):
                 twice += [name for name, count in Counter(names).items() if count > 1]
         return twice
 
+    @cached_property
+    def sparse(self) -> list[str]:
+        """The constants that are stored as sparse ones."""
+        return [each.values.name for graph in graphs(self.proto.graph) for each in graph.sparse_initializer]
+
     def undefined(self) -> list[tuple[CheckedNode | None, str]]:
         """Return nodes that read what nothing before them makes, with the tensor; None for an output of the model."""
         numbered = {id(node.proto): node for node in self.nodes}

@@ -70,14 +70,23 @@ class CheckedNode:
         schema = _schema(self.op, opset) if self.is_standard else None
         return 0 if schema is None else int(schema.since_version)
 
+    def differs(self, opset: int, known: int) -> bool:
+        """Whether the operator of a set has other attributes, defaults or inputs than that of an earlier ``known`` one.
+
+        Element types that were added since are no difference.
+        """
+        now, before = (_schema(self.op, version) if self.is_standard else None for version in (opset, known))
+        return opset > known and now is not None and (before is None or _signature(now) != _signature(before))
+
     def lacks(self, opset: int) -> list[str]:
         """Return the attributes and inputs that ONNX's operator wants and the node has not."""
         schema = _schema(self.op, opset) if self.is_standard else None
         if schema is None:
             return []
         given = {attribute.name for attribute in self.proto.attribute}
-        wanted = [each.name for place, each in enumerate(schema.inputs) if place < schema.min_input]
-        lost = [name for place, name in enumerate(wanted) if not "".join(self.proto.input[place : place + 1])]
+        optional, inputs = onnx.defs.OpSchema.FormalParameterOption.Optional, schema.inputs[: schema.min_input]
+        pairs = zip(inputs, [*self.proto.input, *[""] * len(inputs)], strict=False)
+        lost = [each.name for each, name in pairs if not name and each.option != optional]
         return [name for name, each in schema.attributes.items() if each.required and name not in given] + lost
 
     @property
@@ -89,7 +98,11 @@ class CheckedNode:
     @property
     def casts_to(self) -> str:
         """The element type that a Cast makes, by ONNX's name."""
-        return element_name(self.attribute("to") or 0)
+        return self.element("to")
+
+    def element(self, name: str) -> str:
+        """Return the element type that an attribute gives, by ONNX's name; ``UNDEFINED`` where it gives none."""
+        return element_name(self.attribute(name) or 0)
 
     def default(self, name: str) -> Any:  # noqa: ANN401 - of any of ONNX's types
         """Return the default of an attribute; None where there is none."""
@@ -277,6 +290,11 @@ def _schema(op: str, opset: int) -> onnx.defs.OpSchema | None:
         return onnx.defs.get_schema(op, opset)
     except onnx.defs.SchemaError:
         return None
+
+
+def _signature(schema: onnx.defs.OpSchema) -> object:
+    attributes = {(each.name, each.required, str(each.default_value)) for each in schema.attributes.values()}
+    return attributes, schema.min_input, *([each.name for each in of] for of in (schema.inputs, schema.outputs))
 
 
 def element_name(element: int) -> str:

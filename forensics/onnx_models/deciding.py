@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from trtforensics.knowledge.operators import letters_of
 from trtforensics.onnx_models.shapes import ShapeFault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -108,11 +109,46 @@ def shape_inputs(model: CheckedGraph) -> list[str]:
 def impossible(model: CheckedGraph, sizes: Mapping[str, Sizes]) -> ShapeFault | None:
     """Return the first node that does not take the sizes of its inputs, which inference lets pass."""
     for node in model.nodes:
-        before = sizes.get(node.proto.input[0]) if node.op in _JUDGES and node.proto.input else None
-        why = _JUDGES[node.op](model, node, before, sizes) if before else ""
+        before = sizes.get(node.proto.input[0]) if node.proto.input and node.is_standard else None
+        why = _of_other_sizes(node, before, sizes) if before else ""
+        if before and not why and node.op in _JUDGES:
+            why = _JUDGES[node.op](model, node, before, sizes)
         if why:
             return ShapeFault(node.proto.name, f"Error] {why}")
     return None
+
+
+_BEYOND = {"Flatten": 1, "OneHot": 1, "QuantizeLinear": 99, "DequantizeLinear": 99}
+"""How far ``axis`` may lie behind the last dimension; of Q/DQ TF187 tells."""
+
+
+def _of_other_sizes(node: CheckedNode, before: Sizes, sizes: Mapping[str, Sizes]) -> str:
+    """Judge ``axis``, and the inputs by their letters, where the first has as many dimensions as these."""
+    axis, rank = node.attribute("axis"), len(before)
+    more = _BEYOND.get(node.op, 0)
+    if isinstance(axis, int) and not -rank - more <= axis < rank + more:
+        return f"axis {axis} of {rank} dimensions"
+    terms = letters_of(node.op)
+    turned = bool(node.attribute("layout")) or node.attribute("batch_axis") == 0
+    return "" if turned or (not terms[0].endswith("*") and len(terms[0]) != rank) else _unified(node, terms, sizes)
+
+
+def _unified(node: CheckedNode, terms: Sequence[str], sizes: Mapping[str, Sizes], free: int | None = None) -> str:
+    """Return which letter has two sizes, or which input another rank, in words; ``free`` is a size that fits all."""
+    known: dict[str, int] = {}
+    for term, name in zip(terms, node.proto.input, strict=False):
+        shape = sizes.get(name)
+        if shape is None:
+            continue
+        if len(shape) != len(term) and not term.endswith("*"):
+            return f"an input of {len(shape)} dimensions, {len(term)} are wanted"
+        for letter, size in zip(term.rstrip("*"), shape, strict=False):
+            if size is None or size == free:
+                continue
+            wanted = int(letter) if letter.isdigit() else known.setdefault(letter, size)
+            if wanted != size:
+                return f"{letter} is {wanted} and {size}" if letter.isalpha() else f"{size} where {wanted} is wanted"
+    return ""
 
 
 def _reshaped(model: CheckedGraph, node: CheckedNode, before: Sizes, _: Mapping[str, Sizes]) -> str:
@@ -125,13 +161,15 @@ def _reshaped(model: CheckedGraph, node: CheckedNode, before: Sizes, _: Mapping[
     return f"{words}, of another number of elements" if (volume % known if -1 in target else volume - known) else ""
 
 
-def _windowed(_: CheckedGraph, node: CheckedNode, before: Sizes, sizes: Mapping[str, Sizes]) -> str:
+def _windowed(model: CheckedGraph, node: CheckedNode, before: Sizes, sizes: Mapping[str, Sizes]) -> str:
     """Judge the channels of a convolution, and a window that is larger than the padded input."""
     weights = sizes.get(node.proto.input[1], ()) if node.op == "Conv" and len(node.proto.input) > 1 else ()
     if weights and None not in {*weights[:2], before[1]}:
         groups = node.attribute("group") or 1
         if (weights[1] or 0) * groups != before[1] or (weights[0] or 0) % groups:
             return f"weights {'x'.join(map(str, weights))} in {groups} groups on {before[1]} channels"
+    if weights and (why := _unlike(model, node, before, sizes)):
+        return why
     window = node.attribute("kernel_shape") or weights[2:]
     if node.attribute("ceil_mode") or len(before) != len(window) + 2 or str(node.attribute("auto_pad"))[:4] == "SAME":
         return ""
@@ -143,21 +181,36 @@ def _windowed(_: CheckedGraph, node: CheckedNode, before: Sizes, sizes: Mapping[
     return ""
 
 
+def _unlike(_: CheckedGraph, node: CheckedNode, __: Sizes, sizes: Mapping[str, Sizes]) -> str:
+    """Judge ``kernel_shape`` of a convolution against its weights."""
+    window, stated = sizes.get(node.proto.input[1], ())[2:], node.attribute("kernel_shape")
+    unlike = stated and window and None not in window and list(stated) != list(window)
+    return f"kernel_shape {stated} beside weights of {'x'.join(map(str, window))}" if unlike else ""
+
+
 def _transposed(_: CheckedGraph, node: CheckedNode, before: Sizes, __: Mapping[str, Sizes]) -> str:
     order = node.attribute("perm") or range(len(before))
     return "" if sorted(order) == [*range(len(before))] else f"perm {order} of {len(before)} dimensions"
 
 
 def _divided(_: CheckedGraph, node: CheckedNode, before: Sizes, __: Mapping[str, Sizes]) -> str:
-    block = node.attribute("blocksize" if "Depth" in node.op else "num_groups") or 1
+    block = node.attribute("blocksize") or 1
     parts = {"DepthToSpace": block * block}.get(node.op, block)
     sizes = before[2:] if node.op == "SpaceToDepth" else before[1:2]
     return next((f"{size} elements in parts of {parts}" for size in sizes if size is not None and size % parts), "")
 
 
-def _scaled(_: CheckedGraph, node: CheckedNode, before: Sizes, sizes: Mapping[str, Sizes]) -> str:
+_BY_CHANNELS = 21
+"""The operator set from which on GroupNormalization has a scale for each channel, not for each group."""
+
+
+def _scaled(model: CheckedGraph, node: CheckedNode, before: Sizes, sizes: Mapping[str, Sizes]) -> str:
     """Judge the lengths of scale and bias of a normalisation."""
-    wanted = before[1:2] if node.op == "InstanceNormalization" else before
+    wanted, groups = before, node.attribute("num_groups")
+    if groups:
+        if (before[1] or 0) % groups:
+            return f"{before[1]} elements in parts of {groups}"
+        wanted = before[1:2] if model.opset >= _BY_CHANNELS else (groups,)
     for each in (sizes.get(name, ()) for name in node.proto.input[1:]):
         pairs = zip(reversed(each), reversed(wanted), strict=False)
         if any(None not in pair and pair[0] not in {1, pair[1]} for pair in pairs):
@@ -165,14 +218,17 @@ def _scaled(_: CheckedGraph, node: CheckedNode, before: Sizes, sizes: Mapping[st
     return ""
 
 
-def _channelled(_: CheckedGraph, node: CheckedNode, before: Sizes, sizes: Mapping[str, Sizes]) -> str:
-    weights = sizes.get(node.proto.input[1], (None,))
-    unlike = None not in {weights[0], before[1]} and weights[0] != before[1]
-    return f"weights of {weights[0]} channels on {before[1]}" if unlike else ""
+def _sliced_at(_: CheckedGraph, node: CheckedNode, __: Sizes, sizes: Mapping[str, Sizes]) -> str:
+    """Judge how many starts, ends, axes and steps a Slice has."""
+    counts = [size for name in node.proto.input[1:] for size in sizes.get(name, ())]
+    return f"{counts} starts, ends, axes and steps" if len({*counts} - {None}) > 1 else ""
 
 
 def _split(_: CheckedGraph, node: CheckedNode, before: Sizes, __: Mapping[str, Sizes]) -> str:
     parts, size = len(node.proto.output), before[node.attribute("axis") or 0]
+    wanted = node.attribute("num_outputs") or parts
+    if wanted != parts or (size is not None and -(size // -wanted) * (wanted - 1) > size):
+        return f"num_outputs is {wanted}, for {parts} outputs of {size or 'unknown'} elements"
     is_given = len(node.proto.input) > 1 or node.attribute("split") or node.attribute("num_outputs")
     return "" if is_given or size is None or size % parts == 0 else f"{size} elements in {parts} equal parts"
 
@@ -186,24 +242,34 @@ def _padded(model: CheckedGraph, node: CheckedNode, before: Sizes, _: Mapping[st
 
 def _summed(_: CheckedGraph, node: CheckedNode, __: Sizes, sizes: Mapping[str, Sizes]) -> str:
     """Judge the sizes that the letters of an equation have."""
-    known: dict[str, int] = {}
     terms = str(node.attribute("equation")).replace(" ", "").split("->")[0].split(",")
-    for term, name in zip(terms, node.proto.input, strict=False):
-        for letter, size in zip(term, sizes.get(name, ()), strict=False) if term.isalpha() else ():
-            if size not in {None, 1} and known.setdefault(letter, size or 0) != size:
-                return f"{letter} is {known[letter]} and {size}"
-    return ""
+    return _unified(node, terms, sizes, free=1) if all(term.isalpha() for term in terms) else ""
+
+
+def _taken(model: CheckedGraph, node: CheckedNode, before: Sizes, _: Mapping[str, Sizes]) -> str:
+    count, axis = model.values(node.proto.input[-1]), node.attribute("axis")
+    size = before[-1 if axis is None else axis]
+    many = count is not None and size is not None and len(node.proto.input) > 1 and (count > size).any()
+    return f"{count} values of {size}" if many else ""
+
+
+def _of_one_rank(_: CheckedGraph, node: CheckedNode, before: Sizes, sizes: Mapping[str, Sizes]) -> str:
+    ranks = {len(sizes[name]) for name in node.proto.input[1:] if name in sizes} - {len(before)}
+    return f"an input of {min(ranks)} dimensions beside {len(before)}" if ranks else ""
 
 
 _JUDGES: Mapping[str, Callable[[CheckedGraph, CheckedNode, Sizes, Mapping[str, Sizes]], str]] = {
-    "ConvTranspose": _channelled,
+    "ConvTranspose": _unlike,
     "Einsum": _summed,
     "Pad": _padded,
     "Reshape": _reshaped,
+    "Slice": _sliced_at,
     "Split": _split,
     "Transpose": _transposed,
+    "TopK": _taken,
+    **dict.fromkeys(("GatherElements", "Scatter", "ScatterElements"), _of_one_rank),
     **dict.fromkeys(("Conv", "MaxPool", "AveragePool", "LpPool"), _windowed),
-    **dict.fromkeys(("InstanceNormalization", "LayerNormalization"), _scaled),
-    **dict.fromkeys(("DepthToSpace", "SpaceToDepth", "GroupNormalization"), _divided),
+    **dict.fromkeys(("GroupNormalization", "LayerNormalization", "PRelu"), _scaled),
+    **dict.fromkeys(("DepthToSpace", "SpaceToDepth"), _divided),
 }
 """What is wrong with the sizes of a node's inputs, in words."""

@@ -166,6 +166,7 @@ def _restrictions() -> Iterator[Row]:
     )
 
     yield from _whole_nodes()
+    yield from _checked_by_the_importer()
 
 
 def _whole_nodes() -> Iterator[Row]:
@@ -211,6 +212,50 @@ def _whole_nodes() -> Iterator[Row]:
         model(node("ScatterElements", "x i u", "y", reduction=word), inputs=square, **rows) for word in ("add", "none")
     )
     yield "a reduction that is ignored", "TF173", added, put, *old
+
+
+def _checked_by_the_importer() -> Iterator[Row]:
+    """Yield uses that assertions of the importer end, and uses beside them that it takes."""
+    code = "TF171"
+    begins: dict[str, Any] = {"b": np.zeros(2, np.int64), "e": np.full(2, 2)}
+    yield "axes twice", code, *(model(node("Slice", "x b e a", "y"), a=np.array([1, n]), **begins) for n in (1, 2))
+    counts = [model(node("Slice", "x b e a", "y"), a=np.arange(n), **begins) for n in (3, 2)]
+    yield "starts and axes", "TF179", *counts
+    scales: dict[str, Any] = {"s": np.full(2, 2, np.float32)}
+    sizes = [model(node("Resize", "x - s", "y", axes=[2, n]), opset=18, **scales) for n in (2, 3)]
+    yield "axes of a Resize twice", code, *sizes
+    gates: dict[str, Any] = {"w": np.ones((2, 12, 8), np.float32), "r": np.ones((2, 12, 4), np.float32)}
+    both = [
+        model(
+            node("GRU", "x w r", "y", hidden_size=4, direction="bidirectional", activations=["Sigmoid", "Tanh", *each]),
+            inputs={"x": (FLOAT, (3, 2, 8))},
+            **gates,
+        )
+        for each in (["Sigmoid", "Relu"], ["Sigmoid", "Tanh"])
+    ]
+    yield "activations of both directions", code, *both
+    lengths = [
+        model(node("ReverseSequence", "x l", "y", batch_axis=n, time_axis=0), l=np.ones(4, np.int64)) for n in (0, 1)
+    ]
+    yield "one axis for both", code, *lengths
+    regions: dict[str, Any] = {"r": np.ones((3, 4), np.float32), "b": np.zeros(3, np.int64)}
+    yield "sampling ratio", code, *(model(node("RoiAlign", "x r b", "y", sampling_ratio=n), **regions) for n in (-1, 2))
+    doubles = [
+        model(node("RandomNormalLike", "x", "r", dtype=n), node("Cast", "r", "y", to=FLOAT))
+        for n in (TensorProto.DOUBLE, TensorProto.FLOAT16)
+    ]
+    yield "random DOUBLE", code, *doubles, "--target", "10.1"
+    then, other = (
+        helper.make_graph([node(op, "x", op)], op, [], [helper.make_tensor_value_info(op, FLOAT, None)])
+        for op in ("Neg", "Abs")
+    )
+    conditions = [
+        model(node("If", "c", "y", then_branch=then, else_branch=other), inputs={**_IMAGE, "c": (TensorProto.BOOL, n)})
+        for n in ((2,), (1,))
+    ]
+    yield "two conditions", code, *conditions
+    wide = [model(node("MatMul", "x z", "y"), inputs={"x": (FLOAT, (n, 1)), "z": (FLOAT, (1, n))}) for n in (65536, 64)]
+    yield "too many elements", code, *wide, "--target", "8.6"
 
 
 def _looped(op: str) -> onnx.ModelProto:
@@ -335,6 +380,49 @@ def _sizes() -> Iterator[Row]:
         for n in (3, 4)
     ]
     yield "equal parts", "TF179", *parts
+    yield from _agreeing()
+
+
+def _agreeing() -> Iterator[Row]:
+    """Yield inputs of a node whose sizes do not agree."""
+    letters: dict[str, Any] = {"s": (FLOAT, (1, 1, 6))}
+    boxes = [
+        model(node("NonMaxSuppression", "x s k", "y"), inputs={"x": (FLOAT, (1, 6, n)), **letters}, k=np.array([3]))
+        for n in (5, 4)
+    ]
+    yield "sizes of boxes", "TF179", *boxes
+    yield "a bias", "TF179", *(model(node("Conv", "x w b", "y"), w=_KERNEL, b=np.ones(n, np.float32)) for n in (5, 4))
+    kernels = [model(node("Conv", "x w", "y", kernel_shape=[n, n]), w=_KERNEL) for n in (5, 3)]
+    yield "kernel_shape", "TF179", *kernels
+    axes = [model(node("LayerNormalization", "x s", "y", axis=n), s=np.ones(8, np.float32)) for n in (4, -1)]
+    yield "axis out of range", "TF179", *axes
+    ranks = [
+        model(node("ScatterElements", "x i u", "y"), i=np.zeros(n, np.int64), u=np.ones(n, np.float32))
+        for n in ((1, 8), (1, 4, 8, 8))
+    ]
+    yield "indices of another rank", "TF179", *ranks
+    tops = [_top(n) for n in (9001, 100)]
+    yield "more than there are", "TF179", *tops, "--target", "10.0"
+    groups = [
+        model(node("GroupNormalization", "x s s", "y", num_groups=2), opset=18, s=np.ones(n, np.float32))
+        for n in (4, 2)
+    ]
+    yield "scales of groups", "TF179", *groups
+    chunks = [
+        model(
+            node("Split", "x", "y z v w", axis=0, num_outputs=4),
+            inputs={"x": (FLOAT, (n,))},
+            outputs=dict.fromkeys("yzvw", (FLOAT, None)),
+            opset=18,
+        )
+        for n in (5, 7)
+    ]
+    yield "a chunk below zero", "TF179", *chunks
+    places = [
+        model(node("ScatterND", "x i u", "y"), inputs={"x": (FLOAT, (4, 8))}, i=np.array([[0, n]]), u=np.float32([1]))
+        for n in (8, -8)
+    ]
+    yield "second index out of range", "TF179", *places
     sums = [
         model(node("Einsum", "x z", "y", equation="ij,kj->ik"), inputs={"x": (FLOAT, (3, 4)), "z": (FLOAT, (5, n))})
         for n in (6, 4)
@@ -434,6 +522,12 @@ def _structure() -> Iterator[Row]:
     )
     lost.graph.initializer[0].external_data.add(key="location", value="nowhere.bin")
     yield "missing data", "TF183", lost, plain
+    dense, thin = (model(node("Add", "x w", "y"), **each) for each in ({"w": np.ones(8, np.float32)}, {}))
+    ones = numpy_helper.from_array(np.ones(2, np.float32), "w")
+    thin.graph.sparse_initializer.append(
+        helper.make_sparse_tensor(ones, numpy_helper.from_array(np.array([1, 3])), [8])
+    )
+    yield "sparse constant", "TF184", thin, dense
 
 
 def _weighted(axis: int) -> onnx.ModelProto:
@@ -470,9 +564,49 @@ def _quantisation() -> Iterator[Row]:
     yield "Q/DQ on one input", "TF198", _convolutions([True]), _convolutions([False])
     softmax = model(*_convolutions([True]).graph.node[:2], node("Softmax", "d0", "y"), s=np.float32(0.1), z=np.int8(0))
     yield "Q/DQ that converts", "TF198", softmax, good
+    early = ("--target", "10.1")
+    yield "INT4 in odd rows", "TF171", _packed(7, (8,), axis=0), _packed(8, (8,)), *early
+    yield "two blocked dimensions", "TF187", _packed(8, (2, 2)), _packed(8, (8, 2)), *early
+    typed = [
+        model(
+            node("QuantizeLinear", "x s z", "q", output_dtype=element),
+            node("DequantizeLinear", "q s z", "y"),
+            opset=21,
+            s=np.float32(0.1),
+            z=np.int8(0),
+        )
+        for element in (TensorProto.FLOAT8E4M3FN, TensorProto.INT8)
+    ]
+    yield "two types of a result", "TF187", *typed, *early
     fp16 = ("--target", "8.6", "--fp16")
     yield "Q/DQ that is not allowed", "TF174", good, model(node("Neg", "x", "y")), *fp16
     yield "an island", "TF189", _convolutions([True, True, False]), _convolutions([True, True, True])
+
+
+def _packed(width: int, scales: tuple[int, ...], axis: int = 1) -> onnx.ModelProto:
+    more = {"block_size": 4} if len(scales) > 1 else {}
+    whole = model(
+        node("DequantizeLinear", "w s", "d", axis=axis, **more),
+        node("Add", "x d", "y"),
+        inputs={"x": (FLOAT, (8, width))},
+        opset=21,
+        s=np.full(scales, 0.1, np.float32),
+    )
+    whole.graph.initializer.append(helper.make_tensor("w", TensorProto.INT4, [8, width], [1] * 8 * width))
+    return whole
+
+
+def residual(other: str) -> onnx.ModelProto:
+    """Return a product in 8 bits to which ``x`` or its quantised ``d`` is added."""
+    pairs = [
+        [
+            node("QuantizeLinear", f"{name} s z", f"{to}q", f"/q{to}"),
+            node("DequantizeLinear", f"{to}q s z", to, f"/{to}"),
+        ]
+        for name, to in (("x", "d"), ("w", "v"), ("a", "y"))
+    ]
+    sums = node("Conv", "d v", "c", pads=[1] * 4), node("Add", f"c {other}", "a")
+    return model(*pairs[0], *pairs[1], *sums, *pairs[2], w=_KERNEL, s=np.float32(0.1), z=np.int8(0))
 
 
 def _convolutions(quantised: Sequence[bool]) -> onnx.ModelProto:
@@ -504,6 +638,10 @@ def _targets() -> Iterator[Row]:
     product, weights = node("MatMul", "x w", "y"), np.ones((8, 8), np.float32)
     moving = model(product, inputs={**rows, "w": (FLOAT, (8, 8))})
     yield "product without constant", "TF195", moving, model(product, inputs=rows, w=weights), *dla
+    windows = [model(node("MaxPool", "x", "y", kernel_shape=[n, n], pads=[1] * 4)) for n in (9, 8)]
+    yield "window on DLA", "TF195", *windows, *dla
+    strides = [model(node("Conv", "x w", "y", strides=[n, n]), w=_KERNEL) for n in (9, 8)]
+    yield "stride on DLA", "TF195", *strides, *dla
     early = ("--target", "8.5", *dla[2:])
     yield "DLA too early", "TF195", model(node("Sin", "x", "y")), model(node("Abs", "x", "y")), *early
     large = model(node("Add", "x z", "y"), inputs={"x": (FLOAT, (64, 1024, 2048)), "z": (FLOAT, (64, 1024, 2048))})

@@ -16,11 +16,12 @@ from trtforensics.engines.requests import allows, strongly_typed
 from trtforensics.findings.finding import Confidence, Observation, Step
 from trtforensics.findings.models.operators import release_of
 from trtforensics.findings.models.quantization import NORMALISATIONS, placements
+from trtforensics.findings.models.restrictions import refusal
 from trtforensics.findings.models.seen import by_reason, head, of_nodes
 from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import trtforensics
 from trtforensics.findings.target import profile_of
-from trtforensics.knowledge.operators import dla_operators, operator_support
+from trtforensics.knowledge.operators import dla_limits, dla_operators, operator_support
 from trtforensics.knowledge.table import minor
 
 if TYPE_CHECKING:
@@ -109,8 +110,9 @@ def _off_dla(model: CheckedModel, node: CheckedNode, version: Release) -> str:
         return "on DLA only once other operators stand in its place" if row.runs == "rewritten" else "not on DLA"
     if row.first > version:
         return f"on DLA from TensorRT {'.'.join(map(str, row.first))} on"
-    constant = node.op not in _PRODUCTS or model.is_static(node.proto.input[1])
-    return "" if constant else "on DLA with a constant as its second input alone"
+    if node.op in _PRODUCTS and not model.is_static(node.proto.input[1]):
+        return "on DLA with a constant as its second input alone"
+    return next((why for row in dla_limits() if row.operator == node.op and (why := refusal(model, node, row))), "")
 
 
 _LARGEST_HEAD = 256

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Confidence, Severity
 from trtforensics.findings.models.restrictions import refusal
 from trtforensics.findings.models.seen import by_operator, by_reason, how_many, of_nodes, repair
 from trtforensics.findings.rule import explained
-from trtforensics.knowledge.operators import first_release_of, is_operator, operator_support, restrictions_of, taken_as
+from trtforensics.knowledge.operators import (
+    first_release_of,
+    is_operator,
+    is_shipped,
+    operator_support,
+    restrictions_of,
+    taken_as,
+)
 from trtforensics.knowledge.platforms import stack_of
 from trtforensics.knowledge.table import NEWEST
 
@@ -28,6 +36,8 @@ _NOT_IN_RTX = frozenset({"DeformConv", "NonZero"})
 """What TensorRT imports, and TensorRT-RTX 1.7.1 takes for a plugin that it does not find."""
 _MOST_DIMENSIONS = 8
 """Dims::MAX_DIMS in NvInferRuntimeBase.h of all releases."""
+_MOST_ELEMENTS, _LARGE = 2**31 - 1, (10, 0)
+"""Elements of a tensor before a release (NVIDIA/TensorRT#1948, #3815)."""
 
 
 def release_of(case: Case) -> tuple[int, ...]:
@@ -103,6 +113,11 @@ def _refusals(case: Case, node: CheckedNode) -> Iterator[str]:
     yield _mixed(case.checked, node, release_of(case))
     most = max((case.checked.rank(name) or 0 for name in (*node.proto.input, *node.proto.output)), default=0)
     yield f"a tensor of {most} dimensions, {_MOST_DIMENSIONS} are the most" if most > _MOST_DIMENSIONS else ""
+    volume = max(
+        (prod(size or 1 for size in case.checked.sizes.get(name, ())) for name in node.proto.output), default=0
+    )
+    narrow = volume > _MOST_ELEMENTS and release_of(case) < _LARGE
+    yield f"a tensor of {volume:,} elements, {_MOST_ELEMENTS:,} are the most" if narrow else ""
 
 
 def _mixed(model: CheckedModel, node: CheckedNode, version: tuple[int, ...]) -> str:
@@ -117,13 +132,11 @@ def plugin_wanted(case: Case) -> Iterator[Observation]:
     """Name the operators that no table of imported operators has, with their domains."""
     for op, nodes in by_operator([node for node in case.checked.nodes if not is_operator(node.op)]).items():
         domain = f" of the domain {nodes[0].proto.domain}" if not nodes[0].is_standard else ""
-        yield of_nodes(
-            case,
-            nodes,
-            f"{how_many(nodes, op)}{domain} {'need' if len(nodes) > 1 else 'needs'} a plugin of that name: {{nodes}}",
-            settle="Whether a library that the build loads registers that plugin",
-            same_as=op,
-        )
+        title = f"{how_many(nodes, op)}{domain} {'need' if len(nodes) > 1 else 'needs'} a plugin of that name"
+        shipped = is_shipped(op)
+        title += ", which TensorRT's own library has: {nodes}" if shipped else ": {nodes}"
+        settle = "Whether a library that the build loads registers that plugin"
+        yield of_nodes(case, nodes, title, severity=Severity.NOTE if shipped else None, settle=settle, same_as=op)
     foreign = [node for node in case.checked.nodes if not node.is_standard and is_operator(node.op)]
     for op, nodes in by_operator(foreign).items():
         other = sorted({name for node in nodes for name in node.unknown_attributes})
@@ -147,6 +160,12 @@ _OF_ONE_TYPE = {*_ARITHMETIC, "MatMul", "Concat", "Conv"}
 _ELEMENTWISE = {*_ARITHMETIC, "Pow", "And", "Or", "Xor"}
 
 
+def _known_set(case: Case, node: CheckedNode, stated: int) -> int:
+    """Return the operator set as of which the parser reads an operator: the release's, or a later one."""
+    later = (int(row.value) for row in restrictions_of(node.op, _for_uses(case)) if row.must == "of-set")
+    return max((stated, *later))
+
+
 @explained("TF173")
 def newer_operator_set(case: Case) -> Iterator[Observation]:
     """Name operators that broadcast as before set 7, that changed after the last set known, or lose an attribute."""
@@ -162,7 +181,8 @@ def newer_operator_set(case: Case) -> Iterator[Observation]:
     if case.version.rtx:
         return
     known = next((stack.opset[-1] for stack in stack_of(release_of(case)) if stack.opset), case.checked.opset)
-    changed = [node for node in case.checked.nodes if node.since(case.checked.opset) > known]
+    opset = case.checked.opset
+    changed = [node for node in case.checked.nodes if node.differs(opset, _known_set(case, node, known))]
     for op, nodes in by_operator(changed).items():
         support = operator_support(op, case.version.numbers)
         if support is None or support.imported:

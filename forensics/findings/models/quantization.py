@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from trtforensics.findings.case import Case
     from trtforensics.onnx_models.checked import CheckedModel
-    from trtforensics.onnx_models.checked_graph import CheckedNode
+    from trtforensics.onnx_models.checked_graph import CheckedNode, Values
 
 _QUANTIZE, _DEQUANTIZE = "QuantizeLinear", "DequantizeLinear"
 _COMPUTE = {"Conv", "ConvTranspose", "Gemm", "MatMul"}
@@ -35,30 +35,51 @@ def wrong_scales(case: Case) -> Iterator[Observation]:
     """Name the nodes whose scale is NaN, infinite, or of another length than its axis; TF171 says the rest."""
     model = case.checked
     for node in model.nodes:
-        if node.op in {_QUANTIZE, _DEQUANTIZE} and len(node.proto.input) > _SCALE:
-            scale = model.values(node.proto.input[_SCALE], whole=True)
-            sizes = model.sizes.get(node.proto.input[0])
-            if scale is None or scale.dtype.kind != "f":
-                continue
-            points = model.values(node.proto.input[2], whole=True) if len(node.proto.input) > _SCALE + 1 else None
-            if points is not None and points.size != scale.size:
-                yield of_nodes(case, [node], f"{{nodes}} has {scale.size} scales and {points.size} zero points")
-            elif not np.isfinite(scale).all():
-                yield of_nodes(case, [node], "The scale of {nodes} is NaN or infinite")
-            elif scale.ndim == 1 and scale.size > 1 and sizes:
-                axis = node.attribute("axis")
-                place = 1 if axis is None else int(axis)
-                size = sizes[place] if -len(sizes) <= place < len(sizes) else None
-                if not -len(sizes) <= place < len(sizes):
-                    yield of_nodes(case, [node], f"The axis {place} of {{nodes}} is none of {len(sizes)} dimensions")
-                elif size not in {None, scale.size}:
-                    title = f"{{nodes}} has {scale.size} scales where its axis {place} has {size} channels"
-                    yield of_nodes(case, [node], title)
-                elif (wanted := _channels(model, node)) is not None and place % len(sizes) != wanted % len(sizes):
-                    title = f"{{nodes}} has a scale for each place of axis {place}, output channels are axis {wanted}"
-                    settle = "Whether the build runs what reads it in INT8"
-                    severity = Severity.WARNING
-                    yield of_nodes(case, [node], title, severity=severity, settle=settle)
+        if node.op not in {_QUANTIZE, _DEQUANTIZE} or len(node.proto.input) <= _SCALE:
+            continue
+        scale = model.values(node.proto.input[_SCALE], whole=True)
+        is_known = scale is not None and scale.dtype.kind == "f"
+        if why := _of_another_type(model, node) or (_misfit(model, node, scale) if is_known else ""):
+            yield of_nodes(case, [node], why)
+        elif is_known and scale.ndim == 1 and scale.size > 1 and (sizes := model.sizes.get(node.proto.input[0])):
+            place, wanted = _axis(node), _channels(model, node)
+            if wanted is not None and place % len(sizes) != wanted % len(sizes):
+                title = f"{{nodes}} has a scale for each place of axis {place}, output channels are axis {wanted}"
+                settle = "Whether the build runs what reads it in INT8"
+                yield of_nodes(case, [node], title, severity=Severity.WARNING, settle=settle)
+
+
+def _axis(node: CheckedNode) -> int:
+    axis = node.attribute("axis")
+    return 1 if axis is None else int(axis)
+
+
+def _of_another_type(model: CheckedModel, node: CheckedNode) -> str:
+    """Return that ``output_dtype`` is not the type of the zero points, in words."""
+    point = model.type_of(node.proto.input[2]) if node.op == _QUANTIZE and len(node.proto.input) > _SCALE + 1 else ""
+    stated = node.element("output_dtype")
+    unlike = "UNDEFINED" not in {stated, point} and point not in {"", stated}
+    return f"{{nodes}} has output_dtype {stated} and a zero point of {point}" if unlike else ""
+
+
+def _misfit(model: CheckedModel, node: CheckedNode, scale: Values) -> str:
+    """Return what is wrong with the values, the number or the blocks of scales, in words."""
+    sizes, axis = model.sizes.get(node.proto.input[0]), _axis(node)
+    points = model.values(node.proto.input[2], whole=True) if len(node.proto.input) > _SCALE + 1 else None
+    if points is not None and points.size != scale.size:
+        return f"{{nodes}} has {scale.size} scales and {points.size} zero points"
+    if not np.isfinite(scale).all():
+        return "The scale of {nodes} is NaN or infinite"
+    if scale.size == 1 or not sizes:
+        return ""
+    if scale.ndim == 1 and not -len(sizes) <= axis < len(sizes):
+        return f"The axis {axis} of {{nodes}} is none of {len(sizes)} dimensions"
+    if scale.ndim == 1 and sizes[axis] not in {None, scale.size}:
+        return f"{{nodes}} has {scale.size} scales where its axis {axis} has {sizes[axis]} channels"
+    blocks = [size % count for size, count in zip(sizes, scale.shape, strict=False) if size not in {None, count}]
+    shapes = " and ".join("x".join(map(str, each)) for each in (scale.shape, sizes))
+    wrong = scale.ndim > 1 and (scale.ndim != len(sizes) or blocks not in ([], [0]))
+    return f"The scales and the values of {{nodes}} are {shapes}: blocks are along one dimension" if wrong else ""
 
 
 def _channels(model: CheckedModel, node: CheckedNode) -> int | None:
@@ -125,6 +146,18 @@ def _quantised(model: CheckedModel, tensor: str) -> bool:
     return maker is not None and maker.op == _DEQUANTIZE
 
 
+def _adds_unquantised(model: CheckedModel, node: CheckedNode) -> bool:
+    """Whether a computed tensor without Q/DQ is added to a product in 8 bits, and the sum is quantised."""
+    makers = [model.makers.get(name) for name in node.proto.input]
+    products = [maker for maker in makers if maker is not None and maker.op in _COMPUTE]
+    eights = [all(_quantised(model, name) for name in product.proto.input[:2]) for product in products]
+    others = [name for name in node.proto.input if model.makers.get(name) not in products]
+    plain = any(name not in model.constants and not _quantised(model, name) for name in others)
+    readers = model.readers.get(node.proto.output[0], ())
+    behind = (each.op for reader in readers for each in (reader, *model.readers.get(reader.proto.output[0], ())))
+    return eights == [True] and plain and _QUANTIZE in behind
+
+
 def placements(case: Case) -> Iterator[Observation]:
     """Forecast which products stay in floating point for want of Q/DQ, and which Q/DQ end fusions or only convert."""
     model = case.checked
@@ -134,6 +167,10 @@ def placements(case: Case) -> Iterator[Observation]:
         if half:
             title = f"Forecast: {{nodes}} in floating point: Q/DQ on one input alone, {words}"
             yield of_nodes(case, half, title, settle="The types of these layers in a build", same_as=words)
+    sums = [node for node in model.nodes if node.op == "Add" and _adds_unquantised(model, node)]
+    if sums:
+        title = "Forecast: {nodes} in floating point: the other addend of a quantised product has no Q/DQ"
+        yield of_nodes(case, sums, title, settle="The types of these layers in a build", same_as="residual")
     for words, nodes in needless_pairs(model).items():
         yield of_nodes(case, nodes, f"Forecast: the Q/DQ before {{nodes}} {words}", settle="A build", same_as=words)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from trtforensics.knowledge.operators import taken_as
 from trtforensics.knowledge.table import NEWEST
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from trtforensics.knowledge.operators import Restriction
     from trtforensics.onnx_models.checked import CheckedModel
@@ -45,26 +46,41 @@ def _each(value: Any) -> list[str]:  # noqa: ANN401 - of any of ONNX's types
     return list(map(str, value)) if isinstance(value, (list, tuple)) else [str(value)]
 
 
-_ELEMENTS: Mapping[int, str] = {1: "FP32", 10: "FP16", 16: "BF16"}
+_ELEMENTS: Mapping[int, str] = {1: "FP32", 3: "INT8", 10: "FP16", 16: "BF16", 17: "FP8", 22: "INT4", 23: "FP4"}
 """Types that an attribute names by ONNX's numbers."""
 
 _ATTRIBUTES: Mapping[str, Callable[[Any, Any, Restriction], bool]] = {
     "absent": lambda value, default, _: value != default,
+    "at-least": lambda value, _, row: float(value) < float(row.value),
+    "distinct": lambda value, *_: len({*value}) < len(value),
     "equal": lambda value, _, row: bool({*_each(value)} - {row.value}),
     "in": lambda value, _, row: str(value) not in row.value.split(),
     "symmetric": lambda value, *_: list(value[: len(value) // 2]) != list(value[len(value) // 2 :]),
-    "type": lambda value, _, row: _ELEMENTS.get(int(value), "") not in row.value.split(),
+    "type": lambda value, default, row: value != default and _ELEMENTS.get(value, "") not in row.value.split(),
+    "within": lambda value, _, row: not _is_within(map(int, _each(value)), row),
 }
 """Whether a value breaks the restriction."""
 
-_WORDS = {"absent": "not be", "equal": "be ", "in": "be one of ", "symmetric": "be symmetric", "type": "be "}
+_WORDS = {
+    "absent": "not be",
+    "at-least": "be at least ",
+    "distinct": "name no axis twice",
+    "equal": "be ",
+    "in": "be one of ",
+    "symmetric": "be symmetric",
+    "type": "be ",
+    "within": "be within ",
+}
+
+
+def _is_within(numbers: Iterable[int | None], row: Restriction) -> bool:
+    low, _, high = row.value.partition("-")
+    return all(number is None or int(low) <= number <= int(high or low) for number in numbers)
 
 
 def _rank(model: CheckedModel, tensor: str, row: Restriction) -> str:
     rank = model.rank(tensor)
-    low, _, high = row.value.partition("-")
-    fits = rank is None or int(low) <= rank <= int(high or low)
-    return "" if fits else f"has {rank} dimensions, it must have {row.value.replace('-', ' to ')}"
+    return "" if _is_within([rank], row) else f"has {rank} dimensions, it must have {row.value.replace('-', ' to ')}"
 
 
 def _type(model: CheckedModel, tensor: str, row: Restriction) -> str:
@@ -80,6 +96,17 @@ def _type_of(model: CheckedModel, tensor: str) -> str:
     return taken_as(element, NEWEST) if element != "DOUBLE" else "FP64"
 
 
+def _single(model: CheckedModel, tensor: str, _: Restriction) -> str:
+    sizes = model.sizes.get(tensor, (None,))
+    count = prod(size or 0 for size in sizes)
+    return "" if None in sizes or count == 1 else f"has {count:,} elements, it must have one"
+
+
+def _window(model: CheckedModel, tensor: str, row: Restriction) -> str:
+    window = model.sizes.get(tensor, ())[2:]
+    return "" if _is_within(window, row) else f"is a window of {'x'.join(map(str, window))}, {row.value} are taken"
+
+
 def _static(model: CheckedModel, tensor: str, _: Restriction) -> str:
     return "is dynamic, it must be of fixed size" if None in model.sizes.get(tensor, ()) else ""
 
@@ -89,6 +116,7 @@ def _constant(model: CheckedModel, tensor: str, _: Restriction) -> str:
 
 
 _NUMBERS: Mapping[str, tuple[Callable[[Any, str], Any], str]] = {
+    "distinct": (lambda numbers, _: np.unique(numbers).size < numbers.size, "names an axis twice"),
     "below": (lambda numbers, most: ~(numbers <= float(most)), "is {most:,}, it must be at most {value}"),
     "equal": (lambda numbers, wanted: numbers != float(wanted), "is not {value}, it must be"),
     "positive": (lambda numbers, _: ~(numbers > 0), "has {count:,} values that are not positive"),
@@ -116,8 +144,10 @@ _TENSORS: Mapping[str, Judge] = {
     "not-constant": lambda model, tensor, _: "is constant, which it must not be" if tensor in model.constants else "",
     "not-type": _type,
     "rank": _rank,
+    "single": _single,
     "static": _static,
     "type": _type,
+    "window": _window,
 }
 """What breaks the restriction, in words."""
 
@@ -181,8 +211,22 @@ def _pads_outwards(model: CheckedModel, node: CheckedNode) -> bool:
     )
 
 
+def _turns_otherwise(_: CheckedModel, node: CheckedNode) -> bool:
+    """Whether both directions of a recurrent layer have activations, or numbers of these, of their own."""
+    given = [node.attribute(name) or [] for name in ("activations", "activation_alpha", "activation_beta")]
+    both = node.attribute("direction") == "bidirectional"
+    return both and any(each[: len(each) // 2] != each[len(each) // 2 :] for each in given)
+
+
+def _is_odd(model: CheckedModel, node: CheckedNode) -> bool:
+    packed = (name for name in (node.proto.input[0], node.proto.output[0]) if _type_of(model, name) == "INT4")
+    sizes = (model.sizes.get(name) for name in packed)
+    return any(each and (each[-1] or 0) % 2 for each in sizes)
+
+
 _NODES: Mapping[str, Callable[[CheckedModel, CheckedNode], bool]] = {
     "keeps-shape": _grows,
+    "even-rows": _is_odd,
     "last-2": partial(_scales_more, "cubic", 2),
     "last-3": partial(_scales_more, "linear", 3),
     "lower-case": lambda _, node: str(node.attribute("equation")) != str(node.attribute("equation")).lower(),
@@ -191,7 +235,9 @@ _NODES: Mapping[str, Callable[[CheckedModel, CheckedNode], bool]] = {
     "padded": _pads_outwards,
     "plain-equation": _is_not_plain,
     "rounds-down": _rounds_otherwise,
+    "same-directions": _turns_otherwise,
     "squeezable": _cannot_squeeze,
+    "two-axes": lambda _, node: _setting(node, "batch_axis") == _setting(node, "time_axis"),
     "unbatched": lambda model, node: [1, 2] < [model.rank(name) or 0 for name in node.proto.input] < [2],
     "whole": lambda model, node: not node.attribute("fmod") and "F" in _type_of(model, node.proto.input[0]),
 }

@@ -7,6 +7,8 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from trtforensics.console.counting import MEBIBYTE, counted, listed
 from trtforensics.engines.requests import allows, strongly_typed
 from trtforensics.findings.finding import Confidence, Observation, Severity
@@ -61,6 +63,8 @@ def invalid_graph(case: Case) -> Iterator[Observation]:
     yield from _outputs(case)
     lacking = ((node, ", ".join(node.lacks(model.opset))) for node in model.nodes)
     yield from by_reason(case, ((node, names and f"{names} is not given") for node, names in lacking))
+    for name in model.sparse:
+        yield Observation(f"The constant {name} is sparse, which the parser does not read", [head(case)], same_as=name)
     for tensor in model.made_twice:
         makers = [node for node in model.nodes if tensor in node.proto.output]
         yield of_nodes(case, makers, f"{tensor} is made twice", same_as=tensor)
@@ -148,15 +152,18 @@ def _at_batch(model: CheckedModel, size: int) -> ShapeFault | None:
 
 
 def _beyond(model: CheckedModel, node: CheckedNode) -> str:
-    """Return which constant index of a Gather lies outside of its axis, in words; the builder does not look."""
-    if node.op != "Gather":
+    """Return which constant index of a Gather or Scatter lies outside of its axis; the builder does not look."""
+    places = model.values(node.proto.input[1]) if node.op.startswith(("Gather", "Scatter")) else None
+    if places is None or not places.size:
         return ""
-    places = model.values(node.proto.input[1])
-    sizes, axis = model.sizes.get(node.proto.input[0], ()), node.attribute("axis") or 0
-    size = sizes[axis] if places is not None and places.size and -len(sizes) <= axis < len(sizes) else None
-    if size is None or places is None or -size <= places.min() <= places.max() < size:
-        return ""
-    return f"reads index {places.max() if places.max() >= size else places.min()} of an axis of {size}"
+    sizes, several = model.sizes.get(node.proto.input[0], ()), node.op.endswith("ND")
+    axes = sizes[node.attribute("batch_dims") or 0 :] if several else sizes[node.attribute("axis") or 0 :][:1]
+    columns = np.moveaxis(np.atleast_1d(places), -1, 0) if several else [places]
+    for size, column in zip(axes, columns, strict=False):
+        least, most = int(column.min()), int(column.max())
+        if size is not None and not -size <= least <= most < size:
+            return f"names index {most if most >= size else least} of an axis of {size}"
+    return ""
 
 
 def _refused(case: Case, where: str, fault: ShapeFault) -> Observation:

@@ -38,6 +38,8 @@ COLUMNS = {
         "last": OPTIONAL,
         "source": TEXT,
     },
+    "plugins": {"name": r"\w+", "source": TEXT},
+    "sizes": {"operator": r"\w+", "inputs": r"[\w* ]+", "source": TEXT},
     "remedies": {"operator": r"\w+", "when": ".*", "remedy": TEXT, "source": TEXT},
     "architectures": {
         "sm": RELEASE,
@@ -73,6 +75,8 @@ COLUMNS = {
     },
 }
 
+COLUMNS["dla_limits"] = COLUMNS["restrictions"]
+
 
 def numbers(text: str) -> list[tuple[int, str]]:
     """Split a text so that releases and codes in it sort as numbers."""
@@ -86,6 +90,9 @@ def order(table: str, row: Mapping[str, str]) -> tuple[object, ...]:
         "architectures": ("sm", "platform"),
         "stack": ("release", "platform", "jetpack"),
         "error_codes": ("kind", "code"),
+        "dla_limits": ("operator", "of", "names", "must", "first", "value"),
+        "plugins": ("name",),
+        "sizes": ("operator",),
         "remedies": ("operator", "when"),
         "dla": ("operator",),
         "interface": ("name",),

@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from onnx import helper
 
-from tests.support.faulty_models import FLOAT, Pair, model, node, pairs, written
+from tests.support.faulty_models import FLOAT, Pair, model, node, pairs, residual, written
 from trtforensics.cli import main
 
 if TYPE_CHECKING:
@@ -32,6 +33,38 @@ def test_a_fault_is_found_and_its_twin_is_not_blamed(
     twin = _found(paths["faultless"], pair, capsys)
     assert pair.code not in {finding["code"] for finding in twin}
     assert not [finding for finding in twin if finding["severity"] != "note" and finding["code"] not in _QUIET]
+
+
+def test_a_plugin_that_tensorrt_ships_is_a_note_and_new_types_alone_are_no_newer_operator(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plugins = [model(node(name, "x", "y")) for name in ("YoloLayer_TRT", "EfficientNMS_TRT")]
+    found = _both(Pair("", "TF172", *plugins, ("--target", "10.3")), tmp_path, capsys)
+    assert [finding["severity"] for each in found for finding in each] == ["warning", "note"]
+    sets = [model(node(op, "x", "y", **more), opset=23) for op, more in (("Cast", {"to": FLOAT}), ("Relu", {}))]
+    scan = _both(Pair("", "", *sets, ("--target", "8.6")), tmp_path, capsys)
+    assert [[finding["code"] for finding in each] for each in scan] == [["TF173"], []]
+
+
+def test_what_is_added_to_a_product_in_8_bits_is_quantised_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = _both(Pair("", "", residual("x"), residual("d"), ("--target", "10.3")), tmp_path, capsys)
+    titles = [[finding["title"] for finding in each if "addend" in finding["title"]] for each in found]
+    assert titles == [["Forecast: /add in floating point: the other addend of a quantised product has no Q/DQ"], []]
+
+
+def test_an_input_that_may_be_left_out_is_not_missed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    info = helper.make_tensor_value_info
+    names = [info(name, FLOAT, [8]) for name in "suab"]
+    body = helper.make_graph([node("Add", "s u", "a"), node("Identity", "a", "b")], "body", names[:2], names[2:])
+    rows: Any = {"x": (FLOAT, (1, 4, 8)), "i": (FLOAT, (1, 8))}
+    whole = model(node("Scan", "- i x", "f y", body=body, num_scan_inputs=1), inputs=rows, opset=8)
+    assert "TF184" not in {each["code"] for each in _both(Pair("", "", whole, whole, ()), tmp_path, capsys)[0]}
+
+
+def _both(pair: Pair, folder: Path, capsys: pytest.CaptureFixture[str]) -> list[list[dict[str, Any]]]:
+    return [_found(path, pair, capsys) for path in written(pair, folder).values()]
 
 
 @pytest.mark.parametrize(
