@@ -177,6 +177,7 @@ def unfused_attention(case: Case) -> Iterator[Observation]:
 def half_squares(case: Case) -> Iterator[Observation]:
     """Name squares behind which a mean is taken, where FP16 may compute them; TF112 names LayerNorms before set 17."""
     model = case.checked
+    step = Step("See what overflows on samples", trtforensics("bisect", "precision", model.path, "--dry-run"))
     cubes = [node for node in model.nodes if _is_power(model, node, 3) and _may_be(case, node.proto.output[0], "FP16")]
     if cubes:
         title = f"Forecast: {counted(len(cubes), 'cube')} may be FP16, where it overflows beyond 40.3: {{nodes}}"
@@ -192,12 +193,10 @@ def half_squares(case: Case) -> Iterator[Observation]:
     ]
     if nodes:
         title = f"Forecast: {counted(len(nodes), 'normalisation')} may square in FP16, which ends at 255: {{nodes}}"
-        step = Step("See what overflows on samples", trtforensics("bisect", "precision", model.path, "--dry-run"))
         settle = "The values on samples, and the type that the build gives these layers"
         yield of_nodes(
             case, nodes, title, confidence=Confidence.POSSIBLE, settle=settle, steps=(step,), same_as="square"
         )
-    step = Step("See what overflows on samples", trtforensics("bisect", "precision", model.path, "--dry-run"))
     for node in model.nodes:
         reached = _reached(model, node) if node.op in {"Conv", *_PRODUCTS} else 0
         if reached > _HALF and _may_be(case, node.proto.output[0], "FP16"):

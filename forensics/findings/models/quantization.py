@@ -37,11 +37,14 @@ def wrong_scales(case: Case) -> Iterator[Observation]:
     for node in model.nodes:
         if node.op not in {_QUANTIZE, _DEQUANTIZE} or len(node.proto.input) <= _SCALE:
             continue
-        scale = model.values(node.proto.input[_SCALE], whole=True)
-        is_known = scale is not None and scale.dtype.kind == "f"
-        if why := _of_another_type(model, node) or (_misfit(model, node, scale) if is_known else ""):
+        scale, sizes = model.values(node.proto.input[_SCALE], whole=True), model.sizes.get(node.proto.input[0])
+        if why := _of_another_type(model, node):
             yield of_nodes(case, [node], why)
-        elif is_known and scale.ndim == 1 and scale.size > 1 and (sizes := model.sizes.get(node.proto.input[0])):
+        elif scale is None or scale.dtype.kind != "f":
+            continue
+        elif why := _misfit(model, node, scale):
+            yield of_nodes(case, [node], why)
+        elif scale.ndim == 1 and scale.size > 1 and sizes:
             place, wanted = _axis(node), _channels(model, node)
             if wanted is not None and place % len(sizes) != wanted % len(sizes):
                 title = f"{{nodes}} has a scale for each place of axis {place}, output channels are axis {wanted}"
