@@ -110,7 +110,7 @@ def impossible(model: CheckedGraph, sizes: Mapping[str, Sizes]) -> ShapeFault | 
     """Return the first node that does not take the sizes of its inputs, which inference lets pass."""
     for node in model.nodes:
         before = sizes.get(node.proto.input[0]) if node.proto.input and node.is_standard else None
-        why = _of_other_sizes(node, before, sizes) if before else ""
+        why = _of_other_sizes(model, node, before, sizes) if before else ""
         if before and not why and node.op in _JUDGES:
             why = _JUDGES[node.op](model, node, before, sizes)
         if why:
@@ -122,15 +122,23 @@ _BEYOND = {"Flatten": 1, "OneHot": 1, "QuantizeLinear": 99, "DequantizeLinear": 
 """How far ``axis`` may lie behind the last dimension; of Q/DQ TF187 tells."""
 
 
-def _of_other_sizes(node: CheckedNode, before: Sizes, sizes: Mapping[str, Sizes]) -> str:
+def _of_other_sizes(model: CheckedGraph, node: CheckedNode, before: Sizes, sizes: Mapping[str, Sizes]) -> str:
     """Judge ``axis``, and the inputs by their letters, where the first has as many dimensions as these."""
-    axis, rank = node.attribute("axis"), len(before)
-    more = _BEYOND.get(node.op, 0)
-    if isinstance(axis, int) and not -rank - more <= axis < rank + more:
-        return f"axis {axis} of {rank} dimensions"
+    given = [axis for name in model.slots(node, ("axes", "axis")) for axis in _flat(model.values(name))]
+    rank, axis = len(before), node.attribute("axis")
+    more = len(given) if node.op == "Unsqueeze" else _BEYOND.get(node.op, 0)
+    for place in [*given, axis] if isinstance(axis, int) else given:
+        if not -rank - more <= place < rank + more:
+            return f"axis {place} of {rank} dimensions"
+        if node.op == "Squeeze" and before[place] not in {None, 1}:
+            return f"axis {place} has {before[place]} elements, one is dropped"
     terms = letters_of(node.op)
     turned = bool(node.attribute("layout")) or node.attribute("batch_axis") == 0
     return "" if turned or (not terms[0].endswith("*") and len(terms[0]) != rank) else _unified(node, terms, sizes)
+
+
+def _flat(values: Numbers | None) -> list[int]:
+    return [] if values is None else values.reshape(-1).tolist()
 
 
 def _unified(node: CheckedNode, terms: Sequence[str], sizes: Mapping[str, Sizes], free: int | None = None) -> str:

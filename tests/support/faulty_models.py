@@ -419,7 +419,12 @@ def _agreeing() -> Iterator[Row]:
     ]
     yield "a chunk below zero", "TF179", *chunks
     places = [
-        model(node("ScatterND", "x i u", "y"), inputs={"x": (FLOAT, (4, 8))}, i=np.array([[0, n]]), u=np.float32([1]))
+        model(
+            node("ScatterND", "x i u", "y"),
+            inputs={"x": (FLOAT, (4, 8))},
+            i=np.array([[0, n]]),
+            u=np.ones(1, np.float32),
+        )
         for n in (8, -8)
     ]
     yield "second index out of range", "TF179", *places
@@ -522,7 +527,7 @@ def _structure() -> Iterator[Row]:
     )
     lost.graph.initializer[0].external_data.add(key="location", value="nowhere.bin")
     yield "missing data", "TF183", lost, plain
-    dense, thin = (model(node("Add", "x w", "y"), **each) for each in ({"w": np.ones(8, np.float32)}, {}))
+    dense, thin = model(node("Add", "x w", "y"), w=np.ones(8, np.float32)), model(node("Add", "x w", "y"))
     ones = numpy_helper.from_array(np.ones(2, np.float32), "w")
     thin.graph.sparse_initializer.append(
         helper.make_sparse_tensor(ones, numpy_helper.from_array(np.array([1, 3])), [8])
@@ -584,7 +589,7 @@ def _quantisation() -> Iterator[Row]:
 
 
 def _packed(width: int, scales: tuple[int, ...], axis: int = 1) -> onnx.ModelProto:
-    more = {"block_size": 4} if len(scales) > 1 else {}
+    more: dict[str, Any] = {"block_size": 4} if len(scales) > 1 else {}
     whole = model(
         node("DequantizeLinear", "w s", "d", axis=axis, **more),
         node("Add", "x d", "y"),

@@ -119,6 +119,7 @@ _NUMBERS: Mapping[str, tuple[Callable[[Any, str], Any], str]] = {
     "distinct": (lambda numbers, _: np.unique(numbers).size < numbers.size, "names an axis twice"),
     "below": (lambda numbers, most: ~(numbers <= float(most)), "is {most:,}, it must be at most {value}"),
     "equal": (lambda numbers, wanted: numbers != float(wanted), "is not {value}, it must be"),
+    "not-zero": (lambda numbers, _: numbers == 0, "has a 0, which it must not"),
     "positive": (lambda numbers, _: ~(numbers > 0), "has {count:,} values that are not positive"),
     "zero": (lambda numbers, _: numbers != 0, "has {count:,} values that are not zero, they must be"),
 }

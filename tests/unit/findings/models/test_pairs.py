@@ -38,12 +38,12 @@ def test_a_fault_is_found_and_its_twin_is_not_blamed(
 def test_a_plugin_that_tensorrt_ships_is_a_note_and_new_types_alone_are_no_newer_operator(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    plugins = [model(node(name, "x", "y")) for name in ("YoloLayer_TRT", "EfficientNMS_TRT")]
-    found = _both(Pair("", "TF172", *plugins, ("--target", "10.3")), tmp_path, capsys)
+    own, shipped = (model(node(name, "x", "y")) for name in ("YoloLayer_TRT", "EfficientNMS_TRT"))
+    found = _both(Pair("", "TF172", own, shipped, ("--target", "10.3")), tmp_path, capsys)
     assert [finding["severity"] for each in found for finding in each] == ["warning", "note"]
-    sets = [model(node(op, "x", "y", **more), opset=23) for op, more in (("Cast", {"to": FLOAT}), ("Relu", {}))]
-    scan = _both(Pair("", "", *sets, ("--target", "8.6")), tmp_path, capsys)
-    assert [[finding["code"] for finding in each] for each in scan] == [["TF173"], []]
+    cast, plain = model(node("Cast", "x", "y", to=FLOAT), opset=23), model(node("Round", "x", "y"), opset=23)
+    found = _both(Pair("", "TF173", cast, plain, ("--target", "8.6")), tmp_path, capsys)
+    assert [[finding["code"] for finding in each] for each in found] == [["TF173"], []]
 
 
 def test_what_is_added_to_a_product_in_8_bits_is_quantised_too(
