@@ -403,6 +403,11 @@ def _agreeing() -> Iterator[Row]:
     yield "indices of another rank", "TF179", *ranks
     tops = [_top(n) for n in (9001, 100)]
     yield "more than there are", "TF179", *tops, "--target", "10.0"
+    yield from _counted()
+
+
+def _counted() -> Iterator[Row]:
+    """Yield groups, chunks, indexes and parts that a dimension does not have."""
     groups = [
         model(node("GroupNormalization", "x s s", "y", num_groups=2), opset=18, s=np.ones(n, np.float32))
         for n in (4, 2)
