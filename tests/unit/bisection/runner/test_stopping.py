@@ -2,6 +2,7 @@
 
 import signal
 import sys
+from collections.abc import Iterator
 
 import pytest
 
@@ -26,6 +27,14 @@ class Run(LocalExecutor):
     def signal(self, number: int) -> None:
         """Note a signal."""
         self.told.append(number)
+
+
+@pytest.fixture(autouse=True)
+def _not_under_nohup() -> Iterator[None]:
+    """Have a hangup end what runs, also where the tests were started to outlive their terminal."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
