@@ -648,7 +648,8 @@ def _targets() -> Iterator[Row]:
     product, weights = node("MatMul", "x w", "y"), np.ones((8, 8), np.float32)
     moving = model(product, inputs={**rows, "w": (FLOAT, (8, 8))})
     yield "product without constant", "TF195", moving, model(product, inputs=rows, w=weights), *dla
-    windows = [model(node("MaxPool", "x", "y", kernel_shape=[n, n], pads=[1] * 4)) for n in (9, 8)]
+    wide = {n: np.ones((*_KERNEL.shape[:2], n, n), np.float32) for n in (33, 32)}
+    windows = [model(node("Conv", "x w", "y", pads=[16] * 4), w=kernel) for kernel in wide.values()]
     yield "window on DLA", "TF195", *windows, *dla
     strides = [model(node("Conv", "x w", "y", strides=[n, n]), w=_KERNEL) for n in (9, 8)]
     yield "stride on DLA", "TF195", *strides, *dla
