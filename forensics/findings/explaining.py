@@ -26,9 +26,9 @@ _CODES = 5
 """Codes that are named behind the meaning of a name."""
 _OF_NAME = "its name, which NVIDIA does not document"
 _OF_ARCHITECTURE = re.compile(r"(?:sm\d{2,3}|maxwell|volta|turing|ampere|ada|hopper|blackwell)_\w")
-"""How a kernel's name begins that names an architecture."""
+"""The beginning of a kernel's name that names an architecture."""
 _OF_MYELIN = re.compile(r"__myl_((?:[A-Z][a-z]+){2,})_")
-"""How a kernel's name begins that lists the operations of which Myelin wrote it."""
+"""The beginning of the name of a kernel that Myelin wrote: the operations in it."""
 _PHRASE = 4.0
 """How many times as much a text counts that holds all words in a row."""
 
@@ -105,15 +105,15 @@ def _kernel(name: str) -> Iterator[Meaning]:
 
 def sayings(names: Iterable[str]) -> list[str]:
     """Return a sentence for each meaning of each name, or that none is known; of codes their cause."""
-    told = []
+    sentences: list[str] = []
     for name in dict.fromkeys(filter(None, names)):
         rule = next((rule for rule in rules() if rule.code == name), None) if name.startswith("TF") else None
         if rule is not None:
-            told.append(f"{name} ({rule.severity.word}): {rule.title}. {rule.explanation.cause}")
+            sentences.append(f"{name} ({rule.severity.word}): {rule.title}. {rule.explanation.cause}")
         else:
             known = [f"{each.name} ({each.kind}): {each.text}" for each in meanings(name)]
-            told += known or [f"{name}: no explanation is known"]
-    return told
+            sentences += known or [f"{name}: no explanation is known"]
+    return sentences
 
 
 def explain_meanings(known: Iterable[Meaning], hits: Sequence[Hit]) -> str:

@@ -141,7 +141,7 @@ def _observed_in(
 
 
 def _brief(report: Report, told: Collection[str]) -> Report:
-    """Leave out where the time goes, and the details below roots that are mere notes or were told of another log."""
+    """Return a report without times; roots that are notes, or that another log has too, lose their details."""
     shown = {id(root) for root in worse_roots(report, 0) if root.signature not in told}
 
     def brief(finding: Finding) -> Finding:

@@ -592,10 +592,10 @@ def test_a_paused_directory_keeps_every_run_waiting_until_it_goes_on(bench: Benc
     assert bench.count_of("start") == 1
     for number in (signal.SIGINT, signal.SIGTERM):
         process.send_signal(number)
-        told = process.communicate(timeout=10)[1]
+        errors = process.communicate(timeout=10)[1]
         assert process.returncode == 130
-        assert f"the next run waits {waits}" in told
-        assert "To go on where it stopped" in told
+        assert f"the next run waits {waits}" in errors
+        assert "To go on where it stopped" in errors
         process = bench.start("--check", check)
         assert process.stderr is not None
         assert process.stderr.readline() == f"trtforensics: this run waits {waits}\n"

@@ -92,7 +92,7 @@ class Lever(ProbeLever):
     def describe(self, index: int) -> Described:
         """Return an item for ``result.json``: ``item`` its name, ``good`` and ``bad`` what it is on each side."""
 
-    def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:  # noqa: ARG002 - as below
+    def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:  # noqa: ARG002 - subclasses use them
         """Write what repairs the build into ``fixed/``, and return a line about each file.
 
         By default nothing: some repairs are known only after the search.

@@ -131,13 +131,14 @@ def _lever(args: Namespace, directory: Path, options: RunOptions) -> ReductionLe
     simpler = () if args.keep_values else simplifications_of(original, anonymous=args.anonymous, sample=values)
     storage = STORAGES[args.precision] if args.precision else None
     control = control_of(args.control) if args.control is not None else None
-    deriver, commands = (
-        Deriver(original, recording, (*simpler, *file.simplifications), file),
-        (options.build, options.check),
-    )
-    same = Sameness(args.same)
     return ReductionLever(
-        deriver, directory, same=same, recipe=recipe, storage=storage, commands=commands, control=control
+        Deriver(original, recording, (*simpler, *file.simplifications), file),
+        directory,
+        same=Sameness(args.same),
+        recipe=recipe,
+        storage=storage,
+        commands=(options.build, options.check),
+        control=control,
     )
 
 

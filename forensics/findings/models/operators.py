@@ -161,7 +161,7 @@ _ELEMENTWISE = {*_ARITHMETIC, "Pow", "And", "Or", "Xor"}
 
 
 def _known_set(case: Case, node: CheckedNode, stated: int) -> int:
-    """Return the operator set as of which the parser reads an operator: the release's, or a later one."""
+    """Return the operator set by whose rules a release's parser reads an operator: the stated one, or a later one."""
     later = (int(row.value) for row in restrictions_of(node.op, _for_uses(case)) if row.must == "of-set")
     return max((stated, *later))
 

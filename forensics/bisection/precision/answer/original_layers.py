@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from trtforensics.bisection.precision.emulation.oracle import Oracle
 
-    Values = Mapping[str, npt.NDArray[Any]]
-
 _GRIDS = frozenset({"QuantizeLinear", "DequantizeLinear"})
 _MOVES = operators_that("moves-quantized")
 _SHOWN = 12
@@ -36,6 +34,7 @@ _UNLIKE_DB = 3.0
 """Noise of more than half of the signal: no grid of 8 bits that fits its values makes it."""
 
 _ROUNDING = 1e-10
+"""The share of noise in the signal below which FP32's own rounding may be all of it: 100 dB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +119,13 @@ def _matches(quantized: Survey, original: Survey) -> dict[str, str]:
         result = node.output[0] if node.output else ""
         if node.op_type in _GRIDS | _MOVES or quantized.scopes.get(result) != 0:
             continue
+        if quantized.types.get(result) != TensorProto.FLOAT:
+            continue
         same = original.producers.get(result)
         twin = original.nodes.get(name if same is None else same)
         if twin is not None and twin.op_type == node.op_type and original.scopes.get(twin.output[0]) == 0:
             matches[result] = twin.output[0]
-    both = {*matches}.intersection(name for name, kind in quantized.types.items() if kind == TensorProto.FLOAT)
-    return {name: matches[name] for name in matches if name in both}
+    return matches
 
 
 def _measured(

@@ -42,10 +42,10 @@ async def test_question_mark_explains_the_row_in_view_above_the_keys(parsed: Any
     }
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
-        for keys, told in looks.items():
+        for keys, sentence in looks.items():
             await pilot.press(*keys, "question_mark")
             shown = screen_text(app)
-            assert told in shown, keys
+            assert sentence in shown, keys
             assert shown.index("Under the cursor") < shown.index("Go somewhere")
             await pilot.press("q")
         await pilot.press("4", "home", "question_mark")
