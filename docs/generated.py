@@ -19,6 +19,7 @@ from trtforensics.cli import COMMANDS, build_parser
 from trtforensics.findings.observations import NO_ENGINE, NO_RUN
 from trtforensics.findings.registry import rules
 from trtforensics.knowledge.terms import error_codes, terms
+from trtforensics.parsers.notation.sentences import classes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -55,6 +56,10 @@ _REPEATED = re.compile(r"^\( +\)\+")
 """The indentation of a message."""
 _PASSED_ON = "TF717"
 """The rule that reads what programs add to an error that they printed before."""
+_BY_WORDS = "Errors that no other rule reads, and that speak of this in their own words."
+_REGEX_MARK = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]])*\]|[(|)]")
+"""What a regex escapes, a set of characters, or a mark of groups and alternatives."""
+_GROUP = re.compile(r"\(\?(?:>|:|(i):)")
 _QUOTED_TYPE = re.compile(r"(: |-> )'([^']*)'")
 
 
@@ -64,7 +69,9 @@ def add_generated(pages: Path) -> None:
     _write(pages / "reference/findings.md", findings_page())
     for rule in rules():
         _write(pages / CODE_PAGES / f"{rule.code.lower()}.md", code_page(rule))
-    _write(pages / "reference/find-data.js", f"const CODES = {json.dumps([_searched(rule) for rule in rules()])};\n")
+    searched = {"CODES": [_searched(rule) for rule in rules()], "CLASSES": _classes()}
+    data = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in searched.items())
+    _write(pages / "reference/find-data.js", data)
     _write(pages / "reference/python.md", api_page())
     _write(pages / "reference/words.md", words_page())
     for name, text in json_pages().items():
@@ -200,6 +207,8 @@ def code_page(rule: Rule) -> str:
     if messages:
         lines += ["## Messages\n", "`<field>` stands for a name or a number, `…` for any text.\n"]
         lines += [f"### {_code(message)}\n" for message in messages]
+    elif not rule.reads.isdisjoint(classes()):
+        lines += ["## Messages\n", f"{_BY_WORDS}\n"]
     if explanation.sources:
         lines += ["## Sources\n", f"{_prose('; '.join(explanation.sources))}\n"]
     return "\n".join(lines)
@@ -214,6 +223,37 @@ def _searched(rule: Rule) -> list[Any]:
     """Return the texts of a rule by which ``find.js`` finds it: code, title, then messages, then sentences."""
     texts = re.split(r"(?<=[.;:]) ", rule.explanation.cause) + [fix.text for fix in rule.explanation.fixes]
     return [rule.code, rule.title, _messages(rule), texts]
+
+
+def _classes() -> list[Any]:
+    """Return code and title of each class of errors in their own words, and what shows it, the narrowest first.
+
+    What shows it are pairs of a regex and its flags as JavaScript has them, of which one must be found.
+    """
+    of_class = {kind: rule for rule in rules() for kind in rule.reads if rule.notes_alone and rule.last}
+    return [
+        [of_class[name].code, of_class[name].title, [*_alternatives(kind.match_text.pattern)]]
+        for name, kind in classes().items()
+        if name in of_class
+    ]
+
+
+def _alternatives(pattern: str) -> Iterator[tuple[str, str]]:
+    """Give the alternatives of a regex, each with its flags; JavaScript has no atomic groups, nor flags inside."""
+    depth, start, closed = 0, 0, 0
+    for mark in _REGEX_MARK.finditer(f"{pattern}|"):
+        depth += {"(": 1, ")": -1}.get(mark[0], 0)
+        if depth == 0 and mark[0] == ")":
+            closed = closed or mark.end()
+        if depth == 0 and mark[0] == "|":
+            part, group = pattern[start : mark.start()], _GROUP.match(pattern, start)
+            if group is None or closed != mark.start():
+                yield part, ""
+            elif group[1]:
+                yield part[group.end() - start : -1], "i"
+            else:
+                yield from _alternatives(part[group.end() - start : -1])
+            start, closed = mark.end(), 0
 
 
 def _messages(rule: Rule) -> list[str]:

@@ -1,6 +1,12 @@
 // Finds the codes whose messages are most like a pasted line; the page find.md shows them, tests call `find`.
-// What every error has is left out: a logger's brackets, the number and name of the class.
-const COMMON = /\[[^\]\s]*\]|\[[^\]]*\d{4}[^\]]*\]|Error Code \d+:?|\b(?:Internal|API Usage) Error\b|Error\[\d+\]:?/gi;
+// What every error has is left out: a logger's brackets, the number and name of the class; not the place in the source.
+const COMMON =
+  /\[(?![^\]]*::)[^\]\s]*\]|\[(?![^\]]*::)[^\]]*\d{4}[^\]]*\]|Error Code \d+:?|\b(?:Internal|API Usage) Error\b|Error\[\d+\]:?/gi;
+
+// What wraps the sentence of an error, or the condition of a check.
+const WRAPS = /^.*?(?:Parameter check failed,(?: at: [^ ,]+,)?(?: condition:)?|(?:Assertion|Validation) failed:)|\[[^\]]*\]/;
+// The share of a message that a line has which that message is about, and the weight of words that say something.
+const [KNOWN, TELLING] = [0.8, 10];
 
 // The words of a text and of its joined names (OutOfMemory), and pairs of neighbours, which say more.
 const words = (text) => {
@@ -13,7 +19,7 @@ const words = (text) => {
   return new Set(all);
 };
 
-const index = (codes) => {
+const index = (codes, classes = []) => {
   const documents = codes.map(([code, title, messages, sentences]) => ({
     code,
     title,
@@ -29,17 +35,26 @@ const index = (codes) => {
   for (const { texts } of documents) {
     for (const text of texts) text.whole = [...text.words].reduce((sum, word) => sum + rarity(word), 0) || 1;
   }
-  return { documents, rarity };
+  const of = classes.map(([code, title, shows]) => ({ code, title, shows: shows.map((each) => new RegExp(...each)) }));
+  return { documents, rarity, classes: of };
 };
 
-// A text counts by what it shares with the query, and by how much of the text that is. Codes that read one message stand
-// together below it, so that they leave room for other messages.
-const find = ({ documents, rarity }, query, most = 10) => {
+// The line as a message has it, without what stands before it.
+const bare = (text) => text.replace(COMMON, " ").replace(/\s+/g, " ").trim();
+
+// A text counts by what it shares with the query, and by how much of the text that is; twice where the line begins so.
+// Codes that read one message stand together below it, so that they leave room for other messages. Where no message is
+// the line's, the class of errors that its words show is among the first.
+const find = ({ documents, rarity, classes }, query, most = 10) => {
   const asked = [...words(query)];
+  const line = bare(query);
+  let known = 0;
   const scored = documents.map(({ code, title, texts }) => {
     const scores = texts.map((text) => {
       const shared = asked.reduce((sum, word) => sum + (text.words.has(word) ? rarity(word) : 0), 0);
-      return { text: text.text, score: (text.worth * shared * shared) / (text.whole + 4) };
+      const begins = !/[<…]/.test(text.text) && line.startsWith(text.text);
+      if (text.worth > 4 && text.whole > TELLING) known = Math.max(known, shared / text.whole);
+      return { text: text.text, score: ((begins ? 2 : 1) * text.worth * shared * shared) / (text.whole + 4) };
     });
     const best = scores.reduce((a, b) => (b.score > a.score ? b : a));
     const rest = scores.reduce((sum, { score }) => sum + score, 0) - best.score;
@@ -49,13 +64,20 @@ const find = ({ documents, rarity }, query, most = 10) => {
   for (const { code, title, text, score } of scored.sort((a, b) => b.score - a.score)) {
     if (score > 0) hits.set(text, [...(hits.get(text) || []), { code, title }]);
   }
-  return [...hits].slice(0, most).map(([text, codes]) => ({ text, codes }));
+  const found = [...hits].map(([text, codes]) => ({ text, codes }));
+  const sentence = line.replace(WRAPS, "").trim();
+  const shown = known < KNOWN && classes.find(({ shows }) => shows.some((each) => each.test(sentence)));
+  const first = found.slice(0, 2).flatMap(({ codes }) => codes);
+  if (shown && !first.some(({ code }) => code === shown.code)) {
+    found.splice(2, 0, { text: shown.title, codes: [{ code: shown.code, title: shown.title }] });
+  }
+  return found.slice(0, most);
 };
 
 if (typeof document === "undefined") {
   module.exports = { index, find };
 } else {
-  const all = index(CODES);
+  const all = index(CODES, CLASSES);
   const field = document.getElementById("find");
   const list = document.getElementById("found");
   field.addEventListener("input", () => {

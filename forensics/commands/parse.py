@@ -91,7 +91,8 @@ def read_log(args: Namespace, paths: Sequence[str]) -> BuildLog:
 def _joined_log(args: Namespace) -> BuildLog:
     """Read the parts of a log, and join the files about its engine."""
     from trtforensics.console.progress import ProgressLine
-    from trtforensics.engines.joining import is_engine_file, load_joined, say_unjoined
+    from trtforensics.engines.joining import load_joined, say_unjoined
+    from trtforensics.sources.kinds import is_engine_file
 
     if not any(path != "-" and is_engine_file(path) for path in args.sources):
         return read_log(args, args.sources)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from trtforensics.findings.finding import Report, Unreadable
     from trtforensics.findings.forms.rendering import Look
     from trtforensics.findings.judging import Inputs
-    from trtforensics.findings.suppression import ReportSettings
+    from trtforensics.findings.suppression import ReportSettings, Suppression
     from trtforensics.plots.figure import Figure
     from trtforensics.sources.quoting import QuotedLog
 
@@ -95,12 +95,10 @@ def run(args: Namespace) -> int:
     """Read the sources, judge them and print the report."""
     from pathlib import Path
 
-    from trtforensics.findings.checking import check
     from trtforensics.findings.forms.rendering import render
     from trtforensics.findings.forms.text import MANY
     from trtforensics.findings.judging import Inputs, judge, together
     from trtforensics.findings.suppression import Suppression, settings_for
-    from trtforensics.findings.target import ModelTarget
     from trtforensics.sources.build_log import keep_sources
 
     keep_sources([*args.sources, args.onnx, args.replay, args.layer_info, args.baseline], args.output)
@@ -110,7 +108,7 @@ def run(args: Namespace) -> int:
         suppression = replace(suppression, known=_known(args.baseline, args.max_bytes), baseline=args.baseline)
     models = [path for path in args.sources if path.endswith(".onnx")]
     inputs = Inputs(()) if models == args.sources else _inputs(args)
-    reports = [each for path in models for each in check(path, [ModelTarget()], suppression)]
+    reports = _of_models(models, suppression)
     form, look = form_and_look(args, settings)
     whole = MANY if form in ("text", "html") and not look.verbose else None
     report = together(reports) if models == args.sources else judge(inputs, suppression, whole)
@@ -120,6 +118,16 @@ def run(args: Namespace) -> int:
     if form == "github" and (summary := os.environ.get("GITHUB_STEP_SUMMARY")):
         _summarise(report, summary)
     return exit_code(report, look)
+
+
+def _of_models(paths: Sequence[str], suppression: Suppression) -> list[Report]:
+    """Judge models for no certain release; logs, which most sources are, need none of its modules."""
+    if not paths:
+        return []
+    from trtforensics.findings.checking import check
+    from trtforensics.findings.target import ModelTarget
+
+    return [each for path in paths for each in check(path, [ModelTarget()], suppression)]
 
 
 def _summarise(report: Report, path: str) -> None:
@@ -163,12 +171,7 @@ def _known(path: str, max_bytes: int) -> frozenset[str]:
 
 
 def _inputs(args: Namespace) -> Inputs:
-    from trtforensics.engines.joining import join_files, load_joined, say_unjoined
     from trtforensics.findings.judging import Inputs
-    from trtforensics.parsers.files.layer_json import read_layer_json
-    from trtforensics.parsers.text.document import read_document
-    from trtforensics.sources.quoting import ReadLog
-    from trtforensics.sources.replay import ReplayFile
 
     unreadable: list[Unreadable] = []
     files = _engine_files(args.sources)
@@ -180,6 +183,9 @@ def _inputs(args: Namespace) -> Inputs:
     limit = args.max_bytes
     joined = None
     if files:
+        from trtforensics.engines.joining import join_files, load_joined, say_unjoined
+        from trtforensics.sources.quoting import ReadLog
+
         joined = join_files(logs[0].log, files, max_bytes=limit) if logs else load_joined(files, max_bytes=limit)
         say_unjoined(joined, quiet=args.quiet)
         logs = [replace(logs[0], log=joined.log) if logs else ReadLog(joined.log, joined.log.source.path, limit)]
@@ -189,13 +195,17 @@ def _inputs(args: Namespace) -> Inputs:
         from trtforensics.onnx_models.checked import read_checked  # imports onnx, which is slow
 
         model = read_checked(args.onnx)
-    return Inputs(
-        logs or reading,
-        model=model,
-        replay=ReplayFile(args.replay, max_bytes=limit) if args.replay else None,
-        engine_info=read_layer_json(read_document(args.layer_info, max_bytes=limit)) if args.layer_info else info,
-        unreadable=unreadable,
-    )
+    replay = None
+    if args.replay:
+        from trtforensics.sources.replay import ReplayFile
+
+        replay = ReplayFile(args.replay, max_bytes=limit)
+    if args.layer_info:
+        from trtforensics.parsers.files.layer_json import read_layer_json
+        from trtforensics.parsers.text.document import read_document
+
+        info = read_layer_json(read_document(args.layer_info, max_bytes=limit))
+    return Inputs(logs or reading, model=model, replay=replay, engine_info=info, unreadable=unreadable)
 
 
 def _logs(paths: Sequence[str], args: Namespace, unreadable: list[Unreadable]) -> Iterator[QuotedLog]:
@@ -231,7 +241,7 @@ def _engine_files(paths: Sequence[str]) -> list[str]:
     """Return the paths that are engine-layer JSON, profiles, times or ONNX models; others are read as logs."""
     from contextlib import suppress
 
-    from trtforensics.engines.joining import is_engine_file
+    from trtforensics.sources.kinds import is_engine_file
 
     engine_files = []
     for path in paths:

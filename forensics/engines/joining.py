@@ -32,7 +32,7 @@ from trtforensics.parsers.text.document import read_document
 from trtforensics.parsers.text.source import MAX_BYTES
 from trtforensics.sources.build_log import load_build_log
 from trtforensics.sources.engine import add_profile, in_common, layers_told
-from trtforensics.sources.kinds import Kind, kind_of
+from trtforensics.sources.kinds import ONNX, Kind, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -48,8 +48,7 @@ _SHOWN = 3
 """Names that a sentence about what did not join gives as examples."""
 _HALF = 2
 _WHAT_GOES = "Give a build log, engine-layer JSON, a profile, times and the ONNX model of one engine"
-_ONNX = ".onnx"
-_SORTS = (Kind.BUILD_LOG, Kind.LAYER_INFO, Kind.PROFILE, Kind.TIMES, _ONNX)
+_SORTS = (Kind.BUILD_LOG, Kind.LAYER_INFO, Kind.PROFILE, Kind.TIMES, ONNX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +136,7 @@ def load_joined(
     divided = _divide(paths, kind)
     logs = divided.pop(Kind.BUILD_LOG)
     log = load_build_log(logs, max_bytes=max_bytes, on_progress=on_progress) if logs else None
-    return _joined(log, divided, [*divided[_ONNX], *([model] if model else [])], max_bytes)
+    return _joined(log, divided, [*divided[ONNX], *([model] if model else [])], max_bytes)
 
 
 def join_files(log: BuildLog, paths: Sequence[str], *, max_bytes: int = MAX_BYTES) -> JoinedSources:
@@ -152,18 +151,13 @@ def join_files(log: BuildLog, paths: Sequence[str], *, max_bytes: int = MAX_BYTE
     logs = divided.pop(Kind.BUILD_LOG)
     if logs:
         raise UsageError(logs[0], f"is a second log beside {log.source.path}", _WHAT_GOES)
-    return _joined(log, divided, divided[_ONNX], max_bytes)
+    return _joined(log, divided, divided[ONNX], max_bytes)
 
 
 def say_unjoined(joined: JoinedSources, *, quiet: bool) -> None:
     """Name rows that match no layer on stderr, a line each, unless ``quiet``."""
     for rest in () if quiet else joined.unjoined:
         streams.tell(f"trtforensics: note: {visible(str(rest))}\n")
-
-
-def is_engine_file(path: str) -> bool:
-    """Whether a path names a file that joins a log: engine-layer JSON, a profile, times, or an ONNX model."""
-    return path.endswith(_ONNX) or kind_of(path) in {Kind.LAYER_INFO, Kind.PROFILE, Kind.TIMES}
 
 
 def _joined(
@@ -222,7 +216,7 @@ def _divide(paths: Sequence[str], kind: Kind | None) -> dict[str, list[str]]:
 
 
 def _kind(path: str) -> str:
-    return _ONNX if path.endswith(_ONNX) else kind_of(path)
+    return ONNX if path.endswith(ONNX) else kind_of(path)
 
 
 class _Joining:

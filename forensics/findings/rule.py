@@ -161,9 +161,13 @@ class Rule:
 
     @property
     def messages(self) -> tuple[str, ...]:
-        """The messages that it reads: ``<field>`` stands for what is captured, ``…`` for any text."""
+        """The messages that it reads: ``<field>`` stands for what is captured, ``…`` for any text.
+
+        A class of errors has none: words anywhere in a sentence show it, and what is read beside it names the node.
+        """
         known = tables.tables().patterns
-        return tuple(dict.fromkeys(message for kind in known if kind in self.reads for message in known[kind]))
+        shown = self.reads.difference(CLASSES, {"parse_failed"} if self.last else ())
+        return tuple(dict.fromkeys(message for kind in known if kind in shown for message in known[kind]))
 
 
 def rule(  # noqa: PLR0913 - one call declares the whole rule

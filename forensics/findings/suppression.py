@@ -11,11 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from trtforensics.errors import UsageError
 from trtforensics.findings.finding import Severity, without_numbers
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 from trtforensics.findings.registry import rules
 
 if TYPE_CHECKING:
@@ -125,7 +120,12 @@ def settings_for(folder: Path) -> ReportSettings:
 def _table(file: Path, path: Iterable[str]) -> Mapping[str, Any] | None:
     """Return a table of a TOML file; None where the file or the table is missing."""
     try:
-        table: Any = tomllib.loads(_text(file))
+        text = _text(file)
+        if sys.version_info >= (3, 11):
+            import tomllib  # noqa: PLC0415 - most reports have no settings
+        else:
+            import tomli as tomllib  # noqa: PLC0415 - as above
+        table: Any = tomllib.loads(text)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except RecursionError as error:

@@ -15,6 +15,8 @@ from trtforensics.parsers.text.stored import StoredBytes
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
+ONNX = ".onnx"
+"""The ending by which a model is known."""
 _OPENING = 256 << 10
 """Bytes of text that are examined: a replay names its class after the first layer, some kilobytes in."""
 
@@ -64,6 +66,11 @@ def kind_of(path: str) -> Kind:
         is_folder = path != "-" and os.path.isdir(path)  # noqa: PTH112 - most sources need no pathlib
         return _kind_of_directory(path) if is_folder else Kind.BUILD_LOG
     return sniff_kind(_opening(path)) or Kind.BUILD_LOG
+
+
+def is_engine_file(path: str) -> bool:
+    """Whether a path names a file that joins a log: engine-layer JSON, a profile, times, or an ONNX model."""
+    return path.endswith(ONNX) or kind_of(path) in {Kind.LAYER_INFO, Kind.PROFILE, Kind.TIMES}
 
 
 def sniff_kind(opening: bytes) -> Kind | None:

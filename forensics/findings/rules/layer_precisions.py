@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import listed
@@ -43,6 +42,8 @@ def names_nothing(case: Case) -> Iterator[Observation]:
 
 def _alike(request: TypeRequest, layers: Mapping[str, OnnxNode]) -> list[str]:
     """Return layers whose operator or name looks like the request's."""
+    from difflib import get_close_matches  # noqa: PLC0415 - few reports suggest names
+
     word = request.pattern.replace("*", "").strip("_/.")
     by_op = [name for name, node in layers.items() if word and word.lower().startswith(node.op.lower())]
     return by_op or get_close_matches(word, layers, n=5, cutoff=0.6)
