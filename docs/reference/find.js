@@ -19,12 +19,22 @@ const words = (text) => {
   return new Set(all);
 };
 
+// Whether a message stands in a line: `<field>` and `…` are any text.
+const stands = (parts, line) => {
+  let end = 0;
+  return parts.every((part) => {
+    const place = line.indexOf(part, end);
+    end = place + part.length;
+    return place >= 0;
+  });
+};
+
 const index = (codes, classes = []) => {
   const documents = codes.map(([code, title, messages, sentences]) => ({
     code,
     title,
     texts: [[4, title], ...messages.map((text) => [5, text]), ...sentences.map((text) => [1, text])].map(
-      ([worth, text]) => ({ worth, text, words: words(text) }),
+      ([worth, text]) => ({ worth, text, words: words(text), parts: text.split(/<[^<>]*>|…/) }),
     ),
   }));
   const held = new Map();
@@ -42,9 +52,9 @@ const index = (codes, classes = []) => {
 // The line as a message has it, without what stands before it.
 const bare = (text) => text.replace(COMMON, " ").replace(/\s+/g, " ").trim();
 
-// A text counts by what it shares with the query, and by how much of the text that is; twice where the line begins so.
-// Codes that read one message stand together below it, so that they leave room for other messages. Where no message is
-// the line's, the class of errors that its words show is among the first.
+// A text counts by what it shares with the query, and by how much of the text that is; a message that stands in the
+// query counts most. Codes that read one message stand together below it, so that they leave room for other messages.
+// Where no message is the line's, the class of errors that its words show is among the first.
 const find = ({ documents, rarity, classes }, query, most = 10) => {
   const asked = [...words(query)];
   const line = bare(query);
@@ -52,9 +62,9 @@ const find = ({ documents, rarity, classes }, query, most = 10) => {
   const scored = documents.map(({ code, title, texts }) => {
     const scores = texts.map((text) => {
       const shared = asked.reduce((sum, word) => sum + (text.words.has(word) ? rarity(word) : 0), 0);
-      const begins = !/[<…]/.test(text.text) && line.startsWith(text.text);
+      const holds = text.worth > 4 && stands(text.parts, query);
       if (text.worth > 4 && text.whole > TELLING) known = Math.max(known, shared / text.whole);
-      return { text: text.text, score: ((begins ? 2 : 1) * text.worth * shared * shared) / (text.whole + 4) };
+      return { text: text.text, score: ((holds ? 5 : 1) * text.worth * shared * shared) / (text.whole + 4) };
     });
     const best = scores.reduce((a, b) => (b.score > a.score ? b : a));
     const rest = scores.reduce((sum, { score }) => sum + score, 0) - best.score;
