@@ -212,3 +212,7 @@ class Run:
     """The file that the engine was written to."""
     version: str | None = None
     """The program's own version, of TensorRT-LLM."""
+    loaded_file: str | None = None
+    """The file that the last engine was loaded from."""
+    setting: str = ""
+    """MLPerf's scenario and mode, and whether its result is valid."""

@@ -37,6 +37,7 @@ _ENDINGS = {
     Outcome.FAILED: Ending.FAILED,
     Outcome.TRUNCATED: Ending.NONE,
 }
+_FOLDERS = re.compile(r".*[/\\]")
 _VENDOR = re.compile(r"^(?:NVIDIA )?(?:GeForce )?")
 TYPES = {element.name: element.option for element in ELEMENT_TYPES.values() if element.option}
 FULL = "FP32"
@@ -154,7 +155,8 @@ def _of_run(log: BuildLog, run: Run) -> Headline:
     parts = (
         _program(run, builds),
         *_setting(builds),
-        outcome.why.removeprefix("the program's own ").replace(" is ", " ") if outcome.why.endswith("VALID") else "",
+        run.setting,
+        f"engine {shortened(_FOLDERS.sub('', run.loaded_file), _NAME)}" if run.loaded_file else "",
         *_compared(run),
         f"{counted(len(builds), 'build')}{f' ({failed} failed)' if failed else ''}" if len(builds) > 1 else "",
         *_numbers(builds, samples=run.program is Program.MLPERF),
@@ -317,7 +319,9 @@ def _numbers(builds: Sequence[Build], *, samples: bool = False) -> Iterator[str]
         yield f"loaded in {figure(single['load_s'])} s"
     size = single["engine_bytes"] / MEBIBYTE if "engine_bytes" in single else single.get("loaded_engine_mib", 0.0)
     if size:
-        yield f"{figure(size)} MiB" if size >= _TENTH else f"{figure(size * 1024)} KiB"
+        loads = [result.number for result in stated if result.key == "loaded_engine_mib"]
+        again = f", loaded {len(loads)} times" if len(loads) > 1 and set(loads) == {size} else ""
+        yield (f"{figure(size)} MiB" if size >= _TENTH else f"{figure(size * 1024)} KiB") + again
     shown = ("p90", "p99") if samples else ("p99",)
     for key, name in (("gpu_compute_ms", "GPU"), ("latency_ms", "latency")):
         value = values.get(key)
@@ -328,13 +332,29 @@ def _numbers(builds: Sequence[Build], *, samples: bool = False) -> Iterator[str]
     if "throughput_qps" in single:
         rate = figure(single["throughput_qps"])
         yield f"{rate} samples/s" if samples else f"{rate} qps"
+    yield from _limits(single)
     if "throughput_tps" in single:
         yield f"{figure(single['throughput_tps'])} tokens/s"
     measured = not values.keys().isdisjoint(("latency_ms", "gpu_compute_ms", "build_s"))
     yield from filter(None, (_stated(stated, *each) for each in _STATED if not measured))
 
 
-_STATED = (("stated_build_s", "build time", " s"), ("stated_latency_ms", "latency", " ms"), ("stated_fps", "", " FPS"))
+def _limits(single: Mapping[str, float]) -> Iterator[str]:
+    """Give what an engine of TensorRT-LLM was set up for."""
+    if "kv_cache_mib" in single:
+        yield f"KV cache {figure(single['kv_cache_mib'] / 1024)} GiB"
+    if "most_sequences" in single and "most_tokens" in single:
+        yield f"at most {counted(int(single['most_sequences']), 'sequence')} of {single['most_tokens']:.0f} tokens"
+
+
+_STATED = (
+    ("stated_build_s", "build time", " s"),
+    ("stated_latency_ms", "latency", " ms"),
+    ("stated_fps", "", " FPS"),
+    ("stated_rate", "throughput", "/s"),
+    ("stated_accuracy_percent", "accuracy", " %"),
+    ("stated_map", "mAP50-95", ""),
+)
 """What programs state in words of their own: the key of the result, a name, a unit."""
 
 

@@ -35,6 +35,8 @@ def run_members(run: Run) -> dict[str, Any]:
         "outcome": _outcome_members(run.outcome),
         "uses_tensorrt": run.uses_tensorrt,
         "engine_file": run.engine_file,
+        "loaded_file": run.loaded_file,
+        "setting": run.setting or None,
         "builds": list(run.builds),
         "results": {
             result.key: dict(result.value) if isinstance(result.value, Mapping) else result.value
@@ -117,7 +119,16 @@ def _errors_of(output: ComparedOutput) -> str:
 
 
 _NAMES = {row["key"]: row["name"] for row in rows("results", "trtforensics.render")}
-_UNITS = {"ms": "ms", "qps": "qps", "tps": "tokens/s", "s": "s", "bytes": "MiB", "mib": "MiB", "percent": "%"}
+_UNITS = {
+    "ms": "ms",
+    "qps": "qps",
+    "tps": "tokens/s",
+    "s": "s",
+    "bytes": "MiB",
+    "mib": "MiB",
+    "percent": "%",
+    "rate": "/s",
+}
 
 
 def result_name(result: RunResult) -> str:

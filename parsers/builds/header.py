@@ -84,7 +84,8 @@ def tensorrt_versions(log: Log) -> list[str | None]:
         if printed is not None and is_whole(printed):
             versions.setdefault(build, decoded_version(int(printed)))
     for build, loaded in log.placed("tftrt_version", "version"):
-        versions.setdefault(build, ".".join(re.findall(r"[0-9]+", loaded)))
+        if re.search(r"[1-9]", loaded):  # without TensorRT TensorFlow prints zeros
+            versions.setdefault(build, ".".join(re.findall(r"[0-9]+", loaded)))
     for kind, pattern in (("library", _LIBRARY_VERSION), ("poly_module", _MODULE_VERSION)):
         for build, text in log.placed(kind, "text"):
             named = re.search(pattern, text or "") if build not in versions else None

@@ -60,6 +60,11 @@ _SINGLE = (
     ("context_created", "number", "context_mib", 1),
     ("unstable", "number", "gpu_compute_cv_percent", 1),
     ("llm_processes", "count", "processes", 1),
+    ("llm_load", "number", "load_s", 1e-3),
+    ("llm_kv_cache", "number", "kv_cache_mib", 1024),
+    ("llm_batch", "number", "most_sequences", 1),
+    ("llm_sequence", "number", "most_tokens", 1),
+    ("own_map", "number", "stated_map", 1),
 )
 """Kind of line, its field, the key of the result, and how many of its unit the field's unit is."""
 _PERCENTILE = re.compile(r"([0-9.]+)%\) = (\S+) ms")
@@ -143,19 +148,25 @@ def _of_mlperf(view: LinesView) -> Iterator[_Found]:
 _OWN = {
     "own_build_time": ("stated_build_s", 1),
     "own_latency": ("stated_latency_ms", 1000),
+    "own_loop": ("stated_latency_ms", 1000),
     "own_fps": ("stated_fps", 1),
+    "own_rate": ("stated_rate", 1),
+    "own_accuracy": ("stated_accuracy_percent", 100),
 }
-"""The key of each kind's result, and how many of its unit are in a second."""
+"""The key of each kind's result, and how many of its unit are in a second, or in a whole."""
+_SCALES = {"m": 1e-3, "u": 1e-6, "%": 1e-2}
+"""By the first letter of a unit, but for minutes."""
 
 
 def _in_own_words(view: LinesView) -> Iterator[_Found]:
     """Read the times and rates that programs state in words of their own; the decimal point may be a comma."""
     for kind, (key, factor) in _OWN.items():
         for line, text in view.each(kind, "text"):
-            number = text.rstrip(ascii_letters + " ")
-            unit = text[len(number) :].strip()
+            time = " ".join(text.split()[:2])  # a notebook's loop has its spread behind it
+            number = time.rstrip(ascii_letters + " %")
+            unit = time[len(number) :].strip()
             parts = enumerate(reversed(number.replace(",", ".").split(":")))
-            scale = 60 if unit == "minutes" else 1e-3 if unit.startswith("m") else 1
+            scale = 60 if unit == "minutes" else _SCALES.get(unit[:1], 1)
             yield line, key, sum(float(part) * 60**place for place, part in parts) * scale * factor
 
 

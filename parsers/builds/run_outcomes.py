@@ -45,8 +45,9 @@ ENGINE_MADE = ("engine_generated", "engine_generated_old", "engine_built", "poly
 _OWN_ENDS = ("own_end", "own_end_done", "own_end_complete")
 OF_BENCHMARKS = ("llm_requests", "llm_tokens")
 """The figures that benchmarks of TensorRT-LLM print last."""
-LOADED = ("jetson_loaded", "engine_size", "deserialization", "engine_loaded", "engine_deserialized", "own_loaded")
-OF_INFERENCE = ("own_latency", "own_fps")
+_OWN_LOADED = ("loaded_file", "loaded_file_said", "own_loaded")
+LOADED = ("jetson_loaded", *_OWN_LOADED, "engine_size", "deserialization", "engine_loaded", "engine_deserialized")
+OF_INFERENCE = ("own_latency", "own_fps", "own_loop", "own_rate", "own_answer")
 """What a program states of its inferences."""
 _ANNOUNCED = ("banner", "poly_run")
 """Programs that announce themselves print a verdict at their end."""
@@ -107,7 +108,7 @@ class RunEvidence:
         """Return how the run ended."""
         verdict = self._verdict() or self._comparison() or self._own_result()
         ended = verdict or self._process() or self._exit() or self._fatal_error() or self._own_end()
-        ended = ended or self._reached() or self._last_phase()
+        ended = ended or self._serving() or self._reached() or self._cells() or self._last_phase()
         span = None if ended.line is None else self._spans.of(ended.line)
         return RunOutcome(
             ended.ending,
@@ -162,10 +163,10 @@ class RunEvidence:
         """Return what ended the process: the user, the system, a crash, an exception."""
         for names, ending, why in _EARLY_ENDS:
             lines = self._view.lines(*names)
-            if lines and not self._works_after(lines[-1]):
+            if lines and not self._works_after(lines[-1]) and not self._cell_after(lines[-1]):
                 return _Ended(ending, lines[0], why)
         raised = self._view.lines(*_RAISED)
-        if raised and self._is_uncaught(raised[-1]):
+        if raised and not self._cell_after(raised[-1]) and self._is_uncaught(raised[-1]):
             return _Ended(Ending.FAILED, raised[-1], "an exception ended it")
         return None
 
@@ -198,6 +199,22 @@ class RunEvidence:
         if ends and not self._goes_on_after(ends[-1]):
             return _Ended(Ending.PASSED, ends[-1], "it says that it came to its end")
         return None
+
+    def _serving(self) -> _Ended | None:
+        """Return that a server takes requests: the log of one that runs has no end."""
+        since = self._view.lines("own_serving")
+        if not since or (self._told is not None and self._told[0] > since[-1]):
+            return None
+        return _Ended(Ending.NONE, since[-1], _NO_END.format("it takes requests"), "serving")
+
+    def _cells(self) -> _Ended | None:
+        """Return what a notebook came to, which has no end of its own: whether a cell of it raised an exception."""
+        cells, raised = self._view.lines("cell"), self._view.lines(*_RAISED)
+        if not cells or self._told is not None:
+            return None
+        if raised:
+            return _Ended(Ending.NONE, raised[-1], "a cell raised an exception; others ran after it", "a cell failed")
+        return _Ended(Ending.PASSED, cells[-1], "no cell raised an exception", "no cell failed")
 
     def _reached(self) -> _Ended | None:
         """Return what a program without verdicts came to: inferences, an engine that it built, or one that it loaded.
@@ -265,6 +282,9 @@ class RunEvidence:
 
     def _works_after(self, line: int, besides: PhaseName | None = None) -> bool:
         return any(phase.last_line > line for phase in self._phases if phase.name is not besides)
+
+    def _cell_after(self, line: int) -> bool:
+        return any(cell > line for cell in self._view.lines("cell"))
 
     def _said_after(self, line: int) -> int:
         """Count the lines behind a line that are not blank."""

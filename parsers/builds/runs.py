@@ -114,6 +114,8 @@ def runs(
             comparisons(view, log.spans, [node for build in of_run for node in nodes[build]]),
             _engine_file(view, command),
             next((version for _, version in view.each("llm_version", "version")), None),
+            _loaded_file(view, command),
+            _setting(view),
         )
 
 
@@ -122,7 +124,10 @@ def _program(view: LinesView, log: Log, own: int) -> tuple[Program, int | None]:
         if name is not None:
             return _of_banner(name), line
     loggers = list(_loggers(view, log, own))
+    hosts = [(program, view.lines(*kinds)) for program, kinds in _MARKS if program is Program.TRITON]
+    guest = {_OF_DIALECT.get(name) for _, name in loggers} <= {None, Program.TORCH_TENSORRT, Program.ONNXRUNTIME}
     candidates: list[tuple[Program, Sequence[int]]] = [
+        *(hosts if guest else ()),
         *((_OF_DIALECT[name], [line]) for line, name in loggers if name in _OF_DIALECT),
         *((program, view.lines(*kinds)) for program, kinds in _MARKS),
         *((Program.PYTHON, [line]) for line, name in loggers if name in _PYTHON),
@@ -176,6 +181,9 @@ def _uses_tensorrt(view: LinesView, program: Program) -> bool:
     """Whether anything in a run is TensorRT's; where nothing shows what the run did, it is taken to be."""
     if program is Program.TENSORRT_LLM and view.has("llm_pytorch"):
         return False
+    loaded = [version for _, version in view.each("tftrt_version", "version")]
+    if loaded and not re.search(r"[1-9]", "".join(loaded)):
+        return False
     if program not in {Program.POLYGRAPHY, Program.PYTHON, Program.ONNXRUNTIME, Program.UNKNOWN}:
         return True
     signs = (
@@ -187,6 +195,23 @@ def _uses_tensorrt(view: LinesView, program: Program) -> bool:
         any("trt-runner" in runner for _, runner in view.each("poly_validating", "runner") if "onnxrt" not in runner),
     )
     return any(signs) or not view.has("poly_run", "poly_validating", "poly_checked", "poly_module")
+
+
+def _setting(view: LinesView) -> str:
+    """Return MLPerf's scenario and mode, and whether its result counts."""
+    names = [name for _, name in view.each("mlperf_setting", "name")]
+    names += [verdict for _, verdict in view.each("own_result", "verdict") if verdict in {"VALID", "INVALID"}]
+    return ", ".join(dict.fromkeys(names))
+
+
+_LOADED = re.compile(r"--loadEngine=(\S+)")
+
+
+def _loaded_file(view: LinesView, command: str | None) -> str | None:
+    """Return the file that the last engine was loaded from, of trtexec by its command."""
+    named = [name for kind in ("loaded_file", "loaded_file_said") for _, name in view.each(kind, "name")]
+    named = named or _LOADED.findall(command or "")
+    return str(named[-1]) if named else None
 
 
 _SAVED = re.compile(r"--saveEngine=(\S+)")

@@ -92,7 +92,8 @@ def cuda_call(case: Case) -> Iterator[Observation]:
         number = f" with error {code}" if code else ""
         title = f"A CUDA call failed{number}" + (f": {meaning}" if meaning else "")
         settle = "" if meaning else "CUDA_LAUNCH_BLOCKING=1: the call that fails, with CUDA's own words"
-        yield from observe(notes, title, settle=settle, same_as=f"CUDA {code or meaning}")
+        cause, fix = cuda_call.variants["argument"] if meaning == "invalid argument" else ("", "")
+        yield from observe(notes, title, cause=cause, fix=fix, settle=settle, same_as=f"CUDA {code or meaning}")
 
 
 _CLOSED = re.compile(r"(?:[^()]|\([^()]*\))*")

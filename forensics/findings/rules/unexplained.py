@@ -12,7 +12,7 @@ from trtforensics.findings.rule import explained
 from trtforensics.findings.rules.gpu import unfitting
 from trtforensics.findings.steps.commands import detailed_flags, logged, options, polygraphy_run, trtexec
 from trtforensics.model.log import Outcome, Tool
-from trtforensics.model.run import Ending, PhaseName
+from trtforensics.model.run import Ending, PhaseName, Program
 from trtforensics.model.span import SourceSpan
 from trtforensics.parsers.text.wrapping import PASTED
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from trtforensics.findings.case import Case
     from trtforensics.model.notes import Note
-    from trtforensics.model.run import StepExit
+    from trtforensics.model.run import Run, StepExit
 
 
 @explained("TF614")
@@ -245,7 +245,7 @@ def _whole_log(case: Case, *, loads: bool, ended: bool) -> Step:
     wanted = ("--dumpLayerInfo",) if loads else ("--verbose", *detailed_flags(case))
     lacking = [flag for flag in wanted if flag not in options(case) and trtexec(case, flag)]
     if not lacking and loads and (ended or not options(case)):
-        return Step("Read the log of the run that built the engine")
+        return _about_loaded(case.log.run_of(case.build))
     if not options(case):
         more = not {"-v", "--verbose"}.isdisjoint((case.build.command or "").split())
         what = "Build again with -vv, which prints more" if more else "Build again with a verbose logger"
@@ -254,6 +254,20 @@ def _whole_log(case: Case, *, loads: bool, ended: bool) -> Step:
         return Step("Run it again and keep the whole log", logged(case))
     what = "Build again with a verbose logger" if "--verbose" in lacking else "Build again with the layers printed"
     return Step("Load the engine again with its layers printed" if loads else what, logged(case, *lacking))
+
+
+_PLAIN_PLANS = {Program.DEEPSTREAM, Program.MLPERF, Program.CPP}
+"""Programs whose engine files trtexec reads too; Ultralytics, in Python, writes its own head before the plan."""
+
+
+def _about_loaded(run: Run | None) -> Step:
+    """Say where an engine that a program loads is described: in its own file, or beside it."""
+    if run is not None and run.program is Program.TENSORRT_LLM:
+        return Step("Read config.json beside the engine: build_config has its types, plugins and greatest lengths")
+    if run is not None and run.loaded_file and run.program in _PLAIN_PLANS:
+        command = f"trtexec --loadEngine={run.loaded_file} --dumpLayerInfo"
+        return Step(f"Print its layers: {command} (8.2 and later, with the libraries of its plugins)")
+    return Step("Read the log of the run that built the engine")
 
 
 @explained("TF702")

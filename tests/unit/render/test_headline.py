@@ -70,7 +70,7 @@ def test_of_a_loaded_engine_the_printed_precision_is_not_its_own(load: Load) -> 
         i Engine loaded in 0.0235 sec.
         I Loaded engine size: 33 MiB
         &&."""
-    assert lines_of(load, text) == ["PASSED · trtexec 8.6.1 · loaded in 0.0235 s · 33 MiB"]
+    assert lines_of(load, text) == ["PASSED · trtexec 8.6.1 · engine e.plan · loaded in 0.0235 s · 33 MiB"]
 
 
 def test_several_runs_are_counted_and_each_has_its_line(load: Load) -> None:

@@ -518,6 +518,20 @@ EXCERPTS = {
         "E Unable to create shuffle layer from node: 37",
         "E Unable: shuffle layer from node: 37",
     ),
+    "TF235": (
+        "| INFO:tensorflow:Linked TensorRT version: (0, 0, 0)",
+        "| INFO:tensorflow:Linked TensorRT version: (8, 0, 0)",
+    ),
+    "TF236": (
+        "| the result of get_provider is: ['CPUExecutionProvider']",
+        "| Creating ONNX-Runtime Inference Session with providers: ['CPUExecutionProvider']",
+    ),
+    "TF465": (
+        "| ** WARN: <parse_osd:946>: Unknown key 'border-color' for group [osd]",
+        "| ** WARN: <parse_osd:946>: known key 'border-color' of group [osd]",
+    ),
+    "TF943": ("E Request 12 was cancelled by its client", "E Request 12 was ended"),
+    "TF944": ("E 'Model' object has no attribute 'summary'", "E 'Model' object has a summary"),
     "TF942": (
         "E Builder creation failed",
         "E Builder creation worked",

@@ -421,6 +421,56 @@ STATED = {
         "INFERENCE RAN (line 3) · DeepStream · latency 180 to 940 ms as stated, the first 940, 2 times",
     ),
     "an engine": (["gstnvinfer: Use deserialized engine model: /a"], "ENGINE LOADED (line 1) · DeepStream"),
+    "an engine file, loaded again": (
+        ["Loading /m/a.engine for TensorRT inference...", "[TRT] [I] Loaded engine size: 21 MiB"] * 2,
+        "ENGINE LOADED (line 4) · Python · engine a.engine · 21 MiB, loaded 2 times",
+    ),
+    "loops of a notebook": (
+        ["In [1]: ", "17.6 ms ± 176 µs per loop (mean ± std. dev. of 7 runs, 10 loops each)",
+         "Speed: 0.9ms preprocess, 1.2ms inference, 0.0ms loss per image", "    all   128   929   0.6  0.5  0.6  0.445",
+         "[TRT] [I] Loaded engine size: 21 MiB"],
+        (
+            "INFERENCE RAN (line 3) · Python · 21 MiB · latency 1.2 to 17.6 ms as stated, the first 17.6, 2 times"
+            " · mAP50-95 0.445 as stated"
+        ),
+    ),
+    "cells that ran": (
+        ["In [1]: ", "torch_tensorrt.compile(a)", "In [2]: "],
+        "NO CELL FAILED (line 3) · Torch-TensorRT",
+    ),
+    "a cell that failed": (
+        ["In [1]: ", "torch_tensorrt.compile(a)", TRACEBACK[0], "KeyError: 'a'", "In [2]: ", "Throughput: 12 images/s"],
+        "A CELL FAILED (line 4) · Torch-TensorRT · throughput 12/s as stated",
+    ),
+    "a download that was interrupted in a cell": (
+        ["In [1]: !wget a", "^C", "In [2]: ", "torch_tensorrt.compile(a)", "Throughput: 12 images/s"],
+        "INFERENCE RAN (line 5) · Torch-TensorRT · throughput 12/s as stated",
+    ),
+    "TensorFlow without TensorRT": (
+        ["INFO:tensorflow:Linked TensorRT version: (0, 0, 0)", "INFO:tensorflow:Loaded TensorRT version: (0, 0, 0)"],
+        "ENDED WITHOUT A VERDICT · TF-TRT without TensorRT",
+    ),
+    "a server that hosts a library": (
+        ["WARNING: [Torch-TensorRT] - Unable to read CUDA capable devices. Return status: 35",
+         "I0522 15:59:57.306979 1 libtorch.cc:1917] TRITONBACKEND_Initialize: pytorch",
+         "I0522 15:59:57.747960 1 grpc_server.cc:4608] Started GRPCInferenceService at 0.0.0.0:9001"],
+        "SERVING (line 3) · Triton",
+    ),
+    "a harness": (
+        ["&&&& RUNNING Default_Harness # ./harness_default", "MLPerf Results Summary", "Scenario : Offline",
+         "Mode     : PerformanceOnly", "Result is : VALID", "&&&& PASSED Default_Harness # ./harness_default"],
+        "PASSED · MLPerf · Offline, PerformanceOnly, VALID",
+    ),
+    "an answer": (
+        ["[TensorRT-LLM][INFO] Engine load time 11062 ms", "[TensorRT-LLM][INFO] TRTGptModel maxBatchSize: 1",
+         "[TensorRT-LLM][INFO] TRTGptModel maxSequenceLen: 256",
+         "[TensorRT-LLM][INFO] [MemUsageChange] Allocated 6.49 GiB for max tokens in paged KV cache (35424).",
+         'Output [Text 0 Beam 0]: "a"'],
+        (
+            "INFERENCE RAN (line 5) · TensorRT-LLM · loaded in 11.1 s · KV cache 6.49 GiB · at most 1 sequence"
+            " of 256 tokens"
+        ),
+    ),
     "a benchmark of processes": (
         ["[TensorRT-LLM] TensorRT-LLM version: 0.16.0", "[TensorRT-LLM][INFO] MPI size: 8, MPI local size: 8, rank: 7",
          "Request Throughput (req/sec):\t\t33.0"],

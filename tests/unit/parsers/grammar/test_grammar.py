@@ -36,6 +36,7 @@ EXAMPLES = {
     "calibrator_explicit": b"Calibrator won't be used in explicit quantization mode. Please insert Quantize layers.",
     "calibration_completed": b"Calibration completed in 0.3 seconds.",
     "device_request": b"Tactic Device request: 448MB Available: 425MB. Device memory is insufficient to use tactic.",
+    "llm_kv_cache": b"[MemUsageChange] Allocated 6.49 GiB for max tokens in paged KV cache (35424).",
     "parallel_layers": b'The engine uses 1 auxiliary streams, so the "Total" latency may not be accurate',
     "dla_empty": b"setDefaultDeviceType was called but no layer in the network can run on DLA.",
     "dla_fallback": b"Default DLA is enabled but layer c1 is not supported on DLA, falling back to GPU.",
