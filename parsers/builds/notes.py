@@ -20,6 +20,7 @@ from trtforensics.parsers.lines.unread import (
     causes_in,
     possible_causes,
 )
+from trtforensics.parsers.notation.tracebacks import raised_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -42,11 +43,14 @@ SAYING = ("untyped", *_OF_TENSORRT)
 """The kinds whose text may name a cause."""
 _MOST_COMPARED = 64
 """The texts of one line up to which each is compared with the others."""
-_GENERAL = ("internal_check", "call_refused", "library_call")
+_GENERAL = ("internal_check", "call_refused", "library_call", "llm_check")
 """Causes that only say what kind of error it is; they count where a message names no other."""
 
 _WRAPPING = frozenset({"internal_check", "call_refused", "importer_refused", "unsupported_node", ANY_ERROR})
 """Causes that say no more than the sentence which they wrap; where that has a class, the class counts."""
+
+_RAISED = "python_"
+"""How the names of the causes begin that Python raises, whose notes say where."""
 
 NamedCauses: TypeAlias = "tuple[tuple[str, dict[str, str | None]], ...]"
 """Names of causes, each with what its rule captures."""
@@ -92,7 +96,13 @@ def _named(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
 
             found = classified(max(parts, key=len), texts.get(line + 1, [""])[0] if excerpt else "")
             named = named if found is None else dict([found])
-        yield from ((line, kind, fields) for kind, fields in named.items() if certain or kind not in ANYBODY_MAY_SAY)
+        for kind, fields in named.items():
+            if certain or kind not in ANYBODY_MAY_SAY:
+                yield (
+                    line,
+                    kind,
+                    fields | raised_at(texts, line, fields.get("name")) if kind.startswith(_RAISED) else fields,
+                )
         if line in pairs:
             yield from ((line, kind, fields) for kind, fields in _broken(*pairs[line], named_by))
 

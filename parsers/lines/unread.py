@@ -37,8 +37,10 @@ MOST_OF_MESSAGE = 1 << 16
 """Bytes of a line in which causes are looked for: the longest messages name thousands of nodes, behind their cause."""
 
 _MENTION = re.compile(
-    rb"(?i:tensorrt|trtexec|pycuda|nvinfer|nvdsinfer|onnx-?2?trt|polygraphy|myelin|tritonbackend)|\bTRT|trt\.|_trt|trt_"
+    rb"(?i:tensorrt|torch2trt|trtexec|pycuda|nvinfer|nvdsinfer|onnx-?2?trt|polygraphy|myelin|tritonbackend)"
+    rb"|\bTRT|trt\.|_trt|trt_"
     rb"|\bI(?:Builder|Runtime|CudaEngine|ExecutionContext|NetworkDefinition)\b|create(?:Infer|NvOnnx)"
+    rb"|_TRT\b|^[\s|>]*File \"[^\"]+\", line \d+, in "
     rb"|Error Code \d+:|importerUtils|OpImporters\.cpp|(?i:build(?:ing)? (?:\w+ )?engine|onnx parser)"
 )
 """What only text that has to do with TensorRT says."""
@@ -55,9 +57,26 @@ _HINTS = (
         b"create",
         b"error code",
     ),
-    *(b"importer", b"build", b"onnx", b"iruntime", b"icudaengine", b"iexecutioncontext", b"inetworkdefinition"),
+    *(
+        b'file "',
+        b"importer",
+        b"build",
+        b"onnx",
+        b"iruntime",
+        b"icudaengine",
+        b"iexecutioncontext",
+        b"inetworkdefinition",
+    ),
 )
 """Words of which :data:`_MENTION` holds one, in small letters: they are found a hundred times as fast."""
+OF_PYTHON = (
+    *("python_none", "python_check", "python_signature", "python_module", "python_object", "python_key"),
+    *("python_unwritten", "python_index", "python_name", "python_negative", "onnx_unregistered"),
+    *("python_unpack", "torch_without_cuda", "torch_file", "torch_guard", "state_dict", "torch_sizes", "array_layout"),
+    *("device_array", "protobuf_differs", "protobuf_size", "onnx_newer", "hub_refused", "numpy_binary", "json_unread"),
+    *("text_mode", "windows_error"),
+)
+"""Causes that any program in Python may meet."""
 ANY_ERROR = "program_error"
 """The cause that only says that something failed; it counts where a message names no other."""
 ANYBODY_MAY_SAY = frozenset(
@@ -65,6 +84,7 @@ ANYBODY_MAY_SAY = frozenset(
         *("program_error", "out_of_memory", "illegal_access", "launch_timeout", "dds_network", "cuda_code"),
         *("uff_refused", "torch_build", "torch_operator", "torch_unsupported", "plugin_library", "model_unread"),
         *("rank_refused", "resize_mode", "numpy_alias", "input_planes", "triton_config", "arguments_refused"),
+        *OF_PYTHON,
     }
 )
 """Causes that, in a whole log, lines of other programs name for reasons of their own."""
@@ -73,7 +93,7 @@ _OF_NO_PROGRAM = frozenset(
         *("program_error", "out_of_memory", "illegal_access", "launch_timeout", "numpy_alias", "arguments_refused"),
         *("crashed", "terminated", "host_killed", "library_unopened", "symbol_undefined", "forked", "linker_missing"),
         *("header_missing", "library_status", "broadcast_shapes", "dds_network", "model_unread", "resize_mode"),
-        "nsys_report",
+        *("nsys_report", *OF_PYTHON),
     }
 )
 """Causes that texts name which have nothing to do with TensorRT."""

@@ -33,7 +33,10 @@ _INTERNAL = (
     "what():  Assertion ",
 )
 """What stands before checks of TensorRT's own code."""
-_BARE = re.compile(r"(?:(?:[A-Z]\w+ )*Error|Miscellaneous|OutOfMemory)\W*|[\w. -]*: ?")
+_BARE = re.compile(
+    r"(?:(?:[A-Z]\w+ )*Error|Miscellaneous|OutOfMemory|Unknown (?:exception|error)|Myelin error from unknown graph)\W*"
+    r"|[\w. -]*: ?"
+)
 """A sentence that only names its class, or opens what stands below."""
 _MOST_READ = 4000
 """Characters of a message that are read."""

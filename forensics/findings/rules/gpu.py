@@ -192,8 +192,10 @@ def out_of_memory(case: Case) -> Iterator[Observation]:
     notes = [note for note in case.notes("out_of_memory") if note.span.line not in skipped and not note.text("text")]
     notes = [note for note in notes if not near(note.span.line, timed)]
     told = [(note.text("size"), note.text("free"), note.text("total")) for note in notes if note.text("size")][:1]
+    told += [(note.text("size") + " bytes", "", "") for note in case.notes("memory_requested")][: not told]
     numbers = "".join(f": {size} wanted{f', {free} of {total} free' if free else ''}" for size, free, total in told)
-    yield from observe(notes, f"Memory ran out{numbers}", same_as="out of memory")
+    cause, fix = out_of_memory.variants["torch"] if any(note.text("size") for note in notes) else ("", "")
+    yield from observe(notes, f"Memory ran out{numbers}", same_as="out of memory", cause=cause, fix=fix)
 
 
 _MOST_USED = 2 / 3

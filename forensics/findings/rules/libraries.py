@@ -12,7 +12,7 @@ from trtforensics.findings.observations import followed_by, near, observe, quote
 from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import engine_path, trtexec
 from trtforensics.findings.versions import interface
-from trtforensics.knowledge.operators import is_operator
+from trtforensics.knowledge.operators import is_operator, is_shipped
 from trtforensics.knowledge.terms import error_code
 
 if TYPE_CHECKING:
@@ -91,13 +91,21 @@ def cuda_call(case: Case) -> Iterator[Observation]:
     for (code, meaning), notes in grouped(unexplained(case, "cuda_code"), _code).items():
         number = f" with error {code}" if code else ""
         title = f"A CUDA call failed{number}" + (f": {meaning}" if meaning else "")
+        said = (each.text for each in cuda_call.explanation.fixes)
+        fix = next((text for text in said if _of_code(text, code, meaning)), "")
         settle = "" if meaning else "CUDA_LAUNCH_BLOCKING=1: the call that fails, with CUDA's own words"
-        cause, fix = cuda_call.variants["argument"] if meaning == "invalid argument" else ("", "")
+        cause, fix = cuda_call.variants["argument"] if meaning == "invalid argument" else ("", fix)
         yield from observe(notes, title, cause=cause, fix=fix, settle=settle, same_as=f"CUDA {code or meaning}")
 
 
 _CLOSED = re.compile(r"(?:[^()]|\([^()]*\))*")
 """Words up to the bracket that closes what wraps them; behind it stands what another process wrote into the line."""
+
+
+def _of_code(fix: str, code: str, meaning: str) -> bool:
+    """Whether a fix begins with codes or CUDA's words, of which one is that of the call."""
+    named = re.split(r",? and |, ", fix.partition(":")[0].removeprefix("Codes ").removeprefix("Code "))
+    return any(each == code or (len(each) > len("code") and each in meaning) for each in named)
 
 
 def _code(note: Note) -> tuple[str, str]:
@@ -163,4 +171,7 @@ def unregistered(case: Case) -> Iterator[Observation]:
     unknown = dict.fromkeys(note.text("name") for note in notes if note.kind == "plugin_unknown")
     names = [name for name in unknown if name not in created]
     what = listed(names) if names else "a plugin"
-    yield from observe(notes, f"No plugin library that holds {what} is loaded", same_as=f"plugin {what}")
+    custom = bool(names) and not any(map(is_shipped, names))
+    cause, fix = unregistered.variants["custom"] if custom else ("", "")
+    title = f"No plugin library that holds {what} is loaded"
+    yield from observe(notes, title, same_as=f"plugin {what}", cause=cause, fix=fix)

@@ -10,8 +10,8 @@ from trtforensics.findings.finding import Observation, Severity, Step
 from trtforensics.findings.observations import CLASSES, NEAR, explained_by_class, near, observe
 from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import autocast, polygraphy, sanitize
-from trtforensics.knowledge.operators import first_release_of, is_operator
-from trtforensics.model.log import Tool
+from trtforensics.knowledge.operators import first_release_of, is_operator, is_shipped
+from trtforensics.model.run import Program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,16 +83,20 @@ def no_importer(case: Case) -> Iterator[Observation]:
         name = note.text("name")
         if note.span.line not in placed and is_operator(name):
             cause, fix = _why_no_importer(case, name)
-            served = no_importer.variants["served"][1] if case.build.tool is Tool.ONNXRUNTIME else ""
-            title = f"TensorRT has no importer and no plugin for the operator {name}"
-            yield from observe([note], title, cause=cause, fix=served or fix, same_as=name)
+            title, severity = f"TensorRT has no importer and no plugin for the operator {name}", None
+            run = case.log.run_of(case.build)
+            if run is not None and run.program is Program.ONNXRUNTIME:
+                (cause, fix), severity = no_importer.variants["served"], Severity.WARNING
+                title = f"TensorRT does not run {name}; ONNX Runtime gives it to another provider"
+            yield from observe([note], title, cause=cause, fix=fix, severity=severity, same_as=name)
 
 
 def _why_no_importer(case: Case, op: str) -> tuple[str, str]:
     """Say why an operator has no importer, and what mends that; nothing where neither is known."""
     old = case.version is None or case.version.has(before="8.5")
     known = no_importer.variants.get("data-dependent" if op in _SIZED_BY_DATA and old else op)
-    return known or _imported_later(case, op)
+    kind = "shipped" if is_shipped(op) else "" if not op or is_operator(op) else "custom"
+    return known or (no_importer.variants[kind] if kind else _imported_later(case, op))
 
 
 def _imported_later(case: Case, op: str) -> tuple[str, str]:

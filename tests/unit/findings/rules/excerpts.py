@@ -552,5 +552,153 @@ EXCERPTS = {
         "| builder.cpp::setMaxBatchSize::135, condition: batchSize > 0 && batchSize <= MAX_BATCH_SIZE",
         "| builder.cpp::setMaxBatchSize::135, condition: batchSize > 0",
     ),
+    "TF6000": (
+        "| TypeError: 'NoneType' object is not iterable",
+        "| AttributeError: 'NoneType' object has no attribute 'create_execution_context'",
+    ),
+    "TF6001": (
+        "| AssertionError",
+        "| AssertionError: batch size must be 1",
+    ),
+    "TF6002": (
+        "| NotImplementedError",
+        "| NotImplementedError: only batch 1",
+    ),
+    "TF6003": (
+        "| TypeError: __init__() got an unexpected keyword argument 'workspace_size'",
+        "| TypeError: forward() takes positional arguments",
+    ),
+    "TF6004": (
+        "| AttributeError: module 'onnx' has no attribute 'mapping'",
+        "| AttributeError: module 'numpy' has no attribute 'bool'",
+    ),
+    "TF6005": (
+        "| AttributeError: 'Namespace' object has no attribute 'use_int8'",
+        "| AttributeError: 'Tensor' object has no attribute '_trt'",
+    ),
+    "TF6006": (
+        "| KeyError: 'model.layers.0.self_attn.q_proj.weight'",
+        "| a key error came up",
+    ),
+    "TF6007": (
+        "| ValueError: not enough values to unpack (expected 3, got 2)",
+        "| ValueError: values to unpack",
+    ),
+    "TF6008": (
+        "| IndexError: list index out of range",
+        "| list index in range",
+    ),
+    "TF6009": (
+        "| NameError: name 'onnx' is not defined",
+        "| name 'onnx' is defined",
+    ),
+    "TF6010": (
+        "| AssertionError: Torch not compiled with CUDA enabled",
+        "| Torch compiled with CUDA enabled",
+    ),
+    "TF6011": (
+        "| _pickle.UnpicklingError: invalid load key, 'v'.",
+        "| valid load key",
+    ),
+    "TF6012": (
+        "| Exporting the operator 'aten::grid_sampler' to ONNX opset version 11 is not supported.",
+        "| ONNX export of the model took 3 s",
+    ),
+    "TF6013": (
+        "| GuardOnDataDependentSymNode: Could not guard on data-dependent expression Eq(u0, 1) (unhinted: Eq(u0, 1))",
+        "| guard on data",
+    ),
+    "TF6014": (
+        "| RuntimeError: Error(s) in loading state_dict for TRTModule:",
+        "| state_dict was loaded",
+    ),
+    "TF6015": (
+        "| RuntimeError: mat1 and mat2 shapes cannot be multiplied (1x512 and 1024x10)",
+        "| sizes of tensors match",
+    ),
+    "TF6016": (
+        "| ValueError: ndarray is not C-contiguous",
+        "| ndarray is C-contiguous",
+    ),
+    "TF6017": (
+        "| TypeError: can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu()",
+        "| can convert cuda:0 device type tensor",
+    ),
+    "TF6018": (
+        "| We don't have an op for aten::floor_divide but it isn't a special case.  Argument types: int, int,",
+        "| We have an op for aten::mul",
+    ),
+    "TF6019": (
+        "| RuntimeError: Target aten.convolution.default does not support `transposed=True`",
+        "| Target platform does support it",
+    ),
+    "TF6020": (
+        "| Unsupported ATen data type Byte",
+        "| Supported ATen data type Byte",
+    ),
+    "TF6021": (
+        "| TypeError: Descriptors cannot not be created directly.",
+        "| Descriptors were created directly",
+    ),
+    "TF6022": (
+        "| ValueError: Message onnx.ModelProto exceeds maximum protobuf size of 2GB: 3405691582",
+        "| below the maximum protobuf size",
+    ),
+    "TF6023": (
+        "| ValidationError: Your model ir_version 10 is higher than the checker's (9).",
+        "| model ir_version 8 is fine",
+    ),
+    "TF6024": (
+        "| HTTPSConnectionPool(host='huggingface.co', port=443): Max retries exceeded with url: /api",
+        "| ./llama is a local folder",
+    ),
+    "TF6025": (
+        "| RuntimeError: Numpy is not available",
+        "| numpy is available",
+    ),
+    "TF6026": (
+        "| json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)",
+        "| JSONDecodeError: none",
+    ),
+    "TF6027": (
+        "| UnicodeDecodeError: 'utf-8' codec can't decode byte 0x80 in position 0: invalid start byte",
+        "| codec can decode all",
+    ),
+    "TF6028": (
+        '| OSError: [WinError 126] The specified module could not be found. Error loading "C:\\x\\nvinfer.dll"',
+        "| [WinError 2] The system cannot find the file specified",
+    ),
+    "TF6029": (
+        "| RuntimeError: TensorRT does not currently build wheels for Tegra systems",
+        "| TensorRT builds wheels for Tegra systems",
+    ),
+    "TF6030": (
+        "| AssertionError: Unsupported AWQ quantized checkpoint format",
+        "| AssertionError: Unsupported image format",
+    ),
+    "TF6031": (
+        "| OverflowError: can't convert negative value to size_t",
+        "| negative values are allowed",
+    ),
+    "TF6032": (
+        "| checker.ValidationError: No Op registered for BatchedNMS_TRT with domain_version of 12",
+        "| No Op registered",
+    ),
+    "TF6040": (
+        "| [TensorRT-LLM][ERROR] Assertion failed: a == b (/src/cpp/tensorrt_llm/runtime/x.cpp:12)",
+        "| [TensorRT-LLM][INFO] Assertion failed: x (/src/a.cpp:1)",
+    ),
+    "TF6041": (
+        "| The engine is built with max_num_tokens=128, while trying to benchmark on 8192 tokens",
+        "| max_num_tokens=128",
+    ),
+    "TF6042": (
+        "| Exception during initialization: a.cc:480 GetSupportedList graph_build.Resolve().IsOK() was false",
+        "| GetSupportedList graph_build.Resolve().IsOK() was true",
+    ),
+    "TF6043": (
+        "| nms [PluginV2Ext]: PluginV2Layer must be V2DynamicExt when there are runtime input dimensions.",
+        "| PluginV2Layer must be V2DynamicExt",
+    ),
 }
 """By code: the line with which the rule must speak, and the look-alike where it must not."""

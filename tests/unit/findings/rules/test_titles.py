@@ -70,7 +70,7 @@ SLOW = "support requested on hardware without native {} support, performance wil
                 "OneHot version 1"
             ),
             "TF101",
-            "TensorRT has no importer and no plugin for the operator OneHot",
+            "TensorRT does not run OneHot; ONNX Runtime gives it to another provider",
         ),
         (
             (

@@ -35,6 +35,11 @@ def test_only_lines_that_are_asked_for_count() -> None:
     assert mention_tensorrt(index, np.array([0]))
 
 
+def test_frames_of_a_traceback_make_an_excerpt_of_errors_that_any_program_may_have() -> None:
+    index = LineIndex(b'  File "infer.py", line 88, in allocate\n' + _TELLING)
+    assert mention_tensorrt(index, np.array([0, 1]))
+
+
 @pytest.mark.parametrize(
     ("opening", "expected"),
     [
