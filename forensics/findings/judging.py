@@ -410,5 +410,7 @@ def coverage_of(log: BuildLog) -> Coverage:
 def _with_root(log: BuildLog, headline: Headline, roots: Sequence[Finding]) -> Headline:
     """Say in the headline of a run that did not pass which finding is the root of that, and where it stands."""
     builds = set(log.runs[headline.index].builds) if log.runs else {headline.index}
-    root = next((root for root in roots if not builds.isdisjoint(root.builds)), None)
+    here = [root for root in roots if not builds.isdisjoint(root.builds)]
+    in_cell = [root for root in here if root.line == headline.line and log.source.cell_of(root.line)]
+    root = next(iter(in_cell or here), None)
     return headline if root is None else with_root(headline, root.code, root.line)

@@ -151,6 +151,7 @@ _OWN = {
     "own_loop": ("stated_latency_ms", 1000),
     "own_fps": ("stated_fps", 1),
     "own_rate": ("stated_rate", 1),
+    "own_rate_said": ("stated_rate", 1),
     "own_accuracy": ("stated_accuracy_percent", 100),
 }
 """The key of each kind's result, and how many of its unit are in a second, or in a whole."""

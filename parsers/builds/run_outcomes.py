@@ -47,7 +47,7 @@ OF_BENCHMARKS = ("llm_requests", "llm_tokens")
 """The figures that benchmarks of TensorRT-LLM print last."""
 _OWN_LOADED = ("loaded_file", "loaded_file_said", "own_loaded")
 LOADED = ("jetson_loaded", *_OWN_LOADED, "engine_size", "deserialization", "engine_loaded", "engine_deserialized")
-OF_INFERENCE = ("own_latency", "own_fps", "own_loop", "own_rate", "own_answer")
+OF_INFERENCE = ("own_latency", "own_fps", "own_loop", "own_rate", "own_rate_said", "own_answer")
 """What a program states of its inferences."""
 _ANNOUNCED = ("banner", "poly_run")
 """Programs that announce themselves print a verdict at their end."""
@@ -108,7 +108,7 @@ class RunEvidence:
         """Return how the run ended."""
         verdict = self._verdict() or self._comparison() or self._own_result()
         ended = verdict or self._process() or self._exit() or self._fatal_error() or self._own_end()
-        ended = ended or self._serving() or self._reached() or self._cells() or self._last_phase()
+        ended = ended or self._serving() or self._last_words() or self._reached() or self._cells() or self._last_phase()
         span = None if ended.line is None else self._spans.of(ended.line)
         return RunOutcome(
             ended.ending,
@@ -121,11 +121,15 @@ class RunEvidence:
         )
 
     def _codes(self) -> Iterator[tuple[int, str, int]]:
-        """Give the exit codes that lines state, with the step where a line names it; of a signal its negative."""
+        """Give the exit codes that lines state, with the step where a line names it; of a signal its negative.
+
+        What a cell of a notebook calls may fail: others go on.
+        """
         yield from ((line, "", -number) for line, number in self._view.each("signalled", "count"))
         steps = {line: (step, code) for line, step, code in self._view.each("step_code", "step", "count")}
         for kind in ("return_code", "make_code"):
-            yield from ((line, "", code) for line, code in self._view.each(kind, "count") if line not in steps)
+            codes = self._view.each(kind, "count")
+            yield from ((line, "", code) for line, code in codes if line not in steps and not self._cell_after(line))
         for line, (step, code) in steps.items():
             yield line, step.removesuffix("_return").removesuffix("_exit"), code
 
@@ -206,6 +210,13 @@ class RunEvidence:
         if not since or (self._told is not None and self._told[0] > since[-1]):
             return None
         return _Ended(Ending.NONE, since[-1], _NO_END.format("it takes requests"), "serving")
+
+    def _last_words(self) -> _Ended | None:
+        """Return an error of another program's logger that nothing follows."""
+        said = self._view.lines("said_error")
+        if said and not self._said_after(said[-1]):
+            return _Ended(Ending.FAILED, said[-1], "the last that it reports is an error")
+        return None
 
     def _cells(self) -> _Ended | None:
         """Return what a notebook came to, which has no end of its own: whether a cell of it raised an exception."""

@@ -197,9 +197,13 @@ def _uses_tensorrt(view: LinesView, program: Program) -> bool:
     return any(signs) or not view.has("poly_run", "poly_validating", "poly_checked", "poly_module")
 
 
+_JETSON_TYPE = re.compile(r"^GPU: +(FP\d+|INT\d+)$")
+
+
 def _setting(view: LinesView) -> str:
-    """Return MLPerf's scenario and mode, and whether its result counts."""
+    """Return MLPerf's scenario and mode, and whether its result counts; the type that jetson-inference takes."""
     names = [name for _, name in view.each("mlperf_setting", "name")]
+    names += [kind for _, text in view.each("jetson_model", "text") for kind in _JETSON_TYPE.findall(text)]
     names += [verdict for _, verdict in view.each("own_result", "verdict") if verdict in {"VALID", "INVALID"}]
     return ", ".join(dict.fromkeys(names))
 
@@ -210,6 +214,7 @@ _LOADED = re.compile(r"--loadEngine=(\S+)")
 def _loaded_file(view: LinesView, command: str | None) -> str | None:
     """Return the file that the last engine was loaded from, of trtexec by its command."""
     named = [name for kind in ("loaded_file", "loaded_file_said") for _, name in view.each(kind, "name")]
+    named += [text.strip() for _, text in view.each("jetson_loading", "text")]
     named = named or _LOADED.findall(command or "")
     return str(named[-1]) if named else None
 
@@ -219,7 +224,8 @@ _SAVED = re.compile(r"--saveEngine=(\S+)")
 
 def _engine_file(view: LinesView, command: str | None) -> str | None:
     """Return the file that the engine was written to; trtexec names it before, so only one that made an engine did."""
-    saved = [text for _, what, text in view.each("poly_saving", "what", "text") if what == "engine"]
+    saved = [name for _, name in view.each("saved_file", "name")]
+    saved += [text for _, what, text in view.each("poly_saving", "what", "text") if what == "engine"]
     if view.has("engine_built", "engine_created", "engine_generated"):
         saved += _SAVED.findall(command or "")
         saved += [value for _, name, value in view.each("option", "name", "value") if name == "Save engine" and value]

@@ -41,7 +41,7 @@ _MENTION = re.compile(
     rb"|\bTRT|trt\.|_trt|trt_"
     rb"|\bI(?:Builder|Runtime|CudaEngine|ExecutionContext|NetworkDefinition)\b|create(?:Infer|NvOnnx)"
     rb"|_TRT\b|^[\s|>]*File \"[^\"]+\", line \d+, in "
-    rb"|Error Code \d+:|importerUtils|OpImporters\.cpp|(?i:build(?:ing)? (?:\w+ )?engine|onnx parser)"
+    rb"|infer/sec|Error Code \d+:|importerUtils|OpImporters\.cpp|(?i:build(?:ing)? (?:\w+ )?engine|onnx parser)"
 )
 """What only text that has to do with TensorRT says."""
 _HINTS = (
@@ -59,6 +59,7 @@ _HINTS = (
     ),
     *(
         b'file "',
+        b"infer/sec",
         b"importer",
         b"build",
         b"onnx",

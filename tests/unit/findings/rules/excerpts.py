@@ -522,6 +522,14 @@ EXCERPTS = {
         "| INFO:tensorflow:Linked TensorRT version: (0, 0, 0)",
         "| INFO:tensorflow:Linked TensorRT version: (8, 0, 0)",
     ),
+    "TF237": (
+        "| WARNING: [Torch-TensorRT] - Mean converter disregards dtype",
+        "| WARNING: [Torch-TensorRT] - Mean converter takes dtype",
+    ),
+    "TF238": (
+        "| WARNING: [Torch-TensorRT] - There may be undefined behavior using dynamic shape and aten::size",
+        "| WARNING: [Torch-TensorRT] - There may be behavior using dynamic shape and aten::size",
+    ),
     "TF236": (
         "| the result of get_provider is: ['CPUExecutionProvider']",
         "| Creating ONNX-Runtime Inference Session with providers: ['CPUExecutionProvider']",

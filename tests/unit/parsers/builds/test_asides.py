@@ -163,12 +163,18 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
     ),
     "loaded_file_said": (["Device:0.GPU: [0] ./c.plan has been successfully loaded."], ["It has been loaded"]),
     "own_loop": (["17.6 ms ± 176 µs per loop (mean ± std. dev. of 7 runs, 10 loops each)"], ["3 ms per loop"]),
-    "own_answer": (['Output [Text 0 Beam 0]: "a"', "Prompt: 'a', Generated text: 'b'"], ["Output: a"]),
+    "own_answer": (
+        ["class 0001 - 0.647910  (dog)", 'Output [Text 0 Beam 0]: "a"', "Prompt: 'a', Generated text: 'b'"],
+        ["Output: a"],
+    ),
     "own_serving": (["Started GRPCInferenceService at 0.0.0.0:8001", "Application startup complete."], ["Started it"]),
     "own_rate": (
         ["Throughput: 189 images/s", "Average throughput: 3393.46 images/second", "throughput: 17.4 infer/sec"],
         ["Throughput: 12 qps", "Throughput: images/s", "throughput, 3 images/s"],
     ),
+    "own_rate_said": (["Images processed per second= 1598", "images per second: 12.5"], ["per second: 3"]),
+    "saved_file": (["[TRT-LLM] [I] Serializing engine to a/rank0.engine..."], ["Serializing engine"]),
+    "said_error": (["ERROR: ../nvdsinfer/a.cpp:58 Cannot", "12 0x3 ERROR nvinfer x", "[ERROR] x"], ["ERRORS: 3"]),
     "own_accuracy": (["accuracy=76.064%", "Accuracy: 0.761", "Top-1 accuracy: 76 %"], ["accuracy: 12", "accuracy 1%"]),
     "own_map": (["    all    128    929   0.651   0.55   0.619   0.445"], ["    person   61    254   0.8 0.6 0.7 0.5"]),
     "mlperf_setting": (

@@ -471,6 +471,37 @@ STATED = {
             " of 256 tokens"
         ),
     ),
+    "a client that was killed": (
+        [
+            "Latency limit: 0 msec",
+            "Service Kind: TRITON",
+            "Throughput: 34994.5 infer/sec",
+            "p99 latency: 1337 usec",
+            "Killed",
+        ],
+        "KILLED (line 5) · Triton · latency 1.34 ms as stated · throughput 34994/s as stated",
+    ),
+    "a type and a class": (
+        [
+            "[TRT]    selecting fastest native precision for GPU:  FP16",
+            "[TRT]    loading network plan from engine cache... models/a.onnx.1.1.8001.GPU.FP16.engine",
+            "[TRT]    device GPU, loaded models/a.onnx",
+            "class 0001 - 0.647910  (dog)",
+            "Accuracy of the model is 0.7",
+        ],
+        (
+            "INFERENCE RAN (line 4) · jetson-inference · FP16 · engine a.onnx.1.1.8001.GPU.FP16.engine · "
+            "accuracy 70 % as stated"
+        ),
+    ),
+    "an error at the end": (
+        ["gstnvinfer.cpp:679:gst_nvinfer_logger: a", "ERROR: ../nvdsinfer/nvdsinfer_model_builder.cpp:563 failed"],
+        "FAILED (line 2) · DeepStream",
+    ),
+    "what a cell calls": (
+        ["In [1]: !pip install a", "│ exit code: 1", "In [2]: ", "torch_tensorrt.compile(a)"],
+        "NO CELL FAILED (line 3) · Torch-TensorRT",
+    ),
     "a benchmark of processes": (
         ["[TensorRT-LLM] TensorRT-LLM version: 0.16.0", "[TensorRT-LLM][INFO] MPI size: 8, MPI local size: 8, rank: 7",
          "Request Throughput (req/sec):\t\t33.0"],
