@@ -37,7 +37,6 @@ _ENDINGS = {
     Outcome.FAILED: Ending.FAILED,
     Outcome.TRUNCATED: Ending.NONE,
 }
-_FOLDERS = re.compile(r".*[/\\]")
 _VENDOR = re.compile(r"^(?:NVIDIA )?(?:GeForce )?")
 TYPES = {element.name: element.option for element in ELEMENT_TYPES.values() if element.option}
 FULL = "FP32"
@@ -156,7 +155,7 @@ def _of_run(log: BuildLog, run: Run) -> Headline:
         _program(run, builds),
         *_setting(builds),
         run.setting,
-        f"engine {shortened(_FOLDERS.sub('', run.loaded_file), _NAME)}" if run.loaded_file else "",
+        "engine " + shortened(re.split(r"[/\\]", run.loaded_file)[-1], _NAME) if run.loaded_file else "",
         *_compared(run),
         f"{counted(len(builds), 'build')}{f' ({failed} failed)' if failed else ''}" if len(builds) > 1 else "",
         *_numbers(builds, samples=run.program is Program.MLPERF),
@@ -347,14 +346,7 @@ def _limits(single: Mapping[str, float]) -> Iterator[str]:
         yield f"at most {counted(int(single['most_sequences']), 'sequence')} of {single['most_tokens']:.0f} tokens"
 
 
-_STATED = (
-    ("stated_build_s", "build time", " s"),
-    ("stated_latency_ms", "latency", " ms"),
-    ("stated_fps", "", " FPS"),
-    ("stated_rate", "throughput", "/s"),
-    ("stated_accuracy_percent", "accuracy", " %"),
-    ("stated_map", "mAP50-95", ""),
-)
+_STATED = [(row["key"], row["word"], row["unit"]) for row in rows("stated", "trtforensics.render")]
 """What programs state in words of their own: the key of the result, a name, a unit."""
 
 

@@ -119,16 +119,7 @@ def _errors_of(output: ComparedOutput) -> str:
 
 
 _NAMES = {row["key"]: row["name"] for row in rows("results", "trtforensics.render")}
-_UNITS = {
-    "ms": "ms",
-    "qps": "qps",
-    "tps": "tokens/s",
-    "s": "s",
-    "bytes": "MiB",
-    "mib": "MiB",
-    "percent": "%",
-    "rate": "/s",
-}
+_UNITS = {"ms": "ms", "qps": "qps", "tps": "tokens/s", "s": "s", "bytes": "MiB", "mib": "MiB", "percent": "%"}
 
 
 def result_name(result: RunResult) -> str:
