@@ -539,7 +539,6 @@ EXCERPTS = {
         "| ** WARN: <parse_osd:946>: known key 'border-color' of group [osd]",
     ),
     "TF943": ("E Request 12 was cancelled by its client", "E Request 12 was ended"),
-    "TF944": ("E 'Model' object has no attribute 'summary'", "E 'Model' object has a summary"),
     "TF942": (
         "E Builder creation failed",
         "E Builder creation worked",
