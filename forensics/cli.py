@@ -232,7 +232,7 @@ def _run(given: list[str]) -> int:
     try:
         arguments = _understood(given)
         command = command_of(arguments)
-        if command is not None:
+        if command not in {None, "tui"}:
             _import_numpy()
         args = build_parser(command, alone=arguments[:1] == [command]).parse_args(arguments)
     except SystemExit as stop:  # --help, --version, bad usage
@@ -248,8 +248,7 @@ def _run(given: list[str]) -> int:
             from trtforensics.console.pager import paged  # noqa: PLC0415 - the modules that start a program take time
 
             around.enter_context(paged())
-        if args.command != "tui":
-            around.enter_context(_without_collector())
+        around.enter_context(_without_collector())
         return int(_module_of(args.command).run(args))
 
 
@@ -274,7 +273,8 @@ def _import_numpy() -> None:
 def _without_collector() -> Iterator[None]:
     """Run a command without Python's search for reference cycles, which is for programs that go on.
 
-    A command makes a million objects that stay until it ends, and a search looks through all of them.
+    A command makes a million objects that stay until it ends, and a search looks through all of them. The TUI, which
+    does go on, turns it on again once it is drawn.
     """
     enabled = gc.isenabled()
     atexit.register(gc.freeze)  # or the interpreter searches once more when it ends

@@ -5,6 +5,7 @@ What it shows is a screen on a source, and more screens above it.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections import deque
@@ -21,6 +22,7 @@ from trtforensics.console.diagnostics import ExitCode
 from trtforensics.errors import ForensicsError
 from trtforensics.tui import user_files
 from trtforensics.tui.bindings import bound
+from trtforensics.tui.widgets.virtual_list import ROLE_CLASSES, STYLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -66,6 +68,7 @@ class TerminalApp(App[ForensicsError]):
     COMMAND_PALETTE_DISPLAY = "Ctrl+P"
     NOTIFICATION_TIMEOUT = 6
 
+    COMPONENT_CLASSES: ClassVar[set[str]] = ROLE_CLASSES
     BINDINGS: ClassVar[list[BindingType]] = [*bound("TerminalApp")]
 
     def __init__(self, first: Screen[ForensicsError]) -> None:
@@ -86,6 +89,17 @@ class TerminalApp(App[ForensicsError]):
     def get_default_screen(self) -> Screen[ForensicsError]:
         """Return the screen of the first source."""
         return self._first
+
+    def refresh_css(self, animate: bool = True) -> None:  # noqa: FBT001, FBT002 - Textual's signature
+        """Take other colours."""
+        STYLES.clear()
+        super().refresh_css(animate)
+
+    def on_ready(self) -> None:
+        """Search for reference cycles from now on, but not among modules and widgets: a search stops every thread."""
+        if not gc.isenabled():
+            gc.freeze()
+            gc.enable()
 
     async def on_event(self, event: events.Event) -> None:
         """Queue the keys; pass everything else on."""

@@ -146,14 +146,16 @@ class SourceScreen(Screen[ForensicsError]):
 
     def action_help(self) -> None:
         """Show what `explain` says of the row, then the keys. Help is kept, as it takes longer to make than to show."""
-        from trtforensics.findings.explaining import sayings
+        name, about = f"help of {type(self).__name__}", list(filter(None, self.names_in_view()))
+        if about:
+            from trtforensics.findings.explaining import sayings  # all rules: the first key does not wait for them
 
-        name = f"help of {type(self).__name__}"
+            about = sayings(about)
         if not self.app.is_screen_installed(name):
             self.app.install_screen(HelpScreen(keys_of(self.KEYS)), name)
         shown = self.app.get_screen(name)
         if isinstance(shown, HelpScreen):
-            shown.about = sayings(self.names_in_view())
+            shown.about = about
         self.app.push_screen(name)
 
     def action_prefixes(self) -> None:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Generic
 from textual.worker import get_current_worker
 
 from trtforensics.console.counting import counted
-from trtforensics.parsers.lines.prefixes import LevelMatcher
 from trtforensics.parsers.text.text import LineMatcher
 from trtforensics.tui.rows.pieces import Row
 from trtforensics.tui.widgets.work import in_thread
@@ -114,6 +113,8 @@ class LogSearch:
         if self._severity == len(SEVERITIES):
             self.show_all()
         else:
+            from trtforensics.parsers.lines.prefixes import LevelMatcher
+
             label, levels = SEVERITIES[self._severity]
             self._keep(LevelMatcher(levels), label)
 

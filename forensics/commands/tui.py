@@ -47,6 +47,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Open the sources in the TUI; return when the user quits. The TUI closes before an error is raised."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy, which comes behind the first picture, needs no more
     from trtforensics.tui.app import browse
 
     screen = _screen(args.sources, Kind(args.kind) if args.kind else None, args.max_bytes)

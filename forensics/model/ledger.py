@@ -143,7 +143,7 @@ def ledger_of(build: Build, source: TimeSource | None = None) -> TimeLedger:
     known = [ms for ms in counted if ms is not None]
     booked, total = (sum(known), sum(known) + cut_ms) if known else (None, None)
     shared = (
-        replace(unit, share=None if ms is None else ms / (total or 1.0))
+        unit if ms is None else replace(unit, share=ms / (total or 1.0))
         for unit, ms in zip(units, counted, strict=True)
     )
     timed = {index for unit, ms in zip(units, counted, strict=True) if ms is not None for index in unit.layers}

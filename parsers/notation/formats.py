@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from trtforensics.parsers.grammar import nested
 from trtforensics.parsers.notation import plain
-from trtforensics.parsers.text.numbers import is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,8 +84,7 @@ def _format(tree: Tree[Token], symbols: Mapping[str, str]) -> Format:
     strides: list[int | str] = []
     vectorized, components = -1, 1
     for position, stride in enumerate(nested.trees(tree, "stride")):
-        value = _expression(stride.children[0], symbols)
-        strides.append(int(value) if is_whole(value) else value)
+        strides.append(plain.size(_expression(stride.children[0], symbols)))
         packed = nested.token(stride, "COMPONENTS")
         if packed is not None:
             vectorized, components = position, int(packed)

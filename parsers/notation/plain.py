@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 
 from trtforensics.model.older_python import compiled
-from trtforensics.parsers.text.numbers import is_whole
 
 _COUNT = r"[1-9][0-9]{0,17}"
 _STRIDE = rf"(?:0|-?{_COUNT})"
@@ -105,10 +104,17 @@ def symbolic_formats(text: str, definitions: str) -> list[PlainFormat] | None:
     return [_symbolic(dtype, _SYMBOL.sub(known, strides).split(",")) for dtype, strides in printed_formats]
 
 
+def size(printed: str) -> int | str:
+    """Return a stride or dimension as a number, a symbol as its text."""
+    from trtforensics.parsers.text.numbers import is_whole  # noqa: PLC0415 - numpy, for few formats
+
+    return int(printed) if is_whole(printed) else printed
+
+
 def _symbolic(dtype: str, strides: list[str]) -> PlainFormat:
     values, _, components = zip(*(stride.partition(":") for stride in strides), strict=True)
     packed = next((place for place, printed in enumerate(components) if printed), -1)
-    numbers = tuple(int(value) if is_whole(value) else value for value in values)
+    numbers = tuple(map(size, values))
     return dtype, numbers, packed, int("".join(components) or 1)
 
 

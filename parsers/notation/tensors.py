@@ -130,5 +130,5 @@ def _dims(printed: str) -> tuple[tuple[int | str, ...], int]:
     for part in printed.split(",") if printed else ():
         size, _, packed = part.partition(":")
         components = int(packed) if is_whole(packed) else components
-        dims.append(int(size) if is_whole(size) else size)
+        dims.append(plain.size(size))
     return tuple(dims), components

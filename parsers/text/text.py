@@ -12,13 +12,12 @@ from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, BinaryIO, Protocol, cast
 
-import numpy as np
-
 from trtforensics.errors import OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import numpy as np
     import numpy.typing as npt
 
     from trtforensics.parsers.text.windows import Window
@@ -153,6 +152,8 @@ class LogText:
         Raises:
             OutputError: the temporary file cannot be written.
         """
+        import numpy as np  # noqa: PLC0415 - the TUI's first picture does not wait for numpy
+
         text = window.text.removesuffix(b"\n")
         ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
         starts = np.zeros(len(ends) + 2, np.uint32)
@@ -216,6 +217,8 @@ class LogText:
         Raises:
             re.error: The matcher's text is no regular expression.
         """
+        import numpy as np  # noqa: PLC0415 - as above
+
         for first, last, block in self._towards_end(1, backwards=False):
             places = np.fromiter(matcher.places(self._read(block, first, last)), np.int64)
             yield first + block.starts[: last - block.first_line + 1].searchsorted(places)

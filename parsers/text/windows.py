@@ -6,16 +6,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from trtforensics.model.older_python import compiled
 from trtforensics.parsers.text.decoding import pieces
-from trtforensics.parsers.text.line_index import LineIndex
 from trtforensics.parsers.text.wrapping import HEAD, wrapping_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from trtforensics.parsers.text.line_index import LineIndex
     from trtforensics.parsers.text.wrapping import Wrapping
 
 LONGEST_LINE = 16 << 20
@@ -69,6 +67,8 @@ class Window:
     @cached_property
     def index(self) -> LineIndex:
         """The places of the bare text's lines and separators."""
+        from trtforensics.parsers.text.line_index import LineIndex  # noqa: PLC0415 - the TUI's first picture needs none
+
         return LineIndex(self.bare)
 
     @property
@@ -76,6 +76,8 @@ class Window:
         """How many lines there are."""
         if "index" in self.__dict__:
             return len(self.index)
+        import numpy as np  # noqa: PLC0415 - as above
+
         ends = int(np.count_nonzero(np.frombuffer(self.data, np.uint8) == ord("\n")))  # much faster than bytes.count
         return ends + (not self.data.endswith(b"\n"))
 
@@ -90,6 +92,8 @@ class Window:
     @cached_property
     def starts(self) -> list[int]:
         """The byte offset of each line's start in the decoded text."""
+        import numpy as np  # noqa: PLC0415 - as above
+
         ends = np.flatnonzero(np.frombuffer(self.data, np.uint8) == ord("\n"))
         if self.data.endswith(b"\n"):
             ends = ends[:-1]

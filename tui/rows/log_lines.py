@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.console.terminal import visible
-from trtforensics.parsers.lines.dialects import prefix_of, severity_of
 from trtforensics.tables.columns import Sort, TableColumn
 from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, line_digits
 
@@ -35,6 +34,8 @@ def log_pieces(text: str, sought: re.Pattern[str] | None = None, *, prefixes: bo
 
     A long line is cut. Without ``prefixes`` the line starts at its message; its colour still shows the severity.
     """
+    from trtforensics.parsers.lines.dialects import prefix_of, severity_of
+
     shown = visible(text[: LONGEST + _MARGIN])[:LONGEST]
     rest = len(text) - LONGEST
     head = shown[:_HEAD].encode("utf-8", "replace")

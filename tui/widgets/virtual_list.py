@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
+from textual.color import Color
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
@@ -49,29 +50,33 @@ _LINES = (
 """The columns of a list that has no columns of its own."""
 
 ROLE_CLASSES = {f"role--{role}" for role in Role if role is not Role.PLAIN}
+"""Component classes of the app: Textual works out those of a widget, one by one, whenever a screen is shown."""
+
+STYLES: dict[tuple[Role, Style], Style] = {}
+"""What each role adds on a widget of some style; the app empties it when its colours change."""
 
 
-def paint(widget: Widget, line: Line, base: Style) -> Strip:
-    """Turn a line into a strip. Here text gets its style, and control characters become visible."""
+def paint(widget: Widget, line: Line, base: Style, own: Style) -> Strip:
+    """Turn a line into a strip on a widget of the style ``own``. Control characters become visible here."""
     segments = []
     for piece in line:
         style = base
         if piece.role is not Role.PLAIN:
-            style = base + _role_style(widget, f"role--{piece.role}")
+            style = base + (STYLES.get((piece.role, own)) or _role_style(widget, piece.role, own))
         segments.append(Segment(visible(piece.text), style))
     return Strip(segments)
 
 
-def _role_style(widget: Widget, name: str) -> Style:
-    """Return a role's own attributes, and its colour blended with the widget's background."""
-    blended = widget.get_component_rich_style(name).color
-    return widget.get_component_rich_style(name, partial=True) + Style.from_color(blended)
+def _role_style(widget: Widget, role: Role, own: Style) -> Style:
+    """Return a role's own attributes, and its colour blended with the widget's background; they are kept."""
+    role_styles, colour = widget.app.get_component_styles(f"role--{role}"), own.color
+    if own.bgcolor is not None and role_styles.has_rule("color"):
+        colour = (Color.from_rich_color(own.bgcolor) + role_styles.color).rich_color
+    return STYLES.setdefault((role, own), role_styles.partial_rich_style + Style.from_color(colour))
 
 
 class LineBar(Widget):
     """A row of text that never takes the focus: a title, a pane's heading, the status."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = ROLE_CLASSES
 
     def __init__(self, line: Line = (), *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id, classes=classes)
@@ -84,16 +89,17 @@ class LineBar(Widget):
 
     def render_line(self, y: int) -> Strip:
         """Paint the row, cut to the width."""
-        strip = paint(self, self.line, self.rich_style) if y == 0 else Strip([])
+        own = self.rich_style
+        strip = paint(self, self.line, own, own) if y == 0 else Strip([])
         if strip.cell_length > self.size.width > 0:
-            strip = Strip([*strip.crop(0, self.size.width - 1), Segment("…", self.rich_style)])
-        return strip.crop_extend(0, self.size.width, self.rich_style)
+            strip = Strip([*strip.crop(0, self.size.width - 1), Segment("…", own)])
+        return strip.crop_extend(0, self.size.width, own)
 
 
 class VirtualList(ScrollView, can_focus=True):
     """Rows under a cursor. A subclass supplies the number of rows, the look of a row, and its line of the log."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = ROLE_CLASSES | {"row--cursor", "row--header", "row--more"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"row--cursor", "row--header", "row--more"}
 
     BINDINGS: ClassVar[list[BindingType]] = [*bound("VirtualList")]
 
@@ -124,6 +130,7 @@ class VirtualList(ScrollView, can_focus=True):
         self.kept_by = NO_FILTER
         """Which rows stay."""
         self._pinned: tuple[Sequence[Line], Sequence[Line]] = (), ()
+        self._own = Style()
 
     def row_count(self) -> int:
         """Return how many rows there are now."""
@@ -224,7 +231,7 @@ class VirtualList(ScrollView, can_focus=True):
     def render_lines(self, crop: Region) -> list[Strip]:
         """Paint some lines of the viewport; what stays above and below the rows is laid out once for all of them."""
         width = self.scrollable_content_region.width
-        self._pinned = self.header(width), self.footer(width)
+        self._pinned, self._own = (self.header(width), self.footer(width)), self.rich_style
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
@@ -236,11 +243,11 @@ class VirtualList(ScrollView, can_focus=True):
         below = y - (self.scrollable_content_region.height - len(footer))
         if footer and below >= 0:
             base = self.get_component_rich_style("row--header")
-            return paint(self, footer[below], base).crop_extend(0, width, base)
+            return paint(self, footer[below], base, self._own).crop_extend(0, width, base)
         index = self.scroll_offset.y + y - len(header)
         if not 0 <= index < self.row_count():
-            return Strip.blank(width, self.rich_style)
-        base = self.get_component_rich_style("row--cursor") if index == self.cursor else self.rich_style
+            return Strip.blank(width, self._own)
+        base = self.get_component_rich_style("row--cursor") if index == self.cursor else self._own
         return self._scrolled(self.row(index, width), base, width, index)
 
     def on_resize(self) -> None:
@@ -341,11 +348,12 @@ class VirtualList(ScrollView, can_focus=True):
 
     def _scrolled(self, line: Line, base: Style, width: int, y: int | None = None) -> Strip:
         """Paint a line scrolled sideways; its pinned cells stay."""
-        strip = self._selected(paint(self, line, base), y, base) if y is not None else paint(self, line, base)
+        strip = paint(self, line, base, self._own)
+        strip = self._selected(strip, y, base) if y is not None else strip
         shift, pinned = self.scroll_offset.x, self.pinned_width()
         cut = strip.cell_length - shift > width
         width -= cut
         left = strip.crop(0, pinned)
         rest = strip.crop_extend(pinned + shift, shift + width, base)
-        more = [Segment(MORE, base + _role_style(self, "row--more"))] if cut else []
+        more = [Segment(MORE, base + Style.from_color(self.get_component_rich_style("row--more").color))] if cut else []
         return Strip([*left, *rest, *more])

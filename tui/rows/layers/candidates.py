@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from trtforensics.console.counting import counted, milliseconds
 from trtforensics.model.kernel import NameEvidence
 from trtforensics.model.log import CachedResult, Choice, MyelinOperation
@@ -22,6 +20,7 @@ from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, bar, f
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    import numpy as np
     import numpy.typing as npt
 
     from trtforensics.engines.alternatives import Alternatives, Result
@@ -34,6 +33,8 @@ class CombinedTactics(TimedTactics):
     """The tactics timed for a layer in all combinations of formats and in all passes, fastest first."""
 
     def __init__(self, timings: TacticTimings, timed: Iterable[Choice]) -> None:
+        import numpy as np
+
         super().__init__(timings, range(0))
         self.blocks = sorted(timed, key=lambda choice: choice.span.line)
         """The choices whose blocks are listed, in the log's order."""
