@@ -68,6 +68,12 @@ assert found
 for module in found:
     importlib.import_module(module.name)
 """
+OPEN_A_LOG = """
+import sys, trtforensics.cli, trtforensics.tui.app
+from trtforensics.tui.log.screen import LogScreen
+from trtforensics.tui.sessions import open_log
+LogScreen(open_log(sys.argv[1], 1 << 30)).discard()
+"""
 PRINT_MODULES = "\nprint('\\n--modules--', *sys.modules, sep='\\n')\n"
 
 
@@ -108,6 +114,14 @@ def test_reading_a_plain_log_imports_nothing_that_it_does_without(tmp_path: Path
     loaded = modules_after(PARSE_A_LOG, str(log))
     assert "trtforensics.render.log_json" in loaded
     assert (loaded - brought_by_regex()).isdisjoint(NOT_FOR_A_LOG)
+
+
+def test_the_first_picture_of_a_log_waits_for_neither_numpy_nor_the_grammars() -> None:
+    loaded = modules_after(OPEN_A_LOG, str(SOURCES["LOG"]))
+    assert "textual" in loaded
+    assert loaded.isdisjoint(
+        {"numpy", "lark", "trtforensics.parsers.lines.dialects", "trtforensics.findings.explaining"}
+    )
 
 
 def test_importing_every_parser_imports_neither_textual_nor_the_tui() -> None:

@@ -15,6 +15,8 @@ from trtforensics.console.counting import counted
 from trtforensics.engines.facts import LayerFacts
 from trtforensics.findings.finding import in_words
 from trtforensics.model.timings import NEAR_TIE_RATIO
+from trtforensics.tables.filtering import parse_filter
+from trtforensics.tables.layers import LAYER_COLUMNS
 from trtforensics.tui.kept import KeptSource
 from trtforensics.tui.log.panes import Panes
 from trtforensics.tui.rows.finding_rows import in_view
@@ -335,6 +337,7 @@ class BuildScreen(SourceScreen):
             number = min(self._number, len(log.builds) - 1) if known else self._first_of(log.builds)
             index = LayerIndex(log.builds[number], self.session.model)
             index.questions(TIES[self._tie])
+            index.rows(parse_filter('"|"', LAYER_COLUMNS).keeps)  # starts Lark and reads all texts: no key waits
             time_map = TimeMap(index.facts)
             time_map.root()
             self._prepared = index, time_map

@@ -52,13 +52,14 @@ def first_rows(
     ``reading``: the build may still get lines. ``files`` were joined to the log.
     """
     build, findings = time_map.facts.build, time_map.findings
-    headline = headline_of(log, build)
+    every, run = headlines(log), log.run_of(build)
+    headline = headline_of(log, build) if run is None else every[run.index]
     root = _root_of_failure(findings or ())
     headline = headline if root is None else with_root(headline, root.code, root.line)
     outcome = outcome_piece(headline, reading=reading)
     words = SEPARATOR.join((outcome.text, *headline.parts))
     rows: list[Row] = [
-        *_run_rows(log, build, _RUNS),
+        *_run_rows(log, build, every, _RUNS),
         OverviewRow("run", words, headline.line or build.last_line, outcome.role, bare=True),
     ]
     if reading or build.outcome is Outcome.TRUNCATED:
@@ -70,7 +71,7 @@ def first_rows(
     rows += [OverviewRow("map", time_map.headline, role=Role.TITLE, bare=True), *time_map.root()]
     times = [row for row in time_rows(log, build) if row.label != "slowest"]
     rows += [OverviewRow(row.label, row.cited, row.spans[0].line if row.spans else None) for row in times]
-    runs = list(_run_rows(log, build, len(log.builds) + len(log.runs)))
+    runs = list(_run_rows(log, build, every, len(log.builds) + len(log.runs)))
     listed = [OverviewRow(f"All {len(runs)} runs", heading=True), *runs, OverviewRow("")] if len(runs) > _RUNS else []
     return [*rows, *_call_rows(build), OverviewRow(""), *listed, *overview_rows(log, build, files)]
 
@@ -109,9 +110,8 @@ def rows_shown(rows: Sequence[Row], path: Sequence[MapRow] = ()) -> Presentation
     )
 
 
-def _run_rows(log: BuildLog, build: Build, most: int) -> Iterator[OverviewRow]:
+def _run_rows(log: BuildLog, build: Build, every: Sequence[Headline], most: int) -> Iterator[OverviewRow]:
     """Yield ``most`` runs of a log of several, first those that did not pass; Enter shows a run's first build."""
-    every = headlines(log)
     if len(every) < 2:  # noqa: PLR2004 - one run needs no list
         return
     own = log.run_of(build)

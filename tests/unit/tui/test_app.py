@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import gc
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from rich.segment import Segment
@@ -10,6 +11,7 @@ from textual.color import Color
 from textual.filter import NoColor
 
 from tests.support.screens import SIZE, LogApp, log_app
+from trtforensics.tui.app import TerminalApp
 
 if TYPE_CHECKING:
     from rich.style import Style
@@ -24,6 +26,19 @@ async def test_control_characters_never_reach_the_terminal(session: Any, parsed:
         assert all(isinstance(segment, Segment) and segment.text.isprintable() for segment in segments)
         assert any("␛[31mout of range" in segment.text for segment in segments)
         assert any("␞" in segment.text for segment in segments)
+
+
+def test_the_search_for_cycles_is_on_once_the_app_is_drawn_and_spares_what_is_there() -> None:
+    before = gc.isenabled()
+    gc.disable()
+    gc.unfreeze()
+    try:
+        TerminalApp.on_ready(cast("TerminalApp", None))
+        assert gc.isenabled()
+        assert gc.get_freeze_count()
+    finally:
+        gc.unfreeze()
+        (gc.enable if before else gc.disable)()
 
 
 @pytest.mark.slow

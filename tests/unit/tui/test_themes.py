@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from rich.style import Style
 
 from tests.support.screens import SIZE, log_app
 from trtforensics.tui import user_files
+from trtforensics.tui.rows.pieces import Piece, Role
+from trtforensics.tui.widgets.virtual_list import paint
+
+if TYPE_CHECKING:
+    from tests.support.screens import LogApp
 
 
 def test_the_choice_is_kept() -> None:
@@ -34,12 +40,19 @@ async def test_t_goes_through_the_themes_and_the_next_session_begins_with_the_la
     app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
-        seen = [app.theme]
+        seen, colours = [app.theme], [_title_colour(app)]
         for _ in user_files.THEMES[1:]:
             await pilot.press("T")
             seen.append(app.theme)
+            colours.append(_title_colour(app))
+    assert len(set(colours)) == len(colours)
     assert seen == [theme.name for theme in user_files.THEMES]
     assert log_app(session).theme == seen[-1]
+
+
+def _title_colour(app: LogApp) -> object:
+    (segment,) = paint(app.first.title_bar, (Piece("x", Role.TITLE),), Style(), Style(bgcolor="black"))
+    return segment.style and segment.style.color
 
 
 def test_good_and_bad_differ_in_blue_where_red_and_green_look_alike() -> None:

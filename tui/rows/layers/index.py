@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from enum import Enum, auto
+from enum import IntEnum, auto
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -41,8 +41,8 @@ Subject = Choice | CachedResult | MyelinOperation
 """Whatever the candidates pane can show the candidates of."""
 
 
-class RowKind(Enum):
-    """The kinds of rows in the tree."""
+class RowKind(IntEnum):
+    """The kinds of rows in the tree; numbers, as sets of them are asked for each row at each key of a filter."""
 
     LAYER = auto()
     SECTION = auto()
@@ -114,8 +114,9 @@ class LayerIndex:
         if order != ENGINE_ORDER:
             engine, others = order.sorted(engine), order.sorted(others)
         repeats = self._repeats() if order == ENGINE_ORDER else ()
-        rows = [*repeats, *map(layer_row, engine), *(() if keeps else self._coverage())] if engine else []
-        tuned = [*map(layer_row, others)]
+        row_of = self._layer_rows.__getitem__
+        rows = [*repeats, *map(row_of, engine), *(() if keeps else self._coverage())] if engine else []
+        tuned = [*map(row_of, others)]
         for title, members in (
             ("tuned, not in the engine" if self.engine else "tuned; the log has no engine dump", tuned),
             ("of these the log prints the names only", names),
@@ -167,6 +168,10 @@ class LayerIndex:
         if position >= 0 and line <= self._blocks[position].span.line:
             return self._blocks[position]
         return next((cached for cached in self.build.cached if cached.span.line == line), None)
+
+    @cached_property
+    def _layer_rows(self) -> dict[LayerFacts, TreeRow]:
+        return {entry: layer_row(entry) for entry in chain(self.engine, self.others)}
 
     @cached_property
     def _blocks(self) -> list[Choice]:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.screens import SIZE, ScreenText, log_app, panes_of
+from trtforensics.tables import filtering
 from trtforensics.tui.widgets.dialogs import Dialog
 
 
@@ -24,6 +25,17 @@ async def test_children_of_a_layer_come_when_it_is_opened_and_go_when_it_is_clos
         await pilot.press("down", "down", "left")
         assert panes_of(app).layer_tree.row_count() == closed
         assert panes_of(app).layer_tree.cursor == 0
+
+
+def test_the_thread_that_parses_makes_ready_what_the_first_key_of_a_filter_needs(session: Any) -> None:
+    filtering._parser.cache_clear()
+    screen = log_app(session).first
+    screen.prepare(session.outcome)
+    assert screen._prepared is not None
+    index, _ = screen._prepared
+    assert filtering._parser.cache_info().currsize == 1
+    assert [row.entry for row in index.rows() if row.entry] == [*index.engine, *index.others]
+    assert {id(row) for row in index.rows() if row.entry} == {id(row) for row in index._layer_rows.values()}
 
 
 async def test_names_with_markup_are_shown_as_they_are(
