@@ -157,7 +157,10 @@ def causes(message: str) -> NamedCauses:
 
 def _named_in(message: bytes, possible: Causes) -> NamedCauses:
     every = [
-        (kind.name, named_fields(kind, tuple(value and value.decode("utf-8", "replace") for value in match.groups())))
+        (
+            kind.name,
+            named_fields(kind, tuple(raw if raw is None else raw.decode(errors="replace") for raw in match.groups())),
+        )
         for kind, match in causes_in(message, possible)
     ]
     specific = [named for named in every if named[0] not in {*_GENERAL, ANY_ERROR}]

@@ -18,6 +18,7 @@ def test_a_cause_is_found_wherever_it_stands_in_a_message() -> None:
     text = "Error[9]: f: Error Code 9: Internal Error (Target GPU SM 61 is not supported by this TensorRT release.)"
     assert causes(text) == (("target_sm", {"sm": "61"}),)
     assert causes("nothing of the kind") == ()
+    assert causes("TensorRT EP could not open shared library from") == (("ep_decryption", {"text": ""}),)
 
 
 @pytest.mark.parametrize(("level", "kinds"), [("DEBUG", []), ("ERROR", ["unusable_file"])])
