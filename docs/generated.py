@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import trtforensics
 from trtforensics.cli import COMMANDS, build_parser
+from trtforensics.findings.explaining import meanings
 from trtforensics.findings.observations import NO_ENGINE, NO_RUN
 from trtforensics.findings.registry import rules
+from trtforensics.findings.versions import flags
 from trtforensics.knowledge.terms import error_codes, terms
 from trtforensics.parsers.notation.sentences import classes
 
@@ -289,7 +291,9 @@ def words_page() -> str:
         page.append(f"## {OWNERS[kind]}\n\n| code | meaning | source |\n|---|---|---|")
         page += [f"| {each.code} `{each.name}` | {_row(each.meaning, each.source)} |" for each in codes]
         page.append("")
-    return "\n".join(page)
+    page.append("## Options of trtexec\n\n| option | meaning | source |\n|---|---|---|")
+    page += [f"| `{flag}` | {_row(each.text, each.source)} |" for flag in sorted(flags()) for each in meanings(flag)]
+    return "\n".join([*page, ""])
 
 
 def _row(*texts: str) -> str:

@@ -27,8 +27,8 @@ _CODE = re.compile(r"TF[0-9]+", re.IGNORECASE)
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the arguments of ``explain``."""
     what = (
-        "a code such as TF201; a layer type, an error code, a kernel's name; or words to look for in all explanations; "
-        "without any, all codes are listed"
+        "a code such as TF201; a layer type, an error code, a kernel's name, an option; or words to look for in all "
+        "explanations; without any, all codes are listed"
     )
     words = parser.add_argument("words", nargs="*", metavar="CODE|WORD", help=what)
     setattr(words, "completer", _codes)  # noqa: B010 - argcomplete looks there, and argparse does not declare it

@@ -94,7 +94,7 @@ def _joined_log(args: Namespace) -> BuildLog:
     from trtforensics.engines.joining import load_joined, say_unjoined
     from trtforensics.sources.kinds import is_engine_file
 
-    if not any(path != "-" and is_engine_file(path) for path in args.sources):
+    if not any(map(is_engine_file, args.sources)):
         return read_log(args, args.sources)
     with ProgressLine(quiet=args.quiet) as progress:
         joined = load_joined(args.sources, max_bytes=args.max_bytes, on_progress=progress)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from trtforensics.findings.finding import Report, Unreadable
     from trtforensics.findings.forms.rendering import Look
     from trtforensics.findings.judging import Inputs
-    from trtforensics.findings.suppression import ReportSettings, Suppression
+    from trtforensics.findings.suppression import ReportSettings
     from trtforensics.plots.figure import Figure
     from trtforensics.sources.quoting import QuotedLog
 
@@ -108,7 +108,12 @@ def run(args: Namespace) -> int:
         suppression = replace(suppression, known=_known(args.baseline, args.max_bytes), baseline=args.baseline)
     models = [path for path in args.sources if path.endswith(".onnx")]
     inputs = Inputs(()) if models == args.sources else _inputs(args)
-    reports = _of_models(models, suppression)
+    reports: list[Report] = []
+    if models:
+        from trtforensics.findings.checking import check
+        from trtforensics.findings.target import ModelTarget
+
+        reports = [each for path in models for each in check(path, [ModelTarget()], suppression)]
     form, look = form_and_look(args, settings)
     whole = MANY if form in ("text", "html") and not look.verbose else None
     report = together(reports) if models == args.sources else judge(inputs, suppression, whole)
@@ -118,16 +123,6 @@ def run(args: Namespace) -> int:
     if form == "github" and (summary := os.environ.get("GITHUB_STEP_SUMMARY")):
         _summarise(report, summary)
     return exit_code(report, look)
-
-
-def _of_models(paths: Sequence[str], suppression: Suppression) -> list[Report]:
-    """Judge models for no certain release; logs, which most sources are, need none of its modules."""
-    if not paths:
-        return []
-    from trtforensics.findings.checking import check
-    from trtforensics.findings.target import ModelTarget
-
-    return [each for path in paths for each in check(path, [ModelTarget()], suppression)]
 
 
 def _summarise(report: Report, path: str) -> None:
@@ -172,9 +167,10 @@ def _known(path: str, max_bytes: int) -> frozenset[str]:
 
 def _inputs(args: Namespace) -> Inputs:
     from trtforensics.findings.judging import Inputs
+    from trtforensics.sources.kinds import is_engine_file
 
     unreadable: list[Unreadable] = []
-    files = _engine_files(args.sources)
+    files = [path for path in args.sources if is_engine_file(path)]  # others are read as logs
     paths = [path for path in args.sources if path not in files]
     reading = _logs(paths, args, unreadable)
     logs = [] if len(paths) > 1 and not files else list(reading)
@@ -235,16 +231,3 @@ def _logs(paths: Sequence[str], args: Namespace, unreadable: list[Unreadable]) -
         gc.collect(1)  # a command runs without the collector, and this one goes on
     if paths and len(refused) == len(paths):
         raise refused[0]
-
-
-def _engine_files(paths: Sequence[str]) -> list[str]:
-    """Return the paths that are engine-layer JSON, profiles, times or ONNX models; others are read as logs."""
-    from contextlib import suppress
-
-    from trtforensics.sources.kinds import is_engine_file
-
-    engine_files = []
-    for path in paths:
-        with suppress(SourceError):  # reading it as a log reports why it cannot be read
-            engine_files += [path] if path != "-" and is_engine_file(path) else []
-    return engine_files

@@ -39,7 +39,8 @@ def differing(good: Sequence[BuildView], bad: Sequence[BuildView]) -> tuple[list
         number: {
             frozenset(map(without_profile, fusion.inputs)): fusion
             for fusion in build.fusions
-            if _joins_the_model(fusion)
+            # a layer joined with helpers only does not change
+            if sum(any(not is_helper(part) for part in _parts((name,))) for name in fusion.inputs) > 1
         }
         for number, build in enumerate((*good, *bad))
         if build.fusions is not None
@@ -59,11 +60,6 @@ def differing(good: Sequence[BuildView], bad: Sequence[BuildView]) -> tuple[list
             if inputs in parts:
                 by_group[owner[min(parts[inputs])]][build][inputs] = fusion
     return [FusionGroup(frozenset(group), fusions) for group, fusions in zip(groups, by_group, strict=True)], ()
-
-
-def _joins_the_model(fusion: Fusion) -> bool:
-    """Whether a fusion joins at least two layers of the model; a layer joined with helpers only does not change."""
-    return sum(any(not is_helper(part) for part in _parts((name,))) for name in fusion.inputs) > 1
 
 
 def _parts(inputs: Iterable[str]) -> frozenset[str]:

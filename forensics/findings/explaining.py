@@ -6,10 +6,10 @@ import json
 import math
 import re
 import textwrap
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.findings.registry import rules
+from trtforensics.findings.versions import flags, interface
 from trtforensics.knowledge.terms import error_codes, terms_of
 from trtforensics.parsers.notation.kernels import read_kernel
 from trtforensics.render.names import wrapped
@@ -33,8 +33,7 @@ _PHRASE = 4.0
 """How many times as much a text counts that holds all words in a row."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A rule that was found, and the text of it that speaks most of what was looked for."""
 
     rule: Rule
@@ -82,7 +81,21 @@ def meanings(name: str) -> list[Meaning]:
         if name.casefold() in {str(entry.code), entry.name.casefold()}:
             kind = "CUDA error" if entry.kind == "cuda" else f"error code of the {entry.kind}"
             known.append(Meaning(f"{entry.code} {entry.name}", kind, entry.meaning, entry.source))
-    return list(_kernel(name)) or known
+    return list(_kernel(name)) or [*known, *_options(name)]
+
+
+def _options(name: str) -> Iterator[Meaning]:
+    """Say which releases have an option of trtexec, or a name of the Python interface."""
+    if flag := flags().get(f"--{name.lstrip('-')}"):
+        since = f", since TensorRT {flag.since}" if flag.since else ""
+        until = f", refused from {flag.before} on" if flag.before else ""
+        phases = flag.when.replace("both", "build and run")
+        text = f"{'takes a value' if flag.takes_value else 'a switch'}; for {phases}{since}{until}"
+        yield Meaning(flag.name, "option of trtexec", text, "trtexec's option parser, 6.0 to 11.1")
+    if name in interface():
+        first, last = interface()[name]
+        text = f"the bindings have it from TensorRT {first or '8.0 or before'} to {last or 'the newest'}"
+        yield Meaning(name, "name of the Python interface", text, "TensorRT's Python bindings, 8.0 to 11.1")
 
 
 def _kernel(name: str) -> Iterator[Meaning]:

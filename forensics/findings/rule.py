@@ -161,10 +161,7 @@ class Rule:
 
     @property
     def messages(self) -> tuple[str, ...]:
-        """The messages that it reads: ``<field>`` stands for what is captured, ``…`` for any text.
-
-        A class of errors has none: words anywhere in a sentence show it, and what is read beside it names the node.
-        """
+        """The messages that it reads (``<field>``: captured, ``…``: any text); none of a class, which words show."""
         known = tables.tables().patterns
         shown = self.reads.difference(CLASSES, {"parse_failed"} if self.last else ())
         return tuple(dict.fromkeys(message for kind in known if kind in shown for message in known[kind]))

@@ -7,6 +7,7 @@ import stat
 import sys
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.errors import UsageError
@@ -120,12 +121,8 @@ def settings_for(folder: Path) -> ReportSettings:
 def _table(file: Path, path: Iterable[str]) -> Mapping[str, Any] | None:
     """Return a table of a TOML file; None where the file or the table is missing."""
     try:
-        text = _text(file)
-        if sys.version_info >= (3, 11):
-            import tomllib  # noqa: PLC0415 - most reports have no settings
-        else:
-            import tomli as tomllib  # noqa: PLC0415 - as above
-        table: Any = tomllib.loads(text)
+        text = _text(file)  # most reports have no settings, and need no parser of them
+        table: Any = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli").loads(text)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except RecursionError as error:

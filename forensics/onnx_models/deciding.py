@@ -124,7 +124,8 @@ _BEYOND = {"Flatten": 1, "OneHot": 1, "QuantizeLinear": 99, "DequantizeLinear": 
 
 def _of_other_sizes(model: CheckedGraph, node: CheckedNode, before: Sizes, sizes: Mapping[str, Sizes]) -> str:
     """Judge ``axis``, and the inputs by their letters, where the first has as many dimensions as these."""
-    given = [axis for name in model.slots(node, ("axes", "axis")) for axis in _flat(model.values(name))]
+    axes = [values for name in model.slots(node, ("axes", "axis")) if (values := model.values(name)) is not None]
+    given = [axis for values in axes for axis in values.reshape(-1).tolist()]
     rank, axis = len(before), node.attribute("axis")
     more = len(given) if node.op == "Unsqueeze" else _BEYOND.get(node.op, 0)
     for place in [*given, axis] if isinstance(axis, int) else given:
@@ -135,10 +136,6 @@ def _of_other_sizes(model: CheckedGraph, node: CheckedNode, before: Sizes, sizes
     terms = letters_of(node.op)
     turned = bool(node.attribute("layout")) or node.attribute("batch_axis") == 0
     return "" if turned or (not terms[0].endswith("*") and len(terms[0]) != rank) else _unified(node, terms, sizes)
-
-
-def _flat(values: Numbers | None) -> list[int]:
-    return [] if values is None else values.reshape(-1).tolist()
 
 
 def _unified(node: CheckedNode, terms: Sequence[str], sizes: Mapping[str, Sizes], free: int | None = None) -> str:

@@ -69,8 +69,11 @@ def kind_of(path: str) -> Kind:
 
 
 def is_engine_file(path: str) -> bool:
-    """Whether a path names a file that joins a log: engine-layer JSON, a profile, times, or an ONNX model."""
-    return path.endswith(ONNX) or kind_of(path) in {Kind.LAYER_INFO, Kind.PROFILE, Kind.TIMES}
+    """Whether a path names engine-layer JSON, a profile, times, or an ONNX model; reading it says why it cannot be."""
+    try:
+        return path.endswith(ONNX) or kind_of(path) in {Kind.LAYER_INFO, Kind.PROFILE, Kind.TIMES}
+    except SourceError:
+        return False
 
 
 def sniff_kind(opening: bytes) -> Kind | None:

@@ -63,7 +63,7 @@ _CLASSES = ("IterationContext", "Algorithm", "TacticReplayData", "RunResults")
 
 
 def _mark_of_object(value: dict[str, Any]) -> str:
-    classes = list(map(_class_of, (value, *value.values())))
+    classes = [each.get("polygraphy_class") for each in (value, *value.values()) if isinstance(each, dict)]
     of_class = next((name for name in _CLASSES if name in classes), "")
     return of_class or ("Layers" if "Layers" in value else "RunResults" if _is_run_results(value) else "")
 
@@ -75,10 +75,6 @@ def _mark_of_list(value: object) -> str:
     if isinstance(first.get("replay"), dict):
         return "list"
     return "profile" if first.keys() & {"count", "averageMs", "timeMs"} else ""
-
-
-def _class_of(value: object) -> object:
-    return value.get("polygraphy_class") if isinstance(value, dict) else None
 
 
 def _is_run_results(value: dict[str, Any]) -> bool:

@@ -140,14 +140,13 @@ class UnreadLines:
         return [int(any(True for _ in causes_in(text, causes))) + 2 * self._number(text, asides) for text in texts]
 
     def _number(self, text: bytes, possible: Causes) -> int:
-        asides = [(kind.name, _fields(kind, match)) for kind, match in causes_in(text, possible)]
+        asides = [
+            (kind.name, named_fields(kind, match.groups()) if ASIDES[kind.name] else {})
+            for kind, match in causes_in(text, possible)
+        ]
         if asides:
             self._asides.append(asides)
         return len(self._asides) - 1 if asides else 0
-
-
-def _fields(kind: LineKind, match: re.Match[bytes]) -> dict[str, bytes | None]:
-    return named_fields(kind, match.groups()) if ASIDES[kind.name] else {}
 
 
 def is_pasted(opening: bytes) -> bool:

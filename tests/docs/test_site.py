@@ -99,6 +99,7 @@ def test_every_layer_type_error_code_and_schema_has_its_place(staged: Path) -> N
     words = (staged / "pages" / "reference" / "words.md").read_text(encoding="utf-8")
     assert all(f"`{name}`" in words for term in terms() for name in term.names)
     assert all(f"| {entry.code} `{entry.name}` |" in words for entry in error_codes())
+    assert "| `--bf16` | a switch; for build, since TensorRT 9.1, refused from 11 on |" in words
     listed = (staged / "pages" / "reference" / "json.md").read_text(encoding="utf-8")
     names = [path.name.removesuffix(".schema.json") for path in (ROOT / "forensics/render/schemas").glob("*.json")]
     assert names

@@ -137,7 +137,10 @@ def check_directory(directory: Path, job: Job) -> Document | None:
     """
     path = directory / NAME
     if not is_there(path):
-        if directory.is_dir() and not all(map(_is_left_behind, directory.iterdir())):
+        if directory.is_dir() and not all(
+            path.name == ".lock" or is_temporary(path.name)  # a run that was killed at its start leaves these
+            for path in directory.iterdir()
+        ):
             raise UsageError(
                 str(directory), "holds files, but no bisection or collection", "Name an empty or a new directory"
             )
@@ -164,11 +167,6 @@ def _changed_inputs(directory: Path, job: Job, document: Document) -> list[str]:
     names = [name for name in differing(noted, now) if name in noted or not is_old]
     written = read_journal(directory, key_of(document)).written if names else frozenset()
     return [name for name in names if name not in written]
-
-
-def _is_left_behind(path: Path) -> bool:
-    """Whether a run that was killed at its start may leave such a file."""
-    return path.name == ".lock" or is_temporary(path.name)
 
 
 def write_job(directory: Path, job: Job, options: RunOptions, key: JobKey | None = None) -> None:

@@ -43,6 +43,9 @@ def test_a_row_has_names_of_its_own_and_a_source() -> None:
         ("209", "CUDA error", "no kernel of the program"),
         ("kINTERNAL_ERROR", "error code of the builder", "invalid state"),
         ("near tie", "word", "within 2 %"),
+        ("--bf16", "option of trtexec", "a switch; for build, since TensorRT 9.1, refused from 11 on"),
+        ("useSpinWait", "option of trtexec", "a switch; for run"),
+        ("acquire_plugin_resource", "name of the Python interface", "from TensorRT 10.0 to the newest"),
     ],
 )
 def test_a_name_has_its_meaning(name: str, kind: str, words: str) -> None:
