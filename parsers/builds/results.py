@@ -62,6 +62,7 @@ _SINGLE = (
     ("llm_processes", "count", "processes", 1),
     ("llm_load", "number", "load_s", 1e-3),
     ("llm_kv_cache", "number", "kv_cache_mib", 1024),
+    ("llm_latency", "number", "stated_latency_ms", 1),
     ("llm_batch", "number", "most_sequences", 1),
     ("llm_sequence", "number", "most_tokens", 1),
     ("own_map", "number", "stated_map", 1),

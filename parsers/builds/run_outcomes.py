@@ -45,8 +45,7 @@ ENGINE_MADE = ("engine_generated", "engine_generated_old", "engine_built", "poly
 _OWN_ENDS = ("own_end", "own_end_done", "own_end_complete")
 OF_BENCHMARKS = ("llm_requests", "llm_tokens")
 """The figures that benchmarks of TensorRT-LLM print last."""
-_OWN_LOADED = ("loaded_file", "loaded_file_said", "own_loaded")
-LOADED = ("jetson_loaded", *_OWN_LOADED, "engine_size", "deserialization", "engine_loaded", "engine_deserialized")
+LOADED = ("jetson_loaded", "engine_size", "deserialization", "engine_loaded", "engine_deserialized", "own_loaded")
 OF_INFERENCE = ("own_latency", "own_fps", "own_loop", "own_rate", "own_rate_said", "own_answer")
 """What a program states of its inferences."""
 _ANNOUNCED = ("banner", "poly_run")

@@ -159,7 +159,12 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
             "Loading /m/b.engine for TensorRT inference...",
             "Serialized TensorRT engine loaded from model.trt",
         ],
-        ["Loading model.onnx", "Engine saved to a.engine", "Loading trt engines"],
+        [
+            "Loading model.onnx",
+            "deserialize engine from file :/a.engine failed",
+            "Engine saved to a.engine",
+            "Loading trt engines",
+        ],
     ),
     "loaded_file_said": (["Device:0.GPU: [0] ./c.plan has been successfully loaded."], ["It has been loaded"]),
     "own_loop": (["17.6 ms ± 176 µs per loop (mean ± std. dev. of 7 runs, 10 loops each)"], ["3 ms per loop"]),
@@ -182,6 +187,7 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
         ["No Mode: b"],
     ),
     "llm_load": (["[TensorRT-LLM][INFO] Engine load time 11062 ms"], ["Engine load time: 3"]),
+    "llm_latency": (["[BENCHMARK] tokens_per_sec 143.72 latency(ms) 3562.471 compute_cap sm89"], ["latency(ms) | 3"]),
     "llm_batch": (["TRTGptModel maxBatchSize: 8"], ["maxBatchSize: 8"]),
     "llm_sequence": (["TRTGptModel maxSequenceLen: 256"], ["maxSequenceLen: 256"]),
     "mlperf_summary": (["MLPerf Results Summary"], ["MLPerf"]),
@@ -190,7 +196,11 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
     "mlperf_rate": (["Samples per second: 12.5", "Completed samples per second    : 9"], ["Samples: 3"]),
     "llm_requests": (["Request Throughput (req/sec):   147.55", "Request Throughput (req/sec): 1"], ["Throughput: 3"]),
     "llm_tokens": (
-        ["Token Throughput (tokens/sec):  8", "Total Token Throughput (tokens/sec): 1"],
+        [
+            "[BENCHMARK] precision float16 tokens_per_sec 143.72 x",
+            "Token Throughput (tokens/sec):  8",
+            "Total Token Throughput (tokens/sec): 1",
+        ],
         ["tokens: 3"],
     ),
     "tftrt_version": (

@@ -494,6 +494,21 @@ STATED = {
             "accuracy 70 % as stated"
         ),
     ),
+    "an engine that is not there": (
+        [
+            "ERROR: Deserialize engine failed because file path: /m/a.engine open error",
+            "gstnvinfer.cpp:599:a: deserialize engine from file :/m/a.engine failed",
+            "gstnvinfer.cpp:602:a: Trying to create engine from model files",
+        ],
+        "ENDED WITHOUT A VERDICT · DeepStream",
+    ),
+    "a benchmark in one line": (
+        [
+            "[TensorRT-LLM] TensorRT-LLM version: 0.17.0",
+            "[BENCHMARK] precision float16 tokens_per_sec 143.72 percentile99(ms) 3652.57 latency(ms) 3562.471 x",
+        ],
+        "PASSED · TensorRT-LLM 0.17.0 · 144 tokens/s · latency 3562 ms as stated",
+    ),
     "an error at the end": (
         ["gstnvinfer.cpp:679:gst_nvinfer_logger: a", "ERROR: ../nvdsinfer/nvdsinfer_model_builder.cpp:563 failed"],
         "FAILED (line 2) · DeepStream",
