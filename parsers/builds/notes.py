@@ -20,7 +20,7 @@ from trtforensics.parsers.lines.unread import (
     causes_in,
     possible_causes,
 )
-from trtforensics.parsers.notation.tracebacks import raised_at
+from trtforensics.parsers.notation.tracebacks import is_frame, raised_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -49,6 +49,8 @@ _GENERAL = ("internal_check", "call_refused", "library_call", "llm_check")
 _WRAPPING = frozenset({"internal_check", "call_refused", "importer_refused", "unsupported_node", ANY_ERROR})
 """Causes that say no more than the sentence which they wrap; where that has a class, the class counts."""
 
+_SOURCE = re.compile(r"\W*raise\b|.*\bf['\"]")
+"""A program's line, shown in a traceback, that makes the words of an error: the error itself stands below."""
 _RAISED = "python_"
 """How the names of the causes begin that Python raises, whose notes say where."""
 
@@ -87,6 +89,8 @@ def _named(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
     joined = {text for pair in pairs.values() for text in _joined(*pair)}
     named_by = _causes_of([*{text for parts in texts.values() for text in parts} | joined])
     for line, parts in texts.items():
+        if _SOURCE.match(parts[0]) and is_frame(texts.get(line - 1, [""])[0]):
+            continue
         certain = excerpt or line in reported
         named = {kind: fields for text in reversed(parts) for kind, fields in named_by[text]}
         if line in quiet and named.keys() <= _WRAPPING:

@@ -72,7 +72,16 @@ _HINTS = (
 """Words of which :data:`_MENTION` holds one, in small letters: they are found a hundred times as fast."""
 OF_PYTHON = (
     *("python_none", "python_check", "python_signature", "python_module", "python_object", "python_key"),
-    *("python_unwritten", "python_index", "python_name", "python_negative", "onnx_unregistered"),
+    *(
+        "file_absent",
+        "file_denied",
+        "option_choice",
+        "python_unwritten",
+        "python_index",
+        "python_name",
+        "python_negative",
+        "onnx_unregistered",
+    ),
     *("python_unpack", "torch_without_cuda", "torch_file", "torch_guard", "state_dict", "torch_sizes", "array_layout"),
     *("device_array", "protobuf_differs", "protobuf_size", "onnx_newer", "hub_refused", "numpy_binary", "json_unread"),
     *("text_mode", "windows_error"),

@@ -33,6 +33,8 @@ _INTERNAL = (
     "what():  Assertion ",
 )
 """What stands before checks of TensorRT's own code."""
+_BARE_CHECK = re.compile(r"(?:Error\[\d+\]|\d+): Assertion ")
+"""A check of TensorRT's own code, as it is printed right before the error that names its place."""
 _BARE = re.compile(
     r"(?:(?:[A-Z]\w+ )*Error|Miscellaneous|OutOfMemory|Unknown (?:exception|error)|Myelin error from unknown graph)\W*"
     r"|[\w. -]*: ?"
@@ -51,7 +53,7 @@ def classified(message: str, below: str = "") -> tuple[str, dict[str, str | None
     """
     text, known = message[:_MOST_READ].strip(), dict[str, str | None]()
     words, broken = "", None
-    internal = any(word in text for word in _INTERNAL)
+    internal = any(word in text for word in _INTERNAL) or _BARE_CHECK.match(text) is not None
     for _ in range(_MOST_WRAPPED):
         wrapped = _unwrapped(text)
         if wrapped is None:

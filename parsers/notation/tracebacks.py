@@ -33,6 +33,11 @@ class _Frame(NamedTuple):
         return f"{'/'.join(parts[-3:])}, line {self.line}"
 
 
+def is_frame(text: str) -> bool:
+    """Whether a line names a frame, so that the program's line stands below it."""
+    return _FRAME.search(text) is not None
+
+
 FIELDS = ("code", "subject", "condition", "site", "function", "caller")
 """What :func:`raised_at` says."""
 

@@ -89,7 +89,10 @@ def _fix(case: Case, reasons: Sequence[Note]) -> str:
         )
     if reasons:
         return "Update TensorRT, or break the fusion at the operation that the skipped tactic names (mark an output)."
-    return "Compare the GPU's architecture with this release's support matrix; a verbose log says what was tried."
+    return (
+        "Free GPU memory and make the profile's largest shapes smaller: want of memory is the usual reason where none "
+        "is printed. Then compare the GPU with this release's support matrix; a verbose log says what was tried."
+    )
 
 
 @explained("TF302")

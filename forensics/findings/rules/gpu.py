@@ -170,7 +170,8 @@ def short_of_memory(case: Case) -> Iterator[Observation]:
     skipped = [note for note in case.notes("skipping_tactic") if note.text("text").startswith("insuf")]
     requests = case.notes("device_request")
     largest = max((note.number("requested") or 0 for note in requests), default=0)
-    wanted = f": {largest:,.0f} MB wanted" if largest else ""
+    bytes_wanted = max((note.number("size") or 0 for note in case.notes("memory_requested")), default=0)
+    wanted = f": {largest or bytes_wanted / 1e6:,.0f} MB wanted" if largest or bytes_wanted else ""
     lines = {note.span.line for note in (*skipped, *requests)}
     short = [n for n in case.notes("out_of_memory") if n.span.line not in lines and near(n.span.line, skipped)]
     notes = sorted([*skipped, *requests, *short], key=lambda note: note.span.line)

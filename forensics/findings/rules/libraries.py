@@ -29,10 +29,21 @@ def library(case: Case) -> Iterator[Observation]:
     lines = {note.span.line for note in optional}
     notes = [note for note in case.notes("library_missing", "library_unopened") if note.span.line not in lines]
     torch = bool(notes) and all(note.text("name").startswith(("libtorch", "libc10")) for note in notes)
-    cause, fix = library.variants["torch"] if torch else ("", "")
-    yield from observe(notes, "The library {names} cannot be loaded", names="name", cause=cause, fix=fix)
+    versions = listed(sorted({of for note in notes for of in _release_of(note.text("name"))}))
+    cause, fix = library.variants["torch" if torch else "version"] if torch or versions else ("", "")
+    title = "The library {names} cannot be loaded" + (f": {versions} is wanted" if versions else "")
+    yield from observe(notes, title, names="name", cause=cause, fix=fix)
     title = "TensorFlow cannot load the library {names}, and goes on without it"
     yield from observe(optional, title, names="name", severity=Severity.NOTE)
+
+
+_OF_CUDA = {"cudart": "CUDA", "cublas": "CUDA", "nvrtc": "CUDA", "cudnn": "cuDNN", "nvinfer": "TensorRT"}
+_SONAME = re.compile(r"lib(cudart|cublas|nvrtc|cudnn|nvinfer)\w*\.so\.(\d+(?:\.\d+)?)")
+
+
+def _release_of(library_name: str) -> list[str]:
+    """Return what a library is of, with the release that its file name states."""
+    return [f"{_OF_CUDA[stem]} {number}" for stem, number in _SONAME.findall(library_name)]
 
 
 @explained("TF416")
@@ -68,7 +79,8 @@ def interface_new(case: Case) -> Iterator[Observation]:
 
 def _outside(case: Case, kind: str, bound: int, known: str, unknown: str) -> Iterator[Observation]:
     """Report names with that bound (``known``), and names that no table has (``unknown``)."""
-    notes = {note.span.line: note for note in case.notes("attribute_of", kind)}
+    none = {note.span.line for note in case.notes("engine_none")}  # what has no attribute is None (TF633)
+    notes = {note.span.line: note for note in case.notes("attribute_of", kind) if note.span.line not in none}
     for name, alike in grouped(notes.values(), lambda note: note.text("name")).items():
         bounds = interface().get(name, ("", ""))
         if bounds[bound] or (alike[0].kind == kind and not any(bounds)):

@@ -37,6 +37,8 @@ def terminated(case: Case) -> Iterator[Observation]:
 @explained("TF615")
 def internal_check(case: Case) -> Iterator[Observation]:
     """Quote the assertion, where no other rule knows it."""
+    marked = "mark all" in (case.build.command or "")
+    cause, fix = internal_check.variants["marked"] if marked else ("", "")
     for note in _each_text_once(case, "internal_check"):
         yield from observe(
             [note],
@@ -44,6 +46,8 @@ def internal_check(case: Case) -> Iterator[Observation]:
             settle="Whether the newest TensorRT builds it, and which part of the model fails alone "
             "(trtforensics reduce)",
             same_as=f"check {note.text('text')}",
+            cause=cause,
+            fix=fix,
         )
 
 
@@ -109,7 +113,8 @@ def other_errors(case: Case) -> Iterator[Observation]:
         for message in case.build.messages
         if message.severity == "E" and message.text.strip() and message.span.line not in known
     ]
-    others = [message for message in errors if not says(message, (*NO_ENGINE, *NO_RUN, *_PARTS))]
+    checks = ("Assertion",) if case.notes("internal_check") else ()  # printed once more with its place (TF615)
+    others = [message for message in errors if not says(message, (*NO_ENGINE, *NO_RUN, *_PARTS, *checks))]
     failed = case.build.outcome in {Outcome.FAILED, Outcome.TRUNCATED}
     for shape, messages in grouped(others, lambda message: _shape(message.text)).items():
         yield Observation(

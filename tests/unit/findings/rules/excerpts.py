@@ -539,6 +539,7 @@ EXCERPTS = {
         "| ** WARN: <parse_osd:946>: known key 'border-color' of group [osd]",
     ),
     "TF943": ("E Request 12 was cancelled by its client", "E Request 12 was ended"),
+    "TF944": ("E cpu is invalid for the backend", "E cpu is the backend"),
     "TF942": (
         "E Builder creation failed",
         "E Builder creation worked",
@@ -706,6 +707,42 @@ EXCERPTS = {
     "TF6043": (
         "| nms [PluginV2Ext]: PluginV2Layer must be V2DynamicExt when there are runtime input dimensions.",
         "| PluginV2Layer must be V2DynamicExt",
+    ),
+    "TF6033": (
+        "| ModuleNotFoundError: No module named 'tensorrt_bindings'",
+        "| No module named 'tensorrt'",
+    ),
+    "TF6034": (
+        "| polygraphy: error: argument {run}: invalid choice: 'debug' (choose from 'run')",
+        "| polygraphy: error: argument list",
+    ),
+    "TF6035": (
+        "| FileNotFoundError: [Errno 2] No such file or directory: 'yolo.onnx'",
+        "| [Errno 9] Bad file descriptor",
+    ),
+    "TF6036": (
+        "| PermissionError: [Errno 13] Permission denied: '/models/1'",
+        "| [Errno 9] Bad file descriptor",
+    ),
+    "TF6045": (
+        "| unexpected shape for input 'images' for model 'yolo'. Expected [-1,3,640,640], got [1,3,384,640].",
+        "| the shape for input 'images' is as expected",
+    ),
+    "TF6044": (
+        "| addScale::1, condition: scale.count > 0 ? (scale.values != nullptr) : (scale.values == nullptr)",
+        "| kernel weights has count 12 but 5184 was expected",
+    ),
+    "TF6046": (
+        "| W session_state.cc:1162 Some nodes were not assigned to the preferred execution providers",
+        "| All nodes were assigned to the preferred execution providers",
+    ),
+    "TF6047": (
+        "| model.cpp:93: bool Model::LoadEngine(): Assertion `engine->getNbBindings() == 2' failed.",
+        "| engine->getNbBindings() is 2",
+    ),
+    "TF6048": (
+        "| can not find output named yolo-det",
+        "| found output named prob",
     ),
 }
 """By code: the line with which the rule must speak, and the look-alike where it must not."""
