@@ -226,7 +226,8 @@ def not_shown(case: Case) -> Iterator[Observation]:
     loads = case.loads_engine
     if not case.log.lines.total:
         return  # no log was given: the engine's own files describe it
-    ended = known.verdict
+    run = case.log.run_of(build)
+    ended = known.verdict or (run is not None and bool(run.outcome.reached) and run.outcome.survived is None)
     missing = [] if ended or failed or loads else ["how the build ended"]
     shown = known.engine_layers or build.layer_names or case.notes("names_only", "names_only_inspected")  # TF704
     missing += [] if shown or failed else ["the engine's layers"]
@@ -268,7 +269,7 @@ _PLAIN_PLANS = {Program.DEEPSTREAM, Program.MLPERF, Program.CPP}
 def _about_loaded(run: Run | None) -> Step:
     """Say where an engine that a program loads is described: in its own file, or beside it."""
     if run is not None and run.program is Program.TENSORRT_LLM:
-        return Step("Read config.json beside the engine: build_config has its types, plugins and greatest lengths")
+        return Step("Read the JSON file beside the engine: it names its types, plugins and greatest lengths")
     if run is not None and run.loaded_file and run.program in _PLAIN_PLANS:
         command = f"trtexec --loadEngine={run.loaded_file} --dumpLayerInfo"
         return Step(f"Print its layers: {command} (8.2 and later, with the libraries of its plugins)")

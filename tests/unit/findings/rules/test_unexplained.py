@@ -47,3 +47,37 @@ def test_what_a_script_says_of_its_steps_is_a_finding(said: str, title: str | No
     log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
     titles = [finding.title for finding in judge(Inputs([log]), Suppression()).findings if finding.code == "TF719"]
     assert titles == [title] * (title is not None)
+
+
+@pytest.mark.parametrize(
+    ("said", "severity", "title"),
+    [
+        ("Average throughput: 3393.46 images/second", Severity.NOTE, "The log does not show the engine's layers"),
+        ("x", Severity.WARNING, "The log does not show how the build ended, the engine's layers"),
+    ],
+)
+def test_a_run_that_came_to_something_lacks_no_end(said: str, severity: Severity, title: str, tmp_path: Path) -> None:
+    path = tmp_path / "build.log"
+    path.write_text(f"WARNING: [Torch-TensorRT] - Mean converter takes dtype\n{said}\n", encoding="utf-8")
+    log = read_log(str(path), max_bytes=1 << 20, on_progress=lambda _: None)
+    (finding,) = [each for each in judge(Inputs([log]), Suppression()).findings if each.code == "TF705"]
+    assert (finding.severity, finding.title.startswith(title)) == (severity, True)
+
+
+@pytest.mark.parametrize(
+    ("said", "step"),
+    [
+        ("gstnvinfer: deserialized trt engine from :/m/a.engine", "trtexec --loadEngine=/m/a.engine --dumpLayerInfo"),
+        ("[TensorRT-LLM][INFO] Loaded engine size: 7763 MiB", "Read the JSON file beside the engine"),
+        (
+            "Loading /m/a.engine for TensorRT inference...\n[TRT] [I] Loaded engine size: 9 MiB",
+            "Read the log of the run",
+        ),
+    ],
+)
+def test_a_loaded_engine_is_looked_up_where_its_program_keeps_it(said: str, step: str, tmp_path: Path) -> None:
+    path = tmp_path / "build.log"
+    path.write_text(f"{said}\n", encoding="utf-8")
+    log = read_log(str(path), max_bytes=1 << 20, on_progress=lambda _: None)
+    (finding,) = [each for each in judge(Inputs([log]), Suppression()).findings if each.code == "TF705"]
+    assert step in finding.next_steps[0].what
