@@ -291,8 +291,8 @@ def words_page() -> str:
         page.append(f"## {OWNERS[kind]}\n\n| code | meaning | source |\n|---|---|---|")
         page += [f"| {each.code} `{each.name}` | {_row(each.meaning, each.source)} |" for each in codes]
         page.append("")
-    page.append("## Options of trtexec\n\n| option | meaning | source |\n|---|---|---|")
-    page += [f"| `{flag}` | {_row(each.text, each.source)} |" for flag in sorted(flags()) for each in meanings(flag)]
+    page.append("## Options of trtexec\n\nFrom its option parser, 6.0 to 11.1.\n\n| option | meaning |\n|---|---|")
+    page += [f"| `{flag}` | {each.text} |" for flag in sorted(flags()) for each in meanings(flag)]
     return "\n".join([*page, ""])
 
 

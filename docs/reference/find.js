@@ -99,9 +99,9 @@ if (typeof document === "undefined") {
           link.href = `findings/${code.toLowerCase()}.html`;
           link.textContent = `${code}: ${title}`;
           item.append(link, document.createElement("br"));
-          quote.textContent = text === title ? "" : text;
         }
-        item.append(quote);
+        quote.textContent = text;
+        if (codes.every(({ title }) => title !== text)) item.append(quote);
         return item;
       }),
     );
