@@ -71,6 +71,7 @@ _HINTS = (
 )
 """Words of which :data:`_MENTION` holds one, in small letters: they are found a hundred times as fast."""
 OF_PYTHON = (
+    *("module_inside", "rope_scaling"),
     *("python_none", "python_check", "python_signature", "python_module", "python_object", "python_key"),
     *(
         "file_absent",

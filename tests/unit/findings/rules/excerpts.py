@@ -744,5 +744,17 @@ EXCERPTS = {
         "| can not find output named yolo-det",
         "| found output named prob",
     ),
+    "TF6050": (
+        "| ModuleNotFoundError: No module named 'tensorrt_llm.models.llama.weight'",
+        "| ModuleNotFoundError: No module named 'tensorrt'",
+    ),
+    "TF6051": (
+        "| `rope_scaling` must be a dictionary with two fields, `type` and `factor`, got {'factor': 8.0}",
+        "| `rope_scaling` is a dictionary",
+    ),
+    "TF6052": (
+        "| ** ERROR: <main:630>: Failed to parse config file 'app.txt'",
+        "| Parsed config file 'app.txt'",
+    ),
 }
 """By code: the line with which the rule must speak, and the look-alike where it must not."""
