@@ -217,10 +217,8 @@ class LogText:
         Raises:
             re.error: The matcher's text is no regular expression.
         """
-        import numpy as np  # noqa: PLC0415 - as above
-
         for first, last, block in self._towards_end(1, backwards=False):
-            places = np.fromiter(matcher.places(self._read(block, first, last)), np.int64)
+            places = [*matcher.places(self._read(block, first, last))]
             yield first + block.starts[: last - block.first_line + 1].searchsorted(places)
 
     def _towards_end(self, start: int, *, backwards: bool) -> Iterator[tuple[int, int, _Block]]:

@@ -339,7 +339,7 @@ class BuildScreen(SourceScreen):
             index.questions(TIES[self._tie])
             index.rows(parse_filter('"|"', LAYER_COLUMNS).keeps)  # starts Lark and reads all texts: no key waits
             time_map = TimeMap(index.facts)
-            time_map.root()
+            first_rows(log, time_map, self._text_at, files=self.session.files)
             self._prepared = index, time_map
 
     def take(self, log: BuildLog) -> None:

@@ -52,7 +52,9 @@ def first_rows(
     ``reading``: the build may still get lines. ``files`` were joined to the log.
     """
     build, findings = time_map.facts.build, time_map.findings
-    every, run = headlines(log), log.run_of(build)
+    time_map.told = time_map.told or (headlines(log), time_rows(log, build), [*overview_rows(log, build, files)])
+    every, times, others = time_map.told
+    run = log.run_of(build)
     headline = headline_of(log, build) if run is None else every[run.index]
     root = _root_of_failure(findings or ())
     headline = headline if root is None else with_root(headline, root.code, root.line)
@@ -69,11 +71,11 @@ def first_rows(
     rows += _answer_rows(findings, headline, log.source.path, text)
     rows += _output_rows(log, build)
     rows += [OverviewRow("map", time_map.headline, role=Role.TITLE, bare=True), *time_map.root()]
-    times = [row for row in time_rows(log, build) if row.label != "slowest"]
-    rows += [OverviewRow(row.label, row.cited, row.spans[0].line if row.spans else None) for row in times]
+    shown = [row for row in times if row.label != "slowest"]
+    rows += [OverviewRow(row.label, row.cited, row.spans[0].line if row.spans else None) for row in shown]
     runs = list(_run_rows(log, build, every, len(log.builds) + len(log.runs)))
     listed = [OverviewRow(f"All {len(runs)} runs", heading=True), *runs, OverviewRow("")] if len(runs) > _RUNS else []
-    return [*rows, *_call_rows(build), OverviewRow(""), *listed, *overview_rows(log, build, files)]
+    return [*rows, *_call_rows(build), OverviewRow(""), *listed, *others]
 
 
 def _root_of_failure(findings: Sequence[Finding]) -> Finding | None:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from trtforensics.engines.facts import EngineFacts, LayerFacts
     from trtforensics.findings.finding import Finding
+    from trtforensics.render.headline import Headline
+    from trtforensics.render.time_rows import TimeRow
 
 SHOWN = 10
 """Units that the map shows at its root; further ones are in one bar."""
@@ -103,6 +105,8 @@ class TimeMap:
         self.findings: Sequence[Finding] | None = None
         """Worst first; None before the rules have run."""
         self._reasons: dict[int, str] = {}
+        self.told: tuple[Sequence[Headline], Sequence[TimeRow], Sequence[OverviewRow]] | None = None
+        """What the first screen says beside map and findings, once worked out: the log's headlines, times, the rest."""
 
     @cached_property
     def _entries(self) -> dict[int, LayerFacts]:

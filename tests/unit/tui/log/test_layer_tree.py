@@ -27,12 +27,13 @@ async def test_children_of_a_layer_come_when_it_is_opened_and_go_when_it_is_clos
         assert panes_of(app).layer_tree.cursor == 0
 
 
-def test_the_thread_that_parses_makes_ready_what_the_first_key_of_a_filter_needs(session: Any) -> None:
+def test_the_thread_that_parses_makes_ready_the_first_screen_and_the_first_key_of_a_filter(session: Any) -> None:
     filtering._parser.cache_clear()
     screen = log_app(session).first
     screen.prepare(session.outcome)
     assert screen._prepared is not None
-    index, _ = screen._prepared
+    index, time_map = screen._prepared
+    assert time_map.told is not None
     assert filtering._parser.cache_info().currsize == 1
     assert [row.entry for row in index.rows() if row.entry] == [*index.engine, *index.others]
     assert {id(row) for row in index.rows() if row.entry} == {id(row) for row in index._layer_rows.values()}
