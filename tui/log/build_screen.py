@@ -448,19 +448,13 @@ class BuildScreen(SourceScreen):
         self._note = note
         self._show_status()
 
-    def _show_strip(self) -> None:
-        """Show the outcomes of the builds where there are several, or several passes."""
-        strip, log, build = self._strip, self._parsed, self.build
-        line = strip_line(log, build, self.app.size.width, reading=self.reading) if log and build else ()
-        strip.display = bool(line)
-        strip.show(*line)
-
     def show_title(self) -> None:
-        """Show the build in view and how it ended, and the outcomes of the others."""
-        self._show_strip()
-        self.title_bar.show(
-            *title_line(self.session.name, self._parsed, self.build, self.app.size.width, reading=self._goes_on)
-        )
+        """Show the build in view and how it ended; outcomes of builds where there are several, or several passes."""
+        log, build, width = self._parsed, self.build, self.app.size.width
+        line = strip_line(log, build, width, reading=self.reading) if log and build else ()
+        self._strip.display = bool(line)
+        self._strip.show(*line)
+        self.title_bar.show(*title_line(self.session.name, log, build, width, reading=self._goes_on))
 
     def _show_status(self) -> None:
         """Show the progress while parsing, later the position in the log; then the filter and the note, if any."""

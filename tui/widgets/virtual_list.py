@@ -349,7 +349,7 @@ class VirtualList(ScrollView, can_focus=True):
     def _scrolled(self, line: Line, base: Style, width: int, y: int | None = None) -> Strip:
         """Paint a line scrolled sideways; its pinned cells stay."""
         strip = paint(self, line, base, self._own)
-        strip = self._selected(strip, y, base) if y is not None else strip
+        strip = strip if y is None else self._selected(strip, y, base)
         shift, pinned = self.scroll_offset.x, self.pinned_width()
         cut = strip.cell_length - shift > width
         width -= cut
