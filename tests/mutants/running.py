@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _PYTEST = (sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider")
 _FAST, _SLOW = ("-m", "not slow"), ("-m", "slow")
 _USAGE = 4
+_NO_CONFTEST = b"while loading conftest"
+"""What pytest says, with the status of a usage error, where a mutant breaks what the tests' own set-up imports."""
 _DEADLINE = 1800
 """Seconds after which tests that a mutant keeps busy have noticed it."""
 
@@ -59,7 +61,7 @@ class Copy:
             )
         except subprocess.TimeoutExpired:
             return 1
-        return done.returncode
+        return 1 if _NO_CONFTEST in done.stderr else done.returncode
 
     def fails(self, *words: str) -> bool:
         """Whether a test fails, or none can be collected for the mutant's sake; no test at all is no failure."""

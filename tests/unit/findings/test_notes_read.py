@@ -20,5 +20,21 @@ def test_every_kind_is_read() -> None:
     assert kinds - READ_BY_RULES - OF_HELPERS - texts == set()
 
 
+def test_every_kind_that_is_asked_for_is_one_of_the_grammar() -> None:
+    """A rule that asks for a name that no line has is silent, and no log shows it."""
+    known = {kind.name for kind in tables.kinds()} | {kind.name for kind in tables.kinds(CAUSE)}
+    known |= tables.tables().patterns.keys()
+    asked = {
+        kind.value
+        for path in (ROOT / "forensics" / "findings").rglob("*.py")
+        for call in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "case.notes"
+        for kind in call.args
+        if isinstance(kind, ast.Constant)
+    }
+    assert len(asked) > 100
+    assert asked <= known
+
+
 def test_every_message_is_read_by_a_rule() -> None:
     assert tables.tables().patterns.keys() - READ_BY_RULES <= OF_HELPERS

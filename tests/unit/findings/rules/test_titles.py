@@ -134,6 +134,7 @@ SLOW = "support requested on hardware without native {} support, performance wil
             "TF402",
             "An optimisation profile is not MIN <= OPT <= MAX",
         ),
+        ("| condition: profile->isValid()", "TF402", "An optimisation profile is not MIN <= OPT <= MAX"),
         ("| [E]     FAILED | Difference exceeds tolerance (rel=0.1, abs=0.1)", "TF216", "An output differs"),
         (
             "| [!] fp16 in CreateConfig is not available on TensorRT version 11.2.1.2.",
