@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import random
-from math import log
+from math import log, log2
+from typing import Any
 
 import pytest
 
 from tests.support.searches import answered, items
 from trtforensics.bisection.search import Ask, Search, Status, Verdict, noisy
+from trtforensics.bisection.search.chain import Chain, Space
+from trtforensics.bisection.search.ledger import Ledger
 from trtforensics.bisection.search.minimal import MisfitError, TooNoisyError
-from trtforensics.bisection.search.rates import any_rate, most_builds, require_apart, require_fit, require_one_rate
+from trtforensics.bisection.search.rates import (
+    BEFORE,
+    FALSE,
+    SHOWN,
+    Posterior,
+    any_rate,
+    most_builds,
+    require_apart,
+    require_fit,
+    require_one_rate,
+)
 
 
 def test_outcomes_of_any_rate_are_as_likely_as_the_beta_distribution_says() -> None:
@@ -139,3 +152,32 @@ def test_builds_that_are_bad_nearly_as_often_without_a_culprit_decide_nothing(
         return
     with pytest.raises(TooNoisyError, match="20 builds decided too little"):
         require_apart(known)
+
+
+def test_what_a_build_would_tell_is_the_information_counted_hypothesis_by_hypothesis() -> None:
+    count = 5
+    posterior = Posterior(Chain(Ledger(), 0, Space(items(count)).atoms), BEFORE)
+    for mask, bad in ((0b00111, True), (0b00011, False), (0b00111, False)):
+        posterior.see(mask, bad=bad)
+    weights = posterior.weights
+    cuts = [0.0] * (count + 1)
+    for cut in range(1, count):
+        by_atom = [(weights[0, atom] + weights[1, atom], atom < cut) for atom in range(count)]
+        cuts[cut] = _information(by_atom)
+    assert posterior.gain_of_cuts() == pytest.approx(cuts)
+    for place in range(count):
+        kinds = [(weights[kind, atom], kind == 0 and atom == place) for kind in range(2) for atom in range(count)]
+        assert posterior.gain_of_alone(place) == pytest.approx(_information(kinds))
+    assert max(cuts) > 0.1
+
+
+def _information(hypotheses: list[tuple[Any, bool]]) -> float:
+    """Return the bits that one outcome tells of which hypothesis holds, each with its weights over the rates."""
+    bad = [float((weights * (SHOWN if active else FALSE)).sum()) for weights, active in hypotheses]
+    share = [float(weights.sum()) for weights, _ in hypotheses]
+    left = sum(part * _doubt(one / part) for part, one in zip(share, bad, strict=True) if part)
+    return _doubt(sum(bad)) - left
+
+
+def _doubt(chance: float) -> float:
+    return -sum(part * log2(part) for part in (chance, 1 - chance) if part)
