@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.answers import search_answer
+from trtforensics import __version__
 from trtforensics.bisection.levers.recipe import Recipe
 from trtforensics.reduce.failure import Failure
 from trtforensics.reduce.reproduction import (
@@ -153,7 +154,14 @@ def notes_of(case: Reproduction, answer: SearchAnswer = ANSWER, nodes: tuple[int
 
 def test_the_report_has_failure_size_versions_and_no_secret() -> None:
     notes = notes_of(PLAIN)
-    for part in ("TF108 The parser failed", "2 of the original's 300 nodes", "each was left out once", "10.16.1", "L4"):
+    for part in (
+        "TF108 The parser failed",
+        "2 of the original's 300 nodes",
+        "each was left out once",
+        "10.16.1",
+        "L4",
+        f"trtforensics {__version__}",
+    ):
         assert part in notes
     assert "hunter2secret" not in notes
 

@@ -17,9 +17,9 @@ from trtforensics.render.runs import result_name, result_text
         ("build_s", 14.2, "engine built in", "14.2 s"),
         (
             "latency_ms",
-            {"min": 1.0, "median": 2.0, "p90": 2.5, "p99": 3.0},
+            {"min": 1.0, "max": 4.0, "median": 2.0, "p90": 2.5, "p99": 3.0},
             "latency",
-            "median 2 ms, min 1 ms, p99 3 ms",
+            "median 2 ms, min 1 ms, max 4 ms, p99 3 ms",
         ),
     ],
 )

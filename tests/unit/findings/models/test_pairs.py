@@ -63,6 +63,16 @@ def test_an_input_that_may_be_left_out_is_not_missed(tmp_path: Path, capsys: pyt
     assert "TF184" not in {each["code"] for each in _both(Pair("", "", whole, whole, ()), tmp_path, capsys)[0]}
 
 
+@pytest.mark.parametrize(("target", "expected"), [("10.0", ["TF194"]), ("10.1", [])])
+def test_branches_may_have_two_shapes_from_the_release_that_allows_it(
+    target: str, expected: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pair = next(pair for pair in pairs() if pair.name == "branches of two shapes")
+    path = written(pair, tmp_path)["faulty"]
+    found = _found(path, replace(pair, options=("--target", target)), capsys)
+    assert [finding["code"] for finding in found if finding["code"] == "TF194"] == expected
+
+
 def _both(pair: Pair, folder: Path, capsys: pytest.CaptureFixture[str]) -> list[list[dict[str, Any]]]:
     return [_found(path, pair, capsys) for path in written(pair, folder).values()]
 
