@@ -176,7 +176,7 @@ def _whole_nodes() -> Iterator[Row]:
     yield (
         "Einsum's diagonal",
         code,
-        *(model(node("Einsum", "x", "y", equation=f"{word}->{word[-1]}"), inputs=square) for word in ("ii", "ji")),
+        *(model(node("Einsum", "x", "y", equation=f"{word} -> {word[-1]}"), inputs=square) for word in ("ii", "ji")),
         *old,
     )
     cubic = [model(node("Resize", "x - s", "y", mode="cubic"), s=np.array([1, n, 2, 2], np.float32)) for n in (2, 1)]
@@ -434,7 +434,7 @@ def _counted() -> Iterator[Row]:
     ]
     yield "second index out of range", "TF179", *places
     sums = [
-        model(node("Einsum", "x z", "y", equation="ij,kj->ik"), inputs={"x": (FLOAT, (3, 4)), "z": (FLOAT, (5, n))})
+        model(node("Einsum", "x z", "y", equation="ij, kj -> ik"), inputs={"x": (FLOAT, (3, 4)), "z": (FLOAT, (5, n))})
         for n in (6, 4)
     ]
     yield "sizes of letters", "TF179", *sums

@@ -8,10 +8,11 @@ import pytest
 
 from tests.support.engine_builds import build_of, layer, tuned
 from tests.support.sample_session import Scribe
+from tests.support.schemas import schema
 from trtforensics.engines.facts import EngineFacts
 from trtforensics.model.data_types import ComputePrecision, PrecisionSource
 from trtforensics.model.profile import TimeSource
-from trtforensics.tables.layers import layer_table
+from trtforensics.tables.layers import LAYER_COLUMNS, layer_table
 
 FOREIGN = "{ForeignNode[a...b]}"
 
@@ -69,3 +70,8 @@ def test_extra_columns_are_written_where_they_are_asked_for(engine: EngineFacts)
     table = layer_table([engine])
     assert "foreign_node" not in {column.name for column in table.header}
     assert next(iter(table.selected(["number", "in", "foreign"]).values())) == (1, ("Float",), None)
+
+
+def test_every_column_is_one_of_the_schema() -> None:
+    said = schema("table")["$defs"]["layers"]["properties"].keys()
+    assert {column.name for column in LAYER_COLUMNS} == said
