@@ -71,7 +71,12 @@ def test_one_overflow_in_a_transformer(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("model", "options", "answer"),
     [
-        (lambda: nets.transformer(3, TWO), (), [{f"{ln}/{op}" for ln in TWO for op in ("Pow", "ReduceMean_1")}]),
+        pytest.param(
+            lambda: nets.transformer(3, TWO),
+            (),
+            [{f"{ln}/{op}" for ln in TWO for op in ("Pow", "ReduceMean_1")}],
+            marks=pytest.mark.slow,
+        ),
         pytest.param(
             nets.residual,
             (),

@@ -53,7 +53,11 @@ def test_each_repair_keeps_what_a_model_computes(random: Random) -> None:
 ODD = ("a b", "{x}", "'", '"', "é", "$HOME", "n:0", "/", "\\", "%s", "<tag>", "::", "\t")
 """What names of nodes and tensors may hold."""
 
-SMALL = [pytest.param(each, id=each.name) for each in zoo.models() if not each.large and each.name != "BF16 inside"]
+SMALL = [
+    pytest.param(each, id=each.name, marks=[pytest.mark.slow] * (number % 4 > 0))
+    for number, each in enumerate(zoo.models())
+    if not each.large and each.name != "BF16 inside"
+]
 """ONNX Runtime runs no Tanh of bfloat16."""
 
 
