@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from typing import Any, cast
 
 import pytest
 
 from trtforensics.bisection.levers.route import Knob, read_knobs, read_route
 from trtforensics.errors import SourceError, UsageError
+from trtforensics.trt.lever import RouteSetting
 
 KNOBS = {"copy_ppg": Knob("copy_ppg", ("on", "off"), "on"), "tile": Knob("tile", (), "2")}
 
@@ -41,3 +43,28 @@ def test_a_route_is_read() -> None:
 def test_a_route_that_cannot_be_is_refused(text: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         read_route(text, KNOBS)
+
+
+class _Config:
+    """A builder's configuration that keeps only the first knob of a route."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._route = ""
+
+    @property
+    def build_route(self) -> str:
+        return " ".join(self._route.split()[: self._most])
+
+    @build_route.setter
+    def build_route(self, route: str) -> None:
+        self._route = route
+
+
+@pytest.mark.parametrize(("most", "refused"), [(2, 0), (1, 1)])
+def test_a_route_that_is_not_read_back_is_refused(most: int, refused: int) -> None:
+    setting, config = RouteSetting("-copy_ppg=off  -tile=7"), cast("Any", _Config(most))
+    setting.attach(cast("Any", None), config)
+    assert len(setting.result.refused) == refused
+    setting.look(config)
+    assert len(setting.result.differs) == refused

@@ -190,6 +190,7 @@ def test_a_name_is_judged_line_by_line_however_alike_lines_begin() -> None:
         ("triton_json", rb'Layer \"a\\b\" \u2713"', 'Layer "a\\b" ✓'.encode()),
         ("triton_json", rb'first\nsecond"', b"first"),
         ("triton_json", rb"cut off \"", rb"cut off \""),
+        ("triton_json", b'\\"a\\"\tb"', b'"a"\tb'),
         ("triton_json", b'\xff"', b'\xff"'),
         ("onnxruntime_site", b"a [b] [tensorrt_execution_provider.h:88 onnxruntime::TensorrtLogger::log]", b"a [b]"),
         ("onnxruntime_site", b"Loaded [1/1]", b"Loaded [1/1]"),
