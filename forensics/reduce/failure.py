@@ -23,6 +23,7 @@ from trtforensics.findings.finding import Severity, without_numbers
 from trtforensics.findings.judging import Inputs, judge
 from trtforensics.findings.suppression import Suppression
 from trtforensics.model.older_python import StrEnum
+from trtforensics.parsers.lines.unread import name_tensorrt
 from trtforensics.sources.quoting import read_log
 
 if TYPE_CHECKING:
@@ -222,7 +223,7 @@ def failure_of(folder: Path, outcome: ProbeOutcome, names: Names) -> Failure:
     raised = raised_in([line for end in ends for line in end])
     failure = Failure(stage, ended, status=0 if signal or outcome.timed_out else status, frame=raised.frame)
     with _joined(paths) as whole:
-        root = None if whole is None else _root(whole)
+        root = None if whole is None or (raised.frame and not _of_tensorrt(whole)) else _root(whole)
         if root is not None:
             failure = _with_finding(failure, *root, names)
             return failure if failure.named else replace(failure, named=last_named)
@@ -257,6 +258,12 @@ def _joined(paths: Sequence[Path]) -> Iterator[Path | None]:
             whole.write(b"\n")
         whole.flush()
         yield Path(whole.name)
+
+
+def _of_tensorrt(path: Path) -> bool:
+    """Whether an output that ends in a traceback has to do with TensorRT; of another the traceback tells more."""
+    with path.open("rb") as file:
+        return name_tensorrt(file.read(_LARGEST).split(b"\n"))
 
 
 def _root(path: Path) -> tuple[Finding, QuotedLog] | None:

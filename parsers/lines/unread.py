@@ -40,10 +40,12 @@ _MENTION = re.compile(
     rb"(?i:tensorrt|torch2trt|trtexec|pycuda|nvinfer|nvdsinfer|onnx-?2?trt|polygraphy|myelin|tritonbackend)"
     rb"|\bTRT|trt\.|_trt|trt_"
     rb"|\bI(?:Builder|Runtime|CudaEngine|ExecutionContext|NetworkDefinition)\b|create(?:Infer|NvOnnx)"
-    rb"|_TRT\b|^[\s|>]*File \"[^\"]+\", line \d+, in "
+    rb"|_TRT\b"
     rb"|infer/sec|Error Code \d+:|importerUtils|OpImporters\.cpp|(?i:build(?:ing)? (?:\w+ )?engine|onnx parser)"
 )
 """What only text that has to do with TensorRT says."""
+_FRAME = re.compile(rb"^[\s|>]*File \"[^\"]+\", line \d+, in ")
+"""A frame of a Python traceback, which somebody asks about without a word of TensorRT."""
 _HINTS = (
     *(
         b"trt",
@@ -58,7 +60,6 @@ _HINTS = (
         b"error code",
     ),
     *(
-        b'file "',
         b"infer/sec",
         b"importer",
         b"build",
@@ -165,8 +166,13 @@ def is_pasted(opening: bytes) -> bool:
 
 
 def mention_tensorrt(index: LineIndex, lines: Lines) -> bool:
-    """Whether any of some lines names TensorRT or something of it, or a cause of the grammar."""
+    """Whether any of some lines names TensorRT or something of it, or a cause of the grammar, or is of a traceback."""
     texts = _openings(_spans(index, lines).texts(index.data))
+    return any(map(_FRAME.search, texts)) or name_tensorrt(texts)
+
+
+def name_tensorrt(texts: Sequence[bytes]) -> bool:
+    """Whether any of some lines names TensorRT or something of it, or a cause that no other program has."""
     hinted = (text for text in texts if any(map(text.lower().__contains__, _HINTS)))
     own = [cause for cause in possible_causes(texts) if cause[0].name not in _OF_NO_PROGRAM]
     return any(map(_MENTION.search, hinted)) or any(True for text in texts for _ in causes_in(text, own))
