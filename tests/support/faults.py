@@ -7,6 +7,7 @@ import errno
 import io
 import os
 import subprocess
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -120,8 +121,11 @@ class Refusals(Faults):
         for name in _LOOKS:
             monkeypatch.setattr(os, name, self._failing(name, getattr(os, name)))
         monkeypatch.setattr(builtins, "open", self._io_opened)
-        start: Any = vars(subprocess)["_fork_exec"]
-        monkeypatch.setattr(subprocess, "_fork_exec", self._failing("fork_exec", start))
+        place: Any = subprocess
+        start = "_fork_exec"
+        if sys.version_info < (3, 11):  # there it is a function of the module in C
+            place, start = vars(subprocess)["_posixsubprocess"], "fork_exec"
+        monkeypatch.setattr(place, start, self._failing("fork_exec", getattr(place, start)))
         self._file = type("File", (_RefusedFile,), {"faults": self})
         monkeypatch.setattr(io, "FileIO", self._file)
 
