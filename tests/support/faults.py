@@ -126,6 +126,7 @@ class Refusals(Faults):
         if sys.version_info < (3, 11):  # there it is a function of the module in C
             place, start = vars(subprocess)["_posixsubprocess"], "fork_exec"
         monkeypatch.setattr(place, start, self._failing("fork_exec", getattr(place, start)))
+        monkeypatch.setattr(os, "posix_spawn", self._failing("fork_exec", os.posix_spawn))  # from 3.13 on
         self._file = type("File", (_RefusedFile,), {"faults": self})
         monkeypatch.setattr(io, "FileIO", self._file)
 
