@@ -230,7 +230,7 @@ def _searched(rule: Rule) -> list[Any]:
 def _classes() -> list[Any]:
     """Return code and title of each class of errors in their own words, and what shows it, the narrowest first.
 
-    What shows it are pairs of a regex and its flags as JavaScript has them, of which one must be found.
+    A message is recognised by pairs of a regex and its flags, as JavaScript has them: one of them must be found.
     """
     of_class = {kind: rule for rule in rules() for kind in rule.reads if rule.notes_alone and rule.last}
     return [

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 MANIFEST = "dataset.json"
 _NEW, _OLD = ".new-", ".old-"
 _STALE_S = 24 * 3600.0
-"""After so many seconds an unfinished part was left by a kill, and nobody reads an old version any more."""
+"""Seconds after which an unfinished part was left by a kill, and an old version has no reader any more."""
 _LAST = "sources.parquet"
 """The file of a part in a store that is written last; every part has it."""
 

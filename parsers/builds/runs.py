@@ -208,18 +208,16 @@ def _setting(view: LinesView) -> str:
     return ", ".join(dict.fromkeys(names))
 
 
-_LOADED = re.compile(r"--loadEngine=(\S+)")
+def _files_of(option: str, command: str | None) -> list[str]:
+    return re.findall(rf"--{option}=(\S+)", command or "")
 
 
 def _loaded_file(view: LinesView, command: str | None) -> str | None:
     """Return the file that the last engine was loaded from, of trtexec by its command."""
     named = [name for kind in ("loaded_file", "loaded_file_said") for _, name in view.each(kind, "name")]
     named += [text.strip() for _, text in view.each("jetson_loading", "text")]
-    named = named or _LOADED.findall(command or "")
+    named = named or _files_of("loadEngine", command)
     return str(named[-1]) if named else None
-
-
-_SAVED = re.compile(r"--saveEngine=(\S+)")
 
 
 def _engine_file(view: LinesView, command: str | None) -> str | None:
@@ -227,6 +225,6 @@ def _engine_file(view: LinesView, command: str | None) -> str | None:
     saved = [name for _, name in view.each("saved_file", "name")]
     saved += [text for _, what, text in view.each("poly_saving", "what", "text") if what == "engine"]
     if view.has("engine_built", "engine_created", "engine_generated"):
-        saved += _SAVED.findall(command or "")
+        saved += _files_of("saveEngine", command)
         saved += [value for _, name, value in view.each("option", "name", "value") if name == "Save engine" and value]
     return str(saved[-1]) if saved else None

@@ -45,7 +45,7 @@ _MENTION = re.compile(
 )
 """What only text that has to do with TensorRT says."""
 _FRAME = re.compile(rb"^[\s|>]*File \"[^\"]+\", line \d+, in ")
-"""A frame of a Python traceback, which somebody asks about without a word of TensorRT."""
+"""A frame of a Python traceback. A traceback is read even where it does not name TensorRT."""
 _HINTS = (
     *(
         b"trt",

@@ -46,8 +46,8 @@ def raised_at(texts: Mapping[int, Sequence[str]], line: int, used: str | None) -
     """Return where the exception on a line was raised, by the frames above it; nothing where no frame is near.
 
     ``code`` is the statement, ``site`` its file and line, ``function`` the function; ``caller`` is the last frame of
-    the user's own code, where that is another. ``subject`` are the objects of which the statement asks the attribute
-    ``used``, or items where that is none; ``condition`` is what it asserts. ``texts`` are the texts of lines.
+    the user's own code, where that is another. ``subject`` names the objects whose attribute ``used`` the statement
+    asks for; without ``used``, those whose items it takes. ``condition`` is what it asserts. ``texts`` are the lines.
     """
     frames = list(_frames(texts, line))
     if not frames:

@@ -115,7 +115,7 @@ _CLOSED = re.compile(r"(?:[^()]|\([^()]*\))*")
 
 
 def _of_code(fix: str, code: str, meaning: str) -> bool:
-    """Whether a fix begins with codes or CUDA's words, of which one is that of the call."""
+    """Whether a fix begins with codes or CUDA's words, and the call's own is among them."""
     named = re.split(r",? and |, ", fix.partition(":")[0].removeprefix("Codes ").removeprefix("Code "))
     return any(each == code or (len(each) > len("code") and each in meaning) for each in named)
 

@@ -172,7 +172,7 @@ def test_what_a_build_would_tell_is_the_information_counted_hypothesis_by_hypoth
 
 
 def _information(hypotheses: list[tuple[Any, bool]]) -> float:
-    """Return the bits that one outcome tells of which hypothesis holds, each with its weights over the rates."""
+    """Return how many bits one outcome tells about the hypotheses; each has its weights over the rates."""
     bad = [float((weights * (SHOWN if active else FALSE)).sum()) for weights, active in hypotheses]
     share = [float(weights.sum()) for weights, _ in hypotheses]
     left = sum(part * _doubt(one / part) for part, one in zip(share, bad, strict=True) if part)
