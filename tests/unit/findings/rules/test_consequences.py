@@ -73,6 +73,7 @@ TORCH = "| RuntimeError: Building serialized network failed in TensorRT\n"
         (HEADER + UNUSED, "TF503", set()),
         (MATMUL + "E Error occurred during inference\n", "TF103", {"TF717"}),
         ("E     FAILED | Mismatched outputs: ['y']\n", "TF216", {"TF717"}),
+        ("E Accuracy Summary | a vs. b | Passed: 0/1 iterations | Pass Rate: 0.0%\n", "TF216", {"TF717"}),
         (DLA + NO_ENGINE + TORCH, "TF452", {"TF717", "TF684"}),
         (NODE + BROADCAST, "TF141", {"TF163"}),
         (KERNEL + UNLOADED, "TF340", {"TF632", "TF717"}),
