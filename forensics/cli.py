@@ -73,8 +73,17 @@ class _Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, f"{value} is none of {', '.join(known)}{meant}")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:  # noqa: ANN401 - as argparse has it
-        """Parse, and refuse what no option takes, with the name of an option that is spelled alike."""
-        parsed, unknown = super().parse_known_args(args, namespace)
+        """Parse, and refuse what no option takes, with the name of an option that is spelled alike.
+
+        ``--val-range -1,1`` is ``--val-range=-1,1``: argparse would take the value for an option.
+        """
+        joined: list[str] = []
+        for word in sys.argv[1:] if args is None else args:
+            if joined[-1:] == ["--val-range"] and "," in word:
+                joined[-1] += f"={word}"
+            else:
+                joined.append(word)
+        parsed, unknown = super().parse_known_args(joined, namespace)
         if unknown and self._subparsers is None:
             word = unknown[0]
             alike = _alike(word.partition("=")[0], [name for action in self._actions for name in action.option_strings])

@@ -321,7 +321,10 @@ def _precision(args: Namespace) -> int:
         return ExitCode.OK
     answer: PrecisionAnswer | WhatIf
     with ProgressLine(quiet=args.quiet) as progress:
-        answer, fixed = (what_if if in_8_bits else search)(request, options, directory, progress.show)
+        if in_8_bits:
+            answer, fixed = what_if(request, options, directory, progress.show)
+        else:
+            answer, fixed = search(request, options, directory, progress.show, progress.keep)
     text = answer.text(directory, fixed, wants_builds=builds_of(options) != "none")
     streams.print_result(to_json(answer.document()) if args.json else text)
     return ExitCode.OK if answer.certified else ExitCode.NO

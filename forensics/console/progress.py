@@ -54,6 +54,11 @@ class ProgressLine:
         self._files += 1
         self.show(f"reading file {self._files:,}: {visible(path)}")
 
+    def keep(self, text: str) -> None:
+        """Show a line at once, which stays."""
+        if not self._quiet:
+            tell(("\r" if self._shown else "") + f"trtforensics: {text}".ljust(self._shown) + "\n")
+
     def show(self, text: str) -> None:
         """Show a line if the last one is long enough ago."""
         now = time.monotonic()

@@ -294,6 +294,6 @@ def _without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
             graph.initializer.append(tensor)
         elif tensor.name not in listed:
             graph.input.append(helper.make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims)))
-    light = onnx.ModelProto(ir_version=model.ir_version, graph=graph)
+    light = onnx.ModelProto(ir_version=model.ir_version, graph=graph, functions=model.functions)
     light.opset_import.extend(model.opset_import)
     return light

@@ -193,6 +193,12 @@ def test_a_command_line_is_understood_as_it_is_meant(given: list[str], meant: li
     assert cli._understood(given) == meant
 
 
+@pytest.mark.parametrize("given", [["--val-range", "-1,1"], ["--val-range=-1,1"], ["--val-range", "[-1,1]"]])
+def test_a_range_may_begin_with_a_minus(given: list[str]) -> None:
+    args = cli.build_parser("bisect").parse_args(["bisect", "precision", "m.onnx", "--artifacts-dir", "d", *given])
+    assert [value.strip("[]") for value in args.val_range] == ["-1,1"]
+
+
 def test_a_file_alone_is_reported_on_and_a_command_of_its_name_is_the_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,6 +23,7 @@ from trtforensics.bisection.runner.probe import ProbeOutcome, ProbeSpec, describ
 from trtforensics.bisection.search import Item, Verdict
 from trtforensics.bisection.session.job import sealed, unsealed
 from trtforensics.bisection.session.lever import Lever
+from trtforensics.console.counting import counted
 from trtforensics.console.output import write_bytes, write_text
 from trtforensics.console.own_files import is_there
 from trtforensics.engines.onnx_nodes import foreign_members
@@ -97,7 +98,7 @@ class PrecisionLever(Lever):
         command = f"exec {shlex.join(child_line(BUILD_MODULE))} {{dir}}/{JOB} > {{log}} 2>&1"
         self.build = None if target is None else command
         self.held: Oracle | None = None
-        self.samples_are = f"{len(oracle.samples)} samples"
+        self.samples_are = counted(len(oracle.samples), "sample")
         self.converted: ConvertedModel | None = None
         self.notes = list(caster.prepared.notes)
         self.needs_files = False
@@ -178,12 +179,18 @@ class PrecisionLever(Lever):
     def score(self, folder: Path) -> tuple[Verdict, str]:
         """Run a prepared probe's twin, store its scores, and judge it."""
         keep = self._keeps[str(folder)]
+        verdict, why = self.judged_with(keep)
+        if keep in self._scores:
+            write_scores(folder, self._scores[keep], self.basis)
+        return verdict, why
+
+    def judged_with(self, keep: frozenset[str]) -> tuple[Verdict, str]:
+        """Run the twin in which some nodes stay FP32, unless it has run, and judge it."""
         try:
             if keep not in self._scores:
                 self._scores[keep] = self.oracle.score_mixture(keep)
         except RunError as error:
             return Verdict.UNRESOLVED, error.what
-        write_scores(folder, self._scores[keep], self.basis)
         return self._judged(self._scores[keep])
 
     def _judged(self, scores: Scores) -> tuple[Verdict, str]:

@@ -31,8 +31,9 @@ from trtforensics.bisection.precision.repair.certificate import Certificate, hol
 from trtforensics.bisection.precision.repair.curve import rounding_curve
 from trtforensics.bisection.precision.repair.safe import safe_repair
 from trtforensics.bisection.precision.repair.smallest import RepairSearch
+from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.session.bisection import bisect
-from trtforensics.console.counting import listed
+from trtforensics.console.counting import counted, listed
 from trtforensics.errors import SourceError, UsageError
 from trtforensics.model.data_types import Accumulator
 from trtforensics.onnx_models.drawing import how_to_give, inputs_behind
@@ -107,11 +108,16 @@ class PrecisionRequest:
 
 
 def search(
-    request: PrecisionRequest, options: RunOptions, directory: Path, show: Callable[[str], None]
+    request: PrecisionRequest,
+    options: RunOptions,
+    directory: Path,
+    show: Callable[[str], None],
+    tell: Callable[[str], None] | None = None,
 ) -> tuple[PrecisionAnswer, Sequence[str]]:
     """Search, build what proves the answer, write the repairs; return it and a line about each file of ``fixed/``.
 
-    The directory keeps everything. ``options.build`` is one of :data:`BUILDS`. ``show`` gets lines of progress.
+    The directory keeps everything. ``options.build`` is one of :data:`BUILDS`. ``show`` gets lines of progress,
+    ``tell`` what the first look shows, before the search.
 
     Raises:
         KeyboardInterrupt: the user stopped it; the directory holds everything up to now.
@@ -130,6 +136,8 @@ def search(
     ranges = tensor_ranges(lever.oracle)
     lever.notes += mask_notes(ranges.masked, ranges.empty_rows, lever.narrow)
     items = items_of(lever.caster, ranges.by_tensor)
+    if tell is not None and options.check is None:
+        tell(_first_look(lever, ranges.by_tensor))
     every = lever.builds = builds == "every"
     plan = _plan(lever, items, ranges.masked, options, builds=builds == "certificate")
     begun = time.monotonic()
@@ -140,6 +148,20 @@ def search(
     search_answer, _ = bisect(directory, lever, plan, options, show, standing=standing)
     conclusion = Conclusion(lever, plan, items, directory, builds != "none", options.timeout, calibration, original)
     return conclusion.write(search_answer)
+
+
+def _first_look(lever: PrecisionLever, largest: Mapping[str, float]) -> str:
+    """Say whether the outputs pass with every node in 16 bits, and how many tensors leave their range in FP32."""
+    end = lever.caster.storage.largest
+    verdict, why = lever.judged_with(lever.keep_of(range(len(lever.nodes))))
+    outputs = {Verdict.GOOD: "pass", Verdict.BAD: "fail"}.get(verdict, "are not known")
+    beyond = sum(value > end for value in largest.values())
+    name = max(largest, key=lambda each: largest[each], default="")
+    reach = f" ({name} reaches {largest[name]:.3g})" if name else ""
+    return (
+        f"first look, {lever.samples_are}: the outputs {outputs} with every node in {lever.narrow.upper()} ({why}); "
+        f"{beyond} of {len(largest)} tensors go beyond {end:.5g} in FP32{reach}. To come: losses inside, nodes to keep"
+    )
 
 
 def _plan(
@@ -249,7 +271,7 @@ def lever_of(request: PrecisionRequest, directory: Path) -> PrecisionLever:
         require_equal(oracle, subject.original, options.precision)
     lever = PrecisionLever(caster, oracle, subject.rules, subject.target, directory / "models")
     few = few_candidates(caster) if narrow else ""
-    lever.samples_are = f"{len(sampled.samples)} {'random ' if sampled.drawn else ''}samples{few}{_levelled(oracle)}"
+    lever.samples_are = f"{counted(len(sampled.samples), 'random ' * sampled.drawn + 'sample')}{few}{_levelled(oracle)}"
     lever.held = oracle.on(subject.held) if subject.held else None
     lever.notes += [*(model_notes(caster) if narrow else ()), *sampled.notes]
     lever.converted = _converted(request, lever) if options.against else None

@@ -83,3 +83,12 @@ def test_a_shorter_line_covers_the_longer_one_before_it(monkeypatch: pytest.Monk
         line(Progress(1, None, 1))
     first, second = stream.getvalue().split("\r")[1:3]
     assert len(second) == len(first) > len(second.rstrip())
+
+
+@pytest.mark.parametrize(("quiet", "wanted"), [(False, "trtforensics: first look\n"), (True, "")])
+def test_a_line_that_stays_is_shown_at_once(quiet: bool, wanted: str, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: FBT001
+    stream = Stream(terminal=True)
+    monkeypatch.setattr("sys.stderr", stream)
+    with ProgressLine(quiet=quiet) as line:
+        line.keep("first look")
+    assert stream.getvalue() == wanted

@@ -323,7 +323,8 @@ class RangeUse:
 
     ``clipped`` is the share of values beyond it; ``used`` the largest share of its range that a value takes; ``snr_db``
     the signal-to-noise ratio in decibels, None without noise. ``outliers`` are the channels, along the second axis of
-    images and the last of others, that exceed the median channel eightfold. ``reason`` says what is wrong, or nothing.
+    images and the last of others, that exceed the median of those with values eightfold. ``reason`` says what is wrong,
+    or nothing.
     """
 
     clipped: float
@@ -375,7 +376,8 @@ def _outliers(arrays: Sequence[npt.NDArray[Any]]) -> tuple[int, ...]:
     if len({values.shape[axis] for values in arrays}) > 1 or not all(values.size for values in arrays):
         return ()
     peaks = np.max([np.abs(values).max(axis=others) for values in arrays], axis=0)
-    beyond = np.flatnonzero(peaks > _OUTLIER * np.median(peaks))
+    alive = peaks[peaks > 0.0]  # the median of many dead channels is 0, and says nothing of the others
+    beyond = np.flatnonzero(peaks > _OUTLIER * np.median(alive)) if alive.size else ()
     return tuple(map(int, beyond)) if 0 < len(beyond) <= len(peaks) / _FEW else ()
 
 

@@ -87,7 +87,7 @@ def losses(oracle: Oracle, keep: Collection[str], masked: Collection[str]) -> Lo
     caster = oracle.caster
     typed = caster.cast(keep)
     sources = _sources(caster, typed)
-    exact = oracle.values_of(*_tapped(emulate(caster.prepared.proto), {name: name for name in sources}))
+    exact = oracle.values_of(list(sources))  # inputs come first in both
     narrow = oracle.values_of(*_tapped(oracle.twin_of(typed), sources))
     seen: dict[str, Seen] = {}
     for name, (_, wanted), (_, got) in zip(sources, exact, narrow, strict=True):
@@ -135,8 +135,11 @@ def _compared_values(pairs: Sequence[Pair], lowest: float, smallest: float) -> S
     """Compare the FP32 values of samples with the others; infinity where FP32 is below ``lowest`` is no loss."""
     lost, flushed, reaches, zeroed, samples = 0, False, 0.0, 0.0, []
     for number, (exact, got) in enumerate(pairs):
-        gone = np.isfinite(exact) & ~(np.isfinite(got) | ((exact < lowest) & (got == -np.inf)))
-        zero = (got == 0.0) & (exact != 0.0)
+        gone, zero = ~np.isfinite(got), got == 0.0
+        if gone.any():
+            gone &= np.isfinite(exact) & ~((exact < lowest) & (got == -np.inf))
+        if zero.any():
+            zero &= exact != 0.0
         if not (gone.any() or zero.any()):
             continue
         magnitude = np.where(np.isfinite(exact), np.abs(exact.astype(np.float64)), 0.0)

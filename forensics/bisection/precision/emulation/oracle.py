@@ -11,6 +11,7 @@ import re
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,6 +44,7 @@ from trtforensics.model.data_types import Accumulator
 from trtforensics.onnx_models.cutting import free_reads
 from trtforensics.onnx_models.graphs import copied, refill
 from trtforensics.onnx_models.running import ModelSession, failures, first_line, session_of
+from trtforensics.onnx_models.shapes import inferred, sizes_by_tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -59,8 +61,12 @@ _UNREGISTERED = re.compile(r"([\w.]+):(\w+)\(-?\d+\) is not a registered functio
 """What ONNX Runtime says of an operator of a domain that is not ONNX's own (seen in 1.31)."""
 
 _NOTHING: Sample = {}
+_FP32_BYTES = 4
+_TWINS_FIRST = 2
+BYTES_A_RUN = 512 << 20
+"""Bytes of the tensors that one run returns on all samples, so that their memory stays bounded."""
 TENSORS_A_RUN = 128
-"""How many tensors one run returns, so that their memory stays bounded."""
+"""How many tensors of unknown size one run returns."""
 
 
 class RunError(ForensicsError):
@@ -73,7 +79,7 @@ class Oracle:
 
     A reference with NaN is refused unless ``masked``, which leaves out of every comparison what is not finite there.
     16-bit products sum in ``accumulator``. ``libraries`` of custom operators are registered in every session.
-    ``backwards`` has products add their terms in the other order.
+    ``backwards`` has products add their terms in the other order. ``known`` are the model's FP32 outputs, if they are.
 
     Raises, as do the methods that run a model:
         RunError: ONNX Runtime cannot run the model.
@@ -87,15 +93,17 @@ class Oracle:
     accumulator: Accumulator = Accumulator.FP32
     libraries: Sequence[str] = ()
     backwards: bool = False
+    known: Sequence[Outputs] | None = None
     reference: Sequence[Outputs] = field(init=False)
     masked_values: Mapping[str, int] = field(init=False)
     peaks: Mapping[str, float] = field(init=False)
     _floor: Scores | None = field(init=False, default=None)
     _mixture: ModelSession | None = field(init=False, default=None)
+    _asked: int = field(init=False, default=0)
     _opening: threading.Lock = field(init=False, default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
-        self.reference = self.outputs_of(emulate(self.caster.prepared.proto))
+        self.reference = self.known or self.outputs_of(emulate(self.caster.prepared.proto))
         self.masked_values = self._not_finite()
         if self.masked_values and not self.masked:
             name, count = next(iter(self.masked_values.items()))
@@ -129,28 +137,33 @@ class Oracle:
             RunError: ONNX Runtime cannot run the model on them.
             UsageError: the reference has NaN and is not to be masked.
         """
-        other = replace(self, samples=samples)
+        other = replace(self, samples=samples, known=None)
         other.peaks = {name: max(peak, other.peaks[name]) for name, peak in self.peaks.items()}
         return other
 
     def in_other_order(self) -> Oracle | None:
-        """Return an oracle whose products add in the other order; None where the model cannot be turned around."""
+        """Return an oracle whose twins add products in the other order; None where they cannot be turned around."""
         if self.caster.prepared.streamed or not can_reorder(self.caster.prepared.proto):
             return None
-        return replace(self, backwards=True)
+        return replace(self, backwards=True, known=self.reference)
 
     def score(self, twin: onnx.ModelProto) -> Scores:
         """Run a twin."""
         return self.compared(self._each(self._session(twin), {}))
 
     def score_mixture(self, keep: Collection[str]) -> Scores:
-        """Score the twin of the typed model in which some nodes stay FP32; several threads may."""
-        if not can_mix(self.caster):
-            return self.score(self.twin_of(self.caster.cast(keep)))
+        """Score the twin of the typed model in which some nodes stay FP32; several threads may.
+
+        The first few have sessions of their own: most models pass, and a mixture is slow to open and to run.
+        """
         with self._opening:
-            if self._mixture is None:
+            self._asked += 1
+            if self._mixture is None and self._asked > _TWINS_FIRST and can_mix(self.caster):
                 self._mixture = self._session(mixture_of(self.caster, self.accumulator))
-        return self.compared(self._each(self._mixture, {SWITCHES: switches(self.caster, keep)}))
+            mixture = self._mixture
+        if mixture is None:
+            return self.score(self.twin_of(self.caster.cast(keep)))
+        return self.compared(self._each(mixture, {SWITCHES: switches(self.caster, keep)}))
 
     def twin_of(self, typed: onnx.ModelProto, wide_sums: Collection[str] = ()) -> onnx.ModelProto:
         """Return the twin of a typed model of the caster; the nodes ``wide_sums`` sum in FP32 in any case."""
@@ -170,11 +183,28 @@ class Oracle:
         inputs = {value.name for value in self.caster.prepared.proto.graph.input}
         yield from ((name, [np.asarray(each[name]) for each in self.samples]) for name in names if name in inputs)
         made = [name for name in names if name not in inputs]
-        for start in range(0, len(made), TENSORS_A_RUN):
-            part = copied(self.caster.prepared.proto if model is None else model)
-            set_outputs(part, made[start : start + TENSORS_A_RUN])
-            runs = self.runner(emulate(part) if model is None else part)(more)
+        whole = emulate(self.caster.prepared.proto) if model is None else model
+        for few in self._parted(made, whole):
+            part = copied(whole)
+            set_outputs(part, few)
+            runs = self.runner(part)(more)
             yield from ((name, [run[name] for run in runs]) for name in runs[0])
+
+    def _parted(self, names: Sequence[str], model: onnx.ModelProto) -> Iterator[Sequence[str]]:
+        """Yield tensors of a model by groups that one run returns."""
+        shapes = {name: array.shape for name, array in self.samples[0].items()} if names else {}
+        sizes = sizes_by_tensor(inferred(model, shapes, strict=False)[0]) if names else {}
+        begin, total = 0, 0
+        for place, name in enumerate(names):
+            known = [size for size in sizes.get(name, (None,)) if size is not None]
+            whole = len(known) == len(sizes.get(name, (None,)))
+            size = _FP32_BYTES * prod(known) * len(self.samples) if whole else BYTES_A_RUN // TENSORS_A_RUN
+            if place > begin and total + size > BYTES_A_RUN:
+                yield names[begin:place]
+                begin, total = place, 0
+            total += size
+        if names:
+            yield names[begin:]
 
     def runner(self, model: onnx.ModelProto) -> Callable[[Sample], list[Outputs]]:
         """Return what runs an FP32 model on every sample, with more inputs that all samples share.

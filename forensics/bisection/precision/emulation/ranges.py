@@ -265,4 +265,5 @@ def _largest(values: Values) -> float:
     """Return the largest magnitude; NaN counts as infinite."""
     if not values.size:
         return 0.0
-    return float(np.nan_to_num(np.abs(values.astype(np.float64)), nan=np.inf).max())
+    largest = max(float(values.max()), -float(values.min()))
+    return np.inf if np.isnan(largest) else largest

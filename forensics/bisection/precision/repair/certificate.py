@@ -274,16 +274,17 @@ def holding_of(  # noqa: PLR0913, PLR0917 - the last two come with each answer
         why = next((each.why for each in judgements if not each.passed), "")
         return HeldBeside(all(each.passed for each in judgements), judgements[-1].worst, why)
 
+    turned = oracle.in_other_order()
     try:
-        turned = oracle.in_other_order()
-    except (RunError, UsageError):  # what ONNX Runtime does not run so is judged in one order
-        turned = None
+        in_other_order = beside(turned)
+    except RunError:  # what ONNX Runtime does not run so is judged in one order
+        turned = in_other_order = None
     needless: tuple[str, ...] = ()
     if turned is not None:  # a set that failed near the tolerance and passes in the other order failed by luck
         without = {node: repairs[0] - atoms[node] for node in sorted(atoms)}
         needless = tuple(n for n, keep in without.items() if judged(oracle, keep).near and judged(turned, keep).passed)
     if held is None:
-        return Holding(0, None, beside(turned), (), needless)
+        return Holding(0, None, in_other_order, (), needless)
     report = losses(held, held.caster.kept(repairs[-1]), masked)
     lost = tuple(loss.tensor for loss in report.tensors if loss.tensor in report.first)
-    return Holding(len(held.samples), beside(held), beside(turned), lost, needless)
+    return Holding(len(held.samples), beside(held), in_other_order, lost, needless)

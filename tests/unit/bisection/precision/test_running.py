@@ -49,6 +49,16 @@ def test_a_model_in_memory_has_the_answer_of_its_file(tmp_path: Path) -> None:
     assert (again.status, again.search.reused) == ("certified", answer.search.builds)
 
 
+def test_the_first_look_says_whether_outputs_pass_before_the_search_does(tmp_path: Path) -> None:
+    request = PrecisionRequest(str(MODEL), PrecisionOptions(), given_samples([arrays()]), BuildOptions())
+    told: list[str] = []
+    answer, _ = search(request, RunOptions(build="none"), tmp_path, print, told.append)
+    assert answer.status == "certified"
+    (line,) = told
+    assert line.startswith("first look, 1 sample: the outputs fail with every node in FP16 (emulated: y")
+    assert " tensors go beyond 65504 in FP32 (" in line
+
+
 def test_a_looser_tolerance_and_another_metric_judge_what_is_stored(tmp_path: Path) -> None:
     sample = arrays()
     lax = tf.bisect_precision(MODEL, tmp_path, samples=[sample], metric="cosine", tolerance=-1.0, build="none")
@@ -64,7 +74,7 @@ def test_an_output_of_equal_values_is_said_to_tell_little(tmp_path: Path) -> Non
     onnx.save(net.model(net.node("Softmax", "/softmax", [product]), {"x": (1, 4)}, (1, 8)), tmp_path / "m.onnx")
     sample = {"x": np.ones((1, 4), np.float32)}
     answer = tf.bisect_precision(tmp_path / "m.onnx", tmp_path / "out", samples=[sample], build="none")
-    assert answer.samples_are == "1 samples (all values of y are equal in FP32, which tells little)"
+    assert answer.samples_are == "1 sample (all values of y are equal in FP32, which tells little)"
     assert "equal" not in tf.bisect_precision(MODEL, tmp_path / "n", samples=[arrays()], build="none").samples_are
 
 

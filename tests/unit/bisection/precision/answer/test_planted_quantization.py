@@ -86,6 +86,16 @@ def test_a_channel_that_stretches_the_scale_is_first(wrong: str, tmp_path: Path)
     assert "it has one scale, and channel 3 is far beyond the other channels" in lines[2]
 
 
+def test_an_outlier_beside_dead_channels_is_one_and_a_living_channel_is_not() -> None:
+    grid = Grid(np.asarray([60.0 / 127]), np.zeros(1), -128.0, 127.0)
+    spread = np.zeros((1, 3, 32))
+    spread[..., :8] = np.linspace(0.5, 1.0, 8)
+    assert use_of([spread], grid).outliers == ()
+    spread[..., 3] = 60.0
+    assert use_of([spread], grid).outliers == (3,)
+    assert use_of([np.zeros((1, 3, 32))], grid).outliers == ()
+
+
 @pytest.mark.parametrize("wrong", BLOCKS)
 def test_a_product_without_its_pair_is_named_before_all_pairs(wrong: str, tmp_path: Path) -> None:
     found = cost(network({}, unpaired=wrong), tmp_path)

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 pytest.importorskip("onnxruntime", reason="ONNX Runtime is not installed")
 
+MANY = 99
+"""Scores asked for, after which a mixture is worth its session."""
+
 MODELS: dict[str, Callable[[], onnx.ModelProto]] = {
     "transformer": lambda: nets.transformer(2, ("/layers.1/ln2",)),
     "residual": lambda: nets.residual(3, (1,)),
@@ -46,6 +49,7 @@ def oracle_of(
 @pytest.mark.parametrize("name", MODELS)
 def test_a_mixture_scores_as_its_typed_model_does(name: str, storage: Storage, tmp_path: Path) -> None:
     oracle = oracle_of(MODELS[name](), storage, tmp_path)
+    oracle._asked = MANY
     caster = oracle.caster
     assert can_mix(caster)
     random = np.random.default_rng(7)
@@ -58,6 +62,7 @@ def test_a_mixture_scores_as_its_typed_model_does(name: str, storage: Storage, t
 def test_a_mixture_sums_in_fp16_as_its_typed_model_does(tmp_path: Path) -> None:
     oracle = oracle_of(MODELS["transformer"](), FP16, tmp_path, Accumulator.FP16)
     caster = oracle.caster
+    oracle._asked = MANY
     exact = [oracle.score(emulate(caster.cast(caster.kept(part)))) for part in ((), list(caster.candidates)[::2])]
     summed = [oracle.score_mixture(caster.kept(part)) for part in ((), list(caster.candidates)[::2])]
     assert summed != exact
@@ -65,6 +70,42 @@ def test_a_mixture_sums_in_fp16_as_its_typed_model_does(tmp_path: Path) -> None:
         oracle.score(oracle.twin_of(caster.cast(caster.kept(part)))) for part in ((), list(caster.candidates)[::2])
     ]
     assert oracle.score(oracle.twin_of(caster.cast(caster.kept(())), caster.candidates)) == exact[0]
+
+
+def test_the_first_scores_open_no_mixture_and_held_out_samples_have_their_own(tmp_path: Path) -> None:
+    oracle = oracle_of(nets.transformer(2, ()), FP16, tmp_path)
+    scores = [oracle.score_mixture(oracle.caster.kept(())) for _ in range(2)]
+    assert oracle._mixture is None
+    assert [oracle.score_mixture(oracle.caster.kept(()))] * 2 == scores
+    assert oracle._mixture is not None
+    turned = oracle.in_other_order()
+    assert turned is not None
+    assert turned.reference is oracle.reference
+    other = turned.score_mixture(oracle.caster.kept(()))
+    assert other != scores[0]
+    assert other.outputs["y"][0] == pytest.approx(scores[0].outputs["y"][0], rel=0.5)
+    assert oracle.on(oracle.samples[:1]).reference is not oracle.reference
+
+
+def test_a_run_returns_as_many_tensors_as_fit_into_its_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    oracle = oracle_of(MODELS["residual"](), FP16, tmp_path)
+    names = [name for name, scope in oracle.caster.survey.scopes.items() if scope == 0]
+    names = [
+        name
+        for name in names
+        if oracle.caster.survey.types.get(name) == 1 and name not in oracle.caster.survey.constants
+    ]
+    whole = dict(oracle.values_of(names))
+    assert list(whole) == names
+    size = max(sum(array.nbytes for array in arrays) for arrays in whole.values())
+    monkeypatch.setattr("trtforensics.bisection.precision.emulation.oracle.BYTES_A_RUN", 2 * size)
+    runs = list(oracle._parted(names[1:], oracle.caster.prepared.proto))
+    assert [name for part in runs for name in part] == names[1:]
+    assert 1 < len(runs) < len(names) - 1
+    assert max(sum(array.nbytes for name in part for array in whole[name]) for part in runs) <= 2 * size
+    assert {name: [each.tolist() for each in arrays] for name, arrays in oracle.values_of(names)} == {
+        name: [each.tolist() for each in arrays] for name, arrays in whole.items()
+    }
 
 
 def test_an_operator_set_without_a_selection_runs_the_typed_model(tmp_path: Path) -> None:
