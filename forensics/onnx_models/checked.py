@@ -20,7 +20,7 @@ from trtforensics.onnx_models.checked_graph import CheckedGraph, element_name
 from trtforensics.onnx_models.deciding import computed, impossible, shape_inputs
 from trtforensics.onnx_models.graphs import bodies, graphs, initializers, load
 from trtforensics.onnx_models.reading import unique_body_tensors
-from trtforensics.onnx_models.shapes import element_types, inferred, sizes_by_tensor
+from trtforensics.onnx_models.shapes import element_types, forbidden, inferred, sizes_by_tensor
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -49,6 +49,11 @@ class CheckedModel(CheckedGraph):
     def fault(self) -> ShapeFault | None:
         """What inference refuses at the sizes that the inputs state."""
         return self.sizes_at({})[1]
+
+    @cached_property
+    def forbidden(self) -> ShapeFault | None:
+        """What else ONNX's rules forbid."""
+        return forbidden(self.proto)
 
     @cached_property
     def elements(self) -> Mapping[str, str]:

@@ -78,7 +78,7 @@ def computed(
     return known
 
 
-_SHAPES = {
+DECIDING = {
     "ConstantOfShape": ("input",),
     "CumSum": ("axis",),
     "Expand": ("shape",),
@@ -86,17 +86,18 @@ _SHAPES = {
     "Pad": ("pads",),
     "Range": ("start", "limit", "delta"),
     "Reshape": ("shape",),
-    "Resize": ("sizes",),
+    "Resize": ("sizes", "scales"),
     "Slice": ("starts", "ends"),
     "Tile": ("repeats",),
     "TopK": ("K",),
+    "Upsample": ("scales",),
 }
 """Inputs whose numbers decide the sizes of a result, by ONNX's names."""
 
 
 def shape_inputs(model: CheckedGraph) -> list[str]:
     """Return the inputs of integers whose values decide sizes: a profile needs bounds of their values."""
-    wanted = [name for node in model.nodes for name in model.slots(node, _SHAPES.get(node.op, ()))]
+    wanted = [name for node in model.nodes for name in model.slots(node, DECIDING.get(node.op, ()))]
     reached = set(wanted)
     while wanted:
         maker = model.makers.get(wanted.pop())
@@ -193,11 +194,6 @@ def _unlike(_: CheckedGraph, node: CheckedNode, __: Sizes, sizes: Mapping[str, S
     return f"kernel_shape {stated} beside weights of {'x'.join(map(str, window))}" if unlike else ""
 
 
-def _transposed(_: CheckedGraph, node: CheckedNode, before: Sizes, __: Mapping[str, Sizes]) -> str:
-    order = node.attribute("perm") or range(len(before))
-    return "" if sorted(order) == [*range(len(before))] else f"perm {order} of {len(before)} dimensions"
-
-
 def _divided(_: CheckedGraph, node: CheckedNode, before: Sizes, __: Mapping[str, Sizes]) -> str:
     block = node.attribute("blocksize") or 1
     parts = {"DepthToSpace": block * block}.get(node.op, block)
@@ -223,12 +219,6 @@ def _scaled(model: CheckedGraph, node: CheckedNode, before: Sizes, sizes: Mappin
     return ""
 
 
-def _sliced_at(_: CheckedGraph, node: CheckedNode, __: Sizes, sizes: Mapping[str, Sizes]) -> str:
-    """Judge how many starts, ends, axes and steps a Slice has."""
-    counts = [size for name in node.proto.input[1:] for size in sizes.get(name, ())]
-    return f"{counts} starts, ends, axes and steps" if len({*counts} - {None}) > 1 else ""
-
-
 def _split(_: CheckedGraph, node: CheckedNode, before: Sizes, __: Mapping[str, Sizes]) -> str:
     parts, size = len(node.proto.output), before[node.attribute("axis") or 0]
     wanted = node.attribute("num_outputs") or parts
@@ -238,24 +228,10 @@ def _split(_: CheckedGraph, node: CheckedNode, before: Sizes, __: Mapping[str, S
     return "" if is_given or size is None or size % parts == 0 else f"{size} elements in {parts} equal parts"
 
 
-def _padded(model: CheckedGraph, node: CheckedNode, before: Sizes, _: Mapping[str, Sizes]) -> str:
-    pads = model.values(node.proto.input[1]) if len(node.proto.input) > 1 else None
-    axes = next((model.values(name) for name in model.slots(node, ("axes",))), np.arange(len(before)))
-    wrong = pads is not None and axes is not None and pads.size != 2 * axes.size
-    return f"{pads.size if pads is not None else 0} pads of {len(before)} dimensions" if wrong else ""
-
-
 def _summed(_: CheckedGraph, node: CheckedNode, __: Sizes, sizes: Mapping[str, Sizes]) -> str:
     """Judge the sizes that the letters of an equation have."""
     terms = str(node.attribute("equation")).replace(" ", "").split("->")[0].split(",")
     return _unified(node, terms, sizes, free=1) if all(term.isalpha() for term in terms) else ""
-
-
-def _taken(model: CheckedGraph, node: CheckedNode, before: Sizes, _: Mapping[str, Sizes]) -> str:
-    count, axis = model.values(node.proto.input[-1]), node.attribute("axis")
-    size = before[-1 if axis is None else axis]
-    many = count is not None and size is not None and len(node.proto.input) > 1 and (count > size).any()
-    return f"{count} values of {size}" if many else ""
 
 
 def _of_one_rank(_: CheckedGraph, node: CheckedNode, before: Sizes, sizes: Mapping[str, Sizes]) -> str:
@@ -266,12 +242,8 @@ def _of_one_rank(_: CheckedGraph, node: CheckedNode, before: Sizes, sizes: Mappi
 _JUDGES: Mapping[str, Callable[[CheckedGraph, CheckedNode, Sizes, Mapping[str, Sizes]], str]] = {
     "ConvTranspose": _unlike,
     "Einsum": _summed,
-    "Pad": _padded,
     "Reshape": _reshaped,
-    "Slice": _sliced_at,
     "Split": _split,
-    "Transpose": _transposed,
-    "TopK": _taken,
     **dict.fromkeys(("GatherElements", "Scatter", "ScatterElements"), _of_one_rank),
     **dict.fromkeys(("Conv", "MaxPool", "AveragePool", "LpPool"), _windowed),
     **dict.fromkeys(("GroupNormalization", "LayerNormalization", "PRelu"), _scaled),

@@ -103,8 +103,10 @@ def _array_of(value: Any) -> Values:  # noqa: ANN401 - as ONNX Runtime's values 
     return numpy_helper.to_array(tensor)
 
 
-def session_of(model: onnx.ModelProto, streamed: Streamed, libraries: Sequence[str] = ()) -> ModelSession:
-    """Return a session of a model; ``streamed`` are the values of streamed constants, by their keys.
+def session_of(
+    model: onnx.ModelProto, streamed: Streamed, libraries: Sequence[str] = (), threads: int = 0
+) -> ModelSession:
+    """Return a session of a model; ``streamed`` are the values of streamed constants, by their keys; 0 threads: all.
 
     Nodes run in the order of the model. By default ONNX Runtime runs first what only reads constants, such as the
     Casts of all weights, and holds all of it. With streamed constants memory is given back after each node, and there
@@ -124,6 +126,7 @@ def session_of(model: onnx.ModelProto, streamed: Streamed, libraries: Sequence[s
             raise UsageError("--custom-ops", what, "Give a shared library that exports RegisterCustomOps") from error
     options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = _FATAL_ONLY
+    options.intra_op_num_threads = threads
     options.execution_order = runtime.ExecutionOrder.PRIORITY_BASED
     if streamed:
         options.enable_cpu_mem_arena = False

@@ -21,7 +21,7 @@ from trtforensics.onnx_models.graphs import declarations, initializers
 from trtforensics.onnx_models.streaming import references_as_inputs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -220,7 +220,12 @@ _KNOWN = ":known"
 _INFERRED = 1 << 12
 """Bytes of a constant that inference of shapes may want to read; larger ones are no shapes."""
 _QUOTED = 300
-_OF_SHAPES = re.compile(r"ShapeInferenceError(?!.*K input must).*(?:ncompatible|ismatch|dimension|[Ss]hape of|rank)")
+_OF_SHAPES = re.compile(
+    r"ShapeInferenceError(?!.*K input must).*(?:ncompatible|ismatch|dimension|[Ss]hape of|rank|incorrect|evenly"
+    r"|requested k|repeated|exactly|number of axes|xpected axis|'axis' must)"
+)
+
+_OF_NODE = re.compile(r"node name: (?P<node>.*?)\): (?:\[\w+\] )?(?P<why>(?!.*\(op_type:Constant\)).+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,8 +258,7 @@ def inferred(
             value.CopyFrom(helper.make_tensor_value_info(value.name, element, list(shapes[value.name])))
     if strict:  # what is stated may be of other shapes, or wrong, and TensorRT does not look at it
         del light.graph.value_info[:]
-        for output in light.graph.output:
-            output.type.tensor_type.ClearField("shape")
+        _forget(light.graph.output)
     refused = None
     for data_prop in (True, False):  # what only the propagation of values refuses, it cannot broadcast
         try:
@@ -264,6 +268,29 @@ def inferred(
         except (RuntimeError, ValueError, TypeError):  # what it fails on is no fault of shapes
             refused = None
     return light, refused
+
+
+def forbidden(model: onnx.ModelProto) -> ShapeFault | None:
+    """Return the first thing that ONNX's rules forbid and ``inferred`` lets pass: types, mostly; TensorRT may not."""
+    light = _without_weights(model)
+    _forget(light.graph.output)
+    for node in light.graph.node:
+        node.name = node.name or next(filter(None, node.output), "")
+    try:
+        onnx.shape_inference.infer_shapes(light, check_type=True, strict_mode=True)
+    except onnx.shape_inference.InferenceError as error:
+        text = " ".join(str(error).split())
+        if (told := _OF_NODE.search(text)) and not _OF_SHAPES.search(text):
+            return ShapeFault(told["node"], told["why"].rstrip("."))
+    except (RuntimeError, ValueError, TypeError):  # what it fails on is no fault of the model
+        return None
+    return None
+
+
+def _forget(outputs: Iterable[onnx.ValueInfoProto]) -> None:
+    for output in outputs:
+        if output.type.HasField("tensor_type"):
+            output.type.tensor_type.ClearField("shape")
 
 
 def _give(graph: onnx.GraphProto, known: Mapping[str, npt.NDArray[Any]]) -> None:

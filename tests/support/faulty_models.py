@@ -387,7 +387,12 @@ def _agreeing() -> Iterator[Row]:
     """Yield inputs of a node whose sizes do not agree."""
     letters: dict[str, Any] = {"s": (FLOAT, (1, 1, 6))}
     boxes = [
-        model(node("NonMaxSuppression", "x s k", "y"), inputs={"x": (FLOAT, (1, 6, n)), **letters}, k=np.array([3]))
+        model(
+            node("NonMaxSuppression", "x s k", "y"),
+            inputs={"x": (FLOAT, (1, 6, n)), **letters},
+            outputs={"y": (INT64, None)},
+            k=np.array([3]),
+        )
         for n in (5, 4)
     ]
     yield "sizes of boxes", "TF179", *boxes

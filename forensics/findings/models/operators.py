@@ -102,10 +102,10 @@ def _folds(model: CheckedModel, node: CheckedNode) -> bool:
 @explained("TF171")
 def refused_use(case: Case) -> Iterator[Observation]:
     """Name what each node would have to be, and what it is."""
-    yield from by_reason(case, ((node, why) for node in case.checked.nodes for why in _refusals(case, node)))
+    yield from by_reason(case, ((node, why) for node in case.checked.nodes for why in refusals(case, node)))
 
 
-def _refusals(case: Case, node: CheckedNode) -> Iterator[str]:
+def refusals(case: Case, node: CheckedNode) -> Iterator[str]:
     """Give what is wrong with a node by each restriction that holds; empty where it keeps it."""
     support = operator_support(node.op, release_of(case))
     for row in restrictions_of(node.op, _for_uses(case)) if support is None or support.imported else ():
@@ -125,6 +125,13 @@ def _mixed(model: CheckedModel, node: CheckedNode, version: tuple[int, ...]) -> 
     inputs = node.proto.input if node.is_standard and node.op in _OF_ONE_TYPE else ()
     words = sorted({taken_as(model.type_of(name), version) for name in inputs if name} - {""})
     return f"inputs are {' and '.join(words)}, they must be of one type" if len(words) > 1 else ""
+
+
+def are_one_type(case: Case, node: CheckedNode, message: str) -> bool:
+    """Whether a message of ONNX tells two types apart that the release takes as one."""
+    told, version = message.partition("inconsistent type tensor(")[2].rstrip(")").upper(), release_of(case)
+    others = {case.checked.type_of(name) for name in node.proto.input} - {told}
+    return bool(told) and taken_as(told, version) in {taken_as(other, version) for other in others}
 
 
 @explained("TF172")

@@ -240,6 +240,8 @@ _NODES: Mapping[str, Callable[[CheckedModel, CheckedNode], bool]] = {
     "squeezable": _cannot_squeeze,
     "two-axes": lambda _, node: _setting(node, "batch_axis") == _setting(node, "time_axis"),
     "unbatched": lambda model, node: [1, 2] < [model.rank(name) or 0 for name in node.proto.input] < [2],
-    "whole": lambda model, node: not node.attribute("fmod") and "F" in _type_of(model, node.proto.input[0]),
+    "whole": lambda model, node: (
+        not node.attribute("fmod") and _type_of(model, node.proto.input[0]) not in {"", "INT32", "INT64"}
+    ),
 }
 """Whether a node breaks a restriction that takes more than one of its parts."""

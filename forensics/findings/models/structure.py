@@ -12,7 +12,7 @@ import numpy as np
 from trtforensics.console.counting import MEBIBYTE, counted, listed
 from trtforensics.engines.requests import allows, strongly_typed
 from trtforensics.findings.finding import Confidence, Observation, Severity
-from trtforensics.findings.models.operators import release_of
+from trtforensics.findings.models.operators import are_one_type, refusals, release_of
 from trtforensics.findings.models.seen import by_reason, head, of_nodes, places, repair
 from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import sanitize
@@ -68,6 +68,32 @@ def invalid_graph(case: Case) -> Iterator[Observation]:
     for tensor in model.made_twice:
         makers = [node for node in model.nodes if tensor in node.proto.output]
         yield of_nodes(case, makers, f"{tensor} is made twice", same_as=tensor)
+    if case.log.source.path == model.path:
+        yield from _against_onnx(case)
+
+
+def _against_onnx(case: Case) -> Iterator[Observation]:
+    """Name nodes that ONNX forbids and that do not run in ONNX Runtime, of which no other rule tells more certainly."""
+    from trtforensics.onnx_models.trying import refused_alone  # noqa: PLC0415 - a report of a log imports no onnx
+
+    model, profile, settle = case.checked, profile_of(case.build), "Whether TensorRT takes it all the same"
+    told = {model.fault.node} if model.fault else set()
+    trials = {"": {fault.node: f"ONNX forbids it: {fault.message}"} if (fault := model.forbidden) else {}}
+    for bound in BOUNDS if profile else ("opt",):
+        sizes = model.sizes_at({name: shapes[bound] for name, shapes in profile.items()})[0]
+        where = f" at {bound} shapes" if profile else ""
+        refused = refused_alone(model, sizes).items()
+        trials[bound] = {label: f"ONNX Runtime does not run it{where}: {why}" for label, why in refused}
+    for reasons in trials.values():
+        pairs = [(node, reasons[node.label]) for node in model.nodes if node.label in reasons.keys() - told]
+        seen = ((node, why) for node, why in pairs if not _is_told(case, node) and not are_one_type(case, node, why))
+        yield from by_reason(case, seen, severity=Severity.WARNING, settle=settle)
+        told |= reasons.keys()
+
+
+def _is_told(case: Case, node: CheckedNode) -> bool:
+    """Whether another rule tells of a node: what it lacks, what the release refuses, branches that differ."""
+    return node.op == "If" or bool(node.lacks(case.checked.opset)) or any(refusals(case, node))
 
 
 def _outputs(case: Case) -> Iterator[Observation]:

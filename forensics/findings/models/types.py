@@ -36,8 +36,8 @@ _BRAIN = 3.3961775e38
 _INT32 = np.iinfo(np.int32)
 
 
-_TAKEN_BY_RTX = {"Gather", "DequantizeLinear"}
-"""Operators of UINT8 that TensorRT-RTX 1.7.1 builds: the latter as INT8."""
+_TAKEN_BY_RTX = {"CastLike", "Identity", "Shape", "Size"}
+"""Operators of UINT8 that TensorRT-RTX 1.7.1 builds; it builds others where constants alone are UINT8."""
 _OF_IMAGES = {"Cast", "QuantizeLinear", "Equal", "If", "Loop", "Scan"}
 
 
@@ -57,7 +57,13 @@ def refused_type(case: Case) -> Iterator[Observation]:
         node for node in model.nodes if node.op not in _OF_IMAGES and "UINT8" in map(model.type_of, node.proto.input)
     ]
     if images:
-        lenient = case.version is not None and case.version.rtx and {node.op for node in images} <= _TAKEN_BY_RTX
+        bound = [
+            node
+            for node in images
+            if node.op not in _TAKEN_BY_RTX
+            and any(model.type_of(name) == "UINT8" and name not in model.constants for name in node.proto.input)
+        ]
+        lenient = case.version is not None and case.version.rtx and not bound
         severity, title = Severity.WARNING if lenient else None, "UINT8 is for inputs, outputs and Casts alone: {nodes}"
         yield of_nodes(case, images, title, severity=severity, same_as="images")
     yield from _allowed(case)

@@ -6,11 +6,13 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from onnx import helper
 
 from tests.support.faulty_models import FLOAT, Pair, model, node, pairs, residual, written
 from trtforensics.cli import main
+from trtforensics.onnx_models import trying
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -110,3 +112,37 @@ def test_memory_is_said_at_max_and_opt_with_what_a_product_may_ask_for(
     assert parts[:2] == ["Forecast: 0 MiB of weights as stored", "260 MiB of tensors around /product at max shapes"]
     assert parts[2] == "256 MiB of workspace at the most for /product at max shapes"
     assert parts[3] == "4 MiB of tensors around /product at opt shapes"
+
+
+def _tried(*biases: int) -> Any:
+    """Return deconvolutions to six channels, each with a bias of so many numbers, and a Clip by one number or four."""
+    bounds: Any = {"low": np.zeros(()), "high": np.zeros((4,))}
+    clip = "high" if 4 in biases else "low"
+    nodes = [node("ConvTranspose", f"x w b{bias}", f"c{bias}", f"/up{bias}") for bias in biases]
+    arrays = {f"b{bias}": np.ones(bias, np.float32) for bias in biases} | {"k": bounds[clip].astype(np.float32)}
+    nodes += [node("Clip", f"c{biases[0]} k", "y")]
+    return model(*nodes, w=np.ones((4, 6, 2, 2), np.float32), **arrays)
+
+
+def test_nodes_that_onnx_runtime_does_not_run_are_named_and_their_twins_are_not(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trying, "PATIENCE_S", 30)
+    found, twin = _both(Pair("", "", _tried(5, 4), _tried(6), ("--target", "10.3")), tmp_path, capsys)
+    says = {
+        each["onnx_nodes"][0]: each["severity"] for each in found if "ONNX Runtime does not run it" in each["title"]
+    }
+    assert says == {"/up5": "warning", "/up4": "warning", "/clip": "warning"}
+    assert not [each for each in twin if each["severity"] != "note"]
+
+
+def test_onnx_forbids_two_types_where_the_release_does_not_take_them_as_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scales = [np.ones(4, kind) for kind in (np.float16, np.float32)]
+    models = [model(node("InstanceNormalization", "x s b", "y"), s=each, b=scales[1]) for each in scales]
+    found, twin = _both(Pair("", "", models[0], models[1], ("--target", "10.3")), tmp_path, capsys)
+    assert ["ONNX forbids it: scale has" in each["title"] for each in found if each["code"] == "TF184"] == [True]
+    assert "TF184" not in {each["code"] for each in twin}
+    doubles = model(node("Mul", "x k", "y"), k=np.ones(8))
+    assert "TF184" not in {each["code"] for each in _both(Pair("", "", doubles, doubles, ()), tmp_path, capsys)[0]}
