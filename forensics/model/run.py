@@ -5,6 +5,7 @@ A run holds builds. A fact carries the line that states it, as in :mod:`trtforen
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -58,6 +59,26 @@ class PhaseName(StrEnum):
 
 
 @dataclass(slots=True, unsafe_hash=True)
+class StatedName:
+    """What a program calls a figure: the name, the row if it stands in a table, the unit as printed; or empty texts."""
+
+    name: str
+    row: str
+    unit: str
+
+    @property
+    def is_of_inference(self) -> bool:
+        """Whether a program that states it has inferred."""
+        return re.search(r"(?i:/s|per second|latency|infer|fps|throughput)", f"{self.name} {self.unit}") is not None
+
+    @property
+    def key(self) -> str:
+        """The key of the result: ``Throughput [infer/sec] as stated``, ``mAP50 of person as stated``."""
+        row = f" of {self.row}" if self.row else ""
+        return f"{self.name}{row}{f' [{self.unit}]' if self.unit else ''} as stated"
+
+
+@dataclass(slots=True, unsafe_hash=True)
 class RunResult:
     """What a build or its run came to. ``key`` names the quantity and its unit (``latency_ms``, ``engine_bytes``).
 
@@ -68,6 +89,8 @@ class RunResult:
     key: str
     value: float | Mapping[str, float]
     span: SourceSpan
+    stated: StatedName | None = None
+    """The program's own words for it, where it is no quantity that is known."""
 
     @property
     def number(self) -> float | None:

@@ -21,13 +21,14 @@ from trtforensics.model.ledger import ledger_of
 from trtforensics.model.log import Outcome, Tool
 from trtforensics.model.run import Ending, Program, furthest
 from trtforensics.render.names import shortened
+from trtforensics.render.stated_rows import figure, first_stated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from trtforensics.model.ledger import TimedUnit, TimeLedger
     from trtforensics.model.log import Build, BuildLog
-    from trtforensics.model.run import ComparedOutput, Run, RunResult
+    from trtforensics.model.run import ComparedOutput, Run
 
 SEPARATOR = " · "
 _NAMES = {row["program"]: row["name"] for row in rows("programs", "trtforensics.render")}
@@ -41,8 +42,6 @@ _VENDOR = re.compile(r"^(?:NVIDIA )?(?:GeForce )?")
 TYPES = {element.name: element.option for element in ELEMENT_TYPES.values() if element.option}
 FULL = "FP32"
 UNKNOWN_TYPE = "type unknown"
-_WHOLE = 100
-"""From here on numbers are shown without decimals."""
 _TENTH = 0.1
 _SHOWN = 8
 """Runs of a log that are named, those that did not pass first."""
@@ -334,8 +333,7 @@ def _numbers(builds: Sequence[Build], *, samples: bool = False) -> Iterator[str]
     yield from _limits(single)
     if "throughput_tps" in single:
         yield f"{figure(single['throughput_tps'])} tokens/s"
-    measured = not values.keys().isdisjoint(("latency_ms", "gpu_compute_ms", "build_s"))
-    yield from filter(None, (_stated(stated, *each) for each in _STATED if not measured))
+    yield from first_stated(stated)
 
 
 def _limits(single: Mapping[str, float]) -> Iterator[str]:
@@ -344,25 +342,6 @@ def _limits(single: Mapping[str, float]) -> Iterator[str]:
         yield f"KV cache {figure(single['kv_cache_mib'] / 1024)} GiB"
     if "most_sequences" in single and "most_tokens" in single:
         yield f"at most {counted(int(single['most_sequences']), 'sequence')} of {single['most_tokens']:.0f} tokens"
-
-
-_STATED = [(row["key"], row["word"], row["unit"]) for row in rows("stated", "trtforensics.render")]
-"""What programs state in words of their own: the key of the result, a name, a unit."""
-
-
-def _stated(results: Sequence[RunResult], key: str, name: str, unit: str) -> str:
-    """Give the numbers of a key, one or many; the first call's where it is the least or the most."""
-    values = [result.number for result in results if result.key == key and result.number is not None]
-    if len(values) <= 1:
-        return "".join(f"{name} {figure(value)}{unit} as stated".strip() for value in values)
-    low, high = figure(min(values)), figure(max(values))
-    first = f", the first {figure(values[0])}" if values[0] in {min(values), max(values)} else ""
-    return f"{name} {low} to {high}{unit} as stated{first}, {len(values)} times".strip()
-
-
-def figure(value: float) -> str:
-    """Spell a number with three significant digits."""
-    return f"{value:.0f}" if abs(value) >= _WHOLE else f"{value:.3g}"
 
 
 def _of_files(build: Build) -> Headline:

@@ -124,13 +124,13 @@ _UNITS = {"ms": "ms", "qps": "qps", "tps": "tokens/s", "s": "s", "bytes": "MiB",
 
 def result_name(result: RunResult) -> str:
     """Return what a result is of."""
-    return _NAMES[result.key]
+    return _NAMES.get(result.key, result.key)
 
 
 def result_text(result: RunResult) -> str:
     """Return a result's value with its unit."""
     key = result.key.rpartition("_")[2]
-    unit = _UNITS.get(key, "")
+    unit = result.stated.unit if result.stated else _UNITS.get(key, "")
     if isinstance(result.value, float | int):
         return f"{result.value / MEBIBYTE if key == 'bytes' else result.value:g} {unit}".rstrip()
     return _spread(result.value, unit)

@@ -20,6 +20,7 @@ from trtforensics.model.run import PhaseName
 from trtforensics.parsers.notation import names
 from trtforensics.render.headline import UNKNOWN_TYPE, computed_type, figure, is_mostly_timed
 from trtforensics.render.names import shortened
+from trtforensics.render.stated_rows import stated_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -76,7 +77,7 @@ def _ranges(lines: Sequence[int]) -> str:
 def time_rows(log: BuildLog, build: Build) -> list[TimeRow]:
     """Return where the time goes: by kinds of layers, the slowest, by types, in a run's latency, in the build."""
     ledger = ledger_of(build)
-    rows = [*_layers(log, build, ledger), *_latency(build), *_making(log, build), *_memory(build)]
+    rows = [*_layers(log, build, ledger), *_latency(build), *_making(log, build), *_memory(build), *_stated(build)]
     return [row for row in rows if row.text]
 
 
@@ -248,6 +249,12 @@ def _memory(build: Build) -> Iterator[TimeRow]:
         words += f"; {used.number('count'):,.0f} MiB were in use at the start"
         spans.append(used.span)
     yield TimeRow("memory", words, tuple(spans))
+
+
+def _stated(build: Build) -> Iterator[TimeRow]:
+    """Say what the program states besides the figures of the first line."""
+    rows = [*stated_rows(build.results)]
+    yield TimeRow("stated", "; ".join(f"{text} (line {span.line})" for text, span in rows), tuple(s for _, s in rows))
 
 
 class SpreadForm(StrEnum):

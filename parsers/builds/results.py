@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 from operator import itemgetter
-from string import ascii_letters
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from trtforensics.model.profile import LayerTime, ProfileRun, TimeSource
-from trtforensics.model.run import RunResult
+from trtforensics.model.run import RunResult, StatedName
 from trtforensics.parsers.builds.averages import levels
+from trtforensics.parsers.builds.stated import number_of, stated
 from trtforensics.parsers.lines.events import duration, duration_or_none
 from trtforensics.parsers.notation.names import myelin_graph
 
@@ -62,10 +62,8 @@ _SINGLE = (
     ("llm_processes", "count", "processes", 1),
     ("llm_load", "number", "load_s", 1e-3),
     ("llm_kv_cache", "number", "kv_cache_mib", 1024),
-    ("llm_latency", "number", "stated_latency_ms", 1),
     ("llm_batch", "number", "most_sequences", 1),
     ("llm_sequence", "number", "most_tokens", 1),
-    ("own_map", "number", "stated_map", 1),
 )
 """Kind of line, its field, the key of the result, and how many of its unit the field's unit is."""
 _PERCENTILE = re.compile(r"([0-9.]+)%\) = (\S+) ms")
@@ -77,7 +75,7 @@ def results(log: Log, passes: Passes) -> Sequence[tuple[RunResult, ...]]:
     """Read the results of each build, without those of discarded passes, in the log's order."""
     rows = log.each("metric_total", "name", "number")
     totals = ((line, _TOTALS[name], number) for line, name, number in rows if number is not None)
-    readings = [*_latencies(log), *totals, *_of_mlperf(log), *_context_memory(log), *_in_own_words(log)]
+    readings = [*_latencies(log), *totals, *_of_mlperf(log), *_context_memory(log)]
     for view in log.views:
         readings += [*levels(view), *_batch(view)]
     if log.has(*_OLD_SUMMARY):
@@ -86,11 +84,14 @@ def results(log: Log, passes: Passes) -> Sequence[tuple[RunResult, ...]]:
         rows = ((line, number) for line, number in log.each(kind, name) if number is not None)
         scale = round if factor > 1 else float
         readings += [(line, key, scale(number * factor)) for line, number in rows if not passes.discarded(line)]
-    readings.sort(key=itemgetter(0))
-    lines = np.array([line for line, _, _ in readings], np.int64)
+    everything: list[tuple[int, str, float | Mapping[str, float], StatedName | None]]
+    everything = [(*reading, None) for reading in readings]
+    everything += [(line, name.key, number, name) for line, number, name in _in_own_words(log)]
+    everything.sort(key=itemgetter(0))
+    lines = np.array([line for line, *_ in everything], np.int64)
     spans = log.spans.of_each(lines)
     return log.divide(
-        lines, [RunResult(key, value, span) for (_, key, value), span in zip(readings, spans, strict=True)]
+        lines, [RunResult(*read[1:3], span, read[3]) for read, span in zip(everything, spans, strict=True)]
     )
 
 
@@ -147,29 +148,34 @@ def _of_mlperf(view: LinesView) -> Iterator[_Found]:
 
 
 _OWN = {
-    "own_build_time": ("stated_build_s", 1),
-    "own_latency": ("stated_latency_ms", 1000),
-    "own_loop": ("stated_latency_ms", 1000),
-    "own_fps": ("stated_fps", 1),
-    "own_rate": ("stated_rate", 1),
-    "own_rate_said": ("stated_rate", 1),
-    "own_accuracy": ("stated_accuracy_percent", 100),
+    "own_build_time": ("text", "build time"),
+    "own_latency": ("text", "latency"),
+    "llm_latency": ("number", "latency in ms"),
+    "own_loop": ("text", "a loop"),
+    "own_fps": ("text", "FPS"),
+    "own_rate": ("text", "throughput"),
+    "own_rate_said": ("text", "throughput"),
+    "own_accuracy": ("text", "accuracy"),
+    "own_map": ("number", "mAP50-95"),
 }
-"""The key of each kind's result, and how many of its unit are in a second, or in a whole."""
-_SCALES = {"m": 1e-3, "u": 1e-6, "%": 1e-2}
-"""By the first letter of a unit, but for minutes."""
+"""Kinds of line that are found in logs of any length: the field, and a name for the figure where the line has none."""
+_OWN_FIGURE = re.compile(r"([0-9.,:]+) *([^\d\s]*)")
+_KNOWN = ("mlperf_latency", "mlperf_rate", "mlperf_setting", *_RATES, *(kind for kind, *_ in _SINGLE))
 
 
-def _in_own_words(view: LinesView) -> Iterator[_Found]:
-    """Read the times and rates that programs state in words of their own; the decimal point may be a comma."""
-    for kind, (key, factor) in _OWN.items():
-        for line, text in view.each(kind, "text"):
-            time = " ".join(text.split()[:2])  # a notebook's loop has its spread behind it
-            number = time.rstrip(ascii_letters + " %")
-            unit = time[len(number) :].strip()
-            parts = enumerate(reversed(number.replace(",", ".").split(":")))
-            scale = 60 if unit == "minutes" else _SCALES.get(unit[:1], 1)
-            yield line, key, sum(float(part) * 60**place for place, part in parts) * scale * factor
+def _in_own_words(log: LinesView) -> Iterator[tuple[int, float, StatedName]]:
+    """Give what programs state, under their own names; where no name is found, under ours."""
+    known = {line for kind in _KNOWN for line in log.lines(kind)}
+    found = [*stated(log, known)]
+    named = {line for line, *_ in found}
+    yield from found
+    for kind, (field, name) in _OWN.items():
+        for line, told in log.each(kind, field):
+            figure = _OWN_FIGURE.match(str(told))
+            if line not in named and figure is not None:
+                parts = enumerate(reversed(figure[1].split(":")))
+                number = sum(number_of(part) * 60**place for place, part in parts)
+                yield line, number, StatedName(name, "", figure[2] or "s" * (":" in figure[1]))
 
 
 def _old_summary(view: LinesView) -> Iterator[_Found]:

@@ -93,10 +93,12 @@ _NO_END = "{}; no line tells how the program ended"
 class RunEvidence:
     """The lines of a run that tell how it ended."""
 
-    def __init__(self, view: LinesView, spans: Spans, phases: Sequence[Phase]) -> None:
+    def __init__(self, view: LinesView, spans: Spans, phases: Sequence[Phase], inferred: Sequence[int]) -> None:
         self._view = view
         self._spans = spans
         self._phases = phases
+        self._inferred = sorted([*inferred, *view.lines(*OF_INFERENCE)])
+        """The lines that state something of its inferences."""
         rows = view.each("message", "severity", "text")
         self._errors = [(line, text) for line, level, text in rows if level == "E" and not BENIGN.search(text)]
         self._told = next((each for each in reversed(self._errors) if not _CLEANING.search(each[1])), None)
@@ -235,7 +237,7 @@ class RunEvidence:
             return None
         built = self._view.lines(*ENGINE_MADE)
         begun = self._view.lines("init_builder", "stage_original", "own_building")
-        ran = self._view.lines(*OF_INFERENCE)
+        ran = self._inferred
         if ran and ran[-1] > max(begun, default=0):
             return _Ended(Ending.PASSED, ran[-1], _NO_END.format("it states its times of inference"), "inference ran")
         if built and built[-1] > max(begun, default=0):

@@ -99,6 +99,8 @@ def runs(
         view = LinesView(log.events, first, cut.last_line(first, behind - 1))
         program, line = _program(view, log, cut.first_own(first))
         phases, command = tuple(_phases(view)), _command(view)
+        told = tuple(result for build in of_run for result in results[build])
+        inferred = [each.span.line for each in told if each.stated is not None and each.stated.is_of_inference]
         yield Run(
             index,
             first,
@@ -107,10 +109,10 @@ def runs(
             None if line is None else log.spans.of(line),
             command,
             phases,
-            RunEvidence(view, log.spans, phases).outcome(),
+            RunEvidence(view, log.spans, phases, inferred).outcome(),
             _uses_tensorrt(view, program),
             tuple(of_run),
-            tuple(result for build in of_run for result in results[build]),
+            told,
             comparisons(view, log.spans, [node for build in of_run for node in nodes[build]]),
             _engine_file(view, command),
             next((version for _, version in view.each("llm_version", "version")), None),

@@ -406,11 +406,11 @@ def test_an_engine_that_is_loaded_behind_the_start_of_a_build_was_built(load: Lo
 STATED = {
     "inferences": (
         ["Building a new TensorRT engine for TRTEngineOp_0", "Latency = 19,41 ms | FPS = 51,53"],
-        "INFERENCE RAN (line 2) · TF-TRT · latency 19.4 ms as stated · 51.5 FPS as stated",
+        "INFERENCE RAN (line 2) · TF-TRT · stated: FPS 51.5; Latency 19.4 ms",
     ),
     "builds": (
         ["torch_tensorrt.x:Start building engine.", "torch_tensorrt.x:Build TRT engine elapsed time: 0:01:03.5"],
-        "ENGINE BUILT (line 2) · Torch-TensorRT · build time 63.5 s as stated",
+        "ENGINE BUILT (line 2) · Torch-TensorRT · stated: build time 63.5 s",
     ),
     "a build that goes on": (
         ["TensorRT: Building TRT engine: a.onnx", "TensorRT: Building TRT engine: b.onnx"],
@@ -418,7 +418,7 @@ STATED = {
     ),
     "many calls": (
         ["gstnvinfer: deserialized trt engine from :/a", *[f"Inference time: {n} ms" for n in (940, 180)]],
-        "INFERENCE RAN (line 3) · DeepStream · latency 180 to 940 ms as stated, the first 940, 2 times",
+        "INFERENCE RAN (line 3) · DeepStream · stated: Inference time 180 to 940 ms (2 times, first 940)",
     ),
     "an engine": (["gstnvinfer: Use deserialized engine model: /a"], "ENGINE LOADED (line 1) · DeepStream"),
     "an engine file, loaded again": (
@@ -430,8 +430,7 @@ STATED = {
          "Speed: 0.9ms preprocess, 1.2ms inference, 0.0ms loss per image", "    all   128   929   0.6  0.5  0.6  0.445",
          "[TRT] [I] Loaded engine size: 21 MiB"],
         (
-            "INFERENCE RAN (line 3) · Python · 21 MiB · latency 1.2 to 17.6 ms as stated, the first 17.6, 2 times"
-            " · mAP50-95 0.445 as stated"
+            "INFERENCE RAN (line 3) · Python · 21 MiB · stated: a loop 17.6 ms; mAP50-95 0.445"
         ),
     ),
     "cells that ran": (
@@ -440,11 +439,11 @@ STATED = {
     ),
     "a cell that failed": (
         ["In [1]: ", "torch_tensorrt.compile(a)", TRACEBACK[0], "KeyError: 'a'", "In [2]: ", "Throughput: 12 images/s"],
-        "A CELL FAILED (line 4) · Torch-TensorRT · throughput 12/s as stated",
+        "A CELL FAILED (line 4) · Torch-TensorRT · stated: Throughput 12 images/s",
     ),
     "a download that was interrupted in a cell": (
         ["In [1]: !wget a", "^C", "In [2]: ", "torch_tensorrt.compile(a)", "Throughput: 12 images/s"],
-        "INFERENCE RAN (line 5) · Torch-TensorRT · throughput 12/s as stated",
+        "INFERENCE RAN (line 5) · Torch-TensorRT · stated: Throughput 12 images/s",
     ),
     "TensorFlow without TensorRT": (
         ["INFO:tensorflow:Linked TensorRT version: (0, 0, 0)", "INFO:tensorflow:Loaded TensorRT version: (0, 0, 0)"],
@@ -479,7 +478,7 @@ STATED = {
             "p99 latency: 1337 usec",
             "Killed",
         ],
-        "KILLED (line 5) · Triton · latency 1.34 ms as stated · throughput 34994/s as stated",
+        "KILLED (line 5) · Triton · stated: Throughput 34994 infer/sec; p99 latency 1337 usec",
     ),
     "a type and a class": (
         [
@@ -491,7 +490,7 @@ STATED = {
         ],
         (
             "INFERENCE RAN (line 4) · jetson-inference · FP16 · engine a.onnx.1.1.8001.GPU.FP16.engine · "
-            "accuracy 70 % as stated"
+            "stated: Accuracy of the model is 0.7"
         ),
     ),
     "an engine that is not there": (
@@ -507,7 +506,7 @@ STATED = {
             "[TensorRT-LLM] TensorRT-LLM version: 0.17.0",
             "[BENCHMARK] precision float16 tokens_per_sec 143.72 percentile99(ms) 3652.57 latency(ms) 3562.471 x",
         ],
-        "PASSED · TensorRT-LLM 0.17.0 · 144 tokens/s · latency 3562 ms as stated",
+        "PASSED · TensorRT-LLM 0.17.0 · 144 tokens/s · stated: latency in ms 3562",
     ),
     "an error at the end": (
         ["gstnvinfer.cpp:679:gst_nvinfer_logger: a", "ERROR: ../nvdsinfer/nvdsinfer_model_builder.cpp:563 failed"],
