@@ -238,4 +238,4 @@ class Run:
     loaded_file: str | None = None
     """The file that the last engine was loaded from."""
     setting: str = ""
-    """MLPerf's scenario and mode, and whether its result is valid; the type that jetson-inference takes."""
+    """MLPerf's scenario and mode, and whether its result is valid; the type or provider that a library takes."""

@@ -156,6 +156,7 @@ def _of_run(log: BuildLog, run: Run) -> Headline:
         run.setting,
         "engine " + shortened(re.split(r"[/\\]", run.loaded_file)[-1], _NAME) if run.loaded_file else "",
         *_compared(run),
+        "written to " + shortened(re.split(r"[/\\]", run.engine_file)[-1], _NAME) if run.engine_file else "",
         f"{counted(len(builds), 'build')}{f' ({failed} failed)' if failed else ''}" if len(builds) > 1 else "",
         *_numbers(builds, samples=run.program is Program.MLPERF),
         f"{processes:.0f} processes" if processes > 1 else "",
@@ -245,8 +246,11 @@ def joined_types(types: Iterable[str]) -> str:
 
 def allowed_types(build: Build) -> set[str]:
     """Return the types that a build was allowed to use; empty where the log does not tell."""
-    allowed = "" if build.loads_engine else (build.option("build", "Precision") or "")
-    return set(re.findall(r"[A-Z]+\d+", allowed.partition("(")[0]))
+    if build.loads_engine:
+        return set()
+    allowed = build.option("build", "Precision")
+    flags = re.findall(r"--(fp16|bf16|int8|fp8)(?=\s|$)", build.command or "") if allowed is None else ()
+    return {FULL, *map(str.upper, flags)} if flags else set(re.findall(r"[A-Z]+\d+", (allowed or "").partition("(")[0]))
 
 
 def _computed(build: Build) -> dict[str, float]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trtforensics.knowledge.table import rows
 from trtforensics.model.profile import LayerTime, ProfileRun, TimeSource
 from trtforensics.model.run import RunResult, StatedName
 from trtforensics.parsers.builds.averages import levels
@@ -27,44 +28,12 @@ if TYPE_CHECKING:
     from trtforensics.parsers.builds.passes import Passes
     from trtforensics.parsers.builds.views import LinesView, Log
 
-_LATENCIES = {
-    "Latency": "latency_ms",
-    "End-to-End Host Latency": "end_to_end_ms",
-    "Enqueue Time": "enqueue_ms",
-    "H2D Latency": "h2d_ms",
-    "GPU Compute Time": "gpu_compute_ms",
-    "D2H Latency": "d2h_ms",
-    "Host Latency": "latency_ms",
-    "GPU Compute": "gpu_compute_ms",
-}
-"""The last two are of 7.x."""
-_TOTALS = {
-    "Throughput": "throughput_qps",
-    "Total Host Walltime": "host_walltime_s",
-    "Total GPU Compute Time": "gpu_compute_total_s",
-    "throughput": "throughput_qps",
-    "walltime": "host_walltime_s",
-    "total compute time": "gpu_compute_total_s",
-}
-"""The last three are of 7.x."""
+_PACKAGE = "trtforensics.parsers.builds"
+_METRICS = [*rows("metrics", _PACKAGE)]
+_LATENCIES = {row["name"]: row["key"] for row in _METRICS if row["spread"] == "yes"}
+_TOTALS = {row["name"]: row["key"] for row in _METRICS if row["spread"] == "no"}
 _OLD_SUMMARY = ("summary_old", "summary_value_old")
-_SINGLE = (
-    ("engine_generated", "seconds", "generation_s", 1),
-    ("engine_generated_old", "seconds", "generation_s", 1),
-    ("engine_built", "seconds", "build_s", 1),
-    ("poly_built", "seconds", "build_s", 1),
-    ("engine_created", "number", "engine_bytes", 1 << 20),
-    ("engine_size", "number", "loaded_engine_mib", 1),
-    ("engine_loaded", "seconds", "load_s", 1),
-    ("engine_deserialized", "seconds", "load_s", 1),
-    ("context_created", "number", "context_mib", 1),
-    ("unstable", "number", "gpu_compute_cv_percent", 1),
-    ("llm_processes", "count", "processes", 1),
-    ("llm_load", "number", "load_s", 1e-3),
-    ("llm_kv_cache", "number", "kv_cache_mib", 1024),
-    ("llm_batch", "number", "most_sequences", 1),
-    ("llm_sequence", "number", "most_tokens", 1),
-)
+_SINGLE = [(row["kind"], row["field"], row["key"], float(row["factor"])) for row in rows("single_results", _PACKAGE)]
 """Kind of line, its field, the key of the result, and how many of its unit the field's unit is."""
 _PERCENTILE = re.compile(r"([0-9.]+)%\) = (\S+) ms")
 _OLD_PERCENTILE = re.compile(r"at ([0-9.]+)%")
@@ -147,17 +116,7 @@ def _of_mlperf(view: LinesView) -> Iterator[_Found]:
     yield from ((line, "latency_ms", values) for line, values in groups.items())
 
 
-_OWN = {
-    "own_build_time": ("text", "build time"),
-    "own_latency": ("text", "latency"),
-    "llm_latency": ("number", "latency in ms"),
-    "own_loop": ("text", "a loop"),
-    "own_fps": ("text", "FPS"),
-    "own_rate": ("text", "throughput"),
-    "own_rate_said": ("text", "throughput"),
-    "own_accuracy": ("text", "accuracy"),
-    "own_map": ("number", "mAP50-95"),
-}
+_OWN = [(row["kind"], row["field"], row["name"]) for row in rows("own_figures", _PACKAGE)]
 """Kinds of line that are found in logs of any length: the field, and a name for the figure where the line has none."""
 _OWN_FIGURE = re.compile(r"([0-9.,:]+) *([^\d\s]*)")
 _KNOWN = ("mlperf_latency", "mlperf_rate", "mlperf_setting", *_RATES, *(kind for kind, *_ in _SINGLE))
@@ -169,7 +128,7 @@ def _in_own_words(log: LinesView) -> Iterator[tuple[int, float, StatedName]]:
     found = [*stated(log, known)]
     named = {line for line, *_ in found}
     yield from found
-    for kind, (field, name) in _OWN.items():
+    for kind, field, name in _OWN:
         for line, told in log.each(kind, field):
             figure = _OWN_FIGURE.match(str(told))
             if line not in named and figure is not None:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trtforensics.knowledge.table import rows
 from trtforensics.model.run import Program
-from trtforensics.parsers.builds.run_outcomes import ENDS, verdicts
+from trtforensics.parsers.builds.run_outcomes import ENDS, inner_lines, verdicts
 from trtforensics.parsers.builds.views import ENGINE, LinesView
 
 if TYPE_CHECKING:
@@ -27,18 +28,12 @@ if TYPE_CHECKING:
 
     Edges = npt.NDArray[np.int64]
 
+PROGRAMS = [*rows("programs", "trtforensics.parsers.builds")]
+"""What shows each program: its loggers, kinds of line that only it prints, weak ones, and command lines."""
 _TYPED = ("prompt", "cell", "typed_trtexec", "typed_polygraphy")
 _VERSION = "TensorRT version"
 _HEADS = ("Model Options", "Device Information", _VERSION)
-_COMMANDS = (
-    (re.compile(r"(?:\S*[/\\])?trtexec(?:\.exe)?\b"), Program.TRTEXEC),
-    (re.compile(r"(?:\S*[/\\])?polygraphy\b"), Program.POLYGRAPHY),
-    (re.compile(r"(?:\S*[/\\])?(?:i?python[\d.]*|\S+\.py)\b"), Program.PYTHON),
-    (re.compile(r"(?:\S*[/\\])?tritonserver\b"), Program.TRITON),
-    (re.compile(r"(?:\S*[/\\])?deepstream-app\b"), Program.DEEPSTREAM),
-    (re.compile(r"(?:\S*[/\\])?trtllm-\w+"), Program.TENSORRT_LLM),
-    (re.compile(r"ros2 |roslaunch |rosrun "), Program.ROS),
-)
+_COMMANDS = [(re.compile(row["kinds"]), Program(row["program"])) for row in PROGRAMS if row["by"] == "command"]
 _BEFORE_COMMAND = re.compile(r"(?:[!%]|time |sudo |[A-Z_]\w*=\S+ )+")
 
 
@@ -130,7 +125,7 @@ class RunEdges:
     def _begins(self, builds: Sequence[int]) -> list[int]:
         """Return where runs begin; what was typed before is not looked at."""
         running = [line for line, verdict in self._log.each("banner", "verdict") if verdict == "RUNNING"]
-        heads = sorted({*running, *self._log.lines("poly_run")})
+        heads = sorted({*running, *self._log.lines("poly_run")} - inner_lines(self._log))
         ends = sorted({*self._verdicts, *self._log.lines(*ENDS)})
         begins = [1]
         for begin, following in pairwise([*builds, self._log.last_line + 1]):

@@ -11,6 +11,7 @@ import re
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
+from trtforensics.knowledge.table import rows
 from trtforensics.model.run import Ending, PhaseName, RunOutcome, StepExit, SurvivedError
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ _EARLY_ENDS = (
 )
 _RAISED = ("raised_error", "raised_exception", "raised_ort")
 _OWN = ("own_result", "own_result_upper", "own_tests", "own_gtest", "own_pytest")
-BENIGN = re.compile("catchCudaError|Skipping tactic ")
-"""Errors that builds survive: TensorRT-RTX prints the first in every build on a machine without a GPU."""
+BENIGN = re.compile(r"catchCudaError|Skipping tactic |== CAPTURED STD|FAILED \| Iteration \d")
+"""Errors that builds survive: TensorRT-RTX prints the first where there is no GPU, Polygraphy's debug the last."""
 _LAST_WORDS = 8
 """Lines that may follow an exception which ended a program: what clean-up prints."""
 _GOES_ON = 3
@@ -50,19 +51,10 @@ OF_INFERENCE = ("own_latency", "own_fps", "own_loop", "own_rate", "own_rate_said
 """What a program states of its inferences."""
 _ANNOUNCED = ("banner", "poly_run")
 """Programs that announce themselves print a verdict at their end."""
-_FAILURES = (
-    (r"enqueue|execute|launchInferen|address is not set", "inference failed", "its outputs are not valid", False),
-    (r"refit|setNamedWeights|setWeights", "refit failed", "the weights are as before", False),
-    (r"deserializ|plan file|magic tag|runtime\.cpp", "loading failed", "there is no engine to run", False),
-    (r"setInputShape|setBindingDimensions|context\.cpp", "shapes refused", "its outputs are not valid", False),
-    (r"parse|importer|onnx", "import failed", "there is no network to build", True),
-    (
-        r"build|engine != nullptr|no implementation|tactic|network\.cpp|validation|at least one output",
-        "build failed",
-        "there is no engine to run",
-        True,
-    ),
-)
+_FAILURES = [
+    (row["words"], row["failed"], row["spoils"], row["stops_build"] == "yes")
+    for row in rows("failures", "trtforensics.parsers.builds")
+]
 """What failed by a word of an error's text, what that leaves, and whether a build stops by it."""
 _CLEANING = re.compile(r"deallocate|destroy|destruct|cudaFree|in free", re.IGNORECASE)
 """Errors of clean-up, which spoil nothing."""
@@ -77,7 +69,18 @@ def _failure(text: str) -> tuple[str, str, bool]:
 def verdicts(view: LinesView) -> list[tuple[int, str]]:
     """Return the verdicts that banners and Polygraphy print, in the order of their lines."""
     rows = (row for kind in ("banner", "poly_verdict") for row in view.each(kind, "verdict"))
-    return sorted((line, verdict) for line, verdict in rows if verdict not in {None, "RUNNING"})
+    inner = inner_lines(view)
+    return sorted((line, verdict) for line, verdict in rows if verdict not in {None, "RUNNING"} and line not in inner)
+
+
+def inner_lines(view: LinesView) -> set[int]:
+    """Return the lines that commands print which Polygraphy runs to check a model: in an iteration of ``debug``."""
+    inner: set[int] = set()
+    begun = 0
+    for line, verdict in view.each("poly_iteration", "verdict"):
+        inner.update(range(begun, line) if begun and verdict != "RUNNING" else ())
+        begun = line if verdict == "RUNNING" else 0
+    return inner
 
 
 class _Ended(NamedTuple):

@@ -10,10 +10,11 @@ from bisect import bisect_left
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from trtforensics.knowledge.table import rows
 from trtforensics.model.run import Phase, PhaseName, Program, Run
 from trtforensics.parsers.builds.comparisons import comparisons
-from trtforensics.parsers.builds.run_edges import program_of, typed_commands
-from trtforensics.parsers.builds.run_outcomes import ENDS, ENGINE_MADE, LOADED, OF_BENCHMARKS, OF_INFERENCE, RunEvidence
+from trtforensics.parsers.builds.run_edges import PROGRAMS, program_of, typed_commands
+from trtforensics.parsers.builds.run_outcomes import ENDS, RunEvidence
 from trtforensics.parsers.builds.views import LinesView
 
 if TYPE_CHECKING:
@@ -24,61 +25,14 @@ if TYPE_CHECKING:
     from trtforensics.parsers.builds.run_edges import RunEdges
     from trtforensics.parsers.builds.views import Log
 
-_OF_BENCHMARKS = ("mlperf_test", "mlperf_latency", "mlperf_rate", *OF_BENCHMARKS, *OF_INFERENCE)
-_TUNING = ("costs_begin", "format_combination", "timing_runner", "tactic_timed", "chose", "cached_result")
-_PHASES = (
-    (PhaseName.IMPORT, ("parse_begin", "parse_end", "onnx_header", "own_importing"), (("parse_end", "seconds"),)),
-    (
-        PhaseName.BUILD,
-        ("init_builder", "stage_original", "stage", "own_building", *_TUNING, *ENGINE_MADE),
-        (("engine_built", "seconds"), ("poly_built", "seconds"), ("engine_generated", "seconds")),
-    ),
-    (
-        PhaseName.LOAD,
-        ("context_created", *LOADED),
-        (("engine_loaded", "seconds"), ("engine_deserialized", "seconds")),
-    ),
-    (
-        PhaseName.INFER,
-        ("starting_inference", "warmup", "metric_latency", "metric_total", "own_inferring", *_OF_BENCHMARKS),
-        (),
-    ),
-    (PhaseName.COMPARE, ("poly_comparison", "poly_compared", "poly_checked", "poly_summary", "poly_validating"), ()),
-    (PhaseName.PROFILE, ("profile_section", "profile_header", "profile_row", "profile_row_old"), ()),
-)
+_PHASES = [*rows("phases", "trtforensics.parsers.builds")]
 """Each phase with the kinds of line of it, and those that state its seconds, best first."""
-_OF_DIALECT = {
-    "torch_tensorrt": Program.TORCH_TENSORRT,
-    "torch_tensorrt_python": Program.TORCH_TENSORRT,
-    "onnxruntime": Program.ONNXRUNTIME,
-    "onnxruntime_site": Program.ONNXRUNTIME,
-    "triton": Program.TRITON,
-    "triton_json": Program.TRITON,
-    "tensorrt_llm": Program.TENSORRT_LLM,
-    "tensorrt_llm_cpp": Program.TENSORRT_LLM,
-    "deepstream": Program.DEEPSTREAM,
-    "gstreamer": Program.DEEPSTREAM,
-}
+_OF_DIALECT = {row["kinds"]: Program(row["program"]) for row in PROGRAMS if row["by"] == "logger"}
 _PYTHON = ("python", "python_old", "custom")
-_MARKS = (
-    (Program.POLYGRAPHY, ("poly_run",)),
-    (Program.MLPERF, ("mlperf_summary", "of_mlperf")),
-    (Program.TRITON, ("of_triton",)),
-    (Program.DEEPSTREAM, ("of_deepstream",)),
-    (Program.TENSORRT_LLM, ("of_tensorrt_llm",)),
-    (Program.TORCH_TENSORRT, ("of_torch_tensorrt",)),
-    (Program.JETSON_INFERENCE, ("of_jetson", "jetson_precisions", "jetson_cache", "jetson_model", "jetson_loaded")),
-    (Program.ROS, ("of_ros",)),
-    (Program.POLYGRAPHY, ("poly_verdict", "poly_comparison", "poly_compared", "poly_checked", "poly_module")),
-    (Program.TRTEXEC, ("section", "metric_latency", "engine_built", "starting_inference", "summary_old")),
+_MARKS, _WEAK_MARKS = (
+    [(Program(row["program"]), row["kinds"].split()) for row in PROGRAMS if row["by"] == by] for by in ("mark", "weak")
 )
-"""Programs by what only they print; the first that a run has a line of. Python's logger comes next, then these:"""
-_WEAK_MARKS = (
-    (Program.TF_TRT, ("of_tf_trt",)),
-    (Program.ONNXRUNTIME, ("of_onnxruntime",)),
-    (Program.PYTHON, ("of_python", "raised_error", "cell")),
-    (Program.CPP, ("of_cpp", "terminated")),
-)
+"""Programs by what only they print; the first that a run has a line of. Python's logger comes before the weak marks."""
 _NOT_OF_TENSORRT = ("poly_", "mlperf_", "of_", "own_", "raised_", "typed_")
 _NEUTRAL = frozenset(
     {*("message", "untyped", "dialect", "resumed", "blank", "other", "layer_name", "prompt", "cell", "traceback")}
@@ -165,10 +119,11 @@ def _command(view: LinesView) -> str | None:
 
 
 def _phases(view: LinesView) -> Iterator[Phase]:
-    for name, kinds, timed in _PHASES:
+    for phase in _PHASES:
+        kinds, timed = phase["kinds"].split(), (each.split(".") for each in phase["seconds"].split())
         if view.has(*kinds):
             seconds = next((_seconds(view, kind, field) for kind, field in timed if view.has(kind)), None)
-            yield Phase(name, *view.reach(*kinds), seconds)
+            yield Phase(PhaseName(phase["phase"]), *view.reach(*kinds), seconds)
 
 
 def _seconds(view: LinesView, kind: str, field: str) -> float | None:
@@ -203,8 +158,9 @@ _JETSON_TYPE = re.compile(r"^GPU: +(FP\d+|INT\d+)$")
 
 
 def _setting(view: LinesView) -> str:
-    """Return MLPerf's scenario and mode, and whether its result counts; the type that jetson-inference takes."""
+    """Return MLPerf's scenario and mode, and whether its result counts; the type or provider that a library takes."""
     names = [name for _, name in view.each("mlperf_setting", "name")]
+    names += [f"falls back to {name}" for _, name in view.each("ort_fallback", "name")]
     names += [kind for _, text in view.each("jetson_model", "text") for kind in _JETSON_TYPE.findall(text)]
     names += [verdict for _, verdict in view.each("own_result", "verdict") if verdict in {"VALID", "INVALID"}]
     return ", ".join(dict.fromkeys(names))

@@ -47,43 +47,16 @@ _MENTION = re.compile(
 _FRAME = re.compile(rb"^[\s|>]*File \"[^\"]+\", line \d+, in ")
 """A frame of a Python traceback. A traceback is read even where it does not name TensorRT."""
 _HINTS = (
-    *(
-        b"trt",
-        b"tensorrt",
-        b"pycuda",
-        b"nvinfer",
-        b"nvdsinfer",
-        b"polygraphy",
-        b"tritonbackend",
-        b"myelin",
-        b"create",
-        b"error code",
-    ),
-    *(
-        b"infer/sec",
-        b"importer",
-        b"build",
-        b"onnx",
-        b"iruntime",
-        b"icudaengine",
-        b"iexecutioncontext",
-        b"inetworkdefinition",
-    ),
+    *(b"trt", b"tensorrt", b"pycuda", b"nvinfer", b"nvdsinfer", b"polygraphy", b"tritonbackend", b"myelin", b"create"),
+    *(b"error code", b"infer/sec", b"importer", b"build", b"onnx", b"iruntime", b"icudaengine", b"iexecutioncontext"),
+    b"inetworkdefinition",
 )
 """Words of which :data:`_MENTION` holds one, in small letters: they are found a hundred times as fast."""
 OF_PYTHON = (
     *("module_inside", "rope_scaling"),
     *("python_none", "python_check", "python_signature", "python_module", "python_object", "python_key"),
-    *(
-        "file_absent",
-        "file_denied",
-        "option_choice",
-        "python_unwritten",
-        "python_index",
-        "python_name",
-        "python_negative",
-        "onnx_unregistered",
-    ),
+    *("file_absent", "file_denied", "option_choice", "python_unwritten", "python_index", "python_name"),
+    *("python_negative", "onnx_unregistered"),
     *("python_unpack", "torch_without_cuda", "torch_file", "torch_guard", "state_dict", "torch_sizes", "array_layout"),
     *("device_array", "protobuf_differs", "protobuf_size", "onnx_newer", "hub_refused", "numpy_binary", "json_unread"),
     *("text_mode", "windows_error"),

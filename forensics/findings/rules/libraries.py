@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @explained("TF410")
 def library(case: Case) -> Iterator[Observation]:
-    """Name the libraries; TensorFlow, which looks for its libraries so, goes on without them."""
+    """Name the libraries; TensorFlow and GStreamer, which look for theirs so, go on without them."""
     optional = case.notes("library_optional")
     lines = {note.span.line for note in optional}
     notes = [note for note in case.notes("library_missing", "library_unopened") if note.span.line not in lines]
@@ -33,7 +33,7 @@ def library(case: Case) -> Iterator[Observation]:
     cause, fix = library.variants["torch" if torch else "version"] if torch or versions else ("", "")
     title = "The library {names} cannot be loaded" + (f": {versions} is wanted" if versions else "")
     yield from observe(notes, title, names="name", cause=cause, fix=fix)
-    title = "TensorFlow cannot load the library {names}, and goes on without it"
+    title = "TensorFlow, or a plugin of GStreamer, cannot load {names}; the program goes on without"
     yield from observe(optional, title, names="name", severity=Severity.NOTE)
 
 

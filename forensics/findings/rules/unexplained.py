@@ -75,8 +75,8 @@ def _unwrapped(text: str) -> str:
 
 
 _POLYGRAPHY = ("Could not parse ONNX correctly", "Failed to parse ONNX model. Does the model file exist")
-_PARTS = ("ModelImporter.cpp", "In node ", "std::exception", "Unknown exception", *_POLYGRAPHY)
-"""Lines that belong to an error that the ONNX parser prints in several lines, or that TensorRT 7 hands on."""
+_PARTS = ("ModelImporter.cpp", "In node ", "std::exception", "Unknown exception", "== CAPTURED STD", *_POLYGRAPHY)
+"""Lines that belong to an error that is printed in several lines, or that TensorRT 7 hands on."""
 
 _WORDED = (*CLASSES, "internal_check", "call_refused", "cuda_code", "library_call")
 """Causes that rules report where no other rule knows the line (TF911 to TF940, TF615, TF616, TF622, TF624)."""

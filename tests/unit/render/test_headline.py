@@ -77,7 +77,7 @@ def test_several_runs_are_counted_and_each_has_its_line(load: Load) -> None:
     first, *rest = lines_of(load, f"{BUILT}\n&&.\n&& 10.16.1 --fp16\nE 1: broken\n&&!")
     assert first == "2 RUNS: 1 PASSED, 1 FAILED · trtexec 10.16.1"
     assert rest[0].startswith("run 1, lines 1-17: PASSED · trtexec 10.16.1 · ")
-    assert rest[1] == "run 2, lines 18-20: FAILED (line 20) · trtexec 10.16.1"
+    assert rest[1] == "run 2, lines 18-20: FAILED (line 20) · trtexec 10.16.1 · FP16+FP32 allowed"
 
 
 def test_one_build_of_several_has_the_headline_of_its_run(load: Load) -> None:
@@ -116,7 +116,7 @@ def test_a_comparison_and_a_program_have_their_own_form(load: Load, lines: str, 
 
 def test_the_root_stands_in_place_of_the_verdicts_line_unless_the_run_passed(load: Load) -> None:
     (failed,) = headlines(load(marked("&& 10.16.1 --fp16\nE 1: broken\n&&!").text))
-    assert with_root(failed, "TF100", 2).text == "FAILED, root TF100 in line 2 · trtexec 10.16.1"
+    assert with_root(failed, "TF100", 2).text == "FAILED, root TF100 in line 2 · trtexec 10.16.1 · FP16+FP32 allowed"
     (passed,) = headlines(load(marked(f"{BUILT}\n&&.").text))
     assert with_root(passed, "TF100", 2) == passed
 
@@ -125,7 +125,7 @@ def test_files_of_an_engine_alone_are_no_run(load: Load) -> None:
     log = load(marked(BUILT).text)
     build = replace(log.builds[0], tensorrt_version=None, options={}, results=(), outcome=Outcome.UNKNOWN)
     log = replace(log, builds=[build], runs=())
-    assert headline_of(log, build).text == "NO RUN · trtexec · files of an engine of 1 layer · computes INT8"
+    assert headline_of(log, build).text == "NO RUN · trtexec · files of an engine of 1 layer · INT8+FP32 allowed"
 
 
 def test_the_rows_say_where_the_time_goes_with_lines(load: Load) -> None:

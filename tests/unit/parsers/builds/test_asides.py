@@ -121,6 +121,10 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
         ["case 3, build time:  13701.181 ms", "Build TRT engine elapsed time: 0:00:03.345", "Time taken to build: 2 s"],
         ["build time unknown"],
     ),
+    "ort_fallback": (
+        ["Falling back to ['CUDAExecutionProvider', 'CPUExecutionProvider'] and retrying."],
+        ["Falling back"],
+    ),
     "llm_version": (
         ["[TensorRT-LLM] TensorRT-LLM version: 0.16.0", "[TensorRT-LLM] TensorRT LLM version: 1.1.0"],
         ["TensorRT-LLM Version:\t\t0.16.0"],

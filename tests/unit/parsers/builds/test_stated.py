@@ -1,0 +1,81 @@
+"""What programs state in words of their own, and how it is told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from trtforensics.parsers.builds.stated import number_of
+from trtforensics.render.headline import first_line, headlines
+from trtforensics.render.stated_rows import first_stated, stated_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from trtforensics.model.log import BuildLog
+
+    Load = Callable[[str], BuildLog]
+
+OF_TENSORRT = "[TRT] [I] Loaded engine size: 21 MiB\n"
+SAID = {
+    "Throughput: 34994.5 infer/sec": ["Throughput 34994 infer/sec"],
+    "  p99 latency: 1337 usec": ["p99 latency 1337 usec"],
+    "Speed: 0.9ms preprocess, 1.2ms inference per image": ["preprocess 0.9 ms", "inference per image 1.2 ms"],
+    "[INFO] [1762419912.281314111] [node]: infer time: 3,5 ms": ["infer time 3.5 ms"],
+    "Average request latency (ms):      1416.4": ["Average request latency 1416 ms"],
+    "Load time:  14.69": ["Load time 14.7 (unit not printed)"],
+    "Accuracy: 0.93 | mAP50: 0.5": ["Accuracy 0.93", "mAP50 0.5"],
+    "Peak memory usage: 6.3 GB": ["Peak memory usage 6.3 GB"],
+    "Time: 5 ms\nTime: 7 ms": ["Time 5, 7 ms"],
+    "\n".join(f"Step {n}: {40 + n} ms" for n in range(5)): ["Step N 40 to 44 ms (5 times, first 40)"],
+    "Avg request latency: 400 usec (overhead 1 usec + queue 300 usec + compute infer 99 usec)": [
+        "Avg request latency 400 usec: queue 300 (75%), compute infer 99 (25%)"
+    ],
+    "Precision  Latency (ms)  Size\nFP32  8.5  90\nINT8  2.5  23": ["Latency in ms: FP32 8.5, INT8 2.5"],
+    "| model | fps |\n| a | 30 |": ["fps: a 30"],
+}
+"""Lines, and what they are told as."""
+NOT_SAID = [
+    "Latency limit: 0 msec",
+    "Measurement window: 5000 msec",
+    "100% 44.7M/44.7M [00:00<00:00, 120MB/s]",
+    "batch_size: 32",
+    "max_latency_level: 3",
+    "Error Code 3: at 12:00:05",
+    "rate=-1 req/s",
+    "it warms up for at least 200 ms and runs inference",
+    "/a/b/c.jpg: 3 persons, 29 things",
+    "for time in 3, 5:",
+]
+
+
+def told(load: Load, text: str) -> list[str]:
+    results = [each for build in load(OF_TENSORRT + text).builds for each in build.results]
+    first = "".join(first_stated(results)).removeprefix("stated: ").split("; ")
+    return [*filter(None, first), *(words for words, _ in stated_rows(results))]
+
+
+def test_figures_are_told_under_the_names_that_programs_give_them(load: Load) -> None:
+    assert {text: sorted(told(load, text)) for text in SAID} == {text: sorted(words) for text, words in SAID.items()}
+
+
+def test_settings_progress_and_prose_state_nothing(load: Load) -> None:
+    assert [text for text in NOT_SAID if told(load, text)] == []
+
+
+def test_the_first_line_has_a_rate_a_time_and_an_accuracy_and_the_rest_stands_below(load: Load) -> None:
+    text = "Load time: 3 s\nLatency: 5 ms\nAverage latency: 6 ms\nFPS: 20\nmAP50: 0.4\n"
+    log = load(OF_TENSORRT + text)
+    assert first_line(headlines(log)).endswith("· stated: FPS 20; Average latency 6 ms; mAP50 0.4")
+    below = [(words, span.line) for words, span in stated_rows(log.builds[0].results)]
+    assert below == [("Load time 3 s", 2), ("Latency 5 ms", 3)]
+    keys = {"Load time [s]", "Latency [ms]", "Average latency [ms]", "FPS", "mAP50"}
+    assert {result.key for result in log.builds[0].results} >= {f"{key} as stated" for key in keys}
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("19,41", 19.41), ("1,234", 1234), ("1,234.5", 1234.5), ("-2e-3", -0.002)]
+)
+def test_a_comma_is_a_point_unless_it_groups(text: str, number: float) -> None:
+    assert number_of(text) == number
