@@ -17,9 +17,9 @@ from trtforensics.datasets.changes import ALPHA, changes
 from trtforensics.errors import UsageError
 from trtforensics.plots.figure import WIDTH, Canvas
 from trtforensics.plots.page import element, stylesheet
-from trtforensics.render.headline import figure
 from trtforensics.render.json_text import dumps
 from trtforensics.render.markup import page, tag
+from trtforensics.render.stated_rows import figure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -18,9 +18,9 @@ from trtforensics.model.older_python import StrEnum
 from trtforensics.model.profile import TimeSource
 from trtforensics.model.run import PhaseName
 from trtforensics.parsers.notation import names
-from trtforensics.render.headline import UNKNOWN_TYPE, computed_type, figure, is_mostly_timed
+from trtforensics.render.headline import UNKNOWN_TYPE, computed_type, is_mostly_timed
 from trtforensics.render.names import shortened
-from trtforensics.render.stated_rows import stated_rows
+from trtforensics.render.stated_rows import figure, stated_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -24,8 +24,8 @@ from trtforensics.model.ledger import ledger_of
 from trtforensics.model.profile import LayerTime, ProfileRun, TimeSource
 from trtforensics.model.run import RunResult
 from trtforensics.plots.engine_figures import layers as layers_figure
-from trtforensics.render.headline import figure as spelled
 from trtforensics.render.log_json import to_json
+from trtforensics.render.stated_rows import figure as spelled
 from trtforensics.render.time_rows import time_rows
 from trtforensics.sources.build_log import load_build_log
 from trtforensics.tables.layers import layer_table

@@ -8,7 +8,7 @@ from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.datasets.store import columns
-from trtforensics.render.headline import figure
+from trtforensics.render.stated_rows import figure
 from trtforensics.tables.columns import Cell
 from trtforensics.tui.rows.layers.columns import ColumnLayout, Order
 from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, fit, fit_right

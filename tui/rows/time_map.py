@@ -8,7 +8,8 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted, grouped, milliseconds
-from trtforensics.render.headline import TYPES, UNKNOWN_TYPE, computed_type, figure, is_mostly_timed
+from trtforensics.render.headline import TYPES, UNKNOWN_TYPE, computed_type, is_mostly_timed
+from trtforensics.render.stated_rows import figure
 from trtforensics.render.time_rows import no_times
 from trtforensics.tui.rows.finding_rows import ROLES
 from trtforensics.tui.rows.layers.details import details

@@ -13,7 +13,7 @@ from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import PROFILING, given_flags, profile, trtexec, typed_step
 from trtforensics.model.ledger import UnitKind
 from trtforensics.model.profile import TimeSource
-from trtforensics.render.headline import figure
+from trtforensics.render.stated_rows import figure
 from trtforensics.render.time_rows import TOTALS, busy_part, enqueue_bound, kind_of, mean_of, shares, transfers_bound
 
 if TYPE_CHECKING:
