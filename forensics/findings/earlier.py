@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from collections import Counter
+from itertools import chain
+from typing import TYPE_CHECKING
 
 from trtforensics.findings.case import LoggedBuild
 from trtforensics.sources.quoting import ReadLog, read_log
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from trtforensics.model.log import Build
     from trtforensics.sources.quoting import QuotedLog
 
 _SHARED = 0.5
 """Share of the names of ONNX nodes (or engine layers) that two builds of one model have in common."""
+_MOST_PLACES = 64
+"""Builds that are kept for one name: whatever has the name too is alike one of the first that have it."""
 _KEPT_BYTES = 64 << 20
 """Size of the logs that are kept; any other is read again when a build of its model comes."""
 
@@ -28,7 +28,9 @@ class EarlierBuilds:
         self._files: list[tuple[str, int]] = []  # path and max_bytes of each log
         self._logs: dict[int, QuotedLog] = {}  # by their numbers, the one used last behind the others
         self._builds: list[tuple[int, int]] = []  # the number of the log, and the build's index there
-        self._names: dict[int, NDArray[Any]] = {}  # hashes of each build's names, by the hash of them all
+        self._known: set[int] = set()  # builds by the hash of all of their names
+        self._sizes: list[int] = []  # how many names each build has
+        self._places: dict[int, list[int]] = {}  # the first builds that have a name, by its hash
         self._firsts: dict[int, int] = {}  # the first build of the same model, by the hash of all names
 
     def baseline(self, build: Build) -> tuple[LoggedBuild, QuotedLog] | None:
@@ -39,7 +41,7 @@ class EarlierBuilds:
         """
         names = _names(build)
         key = hash(names)
-        first = self._firsts[key] if key in self._firsts else self._first(_hashes(names))
+        first = self._firsts[key] if key in self._firsts else self._first(names)
         if first is None:
             return None
         self._firsts[key] = first
@@ -57,9 +59,14 @@ class EarlierBuilds:
         self._files.append((read.log.source.path, read.max_bytes if isinstance(read, ReadLog) else 0))
         for index, names in enumerate(map(_names, read.log.builds)):
             key = hash(names)
-            if names and key not in self._names:
-                self._names[key] = _hashes(names)
+            if names and key not in self._known:
+                self._known.add(key)
+                for name in map(hash, names):
+                    places = self._places.setdefault(name, [])
+                    if len(places) < _MOST_PLACES:
+                        places.append(len(self._builds))
                 self._builds.append((number, index))
+                self._sizes.append(len(names))
         if len(self._builds) > before:
             self._keep(number, read)
 
@@ -71,20 +78,11 @@ class EarlierBuilds:
             if sum(sizes.values()) > _KEPT_BYTES:
                 del sizes[each], self._logs[each]
 
-    def _first(self, hashes: NDArray[Any]) -> int | None:
-        if not self._names or not len(hashes):
-            return None
-        every = np.concatenate(list(self._names.values()))
-        sizes = np.array([len(each) for each in self._names.values()])
-        places = np.minimum(np.searchsorted(hashes, every), len(hashes) - 1)
-        shared = np.add.reduceat(hashes[places] == every, np.cumsum(sizes) - sizes, dtype=np.int64)
-        (alike,) = np.nonzero(shared >= _SHARED * np.minimum(sizes, len(hashes)))
-        return int(alike[0]) if len(alike) else None
+    def _first(self, names: frozenset[str]) -> int | None:
+        shared = Counter(chain.from_iterable(self._places.get(each, ()) for each in map(hash, names)))
+        alike = (build for build, count in shared.items() if count >= _SHARED * min(self._sizes[build], len(names)))
+        return min(alike, default=None)
 
 
 def _names(build: Build) -> frozenset[str]:
     return frozenset(node.name for node in build.onnx_nodes) or frozenset(layer.name for layer in build.engine_layers)
-
-
-def _hashes(names: frozenset[str]) -> NDArray[Any]:
-    return np.sort(np.fromiter(map(hash, names), np.int64, len(names)))

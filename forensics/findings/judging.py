@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.console.counting import grouped
 from trtforensics.console.secrets import masked
@@ -25,6 +26,7 @@ from trtforensics.findings.finding import (
 )
 from trtforensics.findings.observations import CLASSES, NEAR
 from trtforensics.findings.registry import rule_of, rules
+from trtforensics.findings.special_cases import lines_around, special
 from trtforensics.findings.tree import MAX_EVIDENCE, RECORD, FindingWithCauses, arranged, ranked
 from trtforensics.findings.versions import Version, flags_of
 from trtforensics.knowledge.operators import remedy_of
@@ -125,7 +127,7 @@ def judge(inputs: Inputs, suppression: Suppression, whole: int | None = None) ->
 
 def _observed_in(
     read: QuotedLog, inputs: Inputs, earlier: EarlierBuilds, able: dict[frozenset[Need], list[Rule]]
-) -> tuple[list[_RuleObservation], dict[SourceSpan, str]]:
+) -> tuple[list[_RuleObservation], _Quotes]:
     """Run the rules on one log, and quote its lines; ``able`` gets the rules for the inputs that a build has."""
     observed: list[_RuleObservation] = []
     quotable = {read.log.source.path: read}
@@ -190,19 +192,9 @@ def _moved(finding: Finding, sources: int, findings: int) -> Finding:
     return replace(finding, source=finding.source + sources, consequence_of=root)
 
 
-def _reported(
-    observed: Sequence[_RuleObservation], quotes: Mapping[SourceSpan, str], log: BuildLog, suppression: Suppression
-) -> Report:
+def _reported(observed: Sequence[_RuleObservation], quotes: _Quotes, log: BuildLog, suppression: Suppression) -> Report:
     """Return the report of one log, without what depends on others."""
-    findings = [
-        FindingWithCauses(
-            _finding(entry, quotes),
-            frozenset(entry.observation.spans),
-            frozenset(entry.observation.because),
-            entry.rule.follows,
-        )
-        for entry in observed
-    ]
+    findings = [_finding(entry, quotes) for entry in observed]
     shown = arranged([entry for entry in findings if not suppression.covers(entry.finding)])
     hidden = arranged([entry for entry in findings if suppression.covers(entry.finding)])
     return Report(
@@ -261,43 +253,55 @@ def _with_costs(entries: Sequence[_RuleObservation]) -> list[_RuleObservation]:
     return [titled.get(id(entry), entry) for entry in entries]
 
 
-def _quotes(
-    observed: Sequence[_RuleObservation], logs: Mapping[str, QuotedLog], model: CheckedModel | None
-) -> dict[SourceSpan, str]:
+class _Quotes(NamedTuple):
+    """The lines that findings cite, and what stands around the first line of those that ask for it."""
+
+    cited: Mapping[SourceSpan, str]
+    around: Mapping[SourceSpan, str]
+
+
+def _quotes(observed: Sequence[_RuleObservation], logs: Mapping[str, QuotedLog], model: CheckedModel | None) -> _Quotes:
     """Read the lines that findings quote, from the logs and from the other files that they cite."""
     quotable = (span for entry in observed for span in entry.observation.spans[:MAX_EVIDENCE])
-    wanted = grouped(quotable, lambda span: span.file)
-    texts: dict[SourceSpan, str] = {}
-    for path, spans in wanted.items():
-        lines = {span.line_in_file for span in spans}
+    asking = {entry.observation.spans[0] for entry in observed if entry.rule.cases and entry.observation.spans}
+    cited: dict[SourceSpan, str] = {}
+    around: dict[SourceSpan, str] = {}
+    for path, spans in grouped(quotable, lambda span: span.file).items():
         if model is not None and path == model.path:
-            quoted = model.quote(lines)
+            quoted = model.quote({span.line_in_file for span in spans})
         else:
+            last = logs[path].log.source.lines if path in logs else sys.maxsize
+            near = {each: lines_around(each.line_in_file, last) for each in spans if each in asking}
+            lines = {span.line_in_file for span in spans}.union(*near.values())
             quoted = logs[path].quote(lines) if path in logs else quote_file(path, lines)
-        texts |= {span: quoted.get(span.line_in_file, "") for span in spans}
-    return texts
+            around |= {each: "\n".join(quoted.get(line, "") for line in lines) for each, lines in near.items()}
+        cited |= {span: quoted.get(span.line_in_file, "") for span in spans}
+    return _Quotes(cited, around)
 
 
-def _finding(entry: _RuleObservation, quotes: Mapping[SourceSpan, str]) -> Finding:
+def _finding(entry: _RuleObservation, quotes: _Quotes) -> FindingWithCauses:
     rule, observation = entry.rule, entry.observation
     if not observation.spans:
         raise ValueError(f"{rule.code} gave no line for: {observation.title}")
+    evidence = tuple(Evidence(span, quotes.cited[span]) for span in observation.spans[:MAX_EVIDENCE])
+    lines = "\n".join([observation.title, *(each.text for each in evidence)])
+    case = special(rule.cases, entry.about, lines, quotes.around.get(observation.spans[0], ""))
     version = Version.of(entry.about.build)
     discarded = all(_in_discarded_pass(entry.about, span) for span in observation.spans)
     loads = entry.about.loads_engine
-    fixes = (*filter(None, [observation.fix]), *_fixes(rule, version))
+    fixes = (*filter(None, [case.fix if case else "", observation.fix]), *_fixes(rule, version))
     steps = (step_for_loaded(step) if loads else step for step in observation.steps)
     sure = observation.confidence or (Confidence.LIKELY if observation.settle else Confidence.CERTAIN)
-    return Finding(
+    finding = Finding(
         code=rule.code,
         severity=Severity.NOTE if discarded else observation.severity or rule.severity,
         title=observation.title + (" (in a pass that was discarded)" if discarded else ""),
-        cause=observation.cause or rule.explanation.cause,
+        cause=(case.cause if case else "") or observation.cause or rule.explanation.cause,
         confidence=sure,
         settle=observation.settle,
         source=0,
         builds=(entry.about.build.index,),
-        evidence=tuple(Evidence(span, quotes[span]) for span in observation.spans[:MAX_EVIDENCE]),
+        evidence=evidence,
         evidence_total=len(observation.spans),
         fixes=tuple(text_for_loaded(fix) if loads else fix for fix in fixes),
         next_steps=tuple(_of_build(step, entry.about.build) for step in steps),
@@ -305,11 +309,13 @@ def _finding(entry: _RuleObservation, quotes: Mapping[SourceSpan, str]) -> Findi
         onnx_nodes=tuple(observation.onnx_nodes),
         signature=f"{rule.code} {observation.same_as or without_numbers(observation.title)}",
         pass_discarded=discarded,
-        general=rule.general,
+        general=rule.general and case is None,
         cost_ms=observation.cost.ms if observation.cost is not None else 0.0,
-        message=_message(entry, quotes),
+        message=_message(entry, quotes.cited),
         cell=entry.about.log.source.cell_of(observation.spans[0].line),
     )
+    follows = () if case is not None and case.alone else rule.follows
+    return FindingWithCauses(finding, frozenset(observation.spans), frozenset(observation.because), follows)
 
 
 def step_for_loaded(step: Step) -> Step:

@@ -5,7 +5,11 @@ that need more are functions (below :func:`rule` in other packages); the texts o
 rows too, in the folder ``texts`` beside the module, one table a module. They may lack ``reads``, in which ``sentences``
 stands for all kinds of errors that explain themselves, have no ``says``, name in ``needs`` the inputs that they need,
 and have ``last`` where they are to see which lines other findings cite. ``cause NAME`` and ``fix NAME`` are those of a
-special case that the function names (:attr:`~.rule.Rule.variants`).
+special case: one that the function names (:attr:`~.rule.Rule.variants`), or, in any row, one that the log shows where
+``when NAME`` states how (:mod:`~trtforensics.findings.special_cases`): the first that holds goes before the rule's own
+texts, and ``{value}`` in it is a named group. ``line`` is the title with the lines cited, ``log`` what stands near::
+
+    when int32: line: inputs must not be Int32; program: ONNX Runtime; before: 7.0
 
 A row is a paragraph; one that begins with ``#`` is a comment. Its first line has code, severity and title, every other
 line has a field, and an indented line continues the one above. ``fix``, ``source`` and ``says`` may come several times;
@@ -46,6 +50,7 @@ from trtforensics.console.counting import grouped
 from trtforensics.findings.case import Case, Need
 from trtforensics.findings.finding import Observation, Severity
 from trtforensics.findings.observations import CLASSES, near, observe, sentences
+from trtforensics.findings.special_cases import SpecialCase, terms_of
 from trtforensics.parsers.grammar import tables
 
 if TYPE_CHECKING:
@@ -113,7 +118,8 @@ class Rule:
     ``last`` runs after all others and sees, in :attr:`Case.explained`, which lines their findings cite. ``reads`` are
     the kinds of notes that it asks for; a rule of ``notes_alone`` judges by nothing else. ``general``: it only repeats
     or classes a message. A note of a kind in ``refuters`` refutes what the cited notes say of its ``name``.
-    ``variants`` are cause and fix of special cases, by names that its function knows.
+    ``variants`` are cause and fix of special cases, by names that its function knows; ``cases`` are those that hold by
+    what the log says.
 
     Raises:
         ValueError: The code has another form, a version is none, or a text is missing: rules of other packages may do
@@ -133,6 +139,7 @@ class Rule:
     general: bool = False
     refuters: frozenset[str] = frozenset()
     variants: Mapping[str, tuple[str, str]] = field(default_factory=dict, hash=False)
+    cases: tuple[SpecialCase, ...] = ()
 
     def __post_init__(self) -> None:
         explanation = self.explanation
@@ -198,7 +205,7 @@ _LISTED = re.compile(r"\{(\w+):listed\}")
 _FIELD = re.compile(r"\{(\w+)\}")
 _ONCE = frozenset({"reads", "cause", "confirm"})
 _OPTIONAL = {"reads", "needs", "settle", "same", "follows", "general", "refuted", "last"}
-_OF_VARIANTS = {"cause", "fix"}
+_OF_VARIANTS = {"cause", "fix", "when"}
 _EVERY_SENTENCE = "sentences"
 
 
@@ -281,7 +288,22 @@ def _rule(lines: list[str], required: frozenset[str]) -> Rule:
         general="general" in fields,
         refuters=frozenset(fields.get("refuted", "").split()),
         variants={name: (texts["cause"], texts["fix"]) for name, texts in variants.items()},
+        cases=(*_cases(variants.values()), *(_cases_of_sentences() if of_class or "last" in fields else ())),
     )
+
+
+def _cases(rows: Iterable[Mapping[str, str]], *, alone: bool = False) -> Iterator[SpecialCase]:
+    for row in rows:
+        if "when" in row:
+            yield SpecialCase(terms_of(row["when"]), row["cause"], row["fix"], alone and "follows" not in row)
+
+
+@cache
+def _cases_of_sentences() -> tuple[SpecialCase, ...]:
+    """Return the special cases of all errors that no other rule knows: rows as those of rules, a name for the head."""
+    table = (files("trtforensics.findings.rules") / "tables" / "sentences.cases").read_text("utf-8")
+    rows = (row.replace("\n    ", " ").split("\n") for row in table.strip().split("\n\n"))
+    return tuple(_cases((dict(line.split(": ", 1) for line in row if ": " in line) for row in rows), alone=True))
 
 
 def _observations(

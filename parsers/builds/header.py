@@ -84,7 +84,7 @@ def tensorrt_versions(log: Log) -> list[str | None]:
         if printed is not None and is_whole(printed):
             versions.setdefault(build, decoded_version(int(printed)))
     for build, loaded in log.placed("tftrt_version", "version"):
-        if re.search(r"[1-9]", loaded):  # without TensorRT TensorFlow prints zeros
+        if names_version(loaded):
             versions.setdefault(build, ".".join(re.findall(r"[0-9]+", loaded)))
     for kind, pattern in (("library", _LIBRARY_VERSION), ("poly_module", _MODULE_VERSION)):
         for build, text in log.placed(kind, "text"):
@@ -92,6 +92,11 @@ def tensorrt_versions(log: Log) -> list[str | None]:
             if named:
                 versions[build] = named.group(1)
     return [versions.get(build) for build in range(log.size)]
+
+
+def names_version(printed: str) -> bool:
+    """Whether what TensorFlow prints names a version of TensorRT: without TensorRT it prints zeros."""
+    return re.search(r"[1-9]", printed) is not None
 
 
 def decoded_version(number: int) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from trtforensics.knowledge.table import rows
 from trtforensics.model.run import Phase, PhaseName, Program, Run
 from trtforensics.parsers.builds.comparisons import comparisons
+from trtforensics.parsers.builds.header import names_version
 from trtforensics.parsers.builds.run_edges import PROGRAMS, program_of, typed_commands
 from trtforensics.parsers.builds.run_outcomes import ENDS, RunEvidence
 from trtforensics.parsers.builds.views import LinesView
@@ -139,7 +140,7 @@ def _uses_tensorrt(view: LinesView, program: Program) -> bool:
     if program is Program.TENSORRT_LLM and view.has("llm_pytorch"):
         return False
     loaded = [version for _, version in view.each("tftrt_version", "version")]
-    if loaded and not re.search(r"[1-9]", "".join(loaded)):
+    if loaded and not names_version("".join(loaded)):
         return False
     if program not in {Program.POLYGRAPHY, Program.PYTHON, Program.ONNXRUNTIME, Program.UNKNOWN}:
         return True

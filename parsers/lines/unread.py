@@ -42,14 +42,17 @@ _MENTION = re.compile(
     rb"|\bI(?:Builder|Runtime|CudaEngine|ExecutionContext|NetworkDefinition)\b|create(?:Infer|NvOnnx)"
     rb"|_TRT\b"
     rb"|infer/sec|Error Code \d+:|importerUtils|OpImporters\.cpp|(?i:build(?:ing)? (?:\w+ )?engine|onnx parser)"
+    rb"|(?i:onnx ?runtime)|ONNX opset|tritonclient|^[EW]\d{4} [\d:.]+ +\d+ \w+\.cc:\d+\]|\[Error thrown at core/"
+    rb"|(?i:loaded runtime cudnn)|nvcc fatal|Num classes mismatch|UnsupportedOperatorException|Unrecognized Options"
 )
-"""What only text that has to do with TensorRT says."""
+"""What only text that has to do with TensorRT, or comes of the programs around it, says."""
 _FRAME = re.compile(rb"^[\s|>]*File \"[^\"]+\", line \d+, in ")
 """A frame of a Python traceback. A traceback is read even where it does not name TensorRT."""
 _HINTS = (
-    *(b"trt", b"tensorrt", b"pycuda", b"nvinfer", b"nvdsinfer", b"polygraphy", b"tritonbackend", b"myelin", b"create"),
-    *(b"error code", b"infer/sec", b"importer", b"build", b"onnx", b"iruntime", b"icudaengine", b"iexecutioncontext"),
-    b"inetworkdefinition",
+    *(b"trt", b"tensorrt", b"pycuda", b"nvinfer", b"nvdsinfer", b"polygraphy", b"tritonbackend", b"myelin"),
+    *(b"create", b"error code", b"tritonclient", b".cc:", b"error thrown at core", b"loaded runtime cudnn"),
+    *(b"nvcc", b"num classes", b"unsupportedoperator", b"unrecognized options", b"infer/sec", b"importer"),
+    *(b"build", b"onnx", b"iruntime", b"icudaengine", b"iexecutioncontext", b"inetworkdefinition"),
 )
 """Words of which :data:`_MENTION` holds one, in small letters: they are found a hundred times as fast."""
 OF_PYTHON = (

@@ -191,6 +191,18 @@ def untimed_loop(case: Case) -> Iterator[Observation]:
     yield from observe(case.notes("loop_heuristic"), title, names="layer", steps=steps)
 
 
+@explained("TF343")
+def failed_timing(case: Case) -> Iterator[Observation]:
+    """Report want of memory once, with the largest size, and every other error."""
+    notes = grouped(case.notes("tuning_cuda"), lambda note: (note.text("status"), note.text("text")))
+    for (status, text), alike in notes.items():
+        most = max(int(note.text("size") or 0) for note in alike)
+        what = f"CUDA error {status}" if status else "Memory ran out"
+        title = f"{what} while tactics were timed ({text if status else f'{most} bytes wanted'})"
+        settle = "Whether another model builds in the same process."
+        yield from observe(alike, title, settle=settle, same_as=f"tuning {status} {text}")
+
+
 _SPARSE_CHOSEN = ("TRT inference plan picked sparse implementation for layers:", "Chose ")
 
 

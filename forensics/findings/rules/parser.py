@@ -45,7 +45,8 @@ class _Failure:
 def _failures(case: Case) -> Iterator[_Failure]:
     later = case.notes(*_BEHIND)
     for begin in case.notes("parse_failed"):
-        tried = [note for note in case.notes("plugin_tried") if 0 < begin.span.line - note.span.line <= NEAR]
+        tried = [n for n in case.notes("plugin_tried") if 0 < begin.span.line - n.span.line <= NEAR]
+        tried = [n for n in tried if n.text("name").rpartition("::")[2] == begin.text("op") or not begin.text("op")]
         mine = [note for note in later if 0 < note.span.line - begin.span.line <= NEAR]
         mine += [n for n in case.notes(*_UNREGISTERED) if 0 < begin.span.line - n.span.line <= _BEFORE]
         node = next((note.text("node") for note in mine if note.kind == "node_name"), "")
@@ -79,9 +80,10 @@ def no_importer(case: Case) -> Iterator[Observation]:
                 same_as=failure.op,
             )
     placed = {span.line for failure in _failures(case) for span in failure.spans}
+    named = {note.text("op") for note in case.notes("importer_plugin")}  # TF150 reports it
     for note in case.notes("plugin_unknown"):
         name = note.text("name")
-        if note.span.line not in placed and is_operator(name):
+        if note.span.line not in placed and name not in named and is_operator(name):
             cause, fix = _why_no_importer(case, name)
             title, severity = f"TensorRT has no importer and no plugin for the operator {name}", None
             run = case.log.run_of(case.build)

@@ -61,6 +61,12 @@ CHECK = "E Error[2]: [compiler.cpp::link::77] Error Code 2: Internal Error (Asse
 TORCH = "| RuntimeError: Building serialized network failed in TensorRT\n"
 
 
+SHORT = "W Skipping tactic 0 due to Myelin error: autotuning: CUDA error 2 allocating 4096-byte buffer: \n"
+OF_OPERATOR = (
+    "| [8] No importer registered for op: ScatterND\n| getPluginCreator could not find plugin ScatterND version 1\n"
+)
+
+
 @pytest.mark.parametrize(
     ("lines", "root", "below"),
     [
@@ -68,7 +74,9 @@ TORCH = "| RuntimeError: Building serialized network failed in TensorRT\n"
         (PLUGIN + NVINFER, "TF623", {"TF676"}),
         (TUNING + NO_TACTIC, "TF343", {"TF301", "TF302"}),
         (OUTPUT + NO_TACTIC, "TF345", {"TF301", "TF302"}),
+        (SHORT + SHORT.replace("4096", "2048"), "TF343", {"TF302"}),
         (NOT_PARSED + PARSER, "TF150", set()),
+        (OF_OPERATOR, "TF150", set()),
         (PARSER + NOT_PARSED, "TF150", {"TF162"}),
         (HEADER + UNUSED, "TF503", set()),
         (MATMUL + "E Error occurred during inference\n", "TF103", {"TF717"}),
@@ -94,6 +102,23 @@ def test_what_follows_stands_below_its_root(lines: str, root: str, below: set[st
     assert [one.code for one in findings if one.consequence_of is None] == [root]
     said = [one.title for one in findings if one.code == "TF717"]
     assert said in ([], ["The build gave no engine" if "engine" in lines.lower() else "The run failed"])
+
+
+def test_a_plugin_that_up_to_10_was_searched_for_is_cited_beside_its_node(tmp_path: Path) -> None:
+    searched = "I Searching for plugin: {}, plugin_version: 1, plugin_namespace:\n"
+    lines = (
+        searched.format("Leaf_TRT")
+        + searched.format("Sprout_TRT")
+        + (
+            "E ModelImporter.cpp:773: While parsing node number 84 [Sprout_TRT]:\n"
+            'E [8] Assertion failed: creator && "Plugin not found, are the plugin name, version correct?"\n'
+        )
+    )
+    (found,) = [one for one in report_on(marked(lines).text, tmp_path).findings if one.code == "TF101"]
+    assert [each.text.partition(",")[0].rpartition(" ")[2] for each in found.evidence if "Searching" in each.text] == [
+        "Sprout_TRT"
+    ]
+    assert sum("--staticPlugins" in fix for fix in found.fixes) <= 1
 
 
 @pytest.mark.parametrize(

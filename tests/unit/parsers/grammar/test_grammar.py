@@ -141,7 +141,11 @@ EXAMPLES = {
 }
 """One line of every kind that is in none of the logs, of a model that does not exist."""
 
-WORDINGS = (("engine_built", b"Engine built in 12 sec."),)
+WORDINGS = (
+    ("engine_built", b"Engine built in 12 sec."),
+    ("plugin_tried", b"Searching for plugin: MyOp, plugin_version: 1, plugin_namespace: "),
+    ("plugin_tried", b"Searching for plugin: MyOp, plugin_version: 1, plugin_namespace:"),
+)
 """Further wordings of a kind, whether or not a log has it."""
 
 RECORDED = b"Error[10]: IBuilder::buildSerializedNetwork: Error Code 10: Internal Error ("

@@ -58,6 +58,19 @@ def test_whatever_mentions_tensorrt_holds_a_hint(text: bytes) -> None:
     assert any(hint in text.lower() for hint in unread._HINTS)
 
 
+@pytest.mark.parametrize(
+    ("line", "read"),
+    [
+        (b"[ONNXRuntimeError] : 9 : NOT_IMPLEMENTED : no kernel of onnxruntime", True),
+        (b"E0705 13:27:07.000000 1 model_repository_manager.cc:1927] Poll failed", True),
+        (b"RuntimeError: [Error thrown at core/util/trt_util.cpp:283] no type", True),
+        (b"E0705 is a code of a washing machine", False),
+    ],
+)
+def test_errors_of_programs_around_tensorrt_make_an_excerpt(line: bytes, read: bool) -> None:  # noqa: FBT001 - a column
+    assert mention_tensorrt(LineIndex(line + b"\n"), np.array([0])) is read
+
+
 def test_a_cause_is_found_wherever_it_stands_in_a_long_text() -> None:
     (kind,) = possible_causes([_CAUSE])
     for begin in range(_LONG - len(_CAUSE), _LONG + 1):

@@ -1,0 +1,73 @@
+"""Special cases of a rule: what the log says elsewhere decides which of its causes holds, and what mends that."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from trtforensics.findings.versions import Version
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from trtforensics.findings.case import LoggedBuild
+
+_ABOVE, _BELOW = 150, 40
+"""Lines around a finding's first line in which its circumstances stand."""
+_VALUE = re.compile(r"\{(\w+)\}")
+_OF_VERSIONS = ("since", "before")
+
+
+class SpecialCase(NamedTuple):
+    """A special case: it holds where each term does. Groups of their patterns are values that the texts name."""
+
+    terms: tuple[tuple[str, str], ...]  # the fact, with "not " where it must not hold, and the pattern or release
+    cause: str
+    fix: str
+    alone: bool = False  # it names the cause by itself, and follows from no other finding
+
+
+def terms_of(text: str) -> tuple[tuple[str, str], ...]:
+    """Read terms: ``line: PATTERN; not log: PATTERN; since: 8.6``."""
+    return tuple((fact, said) for fact, _, said in (term.partition(": ") for term in text.split("; ")))
+
+
+def lines_around(line: int, last: int) -> range:
+    """Return the lines around one of a file that has so many lines."""
+    return range(max(1, line - _ABOVE), min(last, line + _BELOW) + 1)
+
+
+def special(cases: Sequence[SpecialCase], about: LoggedBuild, line: str, around: str) -> SpecialCase | None:
+    """Return the first special case that holds, with its values; None where none does.
+
+    ``line`` is the title of the finding with the lines that it cites, ``around`` what stands near its first line.
+    """
+    if not cases:
+        return None
+    build, run = about.build, about.log.run_of(about.build)
+    facts = {
+        "line": line,
+        "log": around,
+        "command": build.command or "",
+        "program": run.program.value if run is not None and run.program else "",
+    }
+    version = Version.of(build)
+    for case in cases:
+        values: dict[str, str] = {}
+        for fact, said in case.terms:
+            name = fact.removeprefix("not ")
+            if name in _OF_VERSIONS:
+                holds = version is not None and version.has(**{name: said})
+            else:
+                match = re.search(said, facts[name])
+                holds = match is not None
+                values |= {group: text.strip() for group, text in match.groupdict("").items()} if match else {}
+            if holds is not (name == fact):
+                break
+        else:
+            return case._replace(cause=_filled(case.cause, values), fix=_filled(case.fix, values))
+    return None
+
+
+def _filled(text: str, values: Mapping[str, str]) -> str:
+    return _VALUE.sub(lambda match: values.get(match[1], match[0]), text)
