@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from trtforensics.bisection.precision.emulation.judging import scores_text
+from trtforensics.bisection.precision.emulation.judging import METRICS, OutputJudge, scores_text, tolerance_of
 from trtforensics.bisection.precision.emulation.losses import losses
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
 from trtforensics.bisection.precision.repair.smallest import REPAIRED, Nodes, RepairProbe, RepairSearch
@@ -21,7 +21,7 @@ from trtforensics.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-    from trtforensics.bisection.precision.emulation.judging import Judgement, OutputJudge
+    from trtforensics.bisection.precision.emulation.judging import Judgement, Tolerance
     from trtforensics.bisection.precision.repair.curve import RoundingCurve
     from trtforensics.bisection.precision.repair.safe import SafeRepair
     from trtforensics.onnx_models.samples import Sample
@@ -264,13 +264,13 @@ def holding_of(  # noqa: PLR0913, PLR0917 - the last two come with each answer
     The first repair is minimal, node by node of ``atoms``, the last is the one in ``fixed/``.
     """
 
-    def judged(where: Oracle, keep: Nodes) -> Judgement:
-        return judge.judge(where.score_mixture(where.caster.kept(keep)))
+    def judged(where: Oracle, keep: Nodes, by: OutputJudge = judge) -> Judgement:
+        return by.judge(where.score_mixture(where.caster.kept(keep)))
 
-    def beside(where: Oracle | None) -> HeldBeside | None:
+    def beside(where: Oracle | None, by: OutputJudge = judge) -> HeldBeside | None:
         if where is None:
             return None
-        judgements = [judged(where, nodes) for nodes in repairs]
+        judgements = [judged(where, nodes, by) for nodes in repairs]
         why = next((each.why for each in judgements if not each.passed), "")
         return HeldBeside(all(each.passed for each in judgements), judgements[-1].worst, why)
 
@@ -287,4 +287,18 @@ def holding_of(  # noqa: PLR0913, PLR0917 - the last two come with each answer
         return Holding(0, None, in_other_order, (), needless)
     report = losses(held, held.caster.kept(repairs[-1]), masked)
     lost = tuple(loss.tensor for loss in report.tensors if loss.tensor in report.first)
-    return Holding(len(held.samples), beside(held), in_other_order, lost, needless)
+    on_held_out = beside(held)
+    if on_held_out is not None and not on_held_out.passes:  # rounding alone may cost more there
+        on_held_out = beside(held, _allowing(judge, held))
+    return Holding(len(held.samples), on_held_out, in_other_order, lost, needless)
+
+
+def _allowing(judge: OutputJudge, held: Oracle) -> OutputJudge:
+    """Return a judge whose default tolerances allow for the rounding floor of other samples, up to the same cap."""
+
+    def looser(name: str, known: Tolerance) -> Tolerance:
+        metric = METRICS[known.metric]
+        own = tolerance_of(metric, None, held.floor.worst(name, metric), held.peaks[name], held.caster.storage)
+        return own if known.default and metric.passes(known.tolerance, own.tolerance) else known
+
+    return OutputJudge({name: tuple(looser(name, each) for each in known) for name, known in judge.tolerances.items()})

@@ -106,3 +106,24 @@ def test_a_node_that_only_one_order_needs_is_a_matter_of_rounding() -> None:
     assert Holding(0, None, seen, needless=("/a", "/b")).why == (
         "with sums in another order it passes without /a, /b too, so that rounding decided"
     )
+
+
+@pytest.mark.parametrize(
+    ("held_out", "given", "passes"), [(1.0, None, True), (1.0, 0.0018, False), (0.05, None, False)]
+)
+def test_a_held_out_sample_may_cost_what_rounding_costs_there_up_to_the_cap(
+    held_out: float,
+    given: float | None,
+    passes: bool,  # noqa: FBT001
+    tmp_path: Path,
+) -> None:
+    net = Net(seed=1)
+    up = net.node("Add", "/up", ["x", net.tensor("k", 10.0)])
+    onnx.save(net.model(net.node("Sub", "/down", [up, "k"]), {"x": (4, 64)}, (4, 64)), tmp_path / "m.onnx")
+    caster = Caster(prepare(str(tmp_path / "m.onnx")), FP16)
+    near, far = (feeds(1, 4, 64, scale=scale) for scale in (10.0, held_out))
+    oracle = Oracle(caster, near)
+    judge = judge_for(oracle, rules_for({"y": True}, ["rel-l2"], [] if given is None else [str(given)]))
+    seen = holding_of(oracle, oracle.on(far), judge, (), [frozenset()], {}).on_held_out
+    assert seen is not None
+    assert seen.passes == passes
