@@ -56,6 +56,21 @@ def test_branches_get_tensors_of_their_own(tmp_path: Path) -> None:
     onnx.checker.check_model(prepared.proto, full_check=True)
 
 
+def test_nodes_come_in_order_and_a_circle_is_refused(tmp_path: Path) -> None:
+    body = helper.make_graph([helper.make_node("Neg", ["b"], ["out"])], "body", [], [info("out")])
+    chosen = helper.make_node("If", ["c"], ["y"], name="y", then_branch=body, else_branch=body)
+    flag = helper.make_node("Constant", [], ["c"], name="c", value=numpy_helper.from_array(np.asarray(True)))  # noqa: FBT003
+    nodes = [chosen, helper.make_node("Tanh", ["a"], ["b"], name="b"), helper.make_node("Exp", ["x"], ["a"]), flag]
+    prepared = prepare(saved(tmp_path / "m.onnx", helper.make_graph(nodes, "g", [info("x")], [info("y")])))
+    names = [node.output[0] for node in prepared.proto.graph.node]
+    assert sorted(names) == ["a", "b", "c", "y"]
+    assert names.index("a") < names.index("b") < names.index("y") > names.index("c")
+    assert any("are in order now" in note for note in prepared.notes)
+    circle = [helper.make_node("Add", ["x", "y"], ["a"]), helper.make_node("Exp", ["a"], ["y"])]
+    with pytest.raises(SourceError, match="topologically sorted"):
+        prepare(saved(tmp_path / "m.onnx", helper.make_graph(circle, "g", [info("x")], [info("y")])))
+
+
 def test_functions_are_inlined(tmp_path: Path) -> None:
     body = [helper.make_node("Exp", ["a"], ["b"], name="inner")]
     function = helper.make_function("own", "Twice", ["a"], ["b"], body, [helper.make_opsetid("", 17)])
