@@ -371,10 +371,12 @@ def model_notes(caster: Caster) -> list[str]:
 
 
 def few_candidates(caster: Caster) -> str:
-    """Say how many nodes take part, in brackets, where they are fewer than half of those that compute in FP32."""
+    """Say how many nodes take part, in brackets, where they are fewer than half, or some are in 16 bits already."""
     foreign, untyped = _without_narrow_form(caster)
     able = sum(node.moves is None for node in caster.candidates.values())
-    every = able + foreign.total() + untyped.total()
+    every, halves = able + foreign.total() + untyped.total(), computing_in_halves(caster.survey).total()
+    if halves:
+        return f" ({halves} of {every + halves} nodes are in 16 bits in the model itself; what they cost is not seen)"
     return f" (only {able} of {every} nodes can be in {caster.storage.name})" if able < every / 2 else ""
 
 

@@ -206,8 +206,11 @@ def _uses(oracle: Oracle, pairs: tuple[QuantizedPair, ...]) -> dict[str, RangeUs
     computed = oracle.caster.survey.producers
     made = dict.fromkeys(each.tensor for each in grids if each.tensor in computed or each.tensor not in constants)
     values = dict(oracle.values_of(made, switched(oracle.caster, pairs), off))
+    axes = {pair.name: _channel_axis(oracle.caster.survey, pair.results) for pair in grids}
     return {
-        pair.name: use_of(values.get(pair.tensor) or [numpy_helper.to_array(constants[pair.tensor])], grid)
+        pair.name: use_of(
+            values.get(pair.tensor) or [numpy_helper.to_array(constants[pair.tensor])], grid, axes[pair.name]
+        )
         for pair, grid in grids.items()
     }
 
@@ -323,8 +326,8 @@ class RangeUse:
 
     ``clipped`` is the share of values beyond it; ``used`` the largest share of its range that a value takes; ``snr_db``
     the signal-to-noise ratio in decibels, None without noise. ``outliers`` are the channels, along the second axis of
-    images and the last of others, that exceed the median of those with values eightfold. ``reason`` says what is wrong,
-    or nothing.
+    images and of what convolutions read, else the last, that exceed the median of those with values eightfold.
+    ``reason`` says what is wrong, or nothing.
     """
 
     clipped: float
@@ -336,7 +339,13 @@ class RangeUse:
     reason: str
 
 
-def use_of(arrays: Sequence[npt.NDArray[Any]], grid: Grid) -> RangeUse:
+def _channel_axis(survey: Survey, tensors: Sequence[str]) -> int | None:
+    """Return the axis of channels of what a convolution reads; None: by the rank."""
+    readers = {survey.nodes[use.node].op_type for name in tensors for use in survey.uses.get(name, ())}
+    return 1 if readers & {"Conv", "ConvTranspose"} else None
+
+
+def use_of(arrays: Sequence[npt.NDArray[Any]], grid: Grid, channel_axis: int | None = None) -> RangeUse:
     """Quantize the values of some samples. A grid without steps gives NaN or infinity, which no model has."""
     beyond = count = signal = noise = clipping = used = 0.0
     for values in arrays:
@@ -354,7 +363,7 @@ def use_of(arrays: Sequence[npt.NDArray[Any]], grid: Grid) -> RangeUse:
     end = float(np.max(grid.scale * max(abs(grid.high - grid.zero.max()), abs(grid.low - grid.zero.min()))))
     ratio = float(10.0 * np.log10(signal / noise)) if noise > 0.0 < signal else None
     clipped = beyond / max(count, 1.0)
-    outliers = _outliers(arrays) if grid.scale.size == 1 else ()
+    outliers = _outliers(arrays, channel_axis) if grid.scale.size == 1 else ()
     harmful = clipping > noise / 2 and ratio is not None and ratio < _NOISY_DB
     reason = ""
     if clipped >= _CLIPS or harmful:
@@ -366,19 +375,20 @@ def use_of(arrays: Sequence[npt.NDArray[Any]], grid: Grid) -> RangeUse:
     return RangeUse(clipped, largest, end, used, ratio, outliers, reason)
 
 
-def _outliers(arrays: Sequence[npt.NDArray[Any]]) -> tuple[int, ...]:
+def _outliers(arrays: Sequence[npt.NDArray[Any]], axis: int | None) -> tuple[int, ...]:
     ranks = {values.ndim for values in arrays}
     if len(ranks) != 1 or ranks <= {0, 1}:
         return ()
     rank = ranks.pop()
-    axis = 1 if rank == _IMAGE_RANK else rank - 1
+    if axis is None:
+        axis = 1 if rank == _IMAGE_RANK else rank - 1
     others = tuple(each for each in range(rank) if each != axis)
     if len({values.shape[axis] for values in arrays}) > 1 or not all(values.size for values in arrays):
         return ()
     peaks = np.max([np.abs(values).max(axis=others) for values in arrays], axis=0)
     alive = peaks[peaks > 0.0]  # the median of many dead channels is 0, and says nothing of the others
     beyond = np.flatnonzero(peaks > _OUTLIER * np.median(alive)) if alive.size else ()
-    return tuple(map(int, beyond)) if 0 < len(beyond) <= len(peaks) / _FEW else ()
+    return tuple(map(int, beyond)) if 0 < len(beyond) <= len(alive) / _FEW else ()
 
 
 def _channels(numbers: Sequence[int]) -> str:
@@ -469,7 +479,8 @@ def held_against(path: str, oracle: Oracle) -> CalibrationReport:
     for name, arrays in oracle.values_of([name for name in known if name in scales]):
         scale = scales[name]
         step = np.asarray([scale if np.isfinite(scale) and scale > 0.0 else 1e-30], np.float64)
-        ranges.append(CachedRange(name, scale, use_of(arrays, Grid(step, np.zeros(1), -_LARGEST, _LARGEST))))
+        use = use_of(arrays, Grid(step, np.zeros(1), -_LARGEST, _LARGEST), _channel_axis(oracle.caster.survey, [name]))
+        ranges.append(CachedRange(name, scale, use))
     ranges.sort(key=lambda each: (not each.use.reason, np.inf if each.use.snr_db is None else each.use.snr_db))
     unknown = tuple(name for name in scales if name not in known)
     missing = tuple(name for name in known if name not in scales) if ranges else ()

@@ -13,7 +13,7 @@ from tests.support.zoo.norms import layer_norm
 from tests.support.zoo.types import models
 from trtforensics.bisection.precision.casting.caster import Caster
 from trtforensics.bisection.precision.casting.storage import BF16, FP16, Storage
-from trtforensics.bisection.precision.running import model_notes, no_candidates
+from trtforensics.bisection.precision.running import few_candidates, model_notes, no_candidates
 from trtforensics.errors import SourceError
 from trtforensics.onnx_models.reading import prepare
 
@@ -77,3 +77,12 @@ def test_operators_that_cannot_change_are_counted(tmp_path: Path) -> None:
     notes = model_notes(caster(helper.make_model(graph, opset_imports=sets, ir_version=9), tmp_path, BF16))
     assert "stay FP32: com.microsoft.FastGelu (2). TensorRT needs a plugin" in notes[0]
     assert notes[1] == "operators without a bf16 form in operator set 17 stay FP32: Conv (1)"
+
+
+def test_a_model_in_16_bits_but_for_a_few_nodes_says_so_in_the_headline(tmp_path: Path) -> None:
+    net = Net(opset=17)
+    narrow = net.node("Cast", "/in", ["x"], to=TensorProto.FLOAT16)
+    narrow = net.node("Exp", "/exp", [net.node("Neg", "/neg", [narrow])])
+    wide = net.node("Cast", "/out", [narrow], to=TensorProto.FLOAT)
+    said = few_candidates(caster(net.model(net.node("Tanh", "/tanh", [wide]), {"x": (4,)}, (4,)), tmp_path))
+    assert said == " (2 of 3 nodes are in 16 bits in the model itself; what they cost is not seen)"

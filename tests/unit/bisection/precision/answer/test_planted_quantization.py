@@ -89,11 +89,28 @@ def test_a_channel_that_stretches_the_scale_is_first(wrong: str, tmp_path: Path)
 def test_an_outlier_beside_dead_channels_is_one_and_a_living_channel_is_not() -> None:
     grid = Grid(np.asarray([60.0 / 127]), np.zeros(1), -128.0, 127.0)
     spread = np.zeros((1, 3, 32))
-    spread[..., :8] = np.linspace(0.5, 1.0, 8)
+    spread[..., :16] = np.linspace(0.5, 1.0, 16)
     assert use_of([spread], grid).outliers == ()
     spread[..., 3] = 60.0
     assert use_of([spread], grid).outliers == (3,)
     assert use_of([np.zeros((1, 3, 32))], grid).outliers == ()
+    assert use_of([spread], grid, 1).outliers == ()
+    assert use_of([spread.transpose(0, 2, 1)], grid, 1).outliers == (3,)
+
+
+def test_channels_of_a_sequence_are_where_its_convolution_has_them(tmp_path: Path) -> None:
+    net = Net(seed=9)
+    gain = np.ones((1, 16, 1))
+    gain[0, 5] = 60.0
+    tensor = net.node("Mul", "/gain", ["x", net.tensor("gain", gain)])
+    narrow = net.node("QuantizeLinear", "/Q", [tensor, net.tensor("step", 2.0), net.tensor("zero", 0, np.int8)])
+    wide = net.node("DequantizeLinear", "/DQ", [narrow, "step", "zero"])
+    made = net.node("Conv", "/Conv", [wide, net.weight("w", 4, 16, 1)])
+    onnx.save(net.model(made, {"x": (1, 16, 20)}, (1, 4, 20)), tmp_path / "model.onnx")
+    samples = [{"x": np.random.default_rng(2).uniform(-1, 1, (1, 16, 20)).astype(np.float32)}]
+    found = cost_of(Oracle(Caster(prepare(str(tmp_path / "model.onnx")), FP16), samples))
+    assert found is not None
+    assert [pair.use.outliers for pair in found.pairs if pair.use] == [(5,)]
 
 
 @pytest.mark.parametrize("wrong", BLOCKS)
