@@ -9,9 +9,7 @@ bit for bit.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,18 +19,8 @@ import onnx.inliner
 from onnx import external_data_helper, numpy_helper
 
 from trtforensics.errors import SourceError
-from trtforensics.onnx_models.graphs import (
-    STANDARD,
-    bodies,
-    defined,
-    graphs,
-    initializers,
-    load,
-    operator_set,
-    read_in,
-    refill,
-    rename,
-)
+from trtforensics.onnx_models.graphs import STANDARD, defined, graphs, initializers, load, operator_set, refill, rename
+from trtforensics.onnx_models.rewriting import sort_nodes
 from trtforensics.onnx_models.streaming import is_worth_streaming, key_of, mapped, reference, references_as_inputs
 
 if TYPE_CHECKING:
@@ -92,7 +80,7 @@ def read_unchecked(path: str, *, inline: bool = True) -> PreparedModel:
     if model.functions and inline:
         model = onnx.inliner.inline_local_functions(model)
         notes.append("local functions are inlined")
-    if _sort_nodes(model.graph):
+    if sort_nodes(model.graph):
         notes.append("nodes stood before nodes that they read, and are in order now, as ONNX wants them")
     if _separate_inputs(model):
         notes.append("initializers are no inputs, as TensorRT reads them")
@@ -193,22 +181,6 @@ def _hold(path: str, external: Sequence[onnx.TensorProto], folder: Path) -> None
         if held > _LARGEST:
             what = f"has over {_LARGEST / 1e9:.1f} GB of constants that are small, sub-byte or in bodies of nodes"
             raise SourceError(path, f"{what}; only large ones of the main graph can stay in their file", _SPLIT)
-
-
-def _sort_nodes(graph: onnx.GraphProto) -> bool:
-    """Put each node behind those that it reads; ONNX Runtime and TensorRT take any order. A circle stays as it is."""
-    nodes = list(graph.node)
-    makers = {name: place for place, node in enumerate(nodes) for name in node.output if name}
-    reads = {
-        place: {makers[name] for name in {*node.input}.union(*map(read_in, bodies(node))) & makers.keys()}
-        for place, node in enumerate(nodes)
-    }
-    if all(place > max(before, default=-1) for place, before in reads.items()):
-        return False
-    with suppress(CycleError):
-        refill(graph, "node", [nodes[place] for place in TopologicalSorter(reads).static_order()])
-        return True
-    return False
 
 
 def _separate_inputs(model: onnx.ModelProto) -> bool:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from onnx import helper, numpy_helper
 
-from trtforensics.onnx_models.graphs import bodies
+from trtforensics.onnx_models.graphs import bodies, read_in, refill
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -74,3 +76,19 @@ class NodeWriter:
     def named(self, source: str, target: str) -> None:
         """Give a tensor a name."""
         self.nodes.append(helper.make_node("Identity", [source], [target], name=target))
+
+
+def sort_nodes(graph: onnx.GraphProto) -> bool:
+    """Put each node behind those that it reads; ONNX Runtime and TensorRT take any order. A circle stays as it is."""
+    nodes = list(graph.node)
+    makers = {name: place for place, node in enumerate(nodes) for name in node.output if name}
+    reads = {
+        place: {makers[name] for name in {*node.input}.union(*map(read_in, bodies(node))) & makers.keys()}
+        for place, node in enumerate(nodes)
+    }
+    if all(place > max(before, default=-1) for place, before in reads.items()):
+        return False
+    with suppress(CycleError):
+        refill(graph, "node", [nodes[place] for place in TopologicalSorter(reads).static_order()])
+        return True
+    return False

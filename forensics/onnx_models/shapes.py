@@ -247,7 +247,7 @@ def inferred(
 
     Nodes of the main graph read the values of ``known`` tensors as constants: inference propagates few values itself.
     """
-    light = _without_weights(model)
+    light = without_weights(model)
     _give(light.graph, known or {})
     for value in light.graph.input:
         for dim in value.type.tensor_type.shape.dim:
@@ -308,7 +308,7 @@ def _fault(message: str) -> ShapeFault | None:
     return ShapeFault(rest.partition(")")[0] if named else "", text[:_QUOTED])
 
 
-def _without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
+def without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
     """Return a copy whose constants that are too large for shapes are inputs."""
     graph = onnx.GraphProto(name=model.graph.name)
     graph.node.extend(model.graph.node)

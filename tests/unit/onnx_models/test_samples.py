@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+import wave
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from tests.support.input_models import FLOAT, INT64, model
+from tests.support.repository import ROOT
 from trtforensics.errors import SourceError
 from trtforensics.onnx_models.samples import read_samples, run_script, write_feeds, write_golden, write_npz
 
@@ -176,3 +179,26 @@ def test_polygraphy_reads_inputs_and_outputs(tmp_path: Path) -> None:
     write_golden(VALUES, tmp_path / "outputs.json")
     ((_, (run,)),) = results.load(str(tmp_path / "outputs.json")).items()
     assert {name: array.tolist() for name, array in run.items()} == {n: v.tolist() for n, v in VALUES.items()}
+
+
+@pytest.mark.parametrize(("number", "shape"), [(0, (1, 3, 224, 224)), (1, (1, 16000))])
+def test_the_scripts_for_images_and_audio_give_samples(
+    number: int, shape: tuple[int, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    image = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
+    for folder in ("images", "audio"):
+        (tmp_path / folder).mkdir()
+    image.new("RGB", (30, 20), (255, 0, 0)).save(tmp_path / "images" / "red.png")
+    with wave.open(str(tmp_path / "audio" / "two.wav"), "wb") as file:
+        file.setnchannels(2)
+        file.setsampwidth(2)
+        file.setframerate(16000)
+        file.writeframes(np.full(2 * 20000, 16384, "<i2").tobytes())
+    page = (ROOT / "docs" / "how-to" / "samples.md").read_text(encoding="utf-8")
+    scope: dict[str, Any] = {}
+    monkeypatch.chdir(tmp_path)
+    exec(re.findall(r"```python\n(.*?)```", page, re.DOTALL)[number], scope)  # noqa: S102 - the page's own script
+    (sample,) = scope["load_data"]()
+    ((_, values),) = sample.items()
+    assert (values.shape, values.dtype) == (shape, np.float32)
+    assert values.flat[0] == pytest.approx((1 - 0.485) / 0.229 if number == 0 else 0.5)

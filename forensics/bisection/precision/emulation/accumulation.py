@@ -25,7 +25,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from trtforensics.onnx_models.graphs import STANDARD, copied, integer, operator_set
 from trtforensics.onnx_models.rewriting import GraphRewriter, NodeWriter, Scope
-from trtforensics.onnx_models.shapes import inferred, sizes_by_tensor
+from trtforensics.onnx_models.shapes import sizes_by_tensor, without_weights
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -223,7 +223,7 @@ def reordered(model: onnx.ModelProto) -> onnx.ModelProto:
     The results are the same but for rounding. What multiplies tensors of no known rank stays as it is.
     """
     turned = copied(model)
-    _Turning(sizes_by_tensor(inferred(model, {}, strict=False)[0])).rewrite(turned.graph)
+    _Turning(sizes_by_tensor(onnx.shape_inference.infer_shapes(without_weights(model)))).rewrite(turned.graph)
     return turned
 
 

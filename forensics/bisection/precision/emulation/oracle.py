@@ -196,9 +196,8 @@ class Oracle:
         sizes = sizes_by_tensor(inferred(model, shapes, strict=False)[0]) if names else {}
         begin, total = 0, 0
         for place, name in enumerate(names):
-            known = [size for size in sizes.get(name, (None,)) if size is not None]
-            whole = len(known) == len(sizes.get(name, (None,)))
-            size = _FP32_BYTES * prod(known) * len(self.samples) if whole else BYTES_A_RUN // TENSORS_A_RUN
+            known = [size or 0 for size in sizes.get(name, (None,))]
+            size = _FP32_BYTES * prod(known) * len(self.samples) if all(known) else BYTES_A_RUN // TENSORS_A_RUN
             if place > begin and total + size > BYTES_A_RUN:
                 yield names[begin:place]
                 begin, total = place, 0

@@ -37,7 +37,7 @@ from trtforensics.model.data_types import Accumulator
 from trtforensics.onnx_models.graphs import STANDARD, copied, operator_set
 from trtforensics.onnx_models.reading import unique_node_names
 from trtforensics.onnx_models.rewriting import GraphRewriter, NodeWriter, Scope
-from trtforensics.onnx_models.shapes import element_types, inferred, sizes_by_tensor
+from trtforensics.onnx_models.shapes import element_types, sizes_by_tensor, without_weights
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -68,7 +68,7 @@ def emulate(
     16-bit products sum in ``accumulator``, those of the nodes ``wide_sums`` in FP32.
     """
     twin = copied(model)
-    light, _ = inferred(model, {}, strict=False)
+    light = onnx.shape_inference.infer_shapes(without_weights(model))
     types = element_types(light)
     if any(kind in _HALVES for kind in types.values()):
         shapes = sizes_by_tensor(light) if accumulator is Accumulator.FP16 else {}
