@@ -271,11 +271,11 @@ def _besides(answer: PrecisionAnswer) -> list[str]:
         return []
     more = len(safe.nodes) - len(minimal.nodes)
     besides = " besides," if minimal.nodes else ""
-    of = "" if minimal.nodes else f" of {answer.search.items}"
+    count = counted(more, "node") if minimal.nodes else f"{more} of {counted(answer.search.items, 'node')}"
     kept = set(minimal.nodes)
     shown = [each for each in answer.reasons if not kept.intersection(each.nodes)]
     reasons = [f"  {listed(each.nodes, _FEW, _MORE)}: {each.tensor} {each.why}{_where(each.samples)}" for each in shown]
-    title = f"Must stay FP32{besides} so that no value is lost inside ({more}{of} nodes):"
+    title = f"Must stay FP32{besides} so that no value is lost inside ({count}):"
     return [title, *head_lines(reasons, _SHOWN, "more reasons in result.json")]
 
 
@@ -314,7 +314,7 @@ def _losses(answer: PrecisionAnswer) -> list[str]:
     if answer.inside and minimal.verdict == Verdict.GOOD.value:
         fewer = f"Fewer nodes also pass these samples: {listed(minimal.nodes, _FEW, _MORE)}" if minimal.nodes else ""
         lines += [
-            f"{fewer or 'The model as it is also passes these samples'}, and loses values inside:",
+            f"{fewer or 'The model as it is also passes these samples'}, but values are lost inside:",
             *_lost("overflows or becomes NaN", [each for each in answer.inside if each.lost]),
             *_lost("is flushed to zero in a part that counts", [each for each in answer.inside if not each.lost]),
             "  Layers that these feed may be dead: with other inputs the output can show it.",

@@ -200,19 +200,15 @@ def cost_of(oracle: Oracle) -> QuantizationCost | None:
 
 def _uses(oracle: Oracle, pairs: tuple[QuantizedPair, ...]) -> dict[str, RangeUse]:
     """Return how the scales suit the values of the model without pairs, where they are constants of integer types."""
-    constants = oracle.caster.survey.constants
-    grids = {pair: grid for pair in pairs if (grid := _grid(oracle.caster.survey, pair)) is not None}
+    survey, uses = oracle.caster.survey, {}
+    grids = {pair: grid for pair in pairs if (grid := _grid(survey, pair)) is not None}
     off = {QUANTIZED: np.zeros(len(pairs), np.bool_)}
-    computed = oracle.caster.survey.producers
-    made = dict.fromkeys(each.tensor for each in grids if each.tensor in computed or each.tensor not in constants)
-    values = dict(oracle.values_of(made, switched(oracle.caster, pairs), off))
-    axes = {pair.name: _channel_axis(oracle.caster.survey, pair.results) for pair in grids}
-    return {
-        pair.name: use_of(
-            values.get(pair.tensor) or [numpy_helper.to_array(constants[pair.tensor])], grid, axes[pair.name]
-        )
-        for pair, grid in grids.items()
-    }
+    made = {pair.tensor for pair in grids if pair.tensor in survey.producers or pair.tensor not in survey.constants}
+    values = dict(oracle.values_of(sorted(made), switched(oracle.caster, pairs), off))
+    for pair, grid in grids.items():
+        arrays = values.get(pair.tensor) or [numpy_helper.to_array(survey.constants[pair.tensor])]
+        uses[pair.name] = use_of(arrays, grid, _channel_axis(survey, pair.results))
+    return uses
 
 
 def _grid(survey: Survey, pair: QuantizedPair) -> Grid | None:
