@@ -272,7 +272,7 @@ def inferred(
 
 def forbidden(model: onnx.ModelProto) -> ShapeFault | None:
     """Return the first thing that ONNX's rules forbid and ``inferred`` lets pass: types, mostly; TensorRT may not."""
-    light = _without_weights(model)
+    light = without_weights(model)
     _forget(light.graph.output)
     for node in light.graph.node:
         node.name = node.name or next(filter(None, node.output), "")
