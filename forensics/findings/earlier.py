@@ -31,7 +31,6 @@ class EarlierBuilds:
         self._known: set[int] = set()  # builds by the hash of all of their names
         self._sizes: list[int] = []  # how many names each build has
         self._places: dict[int, list[int]] = {}  # the first builds that have a name, by its hash
-        self._firsts: dict[int, int] = {}  # the first build of the same model, by the hash of all names
 
     def baseline(self, build: Build) -> tuple[LoggedBuild, QuotedLog] | None:
         """Return the first build of an earlier log that is of the same model, with its log; None where there is none.
@@ -39,12 +38,9 @@ class EarlierBuilds:
         Raises:
             SourceError: its log cannot be read again.
         """
-        names = _names(build)
-        key = hash(names)
-        first = self._firsts[key] if key in self._firsts else self._first(names)
+        first = self._first(_names(build))
         if first is None:
             return None
-        self._firsts[key] = first
         number, index = self._builds[first]
         read = self._logs.pop(number, None)
         if read is None:

@@ -482,6 +482,10 @@ EXCERPTS = {
         "| unable to autofill for 'net', either all model tensor configuration should specify their dims or none.",
         "| autofilled 'net'",
     ),
+    "TF466": (
+        "| W tensorrt.cc:1044] The specified dimensions in model config for net hints that batching is unavailable",
+        "| The specified dimensions in model config for net are read",
+    ),
     "TF433": (
         "| unable to autofill for 'net', configuration specified invalid profile 3 .",
         "| configuration specified profile 3 for 'net'",
