@@ -228,7 +228,10 @@ def not_shown(case: Case) -> Iterator[Observation]:
         return  # no log was given: the engine's own files describe it
     run = case.log.run_of(build)
     ended = known.verdict or (run is not None and bool(run.outcome.reached) and run.outcome.survived is None)
-    missing = [] if ended or failed or loads else ["how the build ended"]
+    builds = (
+        run is None or not run.phases or any(phase.name in {PhaseName.IMPORT, PhaseName.BUILD} for phase in run.phases)
+    )
+    missing = [] if ended or failed or loads or not builds else ["how the build ended"]
     shown = known.engine_layers or build.layer_names or case.notes("names_only", "names_only_inspected")  # TF704
     missing += [] if shown or failed else ["the engine's layers"]
     prints_tactics = not case.ran("11")  # Myelin compiles everything there, and in TensorRT-RTX
@@ -240,7 +243,7 @@ def not_shown(case: Case) -> Iterator[Observation]:
             f"The log does not show {listed(missing)}",
             (first,),
             cause=not_shown.variants["loaded"][0] if loads else "",
-            severity=Severity.NOTE if ended or loads or known.engine_layers or told else Severity.WARNING,
+            severity=Severity.NOTE if ended or loads or known.engine_layers or told or not builds else Severity.WARNING,
             steps=(_whole_log(case, loads=loads, ended=ended),),
             same_as="coverage",
         )

@@ -121,6 +121,8 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
         ["case 3, build time:  13701.181 ms", "Build TRT engine elapsed time: 0:00:03.345", "Time taken to build: 2 s"],
         ["build time unknown"],
     ),
+    "own_end_passed": (["Passed", "  Passed!"], ["Passed 3 of 4", "It Passed"]),
+    "own_end_upper": (["PASSED", "* PASSED *"], ["PASSED 3 of 4", "It PASSED"]),
     "ort_fallback": (
         ["Falling back to ['CUDAExecutionProvider', 'CPUExecutionProvider'] and retrying."],
         ["Falling back"],
