@@ -18,17 +18,8 @@ TYPE_WORDS = {"fp32": "Float", "fp16": "Half", "bf16": "BFloat16", "int8": "Int8
 REDUCED = {"FP16": "Half", "BF16": "BFloat16", "INT8": "Int8", "FP8": "FP8", "INT4": "Int4"}
 """The reduced types that build options name, and how the engine's dump spells them."""
 
-WEAK_FLAGS = (
-    "--fp16",
-    "--bf16",
-    "--int8",
-    "--fp8",
-    "--int4",
-    "--best",
-    "--layerPrecisions",
-    "--layerOutputTypes",
-    "--precisionConstraints",
-)
+_OF_LAYERS = ("--layerPrecisions", "--layerOutputTypes", "--precisionConstraints")
+WEAK_FLAGS = ("--fp16", "--bf16", "--int8", "--fp8", "--int4", "--best", *_OF_LAYERS)
 """Flags that trtexec refuses together with --stronglyTyped, and that TensorRT 11 no longer has."""
 
 _ENTRY = re.compile(r"(.+):([a-z0-9+]+)")

@@ -29,17 +29,8 @@ if TYPE_CHECKING:
     Row = tuple[str, str]
     """A label and its text; further rows of the same label leave the label empty."""
 
-_OPTIONS = (
-    ("model", "Model"),
-    ("build", "Precision"),
-    ("build", "LayerPrecisions"),
-    ("build", "Memory Pools"),
-    ("build", "Workspace"),
-    ("build", "BuilderOptimizationLevel"),
-    ("build", "Tactic sources"),
-    ("build", "timingCacheFile"),
-    ("build", "Sparsity"),
-)
+_OF_BUILD = ("Precision", "LayerPrecisions", "Memory Pools", "Workspace", "BuilderOptimizationLevel", "Tactic sources")
+_OPTIONS = (("model", "Model"), *(("build", name) for name in (*_OF_BUILD, "timingCacheFile", "Sparsity")))
 _SILENT = {"", "Disabled", "-1", "Using default tactic sources"}
 """Values that mean the default and are not shown."""
 

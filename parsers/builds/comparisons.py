@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from trtforensics.knowledge.table import rows
 from trtforensics.model.run import ComparedOutput, RunnerComparison
 
 if TYPE_CHECKING:
@@ -15,17 +16,7 @@ if TYPE_CHECKING:
     from trtforensics.model.span import SourceSpan
     from trtforensics.parsers.builds.views import LinesView, Spans
 
-_ROWS = {
-    "poly_comparison": ("left", "right"),
-    "poly_summary": ("left", "right", "percent"),
-    "poly_compared": ("tensor", "text", "dtype"),
-    "poly_stats": ("runner", "min_value", "max_value"),
-    "poly_tolerance": ("text",),
-    "poly_difference": ("basis", "mean_error", "max_error"),
-    "poly_checked": ("verdict", "text"),
-    "poly_validating": ("runner", "tensor"),
-    "poly_nonfinite": ("what",),
-}
+_ROWS = {row["kind"]: row["fields"].split() for row in rows("comparison_rows", "trtforensics.parsers.builds")}
 _TOLERANCE = re.compile(r"abs=([-+.0-9e]+), rel=([-+.0-9e]+)")
 _OF_OUTPUT = re.compile(
     r"(?:Output: .+ is valid|Errors detected in output: |(?:Output: '.+' \| )?Difference (?:is within|exceeds) )"
@@ -59,9 +50,9 @@ def comparisons(view: LinesView, spans: Spans, nodes: Sequence[OnnxNode]) -> tup
 
 
 def _readings(view: LinesView, spans: Spans) -> Iterator[_Reading]:
-    rows = [(line, kind, values) for kind, names in _ROWS.items() for line, *values in view.each(kind, *names)]
+    read = [(line, kind, values) for kind, names in _ROWS.items() for line, *values in view.each(kind, *names)]
     reading: _Reading | None = None
-    for line, kind, values in sorted(rows, key=lambda row: row[0]):
+    for line, kind, values in sorted(read, key=lambda row: row[0]):
         starts = kind == "poly_comparison" or (kind == "poly_validating" and (reading is None or bool(reading.right)))
         if reading is None or starts:
             if reading is not None:
