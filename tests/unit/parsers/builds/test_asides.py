@@ -185,7 +185,10 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
     ),
     "own_rate_said": (["Images processed per second= 1598", "images per second: 12.5"], ["per second: 3"]),
     "saved_file": (["[TRT-LLM] [I] Serializing engine to a/rank0.engine..."], ["Serializing engine"]),
-    "said_error": (["ERROR: ../nvdsinfer/a.cpp:58 Cannot", "12 0x3 ERROR nvinfer x", "[ERROR] x"], ["ERRORS: 3"]),
+    "said_error": (
+        ["ERROR: ../nvdsinfer/a.cpp:58 Cannot", "12 0x3 ERROR nvinfer x", "[ERROR] x", "[a.cu:5]: Failed to run"],
+        ["ERRORS: 3"],
+    ),
     "own_accuracy": (["accuracy=76.064%", "Accuracy: 0.761", "Top-1 accuracy: 76 %"], ["accuracy: 12", "accuracy 1%"]),
     "own_map": (["    all    128    929   0.651   0.55   0.619   0.445"], ["    person   61    254   0.8 0.6 0.7 0.5"]),
     "mlperf_setting": (
@@ -217,7 +220,10 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
         ["Linked TensorRT version: 8.2.3"],
     ),
     "of_mlperf": (["Running harness for bert benchmark", "./build/bin/harness_bert --x"], ["a harness"]),
-    "of_triton": (["exec tritonserver", "I01 model_lifecycle.cc:46] loading"], ["triton kernel"]),
+    "of_triton": (
+        ["exec tritonserver", "I01 model_lifecycle.cc:46] loading"],
+        ["triton kernel", "libtritonserver.so: cannot open"],
+    ),
     "of_deepstream": (["NvDsInferContext[UID 1]", "deepstream-app -c a.txt"], ["a deep stream"]),
     "of_tensorrt_llm": (["[TRT-LLM] [I] a", "trtllm-build --x"], ["TensorRT LLM"]),
     "of_torch_tensorrt": (["torch_tensorrt.compile(m)", "site-packages/torch_tensorrt/_compile.py"], ["torch2trt"]),

@@ -508,6 +508,23 @@ STATED = {
         ],
         "PASSED · TensorRT-LLM 0.17.0 · 144 tokens/s · stated: latency in ms 3562",
     ),
+    "checks of a reduction": (
+        [
+            "[I] RUNNING | Command: polygraphy debug reduce m.onnx --check polygraphy run --trt",
+            "[I]     RUNNING | Iteration 1 | Approximately 2 iteration(s) remaining",
+            "        [I] RUNNING | Command: polygraphy run --trt",
+            "        [E] FAILED | Runtime: 0.033s | Command: polygraphy run --trt",
+            "[E]     ========== CAPTURED STDERR ==========",
+            "[E]     FAILED | Iteration 1 | Duration 0.14s",
+            "[I] PASSED | Runtime: 1.946s | Command: polygraphy debug reduce m.onnx --check polygraphy run --trt",
+        ],
+        "PASSED · Polygraphy · 2 builds",
+    ),
+    "another provider": (
+        ["[ONNXRuntimeError] : 1 : FAIL", "Falling back to ['CUDAExecutionProvider', 'CPUExecutionProvider'] and"],
+        "ENDED WITHOUT A VERDICT · ONNX Runtime · falls back to CUDA",
+    ),
+    "a verdict of a script": (["TensorRT: Building TRT engine: a", "Passed"], "PASSED"),
     "an error at the end": (
         ["gstnvinfer.cpp:679:gst_nvinfer_logger: a", "ERROR: ../nvdsinfer/nvdsinfer_model_builder.cpp:563 failed"],
         "FAILED (line 2) · DeepStream",
