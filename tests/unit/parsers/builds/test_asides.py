@@ -220,10 +220,8 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
         ["Linked TensorRT version: 8.2.3"],
     ),
     "of_mlperf": (["Running harness for bert benchmark", "./build/bin/harness_bert --x"], ["a harness"]),
-    "of_triton": (
-        ["exec tritonserver", "I01 model_lifecycle.cc:46] loading"],
-        ["triton kernel", "libtritonserver.so: cannot open"],
-    ),
+    "of_triton": (["I01 model_lifecycle.cc:46] loading"], ["triton kernel"]),
+    "of_triton_server": (["exec tritonserver"], ["triton server", "libtritonserver.so: cannot open"]),
     "of_deepstream": (["NvDsInferContext[UID 1]", "deepstream-app -c a.txt"], ["a deep stream"]),
     "of_tensorrt_llm": (["[TRT-LLM] [I] a", "trtllm-build --x"], ["TensorRT LLM"]),
     "of_torch_tensorrt": (["torch_tensorrt.compile(m)", "site-packages/torch_tensorrt/_compile.py"], ["torch2trt"]),
