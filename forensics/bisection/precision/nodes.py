@@ -75,7 +75,7 @@ class PrecisionLever(Lever):
     ``converted`` is a model in 16 bits that the caller has judged besides. ``held`` has the samples that are held out.
     ``samples_are`` and ``notes`` are what the answer says of both. ``needs_files`` has every probe's models
     written, for a check command. Probes are built only while ``builds`` is set, which the caller may change during a
-    run.
+    run. ``look`` gets the verdict on the probe with every node in 16 bits.
     """
 
     mode = "precision"
@@ -100,6 +100,7 @@ class PrecisionLever(Lever):
         self.held: Oracle | None = None
         self.samples_are = counted(len(oracle.samples), "sample")
         self.converted: ConvertedModel | None = None
+        self.look: Callable[[Verdict, str], None] | None = None
         self.notes = list(caster.prepared.notes)
         self.needs_files = False
         self.builds = False
@@ -179,19 +180,16 @@ class PrecisionLever(Lever):
     def score(self, folder: Path) -> tuple[Verdict, str]:
         """Run a prepared probe's twin, store its scores, and judge it."""
         keep = self._keeps[str(folder)]
-        verdict, why = self.judged_with(keep)
-        if keep in self._scores:
-            write_scores(folder, self._scores[keep], self.basis)
-        return verdict, why
-
-    def judged_with(self, keep: frozenset[str]) -> tuple[Verdict, str]:
-        """Run the twin in which some nodes stay FP32, unless it has run, and judge it."""
         try:
             if keep not in self._scores:
                 self._scores[keep] = self.oracle.score_mixture(keep)
         except RunError as error:
             return Verdict.UNRESOLVED, error.what
-        return self._judged(self._scores[keep])
+        write_scores(folder, self._scores[keep], self.basis)
+        verdict, why = self._judged(self._scores[keep])
+        if self.look is not None and keep == self.keep_of(range(len(self.nodes))):
+            self.look(verdict, why)
+        return verdict, why
 
     def _judged(self, scores: Scores) -> tuple[Verdict, str]:
         judgement = self.judge.judge(scores)

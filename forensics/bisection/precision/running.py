@@ -136,8 +136,8 @@ def search(
     ranges = tensor_ranges(lever.oracle)
     lever.notes += mask_notes(ranges.masked, ranges.empty_rows, lever.narrow)
     items = items_of(lever.caster, ranges.by_tensor)
-    if tell is not None and options.check is None:
-        tell(_first_look(lever, ranges.by_tensor))
+    if tell is not None:
+        lever.look = lambda verdict, why: tell(_first_look(lever, ranges.by_tensor, verdict, why))
     every = lever.builds = builds == "every"
     plan = _plan(lever, items, ranges.masked, options, builds=builds == "certificate")
     begun = time.monotonic()
@@ -150,11 +150,10 @@ def search(
     return conclusion.write(search_answer)
 
 
-def _first_look(lever: PrecisionLever, largest: Mapping[str, float]) -> str:
+def _first_look(lever: PrecisionLever, largest: Mapping[str, float], verdict: Verdict, why: str) -> str:
     """Say whether the outputs pass with every node in 16 bits, and how many tensors leave their range in FP32."""
     end = lever.caster.storage.largest
-    verdict, why = lever.judged_with(lever.keep_of(range(len(lever.nodes))))
-    outputs = {Verdict.GOOD: "pass", Verdict.BAD: "fail"}.get(verdict, "are not known")
+    outputs = "pass" if verdict is Verdict.GOOD else "fail"
     beyond = sum(value > end for value in largest.values())
     name = max(largest, key=lambda each: largest[each], default="")
     reach = f" ({name} reaches {largest[name]:.3g})" if name else ""

@@ -8,7 +8,6 @@ is smaller, noise decides, and the row is counted apart.
 from __future__ import annotations
 
 import re
-import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -32,11 +31,7 @@ from trtforensics.bisection.precision.emulation.judging import (
     tolerance_of,
 )
 from trtforensics.bisection.precision.emulation.twin import (
-    SWITCHES,
-    can_mix,
     emulate,
-    mixture_of,
-    switches,
     without_range_limits,
 )
 from trtforensics.errors import ForensicsError, SourceError, UsageError
@@ -62,7 +57,6 @@ _UNREGISTERED = re.compile(r"([\w.]+):(\w+)\(-?\d+\) is not a registered functio
 
 _NOTHING: Sample = {}
 _FP32_BYTES = 4
-_TWINS_FIRST = 2
 BYTES_A_RUN = 512 << 20
 """Bytes of the tensors that one run returns on all samples, so that their memory stays bounded."""
 TENSORS_A_RUN = 128
@@ -98,9 +92,6 @@ class Oracle:
     masked_values: Mapping[str, int] = field(init=False)
     peaks: Mapping[str, float] = field(init=False)
     _floor: Scores | None = field(init=False, default=None)
-    _mixture: ModelSession | None = field(init=False, default=None)
-    _asked: int = field(init=False, default=0)
-    _opening: threading.Lock = field(init=False, default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
         self.reference = self.known or self.outputs_of(emulate(self.caster.prepared.proto))
@@ -152,18 +143,8 @@ class Oracle:
         return self.compared(self._each(self._session(twin), {}))
 
     def score_mixture(self, keep: Collection[str]) -> Scores:
-        """Score the twin of the typed model in which some nodes stay FP32; several threads may.
-
-        The first few have sessions of their own: most models pass, and a mixture is slow to open and to run.
-        """
-        with self._opening:
-            self._asked += 1
-            if self._mixture is None and self._asked > _TWINS_FIRST and can_mix(self.caster):
-                self._mixture = self._session(mixture_of(self.caster, self.accumulator))
-            mixture = self._mixture
-        if mixture is None:
-            return self.score(self.twin_of(self.caster.cast(keep)))
-        return self.compared(self._each(mixture, {SWITCHES: switches(self.caster, keep)}))
+        """Score the twin of the typed model in which some nodes stay FP32; several threads may."""
+        return self.score(self.twin_of(self.caster.cast(keep)))
 
     def twin_of(self, typed: onnx.ModelProto, wide_sums: Collection[str] = ()) -> onnx.ModelProto:
         """Return the twin of a typed model of the caster; the nodes ``wide_sums`` sum in FP32 in any case."""

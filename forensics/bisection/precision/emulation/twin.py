@@ -10,15 +10,10 @@ Where a value is NaN, operators that compare follow the GPU: Max, Min, Clip, Rel
 and TopK and ArgMax take it for the largest value (PyTorch's CUDA kernels; ONNX Runtime drops some, by their place).
 Comparisons with NaN are false in both, and Where hands on what it selects.
 
-Two other forms are of the FP32 model, for all candidates at once. The rounding floor is what 16 bits of storage cost if
+The rounding floor is of the FP32 model, for all candidates at once: what 16 bits of storage cost if
 their exponent had no limits. The operands and results of every candidate are rounded to the type's digits in FP32, by
 Veltkamp's splitting (``c = x * (2**s + 1); c - (c - x)``), so that rounding shows and overflow does not. Where products
 sum in FP16, the partial sums are rounded likewise.
-
-The mixture has an input that says which nodes are in 16 bits, so that a probe costs a run and no session. Each slot of
-a candidate that may be 16 bits wide reads ``Where(in 16 bits, rounded, exact)``, and each of its results is stored
-likewise. ``Where`` only selects, so that the values are those of the twin of the typed model, bit for bit. A node that
-only moves data needs no switch: values that are rounded once stay as they are.
 """
 
 from __future__ import annotations
@@ -41,8 +36,6 @@ from trtforensics.onnx_models.shapes import element_types, sizes_by_tensor, with
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
-
-    import numpy.typing as npt
 
     from trtforensics.bisection.precision.casting.caster import Caster
     from trtforensics.onnx_models.shapes import Sizes
@@ -176,39 +169,12 @@ _FP32_DIGITS = 24
 _FIRST_WITH_BROADCAST_MAX = 8
 """Before this operator set, Max and Min take operands of one shape only, but Clip has its limits as attributes."""
 
-SWITCHES = "__in_16_bits"
-"""The name of the mixture's input: one boolean for each node that computes."""
-_FIRST_WITH_WHERE = 9
-_LARGEST_MODEL = 1_000_000_000
-"""Bytes of a model: its mixture has the constants in both types and must be one message of less than 2 GiB."""
-
 
 def without_range_limits(caster: Caster, accumulator: Accumulator = Accumulator.FP32) -> onnx.ModelProto:
     """Return the model with every candidate rounded, nothing clamped; products sum in ``accumulator``."""
     model = copied(caster.prepared.proto)
     _Rounding(caster, accumulator).rewrite(model.graph)
     return model
-
-
-def can_mix(caster: Caster) -> bool:
-    """Whether a model has a mixture: its operator set knows ``Where``, and both forms of it fit into one message."""
-    proto = caster.prepared.proto
-    return operator_set(proto) >= _FIRST_WITH_WHERE and proto.ByteSize() < _LARGEST_MODEL
-
-
-def mixture_of(caster: Caster, accumulator: Accumulator = Accumulator.FP32) -> onnx.ModelProto:
-    """Return the twin of all typed models of a caster, with one more input: :data:`SWITCHES`.
-
-    16-bit products sum in ``accumulator``.
-    """
-    model = copied(caster.prepared.proto)
-    _Mixing(caster, accumulator).rewrite(model.graph)
-    return emulate(model)
-
-
-def switches(caster: Caster, keep: Collection[str]) -> npt.NDArray[np.bool_]:
-    """Return the value of the input for the mixture in which some nodes stay FP32; shape: (nodes that compute,)."""
-    return np.asarray([name not in keep for name, node in caster.candidates.items() if node.moves is None], np.bool_)
 
 
 def add_switches(graph: onnx.GraphProto, name: str, count: int) -> list[str]:
@@ -222,20 +188,21 @@ def add_switches(graph: onnx.GraphProto, name: str, count: int) -> list[str]:
     return tensors
 
 
-class _Storing(GraphRewriter):
-    """Has candidates read and write what 16 bits keep of a tensor, where they have switches as these say."""
+class _Rounding(GraphRewriter):
+    """Has candidates read and write the digits that the type keeps of a tensor, by Veltkamp's splitting."""
 
     def __init__(self, caster: Caster, accumulator: Accumulator) -> None:
         super().__init__()
-        self._shapes = sizes_by_tensor(caster.prepared.proto) if accumulator is Accumulator.FP16 else {}
         self._caster = caster
-        self._candidates = caster.candidates
-        self._stored: Collection[str] = ()
-        self._switch_of: dict[str, str] = {}
+        self._shapes = sizes_by_tensor(caster.prepared.proto) if accumulator is Accumulator.FP16 else {}
+        self._broadcasts = operator_set(caster.prepared.proto) >= _FIRST_WITH_BROADCAST_MAX
+        self._stored = {
+            caster.survey.nodes[name].output[slot] for name, node in caster.candidates.items() for slot in node.outputs
+        }
 
     def node(self, node: onnx.NodeProto, scope: Scope) -> None:
         """Store the operands of a candidate, as far as no candidate has stored them, and its results."""
-        graph, candidate, mark = scope.graph, self._candidates.get(node.name), f"__stored_{scope.number}"
+        graph, candidate, mark = scope.graph, self._caster.candidates.get(node.name), f"__stored_{scope.number}"
         if candidate is None:
             graph.node.append(node)
             return
@@ -248,43 +215,16 @@ class _Storing(GraphRewriter):
                 scope.copies.add(stored)
                 self._store_operand(tensor, stored, graph)
             node.input[slot] = stored
-            if self._switch_of:
-                node.input[slot] = f"{node.name}{mark}_in_{slot}"
-                self._choose(node, stored, tensor, node.input[slot], graph)
         results = [node.output[slot] for slot in candidate.outputs]
         for slot in candidate.outputs:
             node.output[slot] += f"{mark}_exact"
         graph.node.append(node)
         for result in results:
-            exact = sums = f"{result}{mark}_exact"
+            sums = f"{result}{mark}_exact"
             if product is not None:
                 sums = f"{result}{mark}_summed"
                 graph.node.extend(accumulated(node, product, sums, self._storing))
-            stored = f"{result}{mark}_result" if self._switch_of else result
-            graph.node.extend(self._storing(sums, stored))
-            if self._switch_of:
-                self._choose(node, stored, exact, result, graph)
-
-    def _choose(self, node: onnx.NodeProto, stored: str, exact: str, target: str, graph: onnx.GraphProto) -> None:
-        inputs = [self._switch_of[node.name], stored, exact]
-        graph.node.append(helper.make_node("Where", inputs, [target], name=target))
-
-    def _store_operand(self, source: str, target: str, graph: onnx.GraphProto) -> None:
-        graph.node.extend(self._storing(source, target))
-
-    def _storing(self, source: str, target: str) -> list[onnx.NodeProto]:
-        raise NotImplementedError
-
-
-class _Rounding(_Storing):
-    """Keeps the digits of the type, by Veltkamp's splitting."""
-
-    def __init__(self, caster: Caster, accumulator: Accumulator) -> None:
-        super().__init__(caster, accumulator)
-        self._broadcasts = operator_set(caster.prepared.proto) >= _FIRST_WITH_BROADCAST_MAX
-        self._stored = {
-            caster.survey.nodes[name].output[slot] for name, node in caster.candidates.items() for slot in node.outputs
-        }
+            graph.node.extend(self._storing(sums, result))
 
     def begin(self, scope: Scope) -> None:
         """Add the constants that the nodes of every splitting read."""
@@ -300,7 +240,7 @@ class _Rounding(_Storing):
             exact = numpy_helper.to_array(caster.survey.constants[source])
             graph.initializer.append(numpy_helper.from_array(rounded(exact, caster.storage), target))
         else:
-            super()._store_operand(source, target, graph)
+            graph.node.extend(self._storing(source, target))
 
     def _storing(self, source: str, target: str) -> list[onnx.NodeProto]:
         writer = NodeWriter(target)
@@ -312,29 +252,3 @@ class _Rounding(_Storing):
         writer.add("Sub", scaled, writer.add("Sub", scaled, limited))
         writer.nodes[-1].output[0] = target
         return writer.nodes
-
-
-class _Mixing(_Storing):
-    """Stores in 16 bits what a switch of each node that computes says; a constant as the caster stores it."""
-
-    def __init__(self, caster: Caster, accumulator: Accumulator) -> None:
-        super().__init__(caster, accumulator)
-        self._candidates = {name: node for name, node in caster.candidates.items() if node.moves is None}
-
-    def begin(self, scope: Scope) -> None:
-        """Add the input of the model, and take the switch of each node from it."""
-        if not scope.number:
-            tensors = add_switches(scope.graph, SWITCHES, len(self._candidates))
-            self._switch_of = dict(zip(self._candidates, tensors, strict=True))
-
-    def _store_operand(self, source: str, target: str, graph: onnx.GraphProto) -> None:
-        constant = self._caster.constants.narrow.get(source)
-        if constant is None:
-            super()._store_operand(source, target, graph)
-            return
-        graph.initializer.add().CopyFrom(constant)
-        graph.initializer[-1].name = f"{target}__16"
-        _add_cast(graph, f"{target}__16", target, TensorProto.FLOAT)
-
-    def _storing(self, source: str, target: str) -> list[onnx.NodeProto]:
-        return store_and_read(source, target, self._caster.storage.elem_type)

@@ -1,68 +1,38 @@
-"""One session for all mixtures gives the scores of the twin of each typed model."""
+"""Scores of mixtures, by the twin of each typed model."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 import onnx
 import pytest
 
 from tests.integration import precision_nets as nets
 from tests.support.zoo.net import Net
 from trtforensics.bisection.precision.casting.caster import Caster
-from trtforensics.bisection.precision.casting.storage import BF16, FP16
+from trtforensics.bisection.precision.casting.storage import FP16
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
-from trtforensics.bisection.precision.emulation.twin import can_mix, emulate
+from trtforensics.bisection.precision.emulation.twin import emulate
 from trtforensics.model.data_types import Accumulator
 from trtforensics.onnx_models.drawing import random_samples
 from trtforensics.onnx_models.reading import prepare
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
-    from trtforensics.bisection.precision.casting.storage import Storage
 
 pytest.importorskip("onnxruntime", reason="ONNX Runtime is not installed")
 
-MANY = 99
-"""Scores asked for, after which a mixture is worth its session."""
 
-MODELS: dict[str, Callable[[], onnx.ModelProto]] = {
-    "transformer": lambda: nets.transformer(2, ("/layers.1/ln2",)),
-    "residual": lambda: nets.residual(3, (1,)),
-    "either": nets.either,
-    "clamped": nets.clamped,
-}
-
-
-def oracle_of(
-    model: onnx.ModelProto, storage: Storage, folder: Path, accumulator: Accumulator = Accumulator.FP32
-) -> Oracle:
+def oracle_of(model: onnx.ModelProto, folder: Path, accumulator: Accumulator = Accumulator.FP32) -> Oracle:
     onnx.save(model, folder / "model.onnx")
     prepared = prepare(str(folder / "model.onnx"))
-    return Oracle(Caster(prepared, storage), random_samples(prepared.proto, {}, 3), accumulator=accumulator)
+    return Oracle(Caster(prepared, FP16), random_samples(prepared.proto, {}, 3), accumulator=accumulator)
 
 
-@pytest.mark.parametrize("storage", [FP16, BF16], ids=["fp16", "bf16"])
-@pytest.mark.parametrize("name", MODELS)
-def test_a_mixture_scores_as_its_typed_model_does(name: str, storage: Storage, tmp_path: Path) -> None:
-    oracle = oracle_of(MODELS[name](), storage, tmp_path)
-    oracle._asked = MANY
+def test_a_mixture_sums_in_fp16(tmp_path: Path) -> None:
+    oracle = oracle_of(nets.transformer(2, ("/layers.1/ln2",)), tmp_path, Accumulator.FP16)
     caster = oracle.caster
-    assert can_mix(caster)
-    random = np.random.default_rng(7)
-    computing = [node for node, candidate in caster.candidates.items() if candidate.moves is None]
-    for share in (0.0, 0.1, 0.5, 0.9, 1.0):
-        keep = caster.kept([node for node in computing if random.random() < share])
-        assert oracle.score_mixture(keep) == oracle.score(emulate(caster.cast(keep)))
-
-
-def test_a_mixture_sums_in_fp16_as_its_typed_model_does(tmp_path: Path) -> None:
-    oracle = oracle_of(MODELS["transformer"](), FP16, tmp_path, Accumulator.FP16)
-    caster = oracle.caster
-    oracle._asked = MANY
     exact = [oracle.score(emulate(caster.cast(caster.kept(part)))) for part in ((), list(caster.candidates)[::2])]
     summed = [oracle.score_mixture(caster.kept(part)) for part in ((), list(caster.candidates)[::2])]
     assert summed != exact
@@ -72,23 +42,20 @@ def test_a_mixture_sums_in_fp16_as_its_typed_model_does(tmp_path: Path) -> None:
     assert oracle.score(oracle.twin_of(caster.cast(caster.kept(())), caster.candidates)) == exact[0]
 
 
-def test_the_first_scores_open_no_mixture_and_held_out_samples_have_their_own(tmp_path: Path) -> None:
-    oracle = oracle_of(nets.transformer(2, ()), FP16, tmp_path)
-    scores = [oracle.score_mixture(oracle.caster.kept(())) for _ in range(2)]
-    assert oracle._mixture is None
-    assert [oracle.score_mixture(oracle.caster.kept(()))] * 2 == scores
-    assert oracle._mixture is not None
+def test_twins_in_the_other_order_and_held_out_samples_have_one_reference_and_their_own(tmp_path: Path) -> None:
+    oracle = oracle_of(nets.transformer(2, ()), tmp_path)
+    score = oracle.score_mixture(oracle.caster.kept(()))
     turned = oracle.in_other_order()
     assert turned is not None
     assert turned.reference is oracle.reference
     other = turned.score_mixture(oracle.caster.kept(()))
-    assert other != scores[0]
-    assert other.outputs["y"][0] == pytest.approx(scores[0].outputs["y"][0], rel=0.5)
+    assert other != score
+    assert other.outputs["y"][0] == pytest.approx(score.outputs["y"][0], rel=0.5)
     assert oracle.on(oracle.samples[:1]).reference is not oracle.reference
 
 
 def test_a_run_returns_as_many_tensors_as_fit_into_its_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    oracle = oracle_of(MODELS["residual"](), FP16, tmp_path)
+    oracle = oracle_of(nets.residual(3, (1,)), tmp_path)
     names = [name for name, scope in oracle.caster.survey.scopes.items() if scope == 0]
     names = [
         name
@@ -111,8 +78,7 @@ def test_a_run_returns_as_many_tensors_as_fit_into_its_bytes(tmp_path: Path, mon
 def test_an_operator_set_without_a_selection_runs_the_typed_model(tmp_path: Path) -> None:
     net = Net(opset=8)
     up = net.node("Mul", "/up", ["x", net.tensor("k", 60000.0)])
-    oracle = oracle_of(net.model(net.node("Div", "/down", [up, "k"]), {"x": (4, 8)}, (4, 8)), FP16, tmp_path)
-    assert not can_mix(oracle.caster)
+    oracle = oracle_of(net.model(net.node("Div", "/down", [up, "k"]), {"x": (4, 8)}, (4, 8)), tmp_path)
     assert oracle.score_mixture(oracle.caster.candidates) == oracle.score(oracle.caster.prepared.proto)
 
 
@@ -120,7 +86,7 @@ def test_no_sample_is_run_once_every_output_has_lost_values(tmp_path: Path) -> N
     net = Net()
     up = net.node("Mul", "/up", ["x", net.tensor("k", 60000.0)])
     model = net.model(net.node("Div", "/down", [up, "k"]), {"x": (4, 8)}, (4, 8))
-    oracle = oracle_of(model, FP16, tmp_path)
+    oracle = oracle_of(model, tmp_path)
     oracle.samples = [oracle.samples[0], {}, {}]
     assert oracle.score_mixture(()).outputs == {"y": (None, None, None)}
     with pytest.raises(RunError):
