@@ -21,7 +21,7 @@ from trtforensics.onnx_models.graphs import declarations, initializers
 from trtforensics.onnx_models.streaming import references_as_inputs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -221,8 +221,8 @@ _INFERRED = 1 << 12
 """Bytes of a constant that inference of shapes may want to read; larger ones are no shapes."""
 _QUOTED = 300
 _OF_SHAPES = re.compile(
-    r"ShapeInferenceError(?!.*K input must).*(?:ncompatible|ismatch|dimension|[Ss]hape of|rank|incorrect|evenly"
-    r"|requested k|repeated|exactly|number of axes|xpected axis|'axis' must)"
+    r"ShapeInferenceError(?!.*(?:K input must|sum of)).*(?:ncompatible|ismatch|dimension|[Ss]hape of|rank|evenly"
+    r"|incorrect (?:number|length)|requested k|repeated|exactly|number of axes|xpected axis|'axis' must)"
 )
 
 _OF_NODE = re.compile(r"node name: (?P<node>.*?)\): (?:\[\w+\] )?(?P<why>(?!.*\(op_type:Constant\)).+)")
@@ -258,7 +258,8 @@ def inferred(
             value.CopyFrom(helper.make_tensor_value_info(value.name, element, list(shapes[value.name])))
     if strict:  # what is stated may be of other shapes, or wrong, and TensorRT does not look at it
         del light.graph.value_info[:]
-        _forget(light.graph.output)
+        for output in filter(_is_tensor, light.graph.output):
+            output.type.tensor_type.ClearField("shape")
     refused = None
     for data_prop in (True, False):  # what only the propagation of values refuses, it cannot broadcast
         try:
@@ -273,7 +274,9 @@ def inferred(
 def forbidden(model: onnx.ModelProto) -> ShapeFault | None:
     """Return the first thing that ONNX's rules forbid and ``inferred`` lets pass: types, mostly; TensorRT may not."""
     light = without_weights(model)
-    _forget(light.graph.output)
+    del light.graph.value_info[:]
+    for output in light.graph.output:
+        output.ClearField("type")
     for node in light.graph.node:
         node.name = node.name or next(filter(None, node.output), "")
     try:
@@ -287,10 +290,8 @@ def forbidden(model: onnx.ModelProto) -> ShapeFault | None:
     return None
 
 
-def _forget(outputs: Iterable[onnx.ValueInfoProto]) -> None:
-    for output in outputs:
-        if output.type.HasField("tensor_type"):
-            output.type.tensor_type.ClearField("shape")
+def _is_tensor(value: onnx.ValueInfoProto) -> bool:
+    return bool(value.type.HasField("tensor_type"))
 
 
 def _give(graph: onnx.GraphProto, known: Mapping[str, npt.NDArray[Any]]) -> None:

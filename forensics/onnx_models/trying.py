@@ -39,7 +39,8 @@ _NOT_ALONE = {"Constant", "If", "Loop", "Scan"}
 _PLACED = ("Gather", "Scatter")
 """How operators begin whose integers are places, from 0 on."""
 _REFUSED = re.compile(
-    r"while running .*?Status Message: (?:\S+\.(?:cc|h):\d+ (?:.* was false\. |.*\] |.*\)(?: const)? |\w+ ))?(.+)",
+    r"while running .*?Status Message: (?:(?:.* )?/\S+:\d+ (?:.* was false\. |.*\] |.*\)(?: const)? )"
+    r"|(?:.* )?\w+\.(?:cc|h):\d+ \w+ )?(.+)",
     re.DOTALL,
 )
 """A failure of a run, without place and function in ONNX Runtime's sources."""

@@ -92,8 +92,9 @@ def _against_onnx(case: Case) -> Iterator[Observation]:
 
 
 def _is_told(case: Case, node: CheckedNode) -> bool:
-    """Whether another rule tells of a node: what it lacks, what the release refuses, branches that differ."""
-    return node.op == "If" or bool(node.lacks(case.checked.opset)) or any(refusals(case, node))
+    """Whether another rule tells of a node: what it lacks, what the release refuses, branches, an index."""
+    told = node.op == "If" or bool(node.lacks(case.checked.opset) or _beyond(case.checked, node))
+    return told or any(refusals(case, node))
 
 
 def _outputs(case: Case) -> Iterator[Observation]:

@@ -53,16 +53,10 @@ def refused_type(case: Case) -> Iterator[Observation]:
     casts = [node for node in model.nodes if node.op == "Cast"]
     for node in casts:
         users.setdefault(node.casts_to, []).append(node.label)
-    images = [
-        node for node in model.nodes if node.op not in _OF_IMAGES and "UINT8" in map(model.type_of, node.proto.input)
-    ]
+    wide = {node: _of_bytes(case, node) for node in model.nodes if node.op not in _OF_IMAGES}
+    images = [node for node, names in wide.items() if names]
     if images:
-        bound = [
-            node
-            for node in images
-            if node.op not in _TAKEN_BY_RTX
-            and any(model.type_of(name) == "UINT8" and name not in model.constants for name in node.proto.input)
-        ]
+        bound = [node for node in images if node.op not in _TAKEN_BY_RTX and not wide[node] <= model.constants]
         lenient = case.version is not None and case.version.rtx and not bound
         severity, title = Severity.WARNING if lenient else None, "UINT8 is for inputs, outputs and Casts alone: {nodes}"
         yield of_nodes(case, images, title, severity=severity, same_as="images")
@@ -77,6 +71,14 @@ def refused_type(case: Case) -> Iterator[Observation]:
             continue
         nodes = [node for node in casts if node.label in names]
         yield of_nodes(case, nodes, f"{who} takes no {element}: {listed(names)}", same_as=element)
+
+
+def _of_bytes(case: Case, node: CheckedNode) -> set[str]:
+    """Return the inputs of UINT8; to the parser the result of a QuantizeLinear without a zero point is INT8."""
+    makers, signed = case.checked.makers, {"y_zero_point"}
+    names = {name for name in node.proto.input if case.checked.type_of(name) == "UINT8"}
+    quantised = {name for name in names if name in makers and makers[name].op == "QuantizeLinear"}
+    return names - {name for name in quantised if not case.checked.slots(makers[name], signed)}
 
 
 def _allowed(case: Case) -> Iterator[Observation]:
