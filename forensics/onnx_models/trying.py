@@ -39,11 +39,11 @@ _NOT_ALONE = {"Constant", "If", "Loop", "Scan"}
 _PLACED = ("Gather", "Scatter")
 """How operators begin whose integers are places, from 0 on."""
 _REFUSED = re.compile(
-    r"while running .*?Status Message: (?:(?:.* )?/\S+:\d+ (?:.* was false\. |.*\] |.*\)(?: const)? )"
-    r"|(?:.* )?\w+\.(?:cc|h):\d+ \w+ )?(.+)",
+    r"(?:while running .*?Status Message|during initialization): "
+    r"(?:(?:.* )?/\S+:\d+ (?:.* was false\. |.*\] |.*\)(?: const)? )|(?:.* )?\w+\.(?:cc|h):\d+ \w+ )?(.+)",
     re.DOTALL,
 )
-"""A failure of a run, without place and function in ONNX Runtime's sources."""
+"""A failure of a run, or of a node that is set up for it, without place and function in ONNX Runtime's sources."""
 _OWN_LIMITS = re.compile(r"only supports?\b|[Nn]ot (?:yet )?(?:supported|implemented)|nsupported|alloc")
 
 

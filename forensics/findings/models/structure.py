@@ -86,14 +86,16 @@ def _against_onnx(case: Case) -> Iterator[Observation]:
         trials[bound] = {label: f"ONNX Runtime does not run it{where}: {why}" for label, why in refused}
     for reasons in trials.values():
         pairs = [(node, reasons[node.label]) for node in model.nodes if node.label in reasons.keys() - told]
-        seen = ((node, why) for node, why in pairs if not _is_told(case, node) and not are_one_type(case, node, why))
+        seen = (
+            (node, why) for node, why in pairs if not _is_told(case, node, why) and not are_one_type(case, node, why)
+        )
         yield from by_reason(case, seen, severity=Severity.WARNING, settle=settle)
         told |= reasons.keys()
 
 
-def _is_told(case: Case, node: CheckedNode) -> bool:
+def _is_told(case: Case, node: CheckedNode, why: str) -> bool:
     """Whether another rule tells of a node: what it lacks, what the release refuses, branches, an index."""
-    told = node.op == "If" or bool(node.lacks(case.checked.opset) or _beyond(case.checked, node))
+    told = "_branch" in why or bool(node.lacks(case.checked.opset) or _beyond(case.checked, node))
     return told or any(refusals(case, node))
 
 
@@ -195,11 +197,14 @@ def _beyond(model: CheckedModel, node: CheckedNode) -> str:
 
 def _refused(case: Case, where: str, fault: ShapeFault) -> Observation:
     nodes = [node for node in case.checked.nodes if fault.node and fault.node in (node.label, node.proto.name)][:1]
-    reason = fault.message.rpartition("Error] ")[2]
     what = f"{nodes[0].op} {nodes[0].label}" if nodes else "A node"
     spans = places(case, nodes) if nodes else [head(case)]
-    title = f"{what} does not work at {where}: {reason}"
+    title = f"{what} does not work at {where}: {_reason(fault)}"
     return Observation(title, spans, onnx_nodes=[node.label for node in nodes], same_as=fault.node)
+
+
+def _reason(fault: ShapeFault) -> str:
+    return fault.message.rpartition("Error] ")[2]
 
 
 @explained("TF180")
@@ -216,6 +221,12 @@ def without_profile(case: Case) -> Iterator[Observation]:
     if dynamic:
         names = listed([f"{value.name} ({value.text})" for value in dynamic])
         title = f"No shapes are given for {names}: each dynamic dimension would be 1"
+        ones = {value.name: [1 if size is None else size for size in value.sizes] for value in dynamic if value.sizes}
+        fault = case.checked.sizes_at(
+            {name: sizes for name, sizes in ones.items() if name not in case.checked.shape_inputs}
+        )[1]
+        if fault and case.checked.fault is None:
+            title += f", where {fault.node or 'a node'} does not work: {_reason(fault)}"
         yield Observation(title, [head(case)], same_as="no profile")
 
 
