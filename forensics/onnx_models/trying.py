@@ -36,6 +36,7 @@ _ELEMENTS = 1 << 18
 """Elements of the inputs and outputs of a node that is tried."""
 _NOT_ALONE = {"Constant", "If", "Loop", "Scan"}
 """Operators that are not tried; what an If holds may be meant for other sizes, and is not tried either."""
+_NOT_TRIED = {"UNDEFINED", "STRING", "COMPLEX64", "COMPLEX128"}
 _PLACED = ("Gather", "Scatter")
 """How operators begin whose integers are places, from 0 on."""
 _REFUSED = re.compile(
@@ -56,7 +57,7 @@ def refused_alone(model: CheckedModel, sizes: Mapping[str, Sizes]) -> dict[str, 
     reasons = list[str]()
     if alone:
         line, data = (
-            [sys.executable, "-m", "trtforensics.onnx_models.trying"],
+            [sys.executable, "-u", "-m", "trtforensics.onnx_models.trying"],
             "\n".join(map(bytes.hex, alone)).encode(),
         )
         with suppress(subprocess.TimeoutExpired, OSError):
@@ -66,6 +67,11 @@ def refused_alone(model: CheckedModel, sizes: Mapping[str, Sizes]) -> dict[str, 
 
 def _single(model: CheckedModel, node: CheckedNode, sizes: Mapping[str, Sizes], known: Mapping[str, Values]) -> bytes:
     """Return a model of one node, nothing in it named as in its model; empty where it is not tried."""
+    holder = model.by_name.get(node.holder)
+    count = sum(prod(size or 1 for size in sizes.get(name, ())) for name in (*node.proto.input, *node.proto.output))
+    in_branch = (holder.op if holder else node.holder) == "If"
+    if not node.is_standard or node.op in _NOT_ALONE or in_branch or count > _ELEMENTS:
+        return b""
     names = {name: f"i{place}" for place, name in enumerate(node.proto.input) if name}
     outputs = [f"o{place}" if name else "" for place, name in enumerate(node.proto.output)]
     given = {name: value for name in names if (value := known.get(name, model.values(name))) is not None}
@@ -73,11 +79,8 @@ def _single(model: CheckedModel, node: CheckedNode, sizes: Mapping[str, Sizes], 
     deciding = {*model.slots(node, DECIDING.get(node.op, ()))}
     if not node.op.startswith(_PLACED):
         deciding |= {name for name in [*names][1:] if model.type_of(name) in {"INT32", "INT64"}}
-    count = sum(prod(size or 1 for size in sizes.get(name, ())) for name in (*names, *node.proto.output))
-    holder = model.by_name.get(node.holder)
-    is_left_out = node.op in _NOT_ALONE or (holder.op if holder else node.holder) == "If" or count > _ELEMENTS
     is_open = any({None, 0} & {*sizes.get(name, (None,))} for name in left) or not deciding.isdisjoint(left)
-    if not node.is_standard or is_left_out or is_open or "UNDEFINED" in map(model.type_of, names):
+    if is_open or not _NOT_TRIED.isdisjoint(map(model.type_of, names)):
         return b""
     kinds = {name: TensorProto.DataType.Value(model.type_of(name)) for name in names}
     copy = onnx.NodeProto()
