@@ -180,9 +180,12 @@ def _windowed(model: CheckedGraph, node: CheckedNode, before: Sizes, sizes: Mapp
     if node.attribute("ceil_mode") or len(before) != len(window) + 2 or str(node.attribute("auto_pad"))[:4] == "SAME":
         return ""
     pads, gaps = node.attribute("pads") or [0] * 2 * len(window), node.attribute("dilations") or [1] * len(window)
-    for size, begin, end, width, gap in zip(before[2:], pads, pads[len(window) :], window, gaps, strict=False):
+    steps = [0] * len(window) if weights else node.attribute("strides") or [1] * len(window)
+    for size, begin, end, width, gap, step in zip(
+        before[2:], pads, pads[len(window) :], window, gaps, steps, strict=False
+    ):
         span = (width or 0) * gap - gap + 1
-        if size is not None and size + begin + end < span:
+        if size is not None and size + begin + end < span - step:  # TensorRT-RTX pools no element to none
             return f"a window of {span} on {size} elements"
     return ""
 

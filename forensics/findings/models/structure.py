@@ -197,14 +197,11 @@ def _beyond(model: CheckedModel, node: CheckedNode) -> str:
 
 def _refused(case: Case, where: str, fault: ShapeFault) -> Observation:
     nodes = [node for node in case.checked.nodes if fault.node and fault.node in (node.label, node.proto.name)][:1]
+    reason = fault.message.rpartition("Error] ")[2]
     what = f"{nodes[0].op} {nodes[0].label}" if nodes else "A node"
     spans = places(case, nodes) if nodes else [head(case)]
-    title = f"{what} does not work at {where}: {_reason(fault)}"
+    title = f"{what} does not work at {where}: {reason}"
     return Observation(title, spans, onnx_nodes=[node.label for node in nodes], same_as=fault.node)
-
-
-def _reason(fault: ShapeFault) -> str:
-    return fault.message.rpartition("Error] ")[2]
 
 
 @explained("TF180")
@@ -221,12 +218,6 @@ def without_profile(case: Case) -> Iterator[Observation]:
     if dynamic:
         names = listed([f"{value.name} ({value.text})" for value in dynamic])
         title = f"No shapes are given for {names}: each dynamic dimension would be 1"
-        ones = {value.name: [1 if size is None else size for size in value.sizes] for value in dynamic if value.sizes}
-        fault = case.checked.sizes_at(
-            {name: sizes for name, sizes in ones.items() if name not in case.checked.shape_inputs}
-        )[1]
-        if fault and case.checked.fault is None:
-            title += f", where {fault.node or 'a node'} does not work: {_reason(fault)}"
         yield Observation(title, [head(case)], same_as="no profile")
 
 

@@ -146,3 +146,17 @@ def test_onnx_forbids_two_types_where_the_release_does_not_take_them_as_one(
     assert "TF184" not in {each["code"] for each in twin}
     doubles = model(node("Mul", "x k", "y"), k=np.ones(8))
     assert "TF184" not in {each["code"] for each in _both(Pair("", "", doubles, doubles, ()), tmp_path, capsys)[0]}
+
+
+def test_an_empty_pooling_and_a_quantisation_without_a_zero_point_are_no_errors(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few: Any = {"x": (FLOAT, (1, 4, 2, 2))}
+    pools = [model(node("MaxPool", "x", "y", kernel_shape=[size, size]), inputs=few) for size in (4, 3)]
+    found = _both(Pair("", "", pools[0], pools[1], ("--target", "10.3")), tmp_path, capsys)
+    assert [[each["code"] for each in every if each["severity"] == "error"] for every in found] == [["TF179"], []]
+    scale, nodes = np.float32(0.1), (node("QuantizeLinear", "x s", "q"), node("DequantizeLinear", "q s", "y"))
+    signed, zero = model(*nodes, s=scale), node("QuantizeLinear", "x s z", "q")
+    unsigned = model(zero, nodes[1], s=scale, z=np.uint8(0))
+    found = _both(Pair("", "", unsigned, signed, ("--target", "10.3")), tmp_path, capsys)
+    assert ["TF174" in {each["code"] for each in every} for every in found] == [True, False]
