@@ -56,7 +56,7 @@ def refused_type(case: Case) -> Iterator[Observation]:
     wide = {node: _of_bytes(case, node) for node in model.nodes if node.op not in _OF_IMAGES}
     images = [node for node, names in wide.items() if names]
     if images:
-        bound = [node for node in images if node.op not in _TAKEN_BY_RTX and not wide[node] <= model.constants]
+        bound = [node for node in images if node.op not in _TAKEN_BY_RTX and not wide[node] <= {*model.constants}]
         lenient = case.version is not None and case.version.rtx and not bound
         severity, title = Severity.WARNING if lenient else None, "UINT8 is for inputs, outputs and Casts alone: {nodes}"
         yield of_nodes(case, images, title, severity=severity, same_as="images")
