@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import time
 from collections import deque
 from functools import partial
 from pathlib import Path
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 
 _SWITCH_S = 0.0005
 """Seconds that a thread which parses may keep the interpreter while a key waits; Python's own 0.005 add up."""
+
+_ANSWER_S = 0.06
+"""Seconds in which a key is answered where no thread parses."""
 
 _ROUNDS = 4
 """How often a mark passes all queues behind a key before the next key is sent.
@@ -82,6 +86,8 @@ class TerminalApp(App[ForensicsError]):
         self._keys: deque[events.Key] = deque()
         self._mark_at: DOMNode | None = None
         self._quits = False
+        self._answered_by = 0.0
+        self._colours: dict[str, str] = {}
         for theme in user_files.THEMES:
             self.register_theme(theme)
         self.theme = user_files.kept_theme()
@@ -91,9 +97,17 @@ class TerminalApp(App[ForensicsError]):
         return self._first
 
     def refresh_css(self, animate: bool = True) -> None:  # noqa: FBT001, FBT002 - Textual's signature
-        """Take other colours."""
-        STYLES.clear()
-        super().refresh_css(animate)
+        """Take other colours. Textual asks at the start too, when the style sheet has those of the theme."""
+        colours = self.get_css_variables()
+        if colours != self._colours:
+            self._colours = colours
+            STYLES.clear()
+            super().refresh_css(animate)
+
+    def on_load(self) -> None:
+        """Give the style sheet, which is not parsed yet, the colours of the theme."""
+        self._colours = self.get_css_variables()
+        self.stylesheet.set_variables(self._colours)
 
     def on_ready(self) -> None:
         """Search for reference cycles from now on, but not among modules and widgets: a search stops every thread."""
@@ -106,9 +120,16 @@ class TerminalApp(App[ForensicsError]):
         if not isinstance(event, events.Key) or event.is_forwarded:
             await super().on_event(event)
             return
+        self._answered_by = time.monotonic() + _ANSWER_S
         self._keys.append(event)
         if self._mark_at is None or not self._mark_at.is_running:
             await self._deliver()
+
+    def rest(self) -> None:
+        """Let the thread that calls this wait until the last key is answered: both need the interpreter."""
+        left = self._answered_by - time.monotonic()
+        if left > 0:
+            time.sleep(left)
 
     async def _deliver(self) -> None:
         """Deliver the next key, with a mark behind it in the same queue."""

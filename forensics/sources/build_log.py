@@ -112,8 +112,9 @@ def read_build_log(  # noqa: PLR0913 - every caller needs some of them only
 
     When ``responsive``, this process can answer a user meanwhile: another one scans a large file, and Python's search
     for reference cycles does not visit what was parsed. ``on_progress`` and ``on_window`` are called after each window
-    of lines. ``on_log`` is called every few seconds with the log so far, where the length of the source is not known (a
-    pipe, a FIFO). All run in the caller's thread. For an ``excerpt`` see :func:`load_build_log`.
+    of lines; ``cancelled``, which may wait, also many times while the log is put together. ``on_log`` is called every
+    few seconds with the log so far, where the length of the source is not known (a pipe, a FIFO). All run in the
+    caller's thread. For an ``excerpt`` see :func:`load_build_log`.
 
     Raises:
         SourceError: the source cannot be read to its end.
@@ -140,7 +141,7 @@ def read_build_log(  # noqa: PLR0913 - every caller needs some of them only
             attend()
         info = source.info()
     with _kept_for_good() if responsive else nullcontext():
-        return _assembled(scanner.scanned, info, excerpt=excerpt)
+        return _assembled(scanner.scanned, info, attend, excerpt=excerpt)
 
 
 def _read_beside(
@@ -152,17 +153,21 @@ def _read_beside(
     excerpt: bool,
 ) -> BuildLog:
     """Read a file whose lines another process scans; see :func:`read_build_log`."""
+
+    def attend() -> None:
+        if cancelled():
+            raise ReadingCancelled
+
     with source, processes.scanning_process(source.path) as process:
         for window in source.windows():
             on_window(window)  # first: a line can be shown while the other process takes it
             process.feed(window)
             on_progress(Progress(source.position, source.size, window.first_line - 1 + window.count))
-            if cancelled():
-                raise ReadingCancelled
+            attend()
         scanned = process.scanned()
         info = source.info()
     with _kept_for_good():
-        return _assembled(scanned, info, excerpt=excerpt)
+        return _assembled(scanned, info, attend, excerpt=excerpt)
 
 
 @contextmanager
@@ -198,12 +203,14 @@ class _Live:
         self._due = begin + max(_REST_S, (time.monotonic() - begin) * _REST_FACTOR)
 
 
-def _assembled(scanned: ScannedLines, info: SourceInfo, *, excerpt: bool) -> BuildLog:
+def _assembled(
+    scanned: ScannedLines, info: SourceInfo, attend: Callable[[], None] = lambda: None, *, excerpt: bool
+) -> BuildLog:
     if not (scanned.recognised or (excerpt and scanned.mentioned)):
         what = "no line carries a TensorRT or trtexec prefix" if info.lines else "the file is empty"
         raise NotABuildLogError(info.path, what, _WHAT_TO_GIVE)
     scanned.events.close()
-    return assemble(scanned, info)
+    return assemble(scanned, info, attend)
 
 
 def keep_sources(paths: Iterable[str | None], output: str | None) -> None:

@@ -28,7 +28,7 @@ from trtforensics.parsers.lines.events import NO_TEXT, integer_or_none
 from trtforensics.parsers.notation.precision import compute_precision
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from trtforensics.model.log import CachedResult, Choice, EngineLayer
     from trtforensics.model.notes import Note, StarvedLayer
@@ -38,15 +38,18 @@ if TYPE_CHECKING:
     from trtforensics.parsers.lines.events import ScannedLines
 
 
-def assemble(scanned: ScannedLines, source: SourceInfo) -> BuildLog:
-    """Put a scanned log together. It shares the line starts, so ``scanned`` must get no more lines."""
+def assemble(scanned: ScannedLines, source: SourceInfo, attend: Callable[[], None] = lambda: None) -> BuildLog:
+    """Put a scanned log together. It shares the line starts, so ``scanned`` must get no more lines.
+
+    ``attend`` is called many times meanwhile: it may wait, and what it raises ends the work.
+    """
     alone = source.parts[0].lines if source.parts else source.lines
     starts = np.frombuffer(scanned.line_starts, np.int64)
     builds: tuple[Build, ...] = ()
     of_source: tuple[Run, ...] = ()
     if source.lines:
         cut = RunEdges(scanned.events, source.lines, alone)
-        builds, of_source = _builds(Log(scanned.events, cut.edges, Spans(source, starts)), cut)
+        builds, of_source = _builds(Log(scanned.events, cut.edges, Spans(source, starts), attend), cut)
     return BuildLog(
         source=source,
         lines=scanned.counts,
@@ -146,7 +149,7 @@ class _DeferredFields:
 
     @cached_property
     def _log(self) -> Log:
-        return Log(self._events, self._edges, self._spans)
+        return Log(self._events, self._edges, self._spans, lambda: None)
 
     @cached_property
     def messages(self) -> Sequence[tuple[Message, ...]]:

@@ -123,15 +123,29 @@ class LinesView:
 
 
 class Log(LinesView):
-    """The events of a whole log, and the lines at which its builds begin."""
+    """The events of a whole log, and the lines at which its builds begin.
 
-    def __init__(self, events: Events, edges: Lines, spans: Spans) -> None:
+    ``attend`` is called many times while a large log is put together; it may wait, and what it raises ends the work.
+    """
+
+    def __init__(self, events: Events, edges: Lines, spans: Spans, attend: Callable[[], None]) -> None:
         """``edges`` holds the first line of each build, and last the line behind the log."""
         super().__init__(events, int(edges[0]), int(edges[-1]) - 1)
+        self._attend = attend
         self.edges = edges
         self.spans = spans
         self.size = len(edges) - 1
         """The number of builds."""
+
+    def columns(self, kinds: tuple[str, ...], *names: str, last: bool = False) -> _Columns:
+        """Return columns as a view does."""
+        self._attend()
+        return super().columns(kinds, *names, last=last)
+
+    def texts(self, indexes: npt.NDArray[np.int32]) -> list[str]:
+        """Return texts as a view does."""
+        self._attend()
+        return super().texts(indexes)
 
     def build_of(self, lines: Lines) -> Lines:
         """Return for each line the first line of its build."""
@@ -143,6 +157,7 @@ class Log(LinesView):
 
     def limits(self, lines: Sequence[int] | Lines) -> npt.NDArray[np.intp]:
         """Return the position of each build's first line among some sorted lines, and last their number."""
+        self._attend()
         return np.asarray(lines, np.int64).searchsorted(self.edges)
 
     def ranges(self, lines: Sequence[int] | Lines) -> Iterator[tuple[int, int]]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from textual.worker import get_current_worker
 
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from trtforensics.errors import ForensicsError
     from trtforensics.findings.finding import Finding, Report
     from trtforensics.model.log import Build, BuildLog
+    from trtforensics.tui.app import TerminalApp
     from trtforensics.tui.rows.layers.candidates import CandidateTable
     from trtforensics.tui.rows.layers.index import Subject, TreeRow
     from trtforensics.tui.rows.time_map import MapRow
@@ -150,10 +151,16 @@ class BuildScreen(SourceScreen):
     def _read(self) -> None:
         """Start the parse; what a log says that is still being written is shown meanwhile."""
         on_progress, on_log = later(self, self.progressed), later(self, self.take)
+        app = cast("TerminalApp", self.app)
 
         def parse() -> BuildLog | None:
             worker = get_current_worker()
-            log = self.session.parse(on_progress, on_log, lambda: worker.is_cancelled)
+
+            def cancelled() -> bool:
+                app.rest()
+                return worker.is_cancelled
+
+            log = self.session.parse(on_progress, on_log, cancelled)
             if log is not None:
                 self.prepare(log)
             return log

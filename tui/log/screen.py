@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from trtforensics.tables.filtering import FilterError
 from trtforensics.tui.bindings import bound
-from trtforensics.tui.issue import finding_issue, layer_issue
 from trtforensics.tui.log.build_screen import TIES, BuildScreen
 from trtforensics.tui.log.dialogs import BookmarkScreen, DetailScreen, NeighbourScreen
 from trtforensics.tui.rows.finding_rows import line_in_view
@@ -302,6 +301,8 @@ class LogScreen(BuildScreen):
 
     def issue(self) -> str:
         """Return the finding or the layer in view, with its candidates and its lines."""
+        from trtforensics.tui.issue import finding_issue, layer_issue
+
         log, build, finding, row = self._parsed, self.build, self._finding, self._panes.layer_tree.selected
         text, cited = self.session.text, self.cited()
         if log is None or build is None:

@@ -50,15 +50,18 @@ class KeyFooter(Footer):
     """The keys of the screen: as many as fit whole; that of the palette always."""
 
     _valid: Sequence[object] = ()
+    _width = 0
 
     def compose(self) -> ComposeResult:
         """Yield the keys that have room."""
         keys = [key for key in super().compose() if isinstance(key, FooterKey)]
-        room = self.app.size.width + 1  # the blank behind the last key may go
+        self._width = self.app.size.width
+        room, shown = self._width + 1, set()  # the blank behind the last key may go
         for key in (*keys[-1:], *keys[:-1]):
             room -= cell_len(key.key_display + key.description) + _MARGIN
-            key.display = room >= 0
-        yield from keys
+            if room >= 0:
+                shown.add(key)
+        yield from filter(shown.__contains__, keys)
 
     def bindings_changed(self, screen: Screen[object]) -> None:
         """Compose the keys anew where others are valid: Textual asks after most events, and each key is a widget."""
@@ -70,8 +73,9 @@ class KeyFooter(Footer):
         super().bindings_changed(screen)
 
     def on_resize(self) -> None:
-        """Choose the keys anew for the width."""
-        self.refresh(recompose=True)
+        """Choose the keys anew for another width."""
+        if self.app.size.width != self._width:
+            self.refresh(recompose=True)
 
 
 class Dialog(ModalScreen[ScreenResultType], Generic[Row, ScreenResultType]):
@@ -143,11 +147,16 @@ class HelpText(WrappedList[tuple[str, str]]):
         self._keys = [row for title, of_title in keys for row in ((title, ""), *of_title)]
 
     def tell(self, about: Sequence[str]) -> None:
-        """Show the keys below what is said of the row in view, and the text from its beginning."""
+        """Show the keys below what is said of the row in view, and the text from its beginning.
+
+        A text that is shown already is not painted again.
+        """
         told = [("Under the cursor", ""), *(("", text) for text in about)] if about else []
-        self.every = [*told, *self._keys]
-        self.list_rows()
-        self.scroll_home(animate=False)
+        if self.every != [*told, *self._keys]:
+            self.every = [*told, *self._keys]
+            self.list_rows()
+        if self.scroll_offset.y:
+            self.scroll_home(animate=False)
 
     def wrap(self) -> None:
         """Wrap the texts, and take as many lines as they need."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import time
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -11,7 +12,8 @@ from textual.color import Color
 from textual.filter import NoColor
 
 from tests.support.screens import SIZE, LogApp, log_app
-from trtforensics.tui.app import TerminalApp
+from trtforensics.tui.app import _ANSWER_S, TerminalApp
+from trtforensics.tui.widgets.dialogs import HelpText
 
 if TYPE_CHECKING:
     from rich.style import Style
@@ -59,6 +61,31 @@ async def test_the_environment_can_ask_for_no_color(session: Any, monkeypatch: p
     app = log_app(session)
     assert app.no_color
     assert any(isinstance(line_filter, NoColor) for line_filter in app._filters)
+
+
+async def test_a_thread_that_parses_rests_until_a_key_is_answered(session: Any, parsed: Any) -> None:
+    app = log_app(session)
+    async with app.run_test(size=SIZE) as pilot:
+        await parsed(pilot)
+        before = time.monotonic()
+        await pilot.press("question_mark")
+        assert app._answered_by >= before + _ANSWER_S
+        app._answered_by = by = time.monotonic() + 0.05
+        app.rest()
+        assert time.monotonic() >= by
+
+
+async def test_help_that_says_the_same_is_not_laid_out_again(session: Any, parsed: Any) -> None:
+    app = log_app(session)
+    async with app.run_test(size=SIZE) as pilot:
+        await parsed(pilot)
+        await pilot.press("question_mark")
+        text = app.screen.query_one(HelpText)
+        lines = text._lines
+        await pilot.press("q", "question_mark")
+        assert text._lines is lines
+        await pilot.press("q", "2", "end", "question_mark")
+        assert text._lines is not lines, "another row is under the cursor"
 
 
 def _filtered(app: LogApp, segments: list[Segment]) -> list[Style]:

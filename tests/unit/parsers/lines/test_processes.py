@@ -73,6 +73,23 @@ def test_the_process_ends_where_the_reading_is_cancelled(monkeypatch: pytest.Mon
     assert [process.returncode is not None for process in started] == [True]
 
 
+@pytest.mark.parametrize("least", [1, processes.LEAST_BYTES])
+def test_a_log_that_is_being_put_together_can_be_cancelled(least: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "LEAST_BYTES", least)
+    windows: list[Window] = []
+    asked: list[int] = []
+
+    def cancelled() -> bool:
+        asked.append(len(windows))
+        return len(asked) > len(windows) + 5
+
+    with pytest.raises(ReadingCancelled):
+        read_build_log(
+            open_source(str(next(LOGS.glob("*.log")))), on_window=windows.append, cancelled=cancelled, responsive=True
+        )
+    assert len(asked) == len(windows) + 6
+
+
 def test_what_is_sent_is_remembered_on_neither_side() -> None:
     """Pickle's memo would keep a copy of each column, here and there, until the last is sent."""
     pipe = io.BytesIO()
