@@ -5,13 +5,12 @@ from __future__ import annotations
 from itertools import groupby
 from operator import itemgetter
 from textwrap import wrap
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeAlias, TypeVar
 
 from rich.cells import cell_len
 from textual.containers import Horizontal
 from textual.screen import ModalScreen, Screen, ScreenResultType
-from textual.widgets import Footer, Input
-from textual.widgets._footer import FooterKey
+from textual.widgets import Input
 
 from trtforensics.console.terminal import visible
 from trtforensics.knowledge.table import rows as table_rows
@@ -25,14 +24,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from textual.app import ComposeResult
-    from textual.binding import BindingType
+    from textual.binding import ActiveBinding, BindingType
+    from textual.events import MouseDown
 
     from trtforensics.tui.widgets.virtual_list import VirtualList
 
 Row = TypeVar("Row")
-_MARGIN = 3
-"""Cells around a key and what it does in the footer."""
-
 
 Keys = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
 LONGEST_KEY = 19
@@ -46,36 +43,70 @@ def keys_of(screen: str) -> Keys:
     return tuple((group, tuple((row["keys"], row["meaning"]) for row in members)) for group, members in groups)
 
 
-class KeyFooter(Footer):
-    """The keys of the screen: as many as fit whole; that of the palette always."""
+_Key: TypeAlias = tuple[Piece, Piece, str]
+"""A key and what it does, as they are shown, and its name."""
+
+
+def _width(key: _Key) -> int:
+    return cell_len(key[0].text) + cell_len(key[1].text)
+
+
+class KeyFooter(LineBar):
+    """The keys of the screen: as many as fit whole; that of the palette always, at the right. A click presses one.
+
+    Textual's footer makes a widget of each key, which takes longer than to paint the line.
+    """
 
     _valid: Sequence[object] = ()
-    _width = 0
+    _pressed: list[tuple[int, int, str]]
+    """The columns of each key, from and up to, and its name."""
 
-    def compose(self) -> ComposeResult:
-        """Yield the keys that have room."""
-        keys = [key for key in super().compose() if isinstance(key, FooterKey)]
-        self._width = self.app.size.width
-        room, shown = self._width + 1, set()  # the blank behind the last key may go
-        for key in (*keys[-1:], *keys[:-1]):
-            room -= cell_len(key.key_display + key.description) + _MARGIN
-            if room >= 0:
-                shown.add(key)
-        yield from filter(shown.__contains__, keys)
+    def on_mount(self) -> None:
+        """Follow the keys that are valid."""
+        self.screen.bindings_updated_signal.subscribe(self, self.bindings_changed)
 
     def bindings_changed(self, screen: Screen[object]) -> None:
-        """Compose the keys anew where others are valid: Textual asks after most events, and each key is a widget."""
+        """Lay the keys out anew where others are valid: Textual asks after most events."""
         if self.is_attached and screen is self.screen and self.app.app_focus:
             valid = [state[1:] for state in screen.active_bindings.values()]
-            if valid == self._valid:
-                return
-            self._valid = valid
-        super().bindings_changed(screen)
+            if valid != self._valid:
+                self._valid = valid
+                self._lay_out()
 
     def on_resize(self) -> None:
-        """Choose the keys anew for another width."""
-        if self.app.size.width != self._width:
-            self.refresh(recompose=True)
+        """Choose the keys for the width."""
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        active, shown = self.screen.active_bindings, dict[str, _Key]()
+        for each in active.values():
+            if each.binding.show:
+                shown.setdefault(each.binding.action, self._key(each))
+        palette = active.get(self.app.COMMAND_PALETTE_BINDING)
+        last = [] if palette is None else [self._key(palette)]
+        room, line, self._pressed = self.app.size.width - sum(map(_width, last)), list[Piece](), []
+        end = 0
+        for key in (*shown.values(), *last):
+            if key in last:
+                line.append(Piece(" " * (room - end)))
+                end = room
+            elif end + _width(key) > room:
+                continue
+            line += key[:2]
+            self._pressed.append((end, end + _width(key), key[2]))
+            end += _width(key)
+        self.show(*line)
+
+    def _key(self, active: ActiveBinding) -> _Key:
+        binding, dim = active.binding, None if active.enabled else Role.DIM
+        does = Piece(f"{binding.description} ", dim or Role.PLAIN)
+        return Piece(f" {self.app.get_key_display(binding)} ", dim or Role.ACCENT), does, binding.key
+
+    def on_mouse_down(self, event: MouseDown) -> None:
+        """Press the key under the pointer."""
+        for start, end, key in self._pressed:
+            if start <= event.x < end:
+                self.app.simulate_key(key)
 
 
 class Dialog(ModalScreen[ScreenResultType], Generic[Row, ScreenResultType]):
