@@ -149,7 +149,7 @@ class _DeferredFields:
 
     @cached_property
     def _log(self) -> Log:
-        return Log(self._events, self._edges, self._spans, lambda: None)
+        return Log(self._events, self._edges, self._spans)
 
     @cached_property
     def messages(self) -> Sequence[tuple[Message, ...]]:

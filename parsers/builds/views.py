@@ -128,7 +128,7 @@ class Log(LinesView):
     ``attend`` is called many times while a large log is put together; it may wait, and what it raises ends the work.
     """
 
-    def __init__(self, events: Events, edges: Lines, spans: Spans, attend: Callable[[], None]) -> None:
+    def __init__(self, events: Events, edges: Lines, spans: Spans, attend: Callable[[], None] = lambda: None) -> None:
         """``edges`` holds the first line of each build, and last the line behind the log."""
         super().__init__(events, int(edges[0]), int(edges[-1]) - 1)
         self._attend = attend
