@@ -44,6 +44,7 @@ _MENTION = re.compile(
     rb"|infer/sec|Error Code \d+:|importerUtils|OpImporters\.cpp|(?i:build(?:ing)? (?:\w+ )?engine|onnx parser)"
     rb"|(?i:onnx ?runtime)|ONNX opset|tritonclient|^[EW]\d{4} [\d:.]+ +\d+ \w+\.cc:\d+\]|\[Error thrown at core/"
     rb"|(?i:loaded runtime cudnn)|nvcc fatal|Num classes mismatch|UnsupportedOperatorException|Unrecognized Options"
+    rb"|unable to load model '"
 )
 """What only text that has to do with TensorRT, or comes of the programs around it, says."""
 _FRAME = re.compile(rb"^[\s|>]*File \"[^\"]+\", line \d+, in ")
@@ -51,8 +52,8 @@ _FRAME = re.compile(rb"^[\s|>]*File \"[^\"]+\", line \d+, in ")
 _HINTS = (
     *(b"trt", b"tensorrt", b"pycuda", b"nvinfer", b"nvdsinfer", b"polygraphy", b"tritonbackend", b"myelin"),
     *(b"create", b"error code", b"tritonclient", b".cc:", b"error thrown at core", b"loaded runtime cudnn"),
-    *(b"nvcc", b"num classes", b"unsupportedoperator", b"unrecognized options", b"infer/sec", b"importer"),
-    *(b"build", b"onnx", b"iruntime", b"icudaengine", b"iexecutioncontext", b"inetworkdefinition"),
+    *(b"nvcc", b"num classes", b"unsupportedoperator", b"unrecognized options", b"infer/sec", b"importer", b"build"),
+    *(b"to load model", b"onnx", b"iruntime", b"icudaengine", b"iexecutioncontext", b"inetworkdefinition"),
 )
 """Words of which :data:`_MENTION` holds one, in small letters: they are found a hundred times as fast."""
 OF_PYTHON = (
