@@ -84,9 +84,6 @@ EXAMPLES = {
     "numbered_error": b"1: [codeGenerator.cpp::compileGraph::894] Error Code 1: Myelin (No Myelin Error exists)",
     "option_input": b"x<-x.bin",
     "parser_assertion": b"[6] Invalid Node - /block/Add",
-    "plugin_tried": (
-        b"Plugin not found with node attribute namespace: using pluginName: MyOp, pluginVersion: 1, pluginNamespace: "
-    ),
     "poly_invalid": b"Invalid Engine. Please ensure the engine was built correctly",
     "poly_nonfinite": b"        NaN Detected | One or more non-finite values were encountered in this output",
     "poly_validating": b"    trt-runner-N0-07/07/26-02:09:57  | Validating output: y (check_inf=True, check_nan=True)",
@@ -143,6 +140,10 @@ EXAMPLES = {
 
 WORDINGS = (
     ("engine_built", b"Engine built in 12 sec."),
+    (
+        "plugin_tried",
+        b"Plugin not found with node attribute namespace: using pluginName: MyOp, pluginVersion: 1, pluginNamespace: ",
+    ),
     ("plugin_tried", b"Searching for plugin: MyOp, plugin_version: 1, plugin_namespace: "),
     ("plugin_tried", b"Searching for plugin: MyOp, plugin_version: 1, plugin_namespace:"),
 )
