@@ -8,6 +8,7 @@ profile. Only where there is no profile, it is what the autotuner took for the l
 from __future__ import annotations
 
 import re
+from math import isfinite
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -134,7 +135,8 @@ def _in_own_words(log: LinesView) -> Iterator[tuple[int, float, StatedName]]:
             if line not in named and figure is not None:
                 parts = enumerate(reversed(figure[1].split(":")))
                 number = sum(number_of(part) * 60**place for place, part in parts)
-                yield line, number, StatedName(name, "", figure[2] or "s" * (":" in figure[1]))
+                if isfinite(number):
+                    yield line, number, StatedName(name, "", figure[2] or "s" * (":" in figure[1]))
 
 
 def _old_summary(view: LinesView) -> Iterator[_Found]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from math import isfinite, nan
 from typing import TYPE_CHECKING
 
 from trtforensics.knowledge.table import rows
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 _MOST = 2000
 """Figures that are read of a log."""
-_LONGEST, _LONGEST_NAME = 300, 60
-"""Characters of a line, and of a name."""
+_LONGEST, _LONGEST_NAME, _LONGEST_NUMBER = 300, 60, 24
+"""Characters of a line, of a name, and of a number."""
 _WORDS = {row["what"]: row["pattern"] for row in rows("stated", "trtforensics.parsers.builds")}
 _UNIT = "|".join(_WORDS[kind] for kind in ("rate", "time", "amount"))
 _NUMBER = r"-?[0-9]+(?:[.,][0-9]+)*(?:e[-+]?[0-9]+)?"
@@ -65,17 +66,21 @@ def stated(log: LinesView, known: set[int]) -> Iterator[tuple[int, float, Stated
         elif any(map(_is_measure, cells[1:])) and not any(map(_CELL.fullmatch, cells)):
             header, before = cells, line
         for name, number in figures or _in_line(plain):
-            yield line, number_of(number), name
-            count += 1
+            if isfinite(value := number_of(number)):
+                yield line, value, name
+                count += 1
         if count >= _MOST:
             return
 
 
 def number_of(text: str) -> float:
-    """Return a number whose point may be a comma; a comma before three digits groups them."""
+    """Return a number whose point may be a comma; a comma before three digits groups them. NaN if it is none."""
     head, comma, tail = text.rpartition(",")
     is_point = comma and "." not in text and len(tail) != 3  # noqa: PLR2004 - digits of a group
-    return float(f"{head}.{tail}" if is_point else text.replace(",", ""))
+    try:
+        return float(f"{head}.{tail}" if is_point else text.replace(",", ""))
+    except ValueError:
+        return nan
 
 
 def _is_measure(text: str) -> bool:
@@ -118,7 +123,7 @@ def _is_result(number: str, name: str, unit: str) -> bool:
     """Whether a figure is one: by its unit; one without, or with one of settings too, by its name."""
     if len(name) > _LONGEST_NAME or not re.search(r"[^\W\d_]{2}", name) or re.search(r"\S/\S+/", name):
         return False
-    if number.startswith("-") and not _SIGNED.search(name):
+    if len(number) > _LONGEST_NUMBER or (number.startswith("-") and not _SIGNED.search(name)):
         return False
     if not _UNCLEAR.fullmatch(unit):
         return not _IN_BYTES.fullmatch(unit) or bool(_MEMORY.search(name))

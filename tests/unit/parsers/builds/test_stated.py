@@ -47,6 +47,7 @@ NOT_SAID = [
     "it warms up for at least 200 ms and runs inference",
     "/a/b/c.jpg: 3 persons, 29 things",
     "for time in 3, 5:",
+    f"Latency: {'9' * 400} ms\nTime: 1e999 ms\nTime: 12:1:. ms",
 ]
 
 
