@@ -221,10 +221,11 @@ _INFERRED = 1 << 12
 """Bytes of a constant that inference of shapes may want to read; larger ones are no shapes."""
 _QUOTED = 300
 _OF_SHAPES = re.compile(
-    r"ShapeInferenceError(?!.*(?:K input must|sum of)).*(?:ncompatible|ismatch|dimension|[Ss]hape of|rank|evenly"
-    r"|incorrect (?:number|length)|requested k|repeated|exactly|number of axes|xpected axis|'axis' must)"
+    r"^(?!.*(?:K input must|sum of|ParseData|op_type:(?:Expand|Tile)\b)).*ShapeInferenceError.*(?:ncompatible|ismatch"
+    r"|dimension|[Ss]hape of|rank|evenly|(?:Pads|axes) has incorrect|requested k|repeated|exactly|number of axes|xpected axis"
+    r"|'axis' must)"
 )
-
+"""What inference refuses and the builder of TensorRT-RTX 1.7.1 refuses too."""
 _OF_NODE = re.compile(r"node name: (?P<node>.*?)\): (?:\[\w+\] )?(?P<why>(?!.*\(op_type:Constant\)).+)")
 
 

@@ -160,3 +160,13 @@ def test_an_empty_pooling_and_a_quantisation_without_a_zero_point_are_no_errors(
     unsigned = model(zero, nodes[1], s=scale, z=np.uint8(0))
     found = _both(Pair("", "", unsigned, signed, ("--target", "10.3")), tmp_path, capsys)
     assert ["TF174" in {each["code"] for each in every} for every in found] == [True, False]
+
+
+def test_what_the_builder_takes_though_onnx_forbids_it_is_a_warning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows: Any = {"x": (FLOAT, (3, 8))}
+    models = [model(node("Expand", "x s", "y"), inputs=rows, s=np.array([size, 8])) for size in (2, 3)]
+    found, twin = _both(Pair("", "", models[0], models[1], ("--target", "10.3")), tmp_path, capsys)
+    assert [(each["code"], each["severity"]) for each in found if each["severity"] != "note"] == [("TF184", "warning")]
+    assert not [each for each in twin if each["severity"] != "note"]
