@@ -222,8 +222,8 @@ _INFERRED = 1 << 12
 _QUOTED = 300
 _OF_SHAPES = re.compile(
     r"^(?!.*(?:K input must|sum of|ParseData|op_type:(?:Expand|Tile)\b)).*ShapeInferenceError.*(?:ncompatible|ismatch"
-    r"|dimension|[Ss]hape of|rank|evenly|(?:Pads|axes) has incorrect|requested k|repeated|exactly|number of axes|xpected axis"
-    r"|'axis' must)"
+    r"|dimension|[Ss]hape of|rank|evenly|(?:Pads|axes) has incorrect|requested k|repeated|exactly|number of axes"
+    r"|xpected axis|'axis' must)"
 )
 """What inference refuses and the builder of TensorRT-RTX 1.7.1 refuses too."""
 _OF_NODE = re.compile(r"node name: (?P<node>.*?)\): (?:\[\w+\] )?(?P<why>(?!.*\(op_type:Constant\)).+)")
