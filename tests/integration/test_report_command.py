@@ -335,7 +335,7 @@ def test_it_stops_where_nothing_can_be_read_or_where_it_is_to_be_strict(
         ("o.sarif", '{\n "$schema"'),
         ("o.html", "<!DOCTYPE html>"),
         ("o.xml", "<?xml"),
-        ("o.txt", "FAILED, root TF301 in line 2 · trtexec 10.16.1\n"),
+        ("o.txt", "FAILED, root TF301 in line 2 · trtexec 10.16.1 · FP16+FP32 allowed\n"),
     ],
 )
 def test_the_ending_of_the_output_picks_the_form(name: str, begin: str, failed: Path, run: Run) -> None:
@@ -347,7 +347,7 @@ def test_the_ending_of_the_output_picks_the_form(name: str, begin: str, failed: 
 
 def test_the_text_answers_what_is_wrong_and_puts_consequences_below_their_root(failed: Path, run: Run) -> None:
     lines = run("report", failed.name, cwd=failed.parent).out.split("\n")
-    assert lines[0] == "FAILED, root TF301 in line 2 · trtexec 10.16.1"
+    assert lines[0] == "FAILED, root TF301 in line 2 · trtexec 10.16.1 · FP16+FP32 allowed"
     below = lines.index("    so: The build gave no engine (TF717, line 4)")
     root = next(number for number, line in enumerate(lines) if line.startswith("error TF301 "))
     assert [line.split(":")[0].strip() for line in lines[root:below] if line.startswith("    do: ")] == ["do"]

@@ -145,6 +145,10 @@ WORDINGS = (
         b"Plugin not found with node attribute namespace: using pluginName: MyOp, pluginVersion: 1, pluginNamespace: ",
     ),
     ("plugin_tried", b"Searching for plugin: MyOp, plugin_version: 1, plugin_namespace: "),
+    (
+        "plugin_tried",
+        b"Plugin not found with node attribute namespace: using pluginName: MyOp, pluginVersion: 1, pluginNamespace: ",
+    ),
     ("plugin_tried", b"Searching for plugin: MyOp, plugin_version: 1, plugin_namespace:"),
 )
 """Further wordings of a kind, whether or not a log has it."""
