@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from math import ceil, log2
 from os import PathLike, fspath
+from textwrap import shorten
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -64,6 +65,7 @@ BUILDS = ("certificate", "every", "none")
 _HALVES: Mapping[int, str] = {TensorProto.FLOAT16: "FP16", TensorProto.BFLOAT16: "BF16"}
 _NO_ARITHMETIC = operators_that("no-arithmetic")
 _SHOWN = 5
+_QUOTED = 160
 _BEYOND_HALVING = 9
 """Probes that a search for two nodes takes beside those that halve the items."""
 _BUILDS = {"none": "no build", "every": "as many builds", "certificate": "4 or more real builds at the end"}
@@ -158,7 +160,8 @@ def _first_look(lever: PrecisionLever, largest: Mapping[str, float], verdict: Ve
     name = max(largest, key=lambda each: largest[each], default="")
     reach = f" ({name} reaches {largest[name]:.3g})" if name else ""
     return (
-        f"first look, {lever.samples_are}: the outputs {outputs} with every node in {lever.narrow.upper()} ({why}); "
+        f"first look, {lever.samples_are}: the outputs {outputs} with every node in {lever.narrow.upper()} "
+        f"({shorten(why, _QUOTED, placeholder=' …')}); "
         f"{beyond} of {len(largest)} tensors go beyond {end:.5g} in FP32{reach}. To come: losses inside, nodes to keep"
     )
 
