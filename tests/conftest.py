@@ -33,6 +33,13 @@ for _name in filter(_SPEAKING.fullmatch, list(os.environ)):
     del os.environ[_name]
 os.environ["LC_ALL"] = "C.UTF-8"
 
+# The tests make and remove hundreds of thousands of small files: in memory where there is room, and programs may run.
+_MEMORY, _ROOM = "/dev/shm", 4 << 30  # noqa: S108 - pytest makes its own folder there
+if "TMPDIR" not in os.environ and os.access(_MEMORY, os.W_OK):
+    _state = os.statvfs(_MEMORY)
+    if _state.f_bavail * _state.f_frsize >= _ROOM and not _state.f_flag & os.ST_NOEXEC:
+        os.environ["TMPDIR"] = _MEMORY
+
 # A shell lets what it starts in the background ignore Ctrl-C, and the processes of a test would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
