@@ -41,6 +41,7 @@ from trtforensics.tui.widgets.work import in_thread, later
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from textual.events import ScreenResume
     from textual.widget import Widget
 
     from trtforensics.console.progress import Progress
@@ -91,8 +92,8 @@ class BuildScreen(SourceScreen):
         """Until when a file that grew counts as one that goes on."""
         self.progress: Progress | None = None
         """The progress of the parse; None before it begins, and after it."""
-        self._is_shown = False
-        """Whether the screen shows the progress."""
+        self._is_shown = self._was_shown = False
+        """Whether the screen shows the progress, and whether it was shown before."""
         self.reading = True
         """Whether the log may still get lines."""
         self.kept: KeptSource | None = None
@@ -147,6 +148,12 @@ class BuildScreen(SourceScreen):
         self.set_interval(PROGRESS_S, self._show_progress)
         self.set_interval(PERIOD_S, self._look)
         self.call_after_refresh(self._read)
+
+    def on_screen_resume(self, event: ScreenResume) -> None:
+        """Let the first picture not wait for styles that are worked out a second time, now by the focus too."""
+        if not self._was_shown:
+            event.refresh_styles, self._was_shown = False, True
+            self.call_after_refresh(self.update_node_styles, animate=False)
 
     def _read(self) -> None:
         """Start the parse; what a log says that is still being written is shown meanwhile."""
