@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -132,7 +133,8 @@ def test_nodes_that_onnx_runtime_does_not_run_are_named_and_their_twins_are_not(
     says = {
         each["onnx_nodes"][0]: each["severity"] for each in found if "ONNX Runtime does not run it" in each["title"]
     }
-    assert says == {"/up5": "warning", "/up4": "warning", "/clip": "warning"}
+    adds_any_bias = tuple(map(int, version("onnxruntime").split(".")[:2])) <= (1, 23)  # the last for Python 3.10
+    assert says == ({} if adds_any_bias else {"/up5": "warning", "/up4": "warning"}) | {"/clip": "warning"}
     assert not [each for each in twin if each["severity"] != "note"]
 
 
