@@ -7,6 +7,7 @@ import atexit
 import gc
 import importlib
 import os
+import re
 import sys
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
@@ -41,6 +42,10 @@ _COMPLETING = "_ARGCOMPLETE"
 """The variable by which the shell's script, which argcomplete writes, asks for completions."""
 
 
+_NEGATIVE = re.compile(r"-\.?[0-9][0-9.,eE+-]*$")
+"""What begins like an option and is a value: a negative number, or a range from one on (``--val-range -1,1``)."""
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser that reports bad usage as every other error: one sentence, exit code 2.
 
@@ -51,6 +56,7 @@ class _Parser(argparse.ArgumentParser):
     def __init__(self, **declared: Any) -> None:  # noqa: ANN401 - whatever argparse takes
         self._printed = declared.pop("formatter_class", argparse.HelpFormatter)
         super().__init__(formatter_class=partial(self._printed, width=_UNPRINTED_WIDTH), **declared)
+        self._negative_number_matcher = _NEGATIVE
 
     def format_help(self) -> str:
         """Return the help, as wide as the terminal."""
@@ -73,17 +79,8 @@ class _Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, f"{value} is none of {', '.join(known)}{meant}")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:  # noqa: ANN401 - as argparse has it
-        """Parse, and refuse what no option takes, with the name of an option that is spelled alike.
-
-        ``--val-range -1,1`` is ``--val-range=-1,1``: argparse would take the value for an option.
-        """
-        joined: list[str] = []
-        for word in sys.argv[1:] if args is None else args:
-            if joined[-1:] == ["--val-range"] and "," in word:
-                joined[-1] += f"={word}"
-            else:
-                joined.append(word)
-        parsed, unknown = super().parse_known_args(joined, namespace)
+        """Parse, and refuse what no option takes, with the name of an option that is spelled alike."""
+        parsed, unknown = super().parse_known_args(args, namespace)
         if unknown and self._subparsers is None:
             word = unknown[0]
             alike = _alike(word.partition("=")[0], [name for action in self._actions for name in action.option_strings])

@@ -56,10 +56,8 @@ def refused_alone(model: CheckedModel, sizes: Mapping[str, Sizes]) -> dict[str, 
             alone.setdefault(single, []).append(node.label)
     reasons = list[str]()
     if alone:
-        line, data = (
-            [sys.executable, "-u", "-m", "trtforensics.onnx_models.trying"],
-            "\n".join(map(bytes.hex, alone)).encode(),
-        )
+        line = [sys.executable, "-u", "-m", "trtforensics.onnx_models.trying"]
+        data = "\n".join(map(bytes.hex, alone)).encode()
         with suppress(subprocess.TimeoutExpired, OSError):
             reasons = completed(line, data, 4 * PATIENCE_S).stdout.decode(errors="replace").split("\n")
     return {label: why for labels, why in zip(alone.values(), reasons, strict=False) if why for label in labels}

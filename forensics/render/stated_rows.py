@@ -1,4 +1,4 @@
-"""What programs state in words of their own, told in few words: under each name the one number, or least and most."""
+"""Figures that programs state in words of their own, summed up: under each name its number, or the least and most."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from trtforensics.model.span import SourceSpan
 
     _Named = tuple[float, StatedName, SourceSpan]
-    _Told = tuple[int, bool, str, SourceSpan]
+    _Group = tuple[int, bool, str, SourceSpan]
     """The rank, whether it is a mean, the words, the line."""
 
 _MEASURED = {"latency_ms", "gpu_compute_ms", "build_s"}
@@ -43,40 +43,40 @@ def figure(value: float) -> str:
 
 def first_stated(results: Sequence[RunResult]) -> list[str]:
     """Return the first rate, time of inference and accuracy that a run states; none if it measured for itself."""
-    told = "; ".join(text for _, _, text, _ in _first(results, _groups(results)))
-    return [f"stated: {told}"] if told else []
+    texts = "; ".join(text for _, _, text, _ in _first(results, _groups(results)))
+    return [f"stated: {texts}"] if texts else []
 
 
 def stated_rows(results: Sequence[RunResult]) -> list[tuple[str, SourceSpan]]:
     """Return what a run states besides the first, in the order of its lines, and the line of each."""
-    told = _groups(results)
-    first = _first(results, told)
-    rest = sorted([group for group in told if group not in first], key=itemgetter(0))[:_SHOWN]
+    groups = _groups(results)
+    first = _first(results, groups)
+    rest = sorted([group for group in groups if group not in first], key=itemgetter(0))[:_SHOWN]
     return [(text, span) for _, _, text, span in sorted(rest, key=lambda group: group[3].line)]
 
 
-def _first(results: Sequence[RunResult], told: Sequence[_Told]) -> list[_Told]:
+def _first(results: Sequence[RunResult], groups: Sequence[_Group]) -> list[_Group]:
     measured = any(result.key in _MEASURED for result in results)
-    ranks = [[] if measured else [group for group in told if group[0] == rank] for rank in range(_OTHER)]
-    first = [max(groups, key=itemgetter(1)) for groups in ranks if groups]
+    ranks = [[] if measured else [group for group in groups if group[0] == rank] for rank in range(_OTHER)]
+    first = [max(of_rank, key=itemgetter(1)) for of_rank in ranks if of_rank]
     return [group for group in first if group[0] < _OTHER - 1] or first
 
 
-def _groups(results: Sequence[RunResult]) -> list[_Told]:
+def _groups(results: Sequence[RunResult]) -> list[_Group]:
     """Return the figures under each name; numbers in names do not tell them apart, nor do rows of a table."""
     named = [(each.number or 0.0, each.stated, each.span) for each in results if each.stated is not None]
     parts = grouped(named, lambda each: (each[2], each[1].name.rpartition(": ")[0]))
     sums = {(span, name.name) for _, name, span in named if len(parts.get((span, name.name), ())) > 1}
     rest = [each for each in named if (each[2], each[1].name.rpartition(": ")[0]) not in sums]
-    told = []
+    groups = []
     for group in grouped(rest, lambda each: (_DIGITS.sub("#", each[1].name).lower(), each[1].unit)).values():
         (_, name, span), *_ = group
         of_sum = [each for each in group if (each[2], each[1].name) in sums]
         ends = [_of_sum(*each[:2], parts[each[2], each[1].name]) for each in [*of_sum[:1], *of_sum[1:][-1:]]]
         key = name.key.lower()
         rank = next(rank for rank, words in _RANKS if words.search(key))
-        told.append((rank, _MEAN.search(key) is not None, ", last ".join(ends) or _of_group(group), span))
-    return told
+        groups.append((rank, _MEAN.search(key) is not None, ", last ".join(ends) or _of_group(group), span))
+    return groups
 
 
 def _of_sum(whole: float, name: StatedName, parts: Sequence[_Named]) -> str:

@@ -73,11 +73,11 @@ def invalid_graph(case: Case) -> Iterator[Observation]:
 
 
 def _against_onnx(case: Case) -> Iterator[Observation]:
-    """Name nodes that ONNX forbids and that do not run in ONNX Runtime, of which no other rule tells more certainly."""
+    """Name nodes that ONNX forbids or ONNX Runtime does not run, unless another rule speaks of them."""
     from trtforensics.onnx_models.trying import refused_alone  # noqa: PLC0415 - a report of a log imports no onnx
 
     model, profile, settle = case.checked, profile_of(case.build), "Whether TensorRT takes it all the same"
-    told = {model.fault.node} if model.fault else set()
+    named = {model.fault.node} if model.fault else set()
     trials = {"": {fault.node: f"ONNX forbids it: {fault.message}"} if (fault := model.forbidden) else {}}
     for bound in BOUNDS if profile else ("opt",):
         sizes = model.sizes_at({name: shapes[bound] for name, shapes in profile.items()})[0]
@@ -85,12 +85,12 @@ def _against_onnx(case: Case) -> Iterator[Observation]:
         refused = refused_alone(model, sizes).items()
         trials[bound] = {label: f"ONNX Runtime does not run it{where}: {why}" for label, why in refused}
     for reasons in trials.values():
-        pairs = [(node, reasons[node.label]) for node in model.nodes if node.label in reasons.keys() - told]
+        pairs = [(node, reasons[node.label]) for node in model.nodes if node.label in reasons.keys() - named]
         seen = (
             (node, why) for node, why in pairs if not _is_told(case, node, why) and not are_one_type(case, node, why)
         )
         yield from by_reason(case, seen, severity=Severity.WARNING, settle=settle)
-        told |= reasons.keys()
+        named |= reasons.keys()
 
 
 def _is_told(case: Case, node: CheckedNode, why: str) -> bool:

@@ -1,4 +1,4 @@
-"""What programs state in words of their own, and how it is told."""
+"""Figures that programs state in words of their own, and the words that sum them up."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SAID = {
     "Precision  Latency (ms)  Size\nFP32  8.5  90\nINT8  2.5  23": ["Latency in ms: FP32 8.5, INT8 2.5"],
     "| model | fps |\n| a | 30 |": ["fps: a 30"],
 }
-"""Lines, and what they are told as."""
+"""Lines, and the words that sum them up."""
 NOT_SAID = [
     "Latency limit: 0 msec",
     "Measurement window: 5000 msec",
