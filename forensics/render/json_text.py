@@ -7,7 +7,7 @@ made of dicts first. All write what ``json.dumps`` does, with secrets masked.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import fields
 from json.encoder import encode_basestring_ascii
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
     from trtforensics.model.span import SourceInfo
 
-_encode = json.JSONEncoder(allow_nan=False).encode
+encode = json.JSONEncoder(allow_nan=False).encode
+"""Render a value whose texts are the program's own words: they are not masked. ValueError: JSON has no such number."""
+_FACTS = tuple(field.name for field in fields(KernelFacts) if field.name != "name")
 
 
 def dumps(value: Any, indent: int | None = None) -> str:  # noqa: ANN401 - any JSON value
@@ -29,7 +31,8 @@ def dumps(value: Any, indent: int | None = None) -> str:  # noqa: ANN401 - any J
     Raises:
         ValueError: JSON has no such number.
     """
-    return json.dumps(masked_values(value), indent=indent, allow_nan=False)
+    values = masked_values(value)
+    return encode(values) if indent is None else json.dumps(values, indent=indent, allow_nan=False)
 
 
 def _text(value: str) -> str:
@@ -58,7 +61,7 @@ def number(value: float | None) -> str:
     """
     if value is None:
         return "null"
-    return repr(value) if value.__class__ is int or isfinite(value) else _encode(value)
+    return repr(value) if value.__class__ is int or isfinite(value) else encode(value)
 
 
 def boolean(value: bool | None) -> str:  # noqa: FBT001 - the value itself
@@ -78,8 +81,7 @@ def kernel_facts(facts: KernelFacts) -> dict[str, Any] | None:
     """
     if facts == KernelFacts(facts.name):
         return None
-    values = asdict(facts)
-    del values["name"]
+    values = {name: getattr(facts, name) for name in _FACTS}
     tile = list(facts.tile) if facts.tile else None
     return {**values, "tile": tile, "by_convention": sorted(facts.by_convention)}
 
@@ -91,7 +93,7 @@ def render(value: object, record_depth: int) -> str:
 
 def _indented(value: object, record_depth: int, depth: int) -> str:
     if not (depth < record_depth and value and isinstance(value, dict | list)):
-        return _encode(masked_values(value))
+        return encode(masked_values(value))
     begin, end = f"\n{' ' * (depth + 1)}", f"\n{' ' * depth}"
     if isinstance(value, dict):
         members = [f"{text(key)}: {_indented(item, record_depth, depth + 1)}" for key, item in value.items()]

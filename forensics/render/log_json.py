@@ -18,7 +18,7 @@ from trtforensics.model.timings import tactic_text
 from trtforensics.parsers.notation.kernels import read_kernel, read_tactic
 from trtforensics.render.json_text import (
     boolean,
-    dumps,
+    encode,
     kernel_facts,
     number,
     render,
@@ -278,7 +278,7 @@ def _types(formats: tuple[str, ...]) -> tuple[str, ...]:
 @remembered
 def _kernel_facts(kernel: str, splits: int | None, types: tuple[str, ...]) -> str:
     """Render two members: what a kernel sums in, and all that its name and its line tell."""
-    facts = dumps(kernel_facts(read_tactic(kernel, splits, types))) if kernel or splits is not None else "null"
+    facts = encode(kernel_facts(read_tactic(kernel, splits, types))) if kernel or splits is not None else "null"
     return f'"accumulator": {_accumulator(kernel)}, "kernel_facts": {facts}'
 
 
