@@ -378,4 +378,4 @@ class LayerTree(RowList[TreeRow]):
             return f"no layer is kept by {self.kept_by.text!r}: Enter looks for it among ONNX nodes, then in the log"
         if self.asked:
             return f"no layer: {self.asked}"
-        return "the log names no layers; a verbose one does"
+        return "the log names no layers; those of trtexec --verbose and polygraphy -vv do"
