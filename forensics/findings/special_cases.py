@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.findings.versions import Version
+from trtforensics.knowledge.platforms import stack_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,6 +17,8 @@ _ABOVE, _BELOW = 150, 40
 """Lines around a finding's first line in which its circumstances stand."""
 _VALUE = re.compile(r"\{(\w+)\}")
 _OF_VERSIONS = ("since", "before")
+_OF_ARM = re.compile(r"jetson|jetpack|tegra|aarch64|orin\b|xavier", re.IGNORECASE)
+"""Words of machines whose CUDA comes with the system."""
 
 
 class SpecialCase(NamedTuple):
@@ -45,13 +48,14 @@ def special(cases: Sequence[SpecialCase], about: LoggedBuild, line: str, around:
     if not cases:
         return None
     build, run = about.build, about.log.run_of(about.build)
+    version = Version.of(build)
     facts = {
         "line": line,
         "log": around,
         "command": build.command or "",
         "program": run.program.value if run is not None and run.program else "",
+        "stack": "" if version is None or _OF_ARM.search(around) else _stack(version),
     }
-    version = Version.of(build)
     for case in cases:
         values: dict[str, str] = {}
         for fact, said in case.terms:
@@ -67,6 +71,12 @@ def special(cases: Sequence[SpecialCase], about: LoggedBuild, line: str, around:
         else:
             return case._replace(cause=_filled(case.cause, values), fix=_filled(case.fix, values))
     return None
+
+
+def _stack(version: Version) -> str:
+    """Return what a release is made for, in words; empty where that is not known."""
+    stacks = () if version.rtx else stack_of(version.numbers)
+    return f"{version} is made for {stacks[0].words}" if stacks else ""
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""Which GPUs a release runs on, and with which CUDA, cuDNN, driver, Python and JetPack."""
+"""Which GPUs a release runs on, and with which CUDA, cuDNN, driver and JetPack."""
 
 from __future__ import annotations
 
@@ -50,8 +50,7 @@ class Stack:
     """The software around a release, as its documents name it; empty where they do not.
 
     ``cudnn`` is one for all CUDA versions, or one for each in their order. ``driver`` is the least driver by CUDA
-    major. ``python`` is a range of what the release's samples and tools ask for. ``opset`` are the least and the
-    greatest; the least is 0 where the documents name none.
+    major. ``opset`` are the least and the greatest; the least is 0 where the documents name none.
     """
 
     release: Release
@@ -59,11 +58,19 @@ class Stack:
     cuda: tuple[str, ...]
     cudnn: tuple[str, ...]
     driver: Mapping[str, str]
-    python: str
     jetpack: str
-    l4t: str
     opset: tuple[int, ...]
     source: str
+
+    @property
+    def words(self) -> str:
+        """CUDA, cuDNN and driver: ``CUDA 11.8 with cuDNN 8.6 (driver 450 or later) or CUDA 10.2 with cuDNN 8.4``."""
+        each = []
+        for place, cuda in enumerate(self.cuda):
+            cudnn = f" with cuDNN {self.cudnn[min(place, len(self.cudnn) - 1)]}" if self.cudnn else ""
+            driver = self.driver.get(cuda.partition(".")[0])
+            each.append(f"CUDA {cuda}{cudnn}" + (f" (driver {driver} or later)" if driver else ""))
+        return " or ".join(each)
 
 
 def releases_for(sm: tuple[int, int], platform: Platform = "x86-64") -> Architecture | None:

@@ -142,6 +142,8 @@ def test_stacks() -> None:
     ]
     assert [stack.jetpack for stack in stack_of((8, 2), "JetPack")] == ["4.6.1", "4.6.2", "4.6.3"]
     assert stack_of((4, 0)) == ()
+    (made,) = stack_of((8, 5, 3))
+    assert made.words == "CUDA 11.8 with cuDNN 8.6 (driver 450 or later) or CUDA 10.2 with cuDNN 8.4"
 
 
 def test_codes() -> None:
