@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from trtforensics.commands.declaring import declare, example_of
 from trtforensics.console import streams
 from trtforensics.console.arguments import size
 from trtforensics.console.diagnostics import ExitCode, error, show_traceback
@@ -112,14 +113,15 @@ def build_parser(command: str | None = None, *, alone: bool = False) -> argparse
         )
         if name == command:
             module = _module_of(name)
-            sub.epilog = module.EXAMPLE
-            actions = module.add_arguments(sub)
-            for each in actions or (sub,):  # a command with subcommands returns their parsers
+            sub.epilog = example_of(name)
+            for each in declare(sub):
+                if hasattr(module, "add_arguments"):
+                    module.add_arguments(each)
                 _add_common_arguments(each)
     return parser
 
 
-def _module_of(command: str) -> Any:  # noqa: ANN401 - a module with add_arguments and run
+def _module_of(command: str) -> Any:  # noqa: ANN401 - a module with run
     return importlib.import_module(f"trtforensics.commands{_ROWS[command]['folder']}.{command}")
 
 

@@ -1,6 +1,6 @@
-"""One module a subcommand: ``add_arguments`` declares its arguments, ``run`` does the work and returns the exit code.
+"""One module a subcommand: ``run`` does the work and returns the exit code.
 
-``EXAMPLE`` stands below the help.
+Its arguments and examples are rows of the tables; ``add_arguments``, where there is one, declares what no row can say.
 ``run`` raises :class:`trtforensics.errors.ForensicsError` where a source, an option or a destination cannot be used;
 ``cli`` makes one sentence of it.
 """

@@ -16,7 +16,7 @@ from trtforensics.bisection.options import (
     with_commands,
 )
 from trtforensics.console import streams
-from trtforensics.console.arguments import add_action, add_options, read_options
+from trtforensics.console.arguments import add_options, read_options
 from trtforensics.console.diagnostics import ExitCode
 from trtforensics.console.progress import ProgressLine
 from trtforensics.console.terminal import visible
@@ -33,145 +33,27 @@ if TYPE_CHECKING:
     from trtforensics.bisection.session.history import Event
     from trtforensics.bisection.session.lever import Lever
 
-EXAMPLE = """examples:
-  trtforensics bisect tactics --good good.json --bad bad.json --artifacts-dir out --check './accuracy.sh {engine}' \\
-      --build 'polygraphy convert model.onnx --fp16 --load-tactics {replay} -o {engine}'
-  trtforensics bisect items --items switches.txt --check './works.sh {items}' --artifacts-dir out"""
 
-_COMMANDS = """CMD runs through /bin/sh. {%(own)s}, {engine}, {log}, {dir} and {probe} in it are replaced by quoted
-paths, which are also in $TRTFORENSICS_%(env)s, $TRTFORENSICS_ENGINE and so on. --check decides by its exit status:
-0 good, 1 to 124 bad, anything else, a signal or a timeout unresolved. The same command on the same directory goes on
-where it stopped."""
-
-
-def add_arguments(parser: ArgumentParser) -> list[ArgumentParser]:
-    """Declare the modes of ``bisect`` and return their parsers."""
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the options of a mode that dataclasses hold."""
     from trtforensics.bisection.runner.options import OF_THE_SEARCH, RunOptions, add_run_options
 
-    modes = parser.add_subparsers(dest="mode", metavar="MODE", required=True, parser_class=type(parser))
-    added = []
-    for name, (summary, own, declare, example) in _MODES.items():
-        mode = add_action(
-            modes, name, summary, f"bisect {name} {example}", _COMMANDS % {"own": own, "env": own.upper()}
-        )
-        declare(mode)
-        add_options(mode, RunOptions, OF_THE_SEARCH)
-        mode.add_argument(
-            "--dry-run", action="store_true", help="say what there is to search and what it costs; run nothing"
-        )
-        add_run_options(mode, _COMMAND_HELP.get(name))
-        added.append(mode)
-    log = add_action(modes, "log", _LOG, "bisect log out > history.txt", "A line that begins with a verdict is one.")
-    log.add_argument("directory", metavar="DIR", help="the artifacts directory of a bisection or a collection")
-    log.add_argument("--json", action="store_true", help="print the events as JSON, one a line")
-    return [*added, log]
-
-
-_LOG = "print the history of an artifacts directory: its runs, probes and verdicts"
-_PINNED = "or pin:CONDITION,…, BAD with tactics chosen as `pin` does (pin:accumulate=fp32, pin:same-as=good.log)"
-
-
-def _add_sides(parser: ArgumentParser, good: str, bad: str) -> None:
-    parser.add_argument("--good", required=True, metavar="GOOD", help=f"{good}; {_PINNED}")
-    parser.add_argument("--bad", required=True, metavar="BAD", help=bad)
-
-
-def _tactics_arguments(parser: ArgumentParser) -> None:
-    what = "a replay, a directory of replays, or an artifacts directory"
-    bad = f"tactics of bad builds: {what}; with pin:…, a verbose build log"
-    _add_sides(parser, f"tactics of good builds: {what}", bad)
+    mode = parser.prog.split()[-1]
+    if mode == "log":
+        return
+    if mode == "precision":
+        add_options(parser, PrecisionOptions, OF_THE_MODEL)
+        add_options(parser, SampleOptions)
+        add_options(parser, PrecisionOptions, OF_THE_JUDGE)
+        which = "the module that builds (default: the one installed)"
+        add_options(parser, BuildOptions, ("builder", "builder_python"), builder=which)
+        add_options(parser, PrecisionOptions, ("by",))
+        add_options(parser, BuildOptions, ("compute_capability",))
+    add_options(parser, RunOptions, OF_THE_SEARCH)
     parser.add_argument(
-        "--onnx",
-        metavar="MODEL",
-        help="the model: it is built without --build, and shows which layers share a tensor if a mix is refused",
+        "--dry-run", action="store_true", help="say what there is to search and what it costs; run nothing"
     )
-    parser.add_argument(
-        "--log", metavar="LOG", help="a verbose build log, which shows the same for the engine's layers"
-    )
-    add_options(parser, BuildOptions)
-
-
-def _items_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--items", required=True, metavar="FILE", help="names, one a line; # comments and blank lines are skipped"
-    )
-
-
-def _precision_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("model", metavar="MODEL", help="the ONNX model in FP32")
-    add_options(parser, PrecisionOptions, OF_THE_MODEL)
-    add_options(parser, SampleOptions)
-    add_options(parser, PrecisionOptions, OF_THE_JUDGE)
-    which = "the module that builds (default: the one installed)"
-    add_options(parser, BuildOptions, ("builder", "builder_python"), builder=which)
-    add_options(parser, PrecisionOptions, ("by",))
-    add_options(parser, BuildOptions, ("compute_capability",))
-
-
-def _cache_arguments(parser: ArgumentParser) -> None:
-    what = "a verbose build log that prints keys, `cache export` JSON, or a binary editable cache"
-    good = f"timing-cache keys of a good build: {what}"
-    _add_sides(parser, good, "timing-cache keys of a bad build, from the same kinds of files")
-    parser.add_argument("--onnx", metavar="MODEL", help="the model that is built without --build")
-    add_options(parser, BuildOptions)
-
-
-def _outputs_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("model", metavar="MODEL", help="the ONNX model")
-    parser.add_argument(
-        "--tensors", metavar="FILE", help="tensors to search among, one a line (default: all tensors between nodes)"
-    )
-    parser.add_argument(
-        "--debug-tensors", action="store_true", help="mark debug tensors instead of outputs (TensorRT 10 or later)"
-    )
-    add_options(parser, BuildOptions)
-
-
-def _route_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("model", metavar="MODEL", help="the ONNX model")
-    parser.add_argument("--good", metavar="ROUTE", help="a route that builds well, such as '-a=on -b=off'")
-    parser.add_argument("--bad", default="", metavar="ROUTE", help="the route that does not (default: TensorRT's own)")
-    add_options(parser, BuildOptions)
-
-
-_MODES = {
-    "tactics": (
-        "find which layers' tactics make a build bad",
-        "replay",
-        _tactics_arguments,
-        "--good G --bad B --build 'CMD {replay} {engine}' --check 'CMD {engine}' --artifacts-dir DIR",
-    ),
-    "cache": (
-        "find which keys of the timing cache make a build bad (TensorRT 10.8 or later)",
-        "cache",
-        _cache_arguments,
-        "--good good.log --bad bad.log --onnx model.onnx --check 'CMD {engine}' --artifacts-dir DIR",
-    ),
-    "outputs": (
-        "find the fewest tensors to mark as outputs so that the build becomes good",
-        "outputs",
-        _outputs_arguments,
-        "model.onnx --check 'CMD {engine}' --artifacts-dir DIR",
-    ),
-    "route": (
-        "find which build-route knobs break a build or repair it (TensorRT 11.1 or later)",
-        "route",
-        _route_arguments,
-        "model.onnx --check 'CMD {engine}' --artifacts-dir DIR",
-    ),
-    "precision": (
-        "find which nodes of an ONNX model must stay FP32",
-        "model",
-        _precision_arguments,
-        "model.onnx --artifacts-dir DIR",
-    ),
-    "items": (
-        "find which of any named switches are bad",
-        "items",
-        _items_arguments,
-        "--items switches.txt --check './works.sh {items}' --artifacts-dir DIR",
-    ),
-}
+    add_run_options(parser, _COMMAND_HELP.get(mode))
 
 
 _COMMAND_HELP = {

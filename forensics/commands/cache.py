@@ -4,38 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.console.arguments import add_action, add_options
 from trtforensics.console.diagnostics import remark
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
 
     from trtforensics.model.engine import TimingCache
-
-EXAMPLE = """examples:
-  trtforensics cache export build.log -o good.json        # TensorRT is not needed
-  trtforensics cache export model.cache -o good.json      # a binary editable cache: through TensorRT's own API
-  trtforensics cache apply good.json --to model.cache -o fixed.cache"""
-
-
-def add_arguments(parser: ArgumentParser) -> list[ArgumentParser]:
-    """Declare the subcommands of ``cache`` and return their parsers."""
-    from trtforensics.bisection.options import BuildOptions
-
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True, parser_class=type(parser))
-    summary = "write the keys, tactics and candidates as JSON"
-    export = add_action(actions, "export", summary, "cache export build.log -o good.json")
-    what = "a verbose build log (TensorRT 10.8 or later, editable timing cache), a binary cache, or an export"
-    export.add_argument("source", metavar="SOURCE", help=what)
-    export.add_argument("-o", "--output", required=True, metavar="OUT", help="the file to write")
-    summary = "set the tactics of an export in a binary cache; needs TensorRT"
-    apply = add_action(actions, "apply", summary, "cache apply good.json --to model.cache -o fixed.cache")
-    apply.add_argument("source", metavar="EXPORT", help="what `cache export` wrote, edited perhaps")
-    apply.add_argument("--to", required=True, metavar="CACHE", help="the binary editable cache to begin with")
-    apply.add_argument("-o", "--output", required=True, metavar="OUT", help="the binary cache to write")
-    for action in (export, apply):
-        add_options(action, BuildOptions, ("builder_python",))
-    return [export, apply]
 
 
 def run(args: Namespace) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,25 +11,11 @@ from trtforensics.errors import UsageError
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-EXAMPLE = """{replay}, {cache}, {model}, {outputs}, {route} and {items} are paths that the build may write to, as are
-{engine} and {log}; good/, bad/ and unresolved/ get links to the first of them that the build command names. Exit
-statuses mean what they mean for `bisect`.
-
-example: trtforensics collect --until 20 --artifacts-dir out --check './accuracy.sh {engine}' \\
-    --build 'polygraphy convert model.onnx --fp16 --save-tactics {replay} -o {engine}'"""
-
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments of ``collect``."""
+    """Declare the options of probes."""
     from trtforensics.bisection.runner.options import add_run_options
 
-    parser.add_argument(
-        "--until",
-        required=True,
-        type=_until,
-        metavar="N",
-        help="stop after N builds; or, with `good` or `bad`, after the first such build",
-    )
     add_run_options(parser)
 
 
@@ -54,11 +39,3 @@ def run(args: Namespace) -> int:
         answer = collect(directory, plan, CollectionLever(product), options, progress.show)
     streams.print_result(to_json(answer.document()) if args.json else answer.text(directory))
     return 0
-
-
-def _until(text: str) -> int | str:
-    if text in {"good", "bad"}:
-        return text
-    if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is neither a count from 1 on nor good or bad")
-    return int(text)

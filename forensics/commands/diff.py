@@ -6,38 +6,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trtforensics.console.arguments import add_output_option, wants_json
+from trtforensics.console.arguments import wants_json
 from trtforensics.console.diagnostics import ExitCode
 from trtforensics.console.streams import deliver
 from trtforensics.console.terminal import wants_colour
 from trtforensics.errors import UsageError
-from trtforensics.sources.kinds import Kind, add_kind_argument
+from trtforensics.sources.kinds import Kind
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-
-EXAMPLE = """examples:
-  trtforensics diff good.log bad.log
-  trtforensics diff good/ bad/ -o diff.json        # directories of replays, logs, engine JSON, timing caches
-  trtforensics diff polygraphy_artifacts                  # its good/ against its bad/
-  trtforensics diff fast.json slow.json --good fast.profile.json --bad slow.profile.json      # why is it slower?
-  trtforensics diff good.json bad.json --exit-code || echo they differ"""
-_KINDS = (Kind.BUILD_LOG, Kind.REPLAY, Kind.LAYER_INFO, Kind.PROFILE, Kind.TIMES, Kind.TIMING_CACHE)
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments of ``diff``."""
-    what = "a build log, tactic replay, engine-layer JSON, profile, times, timing cache, or a directory of them"
-    parser.add_argument("good", metavar="GOOD", help=f"{what}; of an artifacts directory, its good/")
-    parser.add_argument("bad", metavar="BAD", nargs="?", help="likewise, its bad/ (default: GOOD, if it has both)")
-    for side in ("good", "bad"):
-        more = f"more files about {side.upper()}'s engine: its profile, times, layers"
-        parser.add_argument(f"--{side}", dest=f"{side}_files", nargs="+", default=[], metavar="FILE", help=more)
-    parser.add_argument("--json", action="store_true", help="print the JSON document instead of the report")
-    parser.add_argument("--exit-code", action="store_true", help="exit with 1 where there is a difference")
-    parser.add_argument("--all", action="store_true", help="print every difference, however many there are")
-    add_output_option(parser)
-    add_kind_argument(parser, _KINDS)
+    from argparse import Namespace
 
 
 def run(args: Namespace) -> int:

@@ -8,21 +8,16 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.console import streams
-from trtforensics.console.arguments import add_options
 from trtforensics.errors import UsageError
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
     from collections.abc import Iterable, Iterator, Mapping
 
     from trtforensics.trt.installed import Installed
 
     Health = dict[str, Any]
 
-EXAMPLE = """examples:
-  trtforensics doctor
-  trtforensics doctor --json
-  trtforensics doctor --builder-python /opt/trt/bin/python"""
 
 _PACKAGES = ("lark", "networkx", "numpy", "onnx", "polygraphy", "textual", "zstandard")
 _EXTRAS = {
@@ -37,14 +32,6 @@ _PROGRAMS = ("trtexec", "polygraphy", "dot", "nvidia-smi")
 _ABILITY = ("what", "works", "needs")
 _MISSING = "missing"
 _WIDTH = 14
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments of ``doctor``."""
-    from trtforensics.bisection.options import BuildOptions
-
-    add_options(parser, BuildOptions, ("builder_python",))
-    parser.add_argument("--json", action="store_true", help="print a JSON document instead of text")
 
 
 def run(args: Namespace) -> int:

@@ -12,27 +12,14 @@ from trtforensics.errors import UsageError
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-EXAMPLE = """examples:
-  trtforensics explain TF201
-  trtforensics explain nan layernorm
-  trtforensics explain "could not find any implementation"
-  trtforensics explain kgen
-  trtforensics explain 209
-  trtforensics explain sm80_xmma_fprop_implicit_gemm_f16f16_f16f16_f16_nhwckrsc_nhwc_tilesize128x64x32_stage5
-  trtforensics explain"""
 
 _CODE = re.compile(r"TF[0-9]+", re.IGNORECASE)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments of ``explain``."""
-    what = (
-        "a code such as TF201; a layer type, an error code, a kernel's name, an option; or words to look for in all "
-        "explanations; without any, all codes are listed"
-    )
-    words = parser.add_argument("words", nargs="*", metavar="CODE|WORD", help=what)
+    """Let a shell complete codes."""
+    (words,) = (action for action in parser._actions if action.dest == "words")  # noqa: SLF001 - argparse has no other way
     setattr(words, "completer", _codes)  # noqa: B010 - argcomplete looks there, and argparse does not declare it
-    parser.add_argument("--json", action="store_true", help="print a JSON document instead of text")
 
 
 def _codes(**_: object) -> list[str]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from trtforensics.console.arguments import add_build_option
 from trtforensics.console.counting import counted
 from trtforensics.console.diagnostics import remark
 from trtforensics.errors import UsageError
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
     from collections.abc import Iterable
 
     import networkx as nx
@@ -19,40 +18,7 @@ if TYPE_CHECKING:
     from trtforensics.graphs.build import BuildGraph
     from trtforensics.graphs.export import GraphForm
 
-EXAMPLE = """examples:
-  trtforensics graph build.log -o engine.svg                                 # needs Graphviz
-  trtforensics graph layers.json profile.json -o slow.svg --colour share --top 30
-  trtforensics graph build.log -o around.svg --around conv_12 --hops 2
-  trtforensics graph build.log -o engine.onnx                                # for Netron
-  trtforensics graph build.log -o build.graphml"""
-_VIEWS = ("engine", "network", "onnx", "all")
-_COLOURINGS = ("precision", "type", "share")
 _HOPS = 2
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments of ``graph``."""
-    what = "a build log (several are parts of one build), engine-layer JSON, a profile, the ONNX model: of one engine"
-    parser.add_argument("sources", nargs="+", metavar="SOURCE", help=what)
-    parser.add_argument(
-        "-o",
-        "--output",
-        required=True,
-        metavar="OUT",
-        help="the file to write; its ending picks the form: .svg, .png, .pdf (drawn by Graphviz), .onnx (for Netron), "
-        ".dot, .graphml, .json (networkx node-link)",
-    )
-    view = "what the nodes are: engine, network (layers before fusion), onnx or all of them with tensors (default: "
-    parser.add_argument("--view", choices=_VIEWS, help=f"{view}engine for pictures, all for .dot, .graphml and .json)")
-    parser.add_argument("--colour", choices=_COLOURINGS, default="precision", help="of layers (default: precision)")
-    parser.add_argument(
-        "--around", metavar="LAYER", help="only what is near a layer: its name, a part of it, or a node"
-    )
-    hops = f"how near, with --around (default: {_HOPS} tensors away)"
-    parser.add_argument("--hops", type=int, metavar="N", help=hops)
-    parser.add_argument("--top", type=int, metavar="N", help="only the N layers that take most time")
-    parser.add_argument("--filter", metavar="EXPR", help="only layers that a filter keeps, as in `time>0.05 type:half`")
-    add_build_option(parser)
 
 
 def run(args: Namespace) -> int:
@@ -117,7 +83,7 @@ def _selected(graph: BuildGraph, args: Namespace, *, picture: bool) -> nx.MultiD
     view = View(args.view) if args.view else View.ENGINE if picture or selects else View.ALL
     shown = viewed(graph, view)
     if picture and not len(shown):
-        raise UsageError(where, f"names nothing for the view {view}", f"Give another: {', '.join(_VIEWS)}")
+        raise UsageError(where, f"names nothing for the view {view}", f"Give another: {', '.join(View)}")
     if (args.top is not None or args.filter is not None) and view is not View.ENGINE:
         raise UsageError(
             "--view", "only the view engine has times and fields", "Leave out --view, or --top and --filter"

@@ -5,36 +5,17 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from trtforensics.console.arguments import add_output_option, wants_json
+from trtforensics.console.arguments import wants_json
 from trtforensics.console.streams import deliver
 from trtforensics.console.terminal import wants_colour
 from trtforensics.errors import UsageError
-from trtforensics.sources.kinds import Kind, add_kind_argument, kind_of
+from trtforensics.sources.kinds import Kind, kind_of
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
     from collections.abc import Iterable, Sequence
 
     from trtforensics.model.log import BuildLog
-
-EXAMPLE = """examples:
-  trtforensics parse build.log
-  trtforensics parse build.log.gz --json -o build.json
-  trtforensics parse build.log build.err    (trtexec's stdout and its stderr)
-  trtexec --onnx=model.onnx --verbose 2>&1 | trtforensics parse -"""
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments of ``parse``."""
-    what = (
-        "a build log (several are parts of one build; profile JSON beside it lends its layers their times), a tactic "
-        "replay, a timing-cache export, or engine-layer and profile JSON (together: times join their layers): a path, "
-        ".gz or .zst, or - for standard input"
-    )
-    parser.add_argument("sources", nargs="+", metavar="SOURCE", help=what)
-    add_kind_argument(parser, tuple(kind for kind in Kind if kind is not Kind.ARTIFACTS))
-    parser.add_argument("--json", action="store_true", help="print the JSON document instead of the summary")
-    add_output_option(parser)
 
 
 def run(args: Namespace) -> int:

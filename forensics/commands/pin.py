@@ -6,41 +6,16 @@ from typing import TYPE_CHECKING
 
 from trtforensics.commands.parse import read_log
 from trtforensics.console import streams
-from trtforensics.console.arguments import add_options, read_options
+from trtforensics.console.arguments import read_options
 from trtforensics.console.diagnostics import ExitCode
 from trtforensics.errors import UsageError
 from trtforensics.pin.conditions import PinConditions
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
 
     from trtforensics.model.engine import TimingCache
     from trtforensics.pin.plan import PinForm, PinPlan
-
-EXAMPLE = """examples:
-  trtforensics pin build.log -o pinned.json                       # what won, so that noise cannot flip it
-  trtforensics pin build.log --accumulate fp32 --within 10% -o pinned.json
-  trtforensics pin bad.log --same-as good.log --layers 'attn' -o pinned.json
-  trtforensics pin --verify pinned.json rebuilt.log               # exit status 1 where a pinned tactic was not used"""
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments of ``pin``."""
-    sources = "verbose logs of builds of one network; the first one's tactics are pinned, the others widen the offer"
-    parser.add_argument("sources", metavar="LOG", nargs="+", help=f"{sources} (with --verify: logs or timing caches)")
-    parser.add_argument("-o", "--output", metavar="PINNED", help="the file to write: a replay, or timing-cache keys")
-    parser.add_argument(
-        "--as",
-        dest="form",
-        choices=("replay", "cache"),
-        help="a replay (TensorRT 8.6 to 10), or timing-cache keys (default where the log prints keys)",
-    )
-    parser.add_argument(
-        "--to", metavar="CACHE", help="a binary editable cache to put the keys into: PINNED is binary then (TensorRT)"
-    )
-    add_options(parser, PinConditions)
-    parser.add_argument("--verify", metavar="PINNED", help="say of each pinned tactic whether LOG's build used it")
-    parser.add_argument("--json", action="store_true", help="print a JSON document instead")
 
 
 def run(args: Namespace) -> int:

@@ -5,42 +5,16 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from trtforensics.console.arguments import add_build_option
 from trtforensics.console.diagnostics import remark
 from trtforensics.errors import UsageError
 from trtforensics.plots.choosing import NEEDS, figures_of, figures_of_two, named
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
 
     from trtforensics.plots.figure import Figure
 
-EXAMPLE = """examples:
-  trtforensics plot layers.json profile.json -o engine.html               # every figure that the files give
-  trtforensics plot build.log profile.json -o types.svg --of types
-  trtforensics plot times.json -o spread.svg --of spread
-  trtforensics plot fast.json fast.profile.json --against slow.json slow.profile.json -o why.html"""
 _ENDINGS = (".html", ".svg", ".png")
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments of ``plot``."""
-    what = "files of one engine: a build log, engine-layer JSON, a profile, times, the ONNX model"
-    parser.add_argument("sources", nargs="+", metavar="SOURCE", help=what)
-    parser.add_argument("--against", nargs="+", default=[], metavar="SOURCE", help="files of a second engine")
-    parser.add_argument(
-        "-o",
-        "--output",
-        required=True,
-        metavar="OUT",
-        help="the file to write: .html (figures with their data), .svg or .png (one figure; its data goes into a .csv "
-        "beside it)",
-    )
-    figures = (
-        f"which figure, repeatable: {', '.join(NEEDS)} (default: all that the files give; .svg and .png: the first)"
-    )
-    parser.add_argument("--of", action="append", choices=[*NEEDS], metavar="FIGURE", help=figures)
-    add_build_option(parser)
 
 
 def run(args: Namespace) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
-from argparse import REMAINDER
 from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,15 +13,11 @@ from trtforensics.console.processes import completed
 from trtforensics.errors import UsageError
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
     from collections.abc import Iterator
 
     from trtforensics.findings.versions import Version
 
-EXAMPLE = """examples:
-  trtforensics record model.onnx --release 10.3 > record.sh
-  trtforensics record model.onnx --run --options --fp16 --shapes=x:1x3x224x224
-  trtforensics record model.plan --run"""
 
 _BANNER = re.compile(rb"TensorRT v([0-9]{4,6})\b")
 _OURS = {"--onnx", "--loadEngine", "--buildOnly", "--skipInference"}
@@ -38,19 +33,6 @@ class _Command(NamedTuple):
     command: str
     writes: tuple[str, ...]
     exports: tuple[str, ...] = ()
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments of ``record``."""
-    parser.add_argument("source", metavar="MODEL|PLAN", help="an ONNX model, or an engine that TensorRT built")
-    what = "the TensorRT of trtexec, such as 10.3 (default: that which built the plan, or that of trtexec on the path)"
-    parser.add_argument("--release", metavar="VERSION", help=what)
-    parser.add_argument("--into", default="recorded", metavar="DIR", help="the files' folder (default: recorded)")
-    what = "run the commands; without trtexec, the TensorRT that Python imports writes the layers of a plan"
-    parser.add_argument("--run", action="store_true", help=what)
-    parser.add_argument("--json", action="store_true", help="print a JSON document instead of a shell script")
-    what = "options of trtexec to add; all that follows is taken as such"
-    parser.add_argument("--options", nargs=REMAINDER, default=[], metavar="OPTION", help=what)
 
 
 def run(args: Namespace) -> int:

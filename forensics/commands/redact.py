@@ -7,19 +7,7 @@ from typing import TYPE_CHECKING
 from trtforensics.console.diagnostics import remark
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-
-EXAMPLE = """example: trtforensics redact build.log -o public.log
-
-Only words stay that TensorRT, CUDA, ONNX, trtexec and the programs around them are known to print. Every other word
-becomes a made-up one, the same one each time: layers, tensors, plugins, files, hosts, users. Numbers stay; secrets,
-addresses, serial numbers and ids go. Look at the result before you publish it."""
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments of ``redact``."""
-    parser.add_argument("source", metavar="LOG", help="a build log or another text: a path, .gz or .zst")
-    parser.add_argument("-o", "--output", required=True, metavar="OUT", help="the file to write, whole or not at all")
+    from argparse import Namespace
 
 
 def run(args: Namespace) -> int:

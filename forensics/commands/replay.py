@@ -7,90 +7,18 @@ from typing import TYPE_CHECKING
 
 from trtforensics.commands.parse import read_log
 from trtforensics.console import streams
-from trtforensics.console.arguments import add_action, add_build_option, add_output_option
 from trtforensics.console.diagnostics import ExitCode
 from trtforensics.console.terminal import wants_colour
 from trtforensics.errors import NotABuildLogError, UsageError
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
     from collections.abc import Iterable
 
     from trtforensics.model.log import BuildLog
     from trtforensics.replay.edges import DataflowNode
     from trtforensics.replay.from_log import LeftOut
     from trtforensics.replay.json_documents import JsonObject
-
-EXAMPLE = """examples:
-  trtforensics replay show replay.json
-  trtforensics replay lint replay.json --log build.log
-  trtforensics replay convert build.log -o replay.json
-  trtforensics replay mix --good good.json --bad bad.json --take 'conv1 + relu1' -o mixed.json"""
-_FORMS = ("F1", "F2", "F3", "F4", "F5")
-_FILE = "a replay: a path, .gz or .zst, or - for standard input"
-
-
-def add_arguments(parser: ArgumentParser) -> list[ArgumentParser]:
-    """Declare the subcommands of ``replay`` and return their parsers."""
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True, parser_class=type(parser))
-    added = []
-    for name, (summary, example, declare) in _ACTIONS.items():
-        declare(sub := add_action(actions, name, summary, f"replay {name} {example}"))
-        added.append(sub)
-    return added
-
-
-def _show_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help=_FILE)
-    parser.add_argument("--json", action="store_true", help="print a JSON document instead")
-
-
-def _lint_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help=_FILE)
-    parser.add_argument("--log", metavar="LOG", help="the verbose log of a build that the replay is meant for")
-    add_build_option(parser)
-    parser.add_argument("--onnx", metavar="MODEL", help="the model that is built")
-    parser.add_argument("--layer-info", metavar="JSON", help="detailed layer information of an engine of it")
-    parser.add_argument("--json", action="store_true", help="print a JSON document instead")
-
-
-def _convert_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help=f"{_FILE}; or a verbose build log of TensorRT 8.6 or later")
-    parser.add_argument("--to", choices=_FORMS, default="F5", metavar="FORM", help="F1 to F5 (default: F5)")
-    parser.add_argument("--log", metavar="LOG", help="a build's log that gives the fields which the replay lacks")
-    add_build_option(parser)
-    parser.add_argument(
-        "--kind", choices=("replay", "build-log"), metavar="KIND", help="replay or build-log: what FILE is"
-    )
-    _output_arguments(parser)
-
-
-def _mix_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--good", required=True, metavar="G", help="the replay that most layers are from")
-    parser.add_argument("--bad", required=True, metavar="B", help="the replay that the layers of --take are from")
-    parser.add_argument("--take", required=True, nargs="+", metavar="LAYER", help="layers, by their whole names")
-    parser.add_argument("--log", metavar="LOG", help="a build's log; with it, the formats across the cut are said")
-    add_build_option(parser)
-    parser.add_argument("--onnx", metavar="MODEL", help="the model, to the same end")
-    parser.add_argument("--layer-info", metavar="JSON", help="detailed layer information, to the same end")
-    _output_arguments(parser)
-
-
-def _output_arguments(parser: ArgumentParser) -> None:
-    add_output_option(parser, "OUT")
-    parser.add_argument("--json", action="store_true", help="say as a JSON document what was written; needs -o")
-
-
-_ACTIONS = {
-    "show": ("print a replay readably", "replay.json", _show_arguments),
-    "lint": ("say whether a replay will be accepted", "replay.json --log build.log", _lint_arguments),
-    "convert": ("write a replay in another form, or make one of a log", "build.log -o replay.json", _convert_arguments),
-    "mix": (
-        "write good's replay with some layers of bad's",
-        "--good G --bad B --take conv1 -o mixed.json",
-        _mix_arguments,
-    ),
-}
 
 
 def run(args: Namespace) -> int:

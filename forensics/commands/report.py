@@ -8,14 +8,13 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trtforensics.console.arguments import add_output_option
 from trtforensics.console.diagnostics import ExitCode
 from trtforensics.console.streams import deliver
 from trtforensics.console.terminal import wants_colour
 from trtforensics.errors import NotABuildLogError, SourceError, UsageError
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
     from collections.abc import Iterator, Sequence
 
     from trtforensics.findings.finding import Report, Unreadable
@@ -24,48 +23,6 @@ if TYPE_CHECKING:
     from trtforensics.findings.suppression import ReportSettings
     from trtforensics.plots.figure import Figure
     from trtforensics.sources.quoting import QuotedLog
-
-EXAMPLE = """examples:
-  trtforensics report build.log
-  trtforensics report build.log --onnx model.onnx -v
-  trtforensics report *.log --fail-on error --suppress TF502
-  trtforensics report build.log -o report.html
-
-exit code 1 where a finding is as bad as --fail-on says; 2 where no source can be read"""
-
-LEVELS = ("note", "warning", "error")
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments of ``report``."""
-    parser.add_argument(
-        "sources",
-        nargs="+",
-        metavar="SOURCE",
-        help="a build log: a path, .gz or .zst, or - for standard input; engine-layer JSON, profiles and an ONNX model "
-        "join the one log that is named, or stand for themselves; ONNX models alone are checked as by check",
-    )
-    parser.add_argument("--onnx", metavar="M", help="the ONNX model that was built, for what the log does not say")
-    parser.add_argument("--replay", metavar="R", help="the tactic replay that the build was given, or is to be given")
-    parser.add_argument("--layer-info", metavar="J", help="the engine's layers (trtexec --exportLayerInfo)")
-    add_form_options(parser, "evidence lines")
-    what = "do not report this code, or not for this layer (* is any text); may be given again"
-    parser.add_argument("--suppress", action="append", default=[], metavar="CODE[:LAYER]", help=what)
-    what = "say only what is new since then: a report as JSON, or a dataset of `ingest`"
-    parser.add_argument("--baseline", metavar="FILE", help=what)
-    parser.add_argument("--strict", action="store_true", help="stop at the first source that cannot be read")
-    add_output_option(parser, more="; .json, .html, .sarif and .xml pick the form")
-
-
-def add_form_options(parser: ArgumentParser, evidence: str) -> None:
-    """Declare the options of a report's form and exit code; ``evidence`` is what its findings point to."""
-    from trtforensics.findings.forms.rendering import FORMS
-
-    parser.add_argument("--format", choices=FORMS, help="form of the report (default: by the ending of -o, else text)")
-    parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
-    parser.add_argument("-v", "--verbose", action="store_true", help=f"with causes, {evidence} and fixes")
-    levels = f"exit code 1 from here: {', '.join(LEVELS)}"
-    parser.add_argument("--fail-on", choices=LEVELS, metavar="LEVEL", help=levels)
 
 
 def form_and_look(args: Namespace, settings: ReportSettings) -> tuple[str, Look]:

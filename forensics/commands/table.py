@@ -5,48 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trtforensics.console.arguments import add_format_option, add_output_option
 from trtforensics.console.diagnostics import error
 from trtforensics.console.streams import deliver
 from trtforensics.errors import ForensicsError
-from trtforensics.sources.kinds import Kind, add_kind_argument
+from trtforensics.sources.kinds import Kind
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
     from collections.abc import Iterator
 
     from trtforensics.datasets.judged_sources import JudgedSource
     from trtforensics.tables.table import Table
-
-EXAMPLE = """examples:
-  trtforensics table build.log                                     # the engine's layers as CSV
-  trtforensics table layers.json profile.json --sort=-time_ms --columns layer,type,time_ms,share
-  trtforensics table build.log --filter 'type:half time>0.05 margin<2% -reformat' --format markdown
-  trtforensics table build.log --of candidates -o candidates.parquet
-  trtforensics table nightly/*.log --of runs --columns source,outcome,gpu,latency_median_ms,root"""
-
-TABLES = (
-    *("layers", "choices", "candidates", "fusions", "profile", "messages", "findings", "cache-keys"),
-    *("runs", "builds", "results", "options", "comparisons", "passes", "ledger"),
-)
-_FORMS = ("csv", "markdown", "json", "parquet")
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments of ``table``."""
-    what = "a build log, engine-layer JSON, a profile, an ONNX model; several are of one engine and are joined, "
-    what += "except for runs, builds, results, options and comparisons, which take each by itself"
-    parser.add_argument("sources", nargs="+", metavar="SOURCE", help=what)
-    parser.add_argument("--of", choices=TABLES, default="layers", metavar="WHAT", help=f"{', '.join(TABLES)}")
-    add_format_option(parser, _FORMS, "csv")
-    parser.add_argument("--columns", metavar="NAMES", help="the columns to write, with commas between (default: all)")
-    parser.add_argument(
-        "--sort", metavar="NAMES", help="columns to sort by; -NAME: largest first, as in --sort=-time_ms"
-    )
-    parser.add_argument("--filter", metavar="EXPR", help="keep rows, as 'type:half time>0.05 margin<2%% -reformat'")
-    parser.add_argument("--build", type=int, metavar="N", help="of this build only, from 1 (default: of every build)")
-    add_output_option(parser)
-    add_kind_argument(parser, (Kind.BUILD_LOG, Kind.LAYER_INFO, Kind.PROFILE, Kind.TIMES))
 
 
 def run(args: Namespace) -> int:

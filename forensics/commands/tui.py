@@ -9,40 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import UsageError
-from trtforensics.sources.kinds import Kind, add_kind_argument, kind_of
+from trtforensics.sources.kinds import Kind, kind_of
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
     from collections.abc import Iterator, Sequence
 
     from trtforensics.tui.screen import SourceScreen
 
 
-EXAMPLE = """examples (? shows the keys, q quits):
-  trtforensics tui build.log
-  trtforensics tui replay.json
-  trtforensics tui model.onnx              # what each release will make of a model
-  trtforensics tui build.log layers.json profile.json model.onnx    # files about one engine
-  trtforensics tui good.log bad.log        # side by side, as `diff` finds them; directories too
-  trtexec --onnx=model.onnx --verbose 2>&1 | trtforensics tui -
-  trtforensics tui runs.trtf               # the runs of a dataset, or of all logs in a folder
-  trtforensics tui out                     # the artifacts directory of a bisection, while it runs too"""
-
-
 _WHAT_TO_NAME = "Name two files or directories, or the log, layers, profiles, times and ONNX model of one engine"
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments of ``tui``."""
-    what = (
-        "a build log, .gz or .zst too, or - for standard input; a tactic replay, engine-layer JSON, timing cache; an "
-        "ONNX model; "
-        "several files about one engine (log, layers, profile, times, ONNX model) are joined; two of one kind, or a "
-        "directory with good/ and bad/, open as a comparison; the artifacts directory of a bisection; a dataset of "
-        "`ingest`, or another directory: the runs of all logs in it, as a list"
-    )
-    parser.add_argument("sources", nargs="+", metavar="SOURCE", help=what)
-    add_kind_argument(parser, (Kind.BUILD_LOG, Kind.REPLAY, Kind.LAYER_INFO, Kind.TIMING_CACHE))
 
 
 def run(args: Namespace) -> int:

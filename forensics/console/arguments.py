@@ -13,35 +13,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 from trtforensics.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection
     from dataclasses import Field
 
 
 _OTHER_FORMS = {".html", ".svg", ".png", ".pdf", ".csv", ".xml", ".sarif", ".parquet"}
 _BYTES = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
-
-
-def add_action(
-    actions: argparse._SubParsersAction[argparse.ArgumentParser], name: str, summary: str, example: str, more: str = ""
-) -> argparse.ArgumentParser:
-    """Declare a subcommand, and return its parser; ``example`` is a command line without the program.
-
-    ``more`` are paragraphs that stand before the example, in lines as they are.
-    """
-    return actions.add_parser(
-        name,
-        help=summary,
-        description=f"{summary[0].upper()}{summary[1:]}.",
-        epilog="\n\n".join(filter(None, (more, f"example: trtforensics {example}"))),
-        formatter_class=argparse.RawDescriptionHelpFormatter if more else argparse.HelpFormatter,
-        allow_abbrev=False,
-    )
-
-
-def add_output_option(parser: argparse.ArgumentParser, metavar: str = "FILE", more: str = "") -> None:
-    """Declare the option that names a file for a result that goes to stdout otherwise."""
-    what = f"write there instead of to stdout, whole or not at all{more}"
-    parser.add_argument("-o", "--output", metavar=metavar, help=what)
 
 
 def wants_json(args: argparse.Namespace) -> bool:
@@ -56,23 +33,19 @@ def wants_json(args: argparse.Namespace) -> bool:
     return bool(args.json) or ending == ".json"
 
 
-def add_format_option(parser: argparse.ArgumentParser, forms: Sequence[str], otherwise: str) -> None:
-    """Declare the option that names the form of a result; ``otherwise`` is that of a path whose ending names none."""
-    what = f"{', '.join(forms)} (default: by the ending of -o, else {otherwise})"
-    parser.add_argument("--format", choices=forms, metavar="FORM", help=what)
-    parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
-
-
-def add_build_option(parser: argparse.ArgumentParser) -> None:
-    """Declare the option that names a build of a log."""
-    what = "which build of the log, from 1 (default: the last one with engine layers, else the last)"
-    parser.add_argument("--build", type=int, metavar="N", help=what)
-
-
 def count(text: str) -> int:
     """Read a number from 1 on, for argparse."""
     if not text.isdecimal() or not int(text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a count from 1 on")
+    return int(text)
+
+
+def until(text: str) -> int | str:
+    """Read a number from 1 on, or a verdict, for argparse."""
+    if text in {"good", "bad"}:
+        return text
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a count from 1 on nor good or bad")
     return int(text)
 
 

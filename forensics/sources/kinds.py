@@ -5,15 +5,11 @@ from __future__ import annotations
 import os
 import re
 import stat
-from typing import TYPE_CHECKING
 
 from trtforensics.errors import SourceError
 from trtforensics.model.older_python import StrEnum
 from trtforensics.parsers.text.decoding import COMPRESSED, JSON_OPENING, decompress, sniff, to_utf8
 from trtforensics.parsers.text.stored import StoredBytes
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser
 
 ONNX = ".onnx"
 """The ending by which a model is known."""
@@ -44,13 +40,6 @@ _PATTERNS = {
     Kind.TIMES: re.compile(rb'\A\s*\[\s*\{\s*"(?:startEnqMs|startInMs|startH2dMs|latencyMs)"'),
 }
 """What opens a text of JSON of each kind, in the order in which they are tried."""
-
-
-def add_kind_argument(parser: ArgumentParser, kinds: tuple[Kind, ...]) -> None:
-    """Declare ``--kind``, which takes the kinds that a command reads."""
-    words = [kind.value for kind in kinds]
-    what = f"what the source is, whatever its content looks like: {', '.join(words)}"
-    parser.add_argument("--kind", choices=words, metavar="KIND", help=f"{what} (default: by content)")
 
 
 def kind_of(path: str) -> Kind:

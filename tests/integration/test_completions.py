@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from trtforensics.commands.completions import SHELLS
-
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -64,7 +62,7 @@ def test_zsh_knows_the_program(environment: dict[str, str]) -> None:
     assert "trtforensics" in completed("zsh", "", environment)
 
 
-@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_every_script_names_the_program(shell: str) -> None:
     line = [sys.executable, "-m", "trtforensics", "completions", shell]
     done = subprocess.run(line, capture_output=True, text=True, check=True)

@@ -92,7 +92,7 @@ def _spelled(action: argparse.Action) -> str:
 
 
 def _help(parser: argparse.ArgumentParser, action: argparse.Action) -> str:
-    values = {"prog": parser.prog, **vars(action)}
+    values = {"prog": parser.prog, **vars(action), "choices": ", ".join(map(str, action.choices or ()))}
     return _escaped((action.help or "") % values)
 
 

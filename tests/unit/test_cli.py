@@ -32,10 +32,7 @@ def ending(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
                 raise end
             return end
 
-        def arguments(parser: argparse.ArgumentParser) -> None:
-            parser.add_argument("sources", nargs="*")
-
-        module = SimpleNamespace(EXAMPLE="", add_arguments=arguments, run=command)
+        module = SimpleNamespace(run=command)
         monkeypatch.setitem(sys.modules, "trtforensics.commands.parse", module)
         code = cli.main(["parse", "my build.log", *options])
         captured = capsys.readouterr()
@@ -124,7 +121,7 @@ def test_only_the_named_command_is_imported(monkeypatch: pytest.MonkeyPatch) -> 
 
     def import_module(name: str) -> SimpleNamespace:
         imported.append(name)
-        return SimpleNamespace(EXAMPLE="", add_arguments=lambda _: None)
+        return SimpleNamespace()
 
     monkeypatch.setattr("importlib.import_module", import_module)
     cli.build_parser("graph")

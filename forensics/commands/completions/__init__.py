@@ -9,18 +9,8 @@ from trtforensics.console import streams
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-EXAMPLE = """examples:
-  bash  eval "$(trtforensics completions bash)"       in ~/.bashrc
-  zsh   eval "$(trtforensics completions zsh)"        in ~/.zshrc, after compinit
-  fish  trtforensics completions fish | source        in ~/.config/fish/config.fish"""
 
-SHELLS = ("bash", "zsh", "fish")
 PROGRAM = "trtforensics"
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments of ``completions``."""
-    parser.add_argument("shell", choices=SHELLS, metavar="bash|zsh|fish", help="the shell that reads the script")
 
 
 def run(args: Namespace) -> int:

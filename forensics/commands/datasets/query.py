@@ -4,28 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.console.arguments import add_format_option, add_output_option
 from trtforensics.console.streams import deliver
 from trtforensics.errors import UsageError
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-
-EXAMPLE = """examples:
-  trtforensics query "SELECT gpu, count(*) FROM runs WHERE outcome = 'failed' GROUP BY gpu" --dataset runs.trtf
-  trtforensics query 'SELECT layer, margin FROM near_ties ORDER BY margin LIMIT 10' good.log bad.log
-  trtforensics query '.schema engine_layers' --dataset runs.trtf"""
-
-_FORMS = ("table", "csv", "markdown", "json", "parquet")
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments of ``query``."""
-    parser.add_argument("sql", metavar="SQL", help="one statement that reads, or .tables, or .schema [TABLE]")
-    parser.add_argument("sources", nargs="*", metavar="SOURCE", help="logs, folders, patterns, in place of a dataset")
-    parser.add_argument("--dataset", metavar="DIR", help="the dataset of `trtforensics ingest`: a folder or a URL")
-    add_format_option(parser, _FORMS, "table")
-    add_output_option(parser)
+    from argparse import Namespace
 
 
 def run(args: Namespace) -> int:

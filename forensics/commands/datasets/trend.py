@@ -4,40 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.console.arguments import add_format_option, add_output_option, words
 from trtforensics.console.diagnostics import ExitCode
 from trtforensics.console.streams import deliver
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-
-EXAMPLE = """examples:
-  trtforensics trend runs.trtf
-  trtforensics trend runs.trtf --by model,gpu,release --since 2026-11-01 --fail-on regression
-  trtforensics trend nightly/*.log --order commit -o trend.html
-
-exit code 1 with --fail-on regression where something became worse"""
-
-_FORMS = ("text", "json", "html")
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments of ``trend``."""
-    parser.add_argument(
-        "sources",
-        nargs="+",
-        metavar="SOURCE",
-        help="a dataset of `ingest`, its folder or URL; or logs, folders, patterns",
-    )
-    what = "what runs are alike in: columns of the table of runs, or labels (default: model,gpu)"
-    parser.add_argument("--by", type=words, default=("model", "gpu"), metavar="NAMES", help=what)
-    what = "the column or label that orders the runs (default: started if all logs tell it, else modified)"
-    parser.add_argument("--order", metavar="NAME", help=what)
-    what = "only changes since then, in words of that column, as 2026-11-01"
-    parser.add_argument("--since", metavar="WHEN", help=what)
-    parser.add_argument("--fail-on", choices=("regression",), metavar="WHAT", help="exit code 1 from here: regression")
-    add_format_option(parser, _FORMS, "text")
-    add_output_option(parser)
+    from argparse import Namespace
 
 
 def run(args: Namespace) -> int:

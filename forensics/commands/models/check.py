@@ -4,52 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.commands.report import add_form_options, exit_code, form_and_look
-from trtforensics.console.arguments import add_output_option
+from trtforensics.commands.report import exit_code, form_and_look
 from trtforensics.console.streams import deliver
 from trtforensics.errors import UsageError
 from trtforensics.findings.target import BOUNDS, TYPES, ModelTarget, release_of_jetpack
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
     from collections.abc import Iterator
-
-
-EXAMPLE = """examples:
-  trtforensics check model.onnx
-  trtforensics check model.onnx --target 10.3 --gpu 8.9 --fp16
-  trtforensics check model.onnx --target 8.6,10.3,11.1
-  trtforensics check model.onnx --target 10.9 --minShapes=x:1x3 --optShapes=x:8x3 --maxShapes=x:32x3
-
-exit code 1 where a finding is as bad as --fail-on says; 2 where a model cannot be read"""
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments of ``check``."""
-    parser.add_argument("models", nargs="+", metavar="MODEL", help="an ONNX model; its weights are not loaded")
-    parser.add_argument(
-        "--target",
-        metavar="VERSION[,VERSION]",
-        default="",
-        help="the release that is to build it, such as 10.3, or rtx; several make a table (default: any)",
-    )
-    parser.add_argument("--gpu", metavar="GPU", default="", help="the GPU, by compute capability (8.9) or name")
-    parser.add_argument("--jetpack", metavar="V", help="the JetPack whose TensorRT builds it, instead of --target")
-    for name in TYPES:
-        what = f"the build allows {name.upper()}"
-        parser.add_argument(f"--{name}", action="append_const", const=name, dest="types", default=[], help=what)
-    parser.add_argument("--stronglyTyped", action="store_true", help="the build keeps the model's types")
-    parser.add_argument("--dla", action="store_true", help="the build runs on DLA")
-    for bound in BOUNDS:
-        parser.add_argument(
-            f"--{bound}Shapes", action="append", default=[], metavar="SPEC", help="as trtexec has it: x:1x3,y:1"
-        )
-    parser.add_argument("--shapes", action="append", default=[], metavar="SPEC", help="one shape for all three")
-    add_form_options(parser, "the nodes")
-    parser.add_argument(
-        "--suppress", action="append", default=[], metavar="CODE[:NODE]", help="do not report this code, or this node"
-    )
-    add_output_option(parser, more="; .json, .html, .sarif and .xml pick the form")
 
 
 def run(args: Namespace) -> int:

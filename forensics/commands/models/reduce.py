@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.bisection.options import BuildOptions, SampleOptions, run_options, with_commands
 from trtforensics.console import streams
-from trtforensics.console.arguments import add_options, read_options
+from trtforensics.console.arguments import read_options
 from trtforensics.console.diagnostics import ExitCode
 from trtforensics.console.progress import ProgressLine
 from trtforensics.errors import UsageError
@@ -19,59 +19,14 @@ if TYPE_CHECKING:
     from trtforensics.bisection.runner.options import RunOptions
     from trtforensics.reduce.graph_lever import ReductionLever
 
-EXAMPLE = """Without --build and --check, the installed TensorRT builds (--builder), and a failed build is the failure.
-With --precision, the model's emulated twin is judged, and nothing is built. {model} is the probe's model, {inputs} a
-folder with its recorded inputs (000.npz, and inputs.json for Polygraphy). A probe that fails in another way than the
-original is unresolved. The same command on the same directory goes on where it stopped.
-
-examples:
-  trtforensics reduce model.onnx --builder tensorrt_rtx --artifacts-dir out
-  trtforensics reduce model.onnx --check 'polygraphy run {model} --trt --onnxrt' --artifacts-dir out
-  trtforensics reduce model.onnx --precision fp16 --inputs sample.npz --artifacts-dir out"""
 
 _AGAINST = "builtin:against:"
-_BUILD = (
-    *("builder", "builder_python", "builder_flags", "strongly_typed", "optimization_level", "compute_capability"),
-)
-"""The options of builds, but for the shapes, which are an option of the samples."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments of ``reduce``."""
-    from trtforensics.bisection.runner.options import RunOptions, add_run_options
+    """Declare the options of probes."""
+    from trtforensics.bisection.runner.options import add_run_options
 
-    parser.add_argument("model", metavar="MODEL", help="the ONNX model that fails")
-    parser.add_argument(
-        "--same",
-        choices=("strict", "loose"),
-        default="strict",
-        help="strict: exit status, error code, function, frame, operator and message must be the original's too "
-        "(default); loose: the way it ended and the root finding's code",
-    )
-    parser.add_argument(
-        "--precision", choices=("fp16", "bf16"), help="judge by the emulated twin in this type; nothing is built"
-    )
-    parser.add_argument(
-        "--control", metavar="MODEL", help="a model that the check must pass (default: an Identity of one input)"
-    )
-    parser.add_argument(
-        "--keep-values", action="store_true", help="leave weights, sizes and attributes as they are: cut nodes only"
-    )
-    parser.add_argument(
-        "--keep-functions", action="store_true", help="leave local functions: a call of one is one node"
-    )
-    parser.add_argument(
-        "--anonymous", action="store_true", help="replace names, texts and, where the failure allows, weights"
-    )
-    add_options(parser, BuildOptions, _BUILD)
-    add_options(parser, SampleOptions)
-    add_options(
-        parser,
-        RunOptions,
-        ("max_builds", "retry_unresolved"),
-        max_builds="stop after N probes, counting those of earlier runs",
-        retry_unresolved="run again what earlier runs could not judge",
-    )
     build = "the command that builds a probe's {model}; it may be what fails"
     add_run_options(parser, {"build": build}, build_failure=False)
 

@@ -6,38 +6,19 @@ from typing import TYPE_CHECKING
 
 from trtforensics.bisection.options import SampleOptions
 from trtforensics.console import streams
-from trtforensics.console.arguments import add_options, read_options
+from trtforensics.console.arguments import read_options
 from trtforensics.console.diagnostics import ExitCode
 from trtforensics.console.terminal import visible
 from trtforensics.errors import UsageError
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
 
     from trtforensics.repairs.graph import RepairedGraph
     from trtforensics.repairs.repairing import Equality
 
-EXAMPLE = """Original and repaired model run on samples in ONNX Runtime; where they differ, nothing is written.
 
-example: trtforensics repair model.onnx --fold --reshape -o repaired.onnx"""
-
-_REPAIRS = {
-    "fold": "make constants of what only constants and known shapes decide; write inferred shapes down",
-    "reshape": "make Reshape targets plain constants; drop allowzero where it has no effect",
-    "casts": "shorten chains of Casts that lose nothing; drop Casts to the same type",
-    "broadcasts": "give operators inputs of one rank and shape, by Unsqueeze and Expand nodes of their own",
-}
 SCHEMA = 1
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the arguments of ``repair``."""
-    parser.add_argument("model", metavar="MODEL", help="the ONNX model")
-    for name, what in _REPAIRS.items():
-        parser.add_argument(f"--{name}", action="append_const", const=name, dest="repairs", default=[], help=what)
-    parser.add_argument("-o", "--output", required=True, metavar="OUT", help="the file to write")
-    add_options(parser, SampleOptions)
-    parser.add_argument("--json", action="store_true", help="print what was changed as JSON")
 
 
 def run(args: Namespace) -> int:
@@ -47,16 +28,16 @@ def run(args: Namespace) -> int:
     from trtforensics.console.output import write_bytes
     from trtforensics.onnx_models.reading import prepare
     from trtforensics.repairs.extremes import extreme_samples
-    from trtforensics.repairs.repairing import compare, note_data, read_original, repaired, require_named
+    from trtforensics.repairs.repairing import REPAIRS, compare, note_data, read_original, repaired, require_named
 
     if not args.repairs:
-        options = ", ".join(f"--{name}" for name in _REPAIRS)
+        options = ", ".join(f"--{name}" for name in REPAIRS)
         raise UsageError("repair", "has nothing to do", f"Give one or several of {options}")
     if Path(args.output).resolve() == Path(args.model).resolve():
         raise UsageError("-o", f"{args.output} is the model itself", "Name another file")
     original = read_original(args.model)
     samples = read_options(args, SampleOptions).samples_of(prepare(args.model).proto).samples
-    result = repaired(original.proto, [name for name in _REPAIRS if name in args.repairs])
+    result = repaired(original.proto, [name for name in REPAIRS if name in args.repairs])
     require_named(original.proto, result, args.model)
     extremes = extreme_samples(original.proto, samples[0])
     comparison = compare(original.proto, result.model, samples, args.model, extremes)
