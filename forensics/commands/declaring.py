@@ -82,4 +82,6 @@ def _declare_row(parser: argparse.ArgumentParser, row: Mapping[str, str]) -> Non
         declared |= _HOW[word]
     if not {"adds", "sets"}.isdisjoint(how):
         declared["const"] = names[-1].lstrip("-")
-    parser.add_argument(*names, **declared, **({"choices": choices} if choices else {}))
+    if choices:
+        declared["choices"] = choices
+    parser.add_argument(*names, **declared)
