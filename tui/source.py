@@ -11,11 +11,10 @@ from textual.containers import Horizontal, Vertical
 from trtforensics.comparison.differences import DifferenceType, aspect_text
 from trtforensics.console.counting import counted, milliseconds
 from trtforensics.model.timings import tactic_text
-from trtforensics.tables.columns import TableColumn
 from trtforensics.tui.bindings import bound
 from trtforensics.tui.issue import quoted_issue
 from trtforensics.tui.lists import ListScreen
-from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, fit, fit_right
+from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, fit, fit_right, list_columns
 from trtforensics.tui.screen import FIRST_KEYS
 from trtforensics.tui.sessions import text_of
 from trtforensics.tui.widgets.row_list import RowList
@@ -63,7 +62,7 @@ SOURCE_LAYERS: Presentation[LayerView] = Presentation(
     heading=lambda _rows, _width: ((Piece(HEADING),),),
     scrolls=True,
     noun="layer",
-    filters=(TableColumn("layer", lambda layer: layer.name),),
+    filters=list_columns("source"),
 )
 
 

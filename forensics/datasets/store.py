@@ -18,7 +18,7 @@ from trtforensics.findings.forms.table import finding_table
 from trtforensics.render.json_text import dumps
 from trtforensics.tables import forms
 from trtforensics.tables.catalogue import TABLE_NAMES, table_of
-from trtforensics.tables.columns import Sort, TableColumn
+from trtforensics.tables.columns import Sort, TableColumn, columns_of
 from trtforensics.tables.runs import RUN_TABLES, run_table
 
 if TYPE_CHECKING:
@@ -33,19 +33,8 @@ SCHEMA = 1
 _ENCODINGS = {Sort.INTEGER: "DELTA_BINARY_PACKED", Sort.NUMBER: "BYTE_STREAM_SPLIT"}
 _ZSTD = 9
 """The level, with which writing takes little longer and the files are a tenth smaller than as Arrow writes them."""
-SOURCE_COLUMNS = tuple(
-    TableColumn(name, methodcaller("get", name), sort)
-    for sort, names in (
-        (Sort.TEXT, ("source", "kind", "status", "why", "sha256")),
-        (Sort.INTEGER, ("bytes", "lines", "builds", "runs")),
-        (Sort.TEXT, ("modified",)),
-        (Sort.INTEGER, ("modified_ns", "ingested_ns")),
-        (Sort.TEXTS, ("labels",)),
-        (Sort.TEXT, ("version",)),
-    )
-    for name in names
-)
-LABEL_COLUMNS = tuple(TableColumn(name, itemgetter(place)) for place, name in enumerate(("source", "label", "value")))
+SOURCE_COLUMNS = columns_of("sources", {"get": lambda name: methodcaller("get", name)})
+LABEL_COLUMNS = columns_of("labels", {"at": lambda place: itemgetter(int(place))})
 
 
 def word_of(table: str) -> str:

@@ -9,8 +9,7 @@ from trtforensics.engines.alternatives import Alternatives, tuned_type
 from trtforensics.errors import UsageError
 from trtforensics.model.ledger import ledger_of
 from trtforensics.model.log import Choice
-from trtforensics.model.timings import tactic_text
-from trtforensics.tables.columns import Sort, TableColumn
+from trtforensics.tables.columns import columns_of, path_of
 from trtforensics.tables.layers import layer_table
 from trtforensics.tables.table import Table
 
@@ -19,9 +18,6 @@ if TYPE_CHECKING:
 
     from trtforensics.engines.facts import EngineFacts
     from trtforensics.model.log import Build
-
-_N, _I, _T = Sort.NUMBER, Sort.INTEGER, Sort.TEXTS
-_SEVERITIES = {"W": "warning", "E": "error"}
 
 
 class LogRow(NamedTuple):
@@ -34,17 +30,8 @@ class LogRow(NamedTuple):
     more: Any = None
 
 
-PLACE = (
-    TableColumn("build", lambda row: row.build, _I),
-    TableColumn("source", lambda row: row.file, plain=False),
-    TableColumn("line", lambda row: row.line, _I),
-)
+PLACE = columns_of("place")
 """Where a row stands: the last columns of every table of logs."""
-
-
-def _table(columns: tuple[TableColumn, ...], rows: Callable[[Build], Iterable[LogRow]]) -> Callable[..., Table]:
-    """Return what makes a table of builds: its own columns, and where each row stands."""
-    return lambda builds: Table((*columns, *PLACE), (row for build in builds for row in rows(build)))
 
 
 def _row(build: Build, item: Any, more: Any = None) -> LogRow:  # noqa: ANN401 - any record with a span
@@ -77,117 +64,38 @@ def _results(build: Build) -> Iterator[LogRow]:
         yield from (_row(build, result, statistic) for statistic in values)
 
 
-def _ratio(row: LogRow) -> float | None:
+def _slower(row: LogRow) -> float | None:
     """Return how much slower a candidate is than the choice of its block."""
     chosen, time_ms = row.more.time_ms, row.item.time_ms
     return time_ms / chosen - 1 if chosen and time_ms is not None else None
 
 
-_LOG_TABLES: dict[str, Callable[..., Table]] = {
-    "choices": _table(
-        (
-            TableColumn("layer", lambda row: row.item.layer, aliases=("name",)),
-            TableColumn("runner", lambda row: row.item.runner),
-            TableColumn("type", lambda row: tuned_type(row.item), types=True),
-            TableColumn("tactic", lambda row: tactic_text(row.item.tactic)),
-            TableColumn("kernel", lambda row: row.item.kernel or None),
-            TableColumn("time_ms", lambda row: row.item.time_ms, _N, "ms", ("time",)),
-            TableColumn("runner_up_ms", lambda row: getattr(row.item, "runner_up_ms", None), _N, "ms"),
-            TableColumn("margin", lambda row: row.more, _N, "ratio"),
-            TableColumn("candidates", lambda row: getattr(row.item, "candidates", None), _I),
-            TableColumn("input_formats", lambda row: row.item.inputs, _T),
-            TableColumn("output_formats", lambda row: row.item.outputs, _T),
-            TableColumn("final", lambda row: row.item.final, Sort.FLAG),
-            TableColumn("cached", lambda row: not isinstance(row.item, Choice), Sort.FLAG),
-            TableColumn("pass", lambda row: row.item.pass_index, _I),
-        ),
-        _choices,
-    ),
-    "candidates": _table(
-        (
-            TableColumn("layer", lambda row: row.more.layer, aliases=("name",)),
-            TableColumn("runner", lambda row: row.item.runner or None),
-            TableColumn("tactic", lambda row: tactic_text(row.item.tactic)),
-            TableColumn("kernel", lambda row: row.item.kernel or None),
-            TableColumn("time_ms", lambda row: row.item.time_ms, _N, "ms", ("time",)),
-            TableColumn("slower", _ratio, _N, "ratio"),
-            TableColumn("chosen", lambda row: row.item.tactic == row.more.tactic, Sort.FLAG),
-            TableColumn("type", lambda row: tuned_type(row.more), types=True),
-            TableColumn("input_formats", lambda row: row.more.inputs, _T),
-            TableColumn("output_formats", lambda row: row.more.outputs, _T),
-            TableColumn("pass", lambda row: row.more.pass_index, _I),
-        ),
-        _candidates,
-    ),
-    "fusions": _table(
-        (
-            TableColumn("kind", lambda row: row.item.kind),
-            TableColumn("layers", lambda row: row.item.inputs, _T),
-            TableColumn("pass", lambda row: row.item.pass_index, _I),
-        ),
-        lambda build: (_row(build, record) for record in build.fusions),
-    ),
-    "profile": _table(
-        (
-            TableColumn("layer", lambda row: row.item.name, aliases=("name",)),
-            TableColumn("total_ms", lambda row: row.item.total_ms, _N, "ms"),
-            TableColumn("average_ms", lambda row: row.item.average_ms, _N, "ms", ("time",)),
-            TableColumn("median_ms", lambda row: row.item.median_ms, _N, "ms"),
-            TableColumn("share", lambda row: row.item.percentage / 100, _N, "ratio"),
-            TableColumn("type", lambda row: row.more.type if row.more else None, types=True),
-            TableColumn("engine_layer", lambda row: row.item.engine_layer, _I),
-        ),
-        _profile,
-    ),
-    "messages": _table(
-        (
-            TableColumn("severity", lambda row: _SEVERITIES.get(row.item.severity, row.item.severity)),
-            TableColumn("text", lambda row: row.item.text),
-        ),
-        lambda build: (_row(build, record) for record in build.messages),
-    ),
-    "cache-keys": _table(
-        (
-            TableColumn("op", lambda row: row.item.op, aliases=("name",)),
-            TableColumn("key", lambda row: row.item.key),
-            TableColumn("selected", lambda row: tactic_text(row.item.selected)),
-            TableColumn("time_ms", lambda row: row.item.time_ms, _N, "ms", ("time",)),
-            TableColumn("candidates", lambda row: len(row.item.candidates), _I),
-            TableColumn("foreign_node", lambda row: row.item.foreign_node or None),
-            TableColumn("onnx_nodes", lambda row: row.item.onnx_nodes, _T, aliases=("fused",)),
-            TableColumn("pass", lambda row: row.item.pass_index, _I),
-        ),
-        lambda build: (_row(build, record) for record in build.timing_cache_keys),
-    ),
-    "results": _table(
-        (
-            TableColumn("result", lambda row: row.item.key, aliases=("name",)),
-            TableColumn("statistic", lambda row: row.more[0]),
-            TableColumn("value", lambda row: row.more[1], _N),
-        ),
-        _results,
-    ),
-    "options": _table(
-        (
-            TableColumn("block", lambda row: row.more),
-            TableColumn("option", lambda row: row.item.name, aliases=("name",)),
-            TableColumn("value", lambda row: row.item.value),
-        ),
-        lambda build: (_row(build, fact, block) for block, facts in build.options.items() for fact in facts),
-    ),
-    "ledger": _table(
-        (
-            TableColumn("unit", lambda row: row.item.kind.value),
-            TableColumn("name", lambda row: row.item.name),
-            TableColumn("layers", lambda row: tuple(map(str, row.item.layers)), _T),
-            TableColumn("time_ms", lambda row: row.item.time_ms, _N, "ms", ("time",)),
-            TableColumn("time_is", lambda row: row.item.state),
-            TableColumn("share", lambda row: row.item.share, _N, "ratio"),
-        ),
-        lambda build: (_row(build, unit) for unit in ledger_of(build).units),
-    ),
+_ROWS: dict[str, Callable[[Build], Iterable[LogRow]]] = {
+    "choices": _choices,
+    "candidates": _candidates,
+    "fusions": lambda build: (_row(build, record) for record in build.fusions),
+    "profile": _profile,
+    "messages": lambda build: (_row(build, record) for record in build.messages),
+    "cache-keys": lambda build: (_row(build, record) for record in build.timing_cache_keys),
+    "results": _results,
+    "options": lambda build: (_row(build, fact, block) for block, facts in build.options.items() for fact in facts),
+    "ledger": lambda build: (_row(build, unit) for unit in ledger_of(build).units),
 }
-TABLE_NAMES = ("layers", *_LOG_TABLES)
+_NAMED: dict[str, Callable[..., Any]] = {
+    "tuned_type": lambda path: path_of(path, tuned_type),
+    "of_choice": lambda field: lambda row: getattr(row.item, field, None),
+    "cached": lambda row: not isinstance(row.item, Choice),
+    "slower": _slower,
+    "chosen": lambda row: row.item.tactic == row.more.tactic,
+    "share": lambda row: row.item.percentage / 100,
+    "profiled_type": lambda row: row.more.type if row.more else None,
+    "statistic": lambda row: row.more[0],
+    "value": lambda row: row.more[1],
+    "numbers": lambda path: path_of(path, lambda numbers: tuple(map(str, numbers))),
+}
+"""What reads values that are no attributes."""
+_COLUMNS = {what: (*columns_of(what, _NAMED), *PLACE) for what in _ROWS}
+TABLE_NAMES = ("layers", *_ROWS)
 
 
 def table_of(what: str, engines: Sequence[EngineFacts]) -> Table:
@@ -198,6 +106,6 @@ def table_of(what: str, engines: Sequence[EngineFacts]) -> Table:
     """
     if what == "layers":
         return layer_table(engines)
-    if what not in _LOG_TABLES:
+    if what not in _ROWS:
         raise UsageError(f"table {what!r}", "does not exist", f"There are {', '.join(TABLE_NAMES)}")
-    return _LOG_TABLES[what]([engine.build for engine in engines])
+    return Table(_COLUMNS[what], (row for engine in engines for row in _ROWS[what](engine.build)))

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from trtforensics.console.counting import milliseconds
 from trtforensics.model.data_types import type_word
 from trtforensics.model.layer_types import COMPUTES_NOTHING, NO_KERNEL
-from trtforensics.model.timings import tactic_text
-from trtforensics.tables.columns import Cell, Sort, TableColumn
+from trtforensics.tables.columns import Cell, Sort, TableColumn, columns_of, path_of
 from trtforensics.tables.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from trtforensics.engines.facts import EngineFacts, LayerFacts
     from trtforensics.engines.quantities import TensorFacts
@@ -40,7 +39,8 @@ def compute_text(layer: LayerFacts) -> str:
 
 def _types(layer: LayerFacts) -> tuple[str, ...]:
     """Return what ``type:`` looks in: operation, implementation, what a layer computes in, reads and writes."""
-    types = (layer.kind, layer.layer.type, _computes(layer), *layer.input_types, *layer.output_types)
+    computes = layer.compute_precision.type if layer.compute_precision else ""
+    types = (layer.kind, layer.layer.type, computes, *layer.input_types, *layer.output_types)
     return tuple(filter(None, types))
 
 
@@ -73,18 +73,6 @@ def _percent(ratio: float | None) -> str:
     return f"{percent:+,.0f} %" if abs(percent) >= 100 else f"{percent:+.1f} %"  # noqa: PLR2004 - three digits suffice
 
 
-def _computes(layer: LayerFacts) -> str | None:
-    return layer.compute_precision.type if layer.compute_precision else None
-
-
-def _evidence(layer: LayerFacts) -> str | None:
-    return layer.compute_precision.source.value if layer.compute_precision else None
-
-
-def _aligned(layer: LayerFacts) -> bool | None:
-    return layer.alignment.aligned if layer.alignment else None
-
-
 def _formats(tensors: Iterable[TensorFacts]) -> tuple[str, ...]:
     return tuple(tensor.format or tensor.dtype for tensor in tensors)
 
@@ -93,80 +81,35 @@ def _shapes(tensors: Iterable[TensorFacts]) -> tuple[str, ...]:
     return tuple("x".join(map(str, tensor.dims)) for tensor in tensors)
 
 
-_N, _I, _T = Sort.NUMBER, Sort.INTEGER, Sort.TEXTS
-
-_KIND = Cell("kind", 14, 1, 6, lambda layer: layer.layer.type)
-_IN_OUT = Cell("in→out", 11, 2, 3, _types_text)
-_COMPUTE = Cell("compute", 8, 3, 4, compute_text)
-_MS = Cell("ms", 9, 4, 1, _time_text, right=True)
-_SHARE = Cell("%", 5, 5, 2, lambda layer: "" if layer.share is None else f"{layer.share * 100:.1f}", right=True)
-_LAG = Cell("margin", 8, 6, 5, lambda layer: _percent(layer.margin), right=True)
-_OTHER = Cell("other type", 13, 7, 7, _other_text)
-
-_OWN_COLUMNS: tuple[TableColumn, ...] = (
-    TableColumn("layer", lambda layer: layer.name, aliases=("name",)),
-    TableColumn("type", lambda layer: layer.kind or None, types=True, searched=_types),
-    TableColumn("compute_precision", _computes, types=True, aliases=("precision", "compute"), cell=_COMPUTE),
-    TableColumn("output_types", lambda layer: layer.output_types, _T, types=True, aliases=("out",)),
-    TableColumn("time_ms", lambda layer: layer.time_ms, _N, "ms", ("time", "ms"), cell=_MS),
-    TableColumn("time_is", lambda layer: layer.time_is and layer.time_is.value),
-    TableColumn("share", lambda layer: layer.share, _N, "ratio", cell=_SHARE),
-    TableColumn("weights_bytes", lambda layer: layer.weights_bytes, _I, "bytes", ("weights",)),
-    TableColumn("input_bytes", lambda layer: layer.input_bytes, _I, "bytes"),
-    TableColumn("output_bytes", lambda layer: layer.output_bytes, _I, "bytes"),
-    TableColumn("activation_bytes", lambda layer: layer.activation_bytes, _I, "bytes", ("activations",)),
-    TableColumn("macs", lambda layer: layer.macs, _I),
-    TableColumn(
-        "onnx_nodes",
-        lambda layer: layer.onnx_nodes,
-        _T,
-        aliases=("fused",),
-        searched=lambda layer: (layer.name, *layer.onnx_nodes),
-    ),
-    TableColumn("tactic", lambda layer: tactic_text(layer.layer.tactic)),
-    TableColumn("kernel", lambda layer: layer.layer.tactic_name or None),
-    TableColumn("source", lambda layer: layer.span.file, plain=False),
-    TableColumn("line", lambda layer: layer.span.line_in_file, _I),
-    TableColumn("build", lambda layer: layer.engine.build.index + 1, _I),
-    TableColumn("index", lambda layer: None if layer.number is None else layer.index, _I),
-    TableColumn("layer_type", lambda layer: layer.layer.type or None, aliases=("kind",), cell=_KIND),
-    TableColumn("precision_from", _evidence, plain=False),
-    TableColumn("median_ms", lambda layer: layer.median_ms, _N, "ms"),
-    TableColumn("runner", lambda layer: layer.choice.runner if layer.choice else None),
-    TableColumn("runner_up_ms", lambda layer: layer.runner_up_ms, _N, "ms"),
-    TableColumn("margin", lambda layer: None if layer.margin is None else layer.margin - 1, _N, "ratio", cell=_LAG),
-    TableColumn("bias_bytes", lambda layer: layer.bias_bytes, _I, "bytes"),
-    TableColumn("stored_bytes", lambda layer: layer.stored_bytes, _I, "bytes"),
-    TableColumn("moved_bytes", lambda layer: layer.moved_bytes, _I, "bytes", ("bytes",)),
-    TableColumn("flops", lambda layer: layer.flops, _I),
-    TableColumn("intensity_flop_per_byte", lambda layer: layer.intensity, _N, aliases=("intensity",)),
-    TableColumn("bandwidth_gb_per_s", lambda layer: layer.bandwidth_gb_s, _N, aliases=("bandwidth",)),
-    TableColumn("rate_tflop_per_s", lambda layer: layer.tera_operations_s, _N, aliases=("rate",)),
-    TableColumn("channels_aligned", _aligned, Sort.FLAG, aliases=("aligned",)),
-    TableColumn("reformats_before", lambda layer: layer.reformats_before, _I),
-    TableColumn("reformats_after", lambda layer: layer.reformats_after, _I),
-    TableColumn("reformats", lambda layer: layer.reformats, _I),
-    TableColumn("input_formats", lambda layer: _formats(layer.inputs), _T, plain=False),
-    TableColumn("output_formats", lambda layer: _formats(layer.outputs), _T, plain=False),
-    TableColumn("input_dims", lambda layer: _shapes(layer.inputs), _T, plain=False),
-    TableColumn("output_dims", lambda layer: _shapes(layer.outputs), _T, plain=False),
-    TableColumn("operators", lambda layer: layer.operators, _T, aliases=("op",)),
-    TableColumn("block", lambda layer: layer.block or None, plain=False),
-    TableColumn("runs_kernel", lambda layer: layer.runs_kernel, Sort.FLAG),
-    TableColumn("why", lambda layer: "; ".join(reason.text for reason in layer.why()) or None, plain=False),
-    TableColumn("number", lambda layer: layer.number, _I, extra=True),
-    TableColumn(
-        "input_types", lambda layer: layer.input_types, _T, types=True, aliases=("in",), extra=True, cell=_IN_OUT
-    ),
-    TableColumn(
-        "other",
-        lambda layer: layer.other_type.ratio - 1 if layer.other_type else None,
-        _N,
-        "ratio",
-        extra=True,
-        cell=_OTHER,
-    ),
-    TableColumn("foreign_node", lambda layer: layer.foreign_node or None, aliases=("foreign",), extra=True),
+_NAMED: Mapping[str, Callable[..., Any]] = {
+    "computes": lambda layer: layer.compute_precision.type if layer.compute_precision else None,
+    "evidence": lambda layer: layer.compute_precision.source.value if layer.compute_precision else None,
+    "time_is": lambda layer: layer.time_is and layer.time_is.value,
+    "index": lambda layer: None if layer.number is None else layer.index,
+    "runner": lambda layer: layer.choice.runner if layer.choice else None,
+    "margin": lambda layer: None if layer.margin is None else layer.margin - 1,
+    "other": lambda layer: layer.other_type.ratio - 1 if layer.other_type else None,
+    "aligned": lambda layer: layer.alignment.aligned if layer.alignment else None,
+    "formats": lambda path: path_of(path, _formats),
+    "shapes": lambda path: path_of(path, _shapes),
+    "why": lambda layer: "; ".join(reason.text for reason in layer.why()) or None,
+}
+"""What reads values that are no attributes of a layer."""
+_CELLS = {
+    "layer_type": Cell("kind", 14, 1, 6, lambda layer: layer.layer.type),
+    "input_types": Cell("in→out", 11, 2, 3, _types_text),
+    "compute_precision": Cell("compute", 8, 3, 4, compute_text),
+    "time_ms": Cell("ms", 9, 4, 1, _time_text, right=True),
+    "share": Cell("%", 5, 5, 2, lambda layer: "" if layer.share is None else f"{layer.share * 100:.1f}", right=True),
+    "margin": Cell("margin", 8, 6, 5, lambda layer: _percent(layer.margin), right=True),
+    "other": Cell("other type", 13, 7, 7, _other_text),
+}
+"""What lists show, by the column."""
+_SEARCHED = {"type": _types, "onnx_nodes": lambda layer: (layer.name, *layer.onnx_nodes)}
+"""What filters look in, where that is more than the column shows."""
+_OWN_COLUMNS = tuple(
+    replace(column, cell=_CELLS.get(column.name), searched=_SEARCHED.get(column.name))
+    for column in columns_of("layers", _NAMED)
 )
 
 
@@ -186,7 +129,7 @@ def _of_neighbours(column: TableColumn, side: str) -> TableColumn:
         column,
         name=f"{side}.{column.name}",
         get=get,
-        sort=_T,
+        sort=Sort.TEXTS,
         aliases=aliases,
         plain=False,
         searched=None,

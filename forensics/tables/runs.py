@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
+from operator import attrgetter
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.model.ledger import ledger_of
 from trtforensics.render.headline import allowed_types, joined_types
 from trtforensics.tables.catalogue import PLACE, LogRow
-from trtforensics.tables.columns import Sort, TableColumn
+from trtforensics.tables.columns import columns_of, path_of
 from trtforensics.tables.table import Table
 
 if TYPE_CHECKING:
@@ -17,13 +18,7 @@ if TYPE_CHECKING:
 
     from trtforensics.model.log import Build, BuildLog
     from trtforensics.model.run import Run, RunResult
-
-_N, _I, _T = Sort.NUMBER, Sort.INTEGER, Sort.TEXTS
-_TIMES = {
-    "latency_ms": ("min", "max", "mean", "median", "p90", "p95", "p99"),
-    "gpu_compute_ms": ("mean", "median", "p99"),
-}
-"""The times of inferences that have columns of their own, each by its statistics; ``results`` has all."""
+    from trtforensics.tables.columns import TableColumn
 
 
 @dataclass(frozen=True)
@@ -99,102 +94,27 @@ def _comparisons(log: BuildLog, _: Sequence[RunSummary]) -> Iterator[LogRow]:
         build = run.builds[-1] + 1 if run.builds else None
         for comparison in run.comparisons:
             for output in comparison.outputs:
-                yield _at(log, build, output, output.span.line, (run, comparison))
+                more = SimpleNamespace(run=run.index + 1, comparison=comparison)
+                yield _at(log, build, output, output.span.line, more)
 
 
-def _stated(get: Callable[[Build], object]) -> Callable[[LogRow], Any]:
-    return lambda row: row.item.stated(get)
-
-
-def _result(key: str, statistic: str, row: LogRow) -> float | None:
-    return row.item.result(key, statistic)  # type: ignore[no-any-return]  # a ToldRun's
-
-
-def _count(severity: str, row: LogRow) -> int:
-    return row.item.summary.findings.get(severity, 0)  # type: ignore[no-any-return]  # a ToldRun's
-
-
-def _with_unit(key: str, statistic: str) -> str:
-    """Return the name of a column: ``latency_median_ms``."""
-    quantity, _, unit = key.rpartition("_")
-    return f"{quantity}_{statistic}_{unit}"
-
-
-_SETTING = (
-    TableColumn("release", _stated(lambda build: build.tensorrt_version), aliases=("version",)),
-    TableColumn("gpu", _stated(lambda build: (build.option("device", "Selected Device") or "").strip() or None)),
-    TableColumn("model", _stated(model_of)),
-    TableColumn("precision", _stated(lambda build: joined_types(allowed_types(build)) or None)),
-    TableColumn("build_s", partial(_result, "build_s", ""), _N, "s"),
-    TableColumn("engine_bytes", partial(_result, "engine_bytes", ""), _I, "bytes"),
-    TableColumn("loaded_engine_mib", partial(_result, "loaded_engine_mib", ""), _N),
-)
-_RUN_COLUMNS = (
-    TableColumn("run", lambda row: row.item.run.index + 1, _I),
-    TableColumn("program", lambda row: row.item.run.program.value, aliases=("name",)),
-    TableColumn("outcome", lambda row: row.item.run.outcome.ending.value),
-    TableColumn("why", lambda row: row.item.run.outcome.why or None, plain=False),
-    TableColumn("started", lambda row: row.item.summary.started),
-    *_SETTING,
-    *(
-        TableColumn(_with_unit(key, statistic), partial(_result, key, statistic), _N, "ms")
-        for key, statistics in _TIMES.items()
-        for statistic in statistics
-    ),
-    TableColumn("throughput_qps", partial(_result, "throughput_qps", ""), _N, aliases=("qps",)),
-    *(TableColumn(f"{word}s", partial(_count, word), _I) for word in ("error", "warning", "note")),
-    TableColumn("root", lambda row: next(iter(row.item.summary.roots), None)),
-    TableColumn("roots", lambda row: row.item.summary.roots, _T),
-    TableColumn("builds", lambda row: len(row.item.builds), _I),
-    TableColumn("command", lambda row: row.item.run.command, plain=False),
-    TableColumn("last_line", lambda row: row.item.run.last_line, _I),
-)
-_BUILD_COLUMNS = (
-    TableColumn("run", lambda row: None if row.item.run is None else row.item.run.index + 1, _I),
-    TableColumn("tool", _stated(lambda build: build.tool.value), aliases=("name",)),
-    TableColumn("outcome", _stated(lambda build: build.outcome.value)),
-    *_SETTING,
-    TableColumn("engine_layers", _stated(lambda build: len(build.engine_layers)), _I, aliases=("layers",)),
-    TableColumn("engine_ms", lambda row: row.more.total_ms, _N, "ms", ("time",)),
-    TableColumn("time_is", lambda row: row.more.time_is.value if row.more.time_is else None),
-    TableColumn("unknown_layers", lambda row: row.more.unknown_layers, _I),
-    TableColumn("passes", _stated(lambda build: len(build.passes)), _I),
-    TableColumn("choices", _stated(lambda build: len(build.choices)), _I),
-    TableColumn("tactics_timed", _stated(lambda build: build.autotuning.tactics_timed), _I),
-    TableColumn("cache_hits", _stated(lambda build: build.autotuning.cache_hits), _I),
-    TableColumn("warning_lines", _stated(lambda build: build.message_counts.warning), _I),
-    TableColumn("error_lines", _stated(lambda build: build.message_counts.error), _I),
-    TableColumn("last_line", _stated(lambda build: build.last_line), _I),
-)
-_COMPARISON_COLUMNS = (
-    TableColumn("run", lambda row: row.more[0].index + 1, _I),
-    TableColumn("left", lambda row: row.more[1].left),
-    TableColumn("right", lambda row: row.more[1].right or None),
-    TableColumn("output", lambda row: row.item.name, aliases=("name",)),
-    TableColumn("passed", lambda row: row.item.passed, Sort.FLAG),
-    *(
-        TableColumn(name, lambda row, name=name: getattr(row.item, name), _N)  # type: ignore[misc]  # mypy: no type of a default
-        for name in ("max_abs", "mean_abs", "max_rel", "atol", "rtol")
-    ),
-    TableColumn("nan", lambda row: row.item.nan, _I),
-    TableColumn("inf", lambda row: row.item.inf, _I),
-    TableColumn("dtype", lambda row: row.item.dtype, types=True),
-    TableColumn("pass_rate_percent", lambda row: row.more[1].pass_rate, _N),
-)
-_PASS_COLUMNS = (
-    TableColumn("pass", lambda row: row.more, _I),
-    TableColumn("backend_strategy", lambda row: row.item.backend_strategy, _I),
-    TableColumn("chosen", lambda row: row.item.chosen, Sort.FLAG),
-    TableColumn("estimated_ms", lambda row: row.item.estimated_ms, _N, "ms"),
-    TableColumn("last_line", lambda row: row.item.last_line, _I),
-)
-
+_NAMED: Mapping[str, Callable[..., Any]] = {
+    "stated": lambda path: lambda row: row.item.stated(attrgetter(path)),
+    "counted": lambda path: lambda row: row.item.stated(path_of(path, len)),
+    "result": lambda key, statistic="": lambda row: row.item.result(key, statistic),
+    "findings": lambda severity: lambda row: row.item.summary.findings.get(severity, 0),
+    "gpu": lambda row: row.item.stated(lambda build: (build.option("device", "Selected Device") or "").strip() or None),
+    "model": lambda row: row.item.stated(model_of),
+    "precision": lambda row: row.item.stated(lambda build: joined_types(allowed_types(build)) or None),
+    "root": lambda row: next(iter(row.item.summary.roots), None),
+    "run": lambda row: None if row.item.run is None else row.item.run.index + 1,
+    "time_is": lambda row: row.more.time_is.value if row.more.time_is else None,
+}
+"""What reads values that are no attributes."""
 RUN_TABLES: Mapping[
     str, tuple[tuple[TableColumn, ...], Callable[[BuildLog, Sequence[RunSummary]], Iterator[LogRow]]]
 ] = {
-    "runs": (_RUN_COLUMNS, _runs),
-    "builds": (_BUILD_COLUMNS, _builds),
-    "passes": (_PASS_COLUMNS, _passes),
-    "comparisons": (_COMPARISON_COLUMNS, _comparisons),
+    what: (columns_of(what, _NAMED), rows)
+    for what, rows in (("runs", _runs), ("builds", _builds), ("passes", _passes), ("comparisons", _comparisons))
 }
 """Their columns and rows, by the words that name them. The build of a run is its last."""

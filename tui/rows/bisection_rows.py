@@ -10,8 +10,18 @@ from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.session.artifacts import FIXED
 from trtforensics.console.counting import counted, duration
 from trtforensics.knowledge.table import rows as table_rows
-from trtforensics.tables.columns import Sort, TableColumn
-from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, bar, clip, fit, fit_right, width_of
+from trtforensics.tui.rows.pieces import (
+    Line,
+    Piece,
+    Presentation,
+    Role,
+    bar,
+    clip,
+    fit,
+    fit_right,
+    list_columns,
+    width_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -332,15 +342,7 @@ def probes(view: DirectoryView, marked: Probe | None) -> Presentation[Probe]:
         pieces=lambda probe, _: probe_row(view, probe, marked=marked is not None and marked.number == probe.number),
         heading=lambda _rows, _width: (heading(view),),
         key=lambda probe: probe.number,
-        columns=(
-            TableColumn("probe", lambda probe: probe.number, Sort.INTEGER),
-            TableColumn("verdict", lambda probe: verdict_of(view, probe)[0]),
-            TableColumn("from_bad", lambda probe: len(probe.active), Sort.INTEGER),
-            TableColumn("suspects", lambda probe: len(probe.suspects), Sort.INTEGER),
-            TableColumn("seconds", _seconds, Sort.NUMBER),
-            TableColumn("purpose", lambda probe: probe.purpose),
-            TableColumn("folder", lambda probe: probe.folder),
-        ),
+        columns=list_columns("probes", verdict=lambda probe: verdict_of(view, probe)[0], seconds=_seconds),
     )
 
 

@@ -12,8 +12,18 @@ from trtforensics.comparison.runs import TOTALS
 from trtforensics.comparison.scores import SuspiciousPair
 from trtforensics.comparison.times import LayerDelta, LayerTimes
 from trtforensics.console.counting import counted, milliseconds
-from trtforensics.tables.columns import Sort, TableColumn
-from trtforensics.tui.rows.pieces import UNNAMED, Line, Piece, Presentation, Role, bar, broken, fit, fit_right
+from trtforensics.tui.rows.pieces import (
+    UNNAMED,
+    Line,
+    Piece,
+    Presentation,
+    Role,
+    bar,
+    broken,
+    fit,
+    fit_right,
+    list_columns,
+)
 from trtforensics.tui.rows.time_map import WIDE
 
 if TYPE_CHECKING:
@@ -193,13 +203,10 @@ def _first(values: Sequence[SideValue]) -> str | None:
     return values[0].text if values else None
 
 
-COLUMNS = (
-    TableColumn("type", lambda row: row.sort, plain=False),
-    TableColumn("layer", lambda row: row.layer),
-    TableColumn("good", lambda row: _first(getattr(row.subject, "good", ())), plain=False),
-    TableColumn("bad", lambda row: _first(getattr(row.subject, "bad", ())), plain=False),
-    TableColumn("delta_ms", lambda row: row.delta_ms, Sort.NUMBER),
-    TableColumn("suspicion", lambda row: getattr(row.subject, "suspicion", None), Sort.NUMBER),
+COLUMNS = list_columns(
+    "differences",
+    first=lambda side: lambda row: _first(getattr(row.subject, side, ())),
+    suspicion=lambda row: getattr(row.subject, "suspicion", None),
 )
 
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from trtforensics.console.terminal import visible
 from trtforensics.findings.finding import Confidence, Severity
-from trtforensics.tables.columns import Sort, TableColumn
 from trtforensics.tui.rows.log_lines import log_pieces
-from trtforensics.tui.rows.pieces import CitingLine, Line, Piece, Role
+from trtforensics.tui.rows.pieces import CitingLine, Line, Piece, Role, list_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,13 +25,7 @@ _LEAST = 16
 """Fewest cells that a text is wrapped to."""
 
 
-FINDING_FILTERS = (
-    TableColumn("code", lambda finding: finding.code),
-    TableColumn("severity", lambda finding: finding.severity.word),
-    TableColumn("title", lambda finding: finding.title),
-    TableColumn("cause", lambda finding: finding.cause),
-    TableColumn("layers", lambda finding: (*finding.layers, *finding.onnx_nodes), Sort.TEXTS),
-)
+FINDING_FILTERS = list_columns("findings", layers=lambda finding: (*finding.layers, *finding.onnx_nodes))
 
 
 def line_in_view(span: SourceSpan, log: str) -> int | None:

@@ -11,11 +11,10 @@ from trtforensics.findings.finding import Severity, advice_of, answer_of
 from trtforensics.model.log import Outcome
 from trtforensics.render.headline import SEPARATOR, headline_of, headlines, with_root
 from trtforensics.render.time_rows import time_rows
-from trtforensics.tables.columns import Sort, TableColumn
 from trtforensics.tui.rows.finding_rows import ROLES, line_in_view
 from trtforensics.tui.rows.layers.questions import why_lines
 from trtforensics.tui.rows.overview_rows import OverviewRow, barred, outcome_piece, overview_rows
-from trtforensics.tui.rows.pieces import CitingLine, Line, Presentation, Role, line_digits
+from trtforensics.tui.rows.pieces import CitingLine, Line, Presentation, Role, line_digits, list_columns
 from trtforensics.tui.rows.time_map import MapRow, address
 from trtforensics.tui.rows.timeline import progress
 
@@ -37,6 +36,12 @@ _OUTPUTS = 5
 _TALL = 30
 """Height of the pane in cells from which the reasons have two lines."""
 _ORDER = {name: place for place, name in enumerate(("min", "median", "mean", "max"))}
+_COLUMNS = list_columns(
+    "first",
+    value=lambda row: row.state if isinstance(row, MapRow) else row.value,
+    time_ms=lambda row: getattr(row, "ms", None),
+    share=lambda row: row.share if getattr(row, "parts", ()) else None,
+)
 
 
 def first_rows(
@@ -102,13 +107,7 @@ def rows_shown(rows: Sequence[Row], path: Sequence[MapRow] = ()) -> Presentation
         heading=lambda _, width: (address(path, width),),
         footing=footing,
         key=lambda row: (row.label, row.line if isinstance(row, MapRow) else None),
-        columns=(
-            TableColumn("name", lambda row: row.label),
-            TableColumn("value", lambda row: row.state if isinstance(row, MapRow) else row.value),
-            TableColumn("time_ms", lambda row: getattr(row, "ms", None), Sort.NUMBER),
-            TableColumn("share", lambda row: row.share if getattr(row, "parts", ()) else None, Sort.NUMBER),
-            TableColumn("line", lambda row: row.line, Sort.INTEGER),
-        ),
+        columns=_COLUMNS,
     )
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.console.terminal import visible
-from trtforensics.tables.columns import Sort, TableColumn
-from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, line_digits
+from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, line_digits, list_columns
 
 if TYPE_CHECKING:
     import re
@@ -79,12 +78,7 @@ def _marked(text: str, role: Role, sought: re.Pattern[str] | None) -> list[Piece
     return [*pieces, Piece(text[end:], role)]
 
 
-_SEVERITIES = {"W": "warning", "E": "error"}
-_FILTERS = (
-    TableColumn("text", lambda message: message.text),
-    TableColumn("severity", lambda message: _SEVERITIES.get(message.severity, message.severity)),
-    TableColumn("line", lambda message: message.span.line, Sort.INTEGER),
-)
+_FILTERS = list_columns("messages")
 
 
 def messages(rows: Sequence[Message]) -> Presentation[Message]:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trtforensics.engines.onnx_nodes import FateKind, fate_counts
-from trtforensics.tables.columns import Sort, TableColumn
-from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, clip, fit, fit_right
+from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, clip, fit, fit_right, list_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -87,19 +86,8 @@ NODES: Presentation[NodeRow] = Presentation(
     scrolls=True,
     noun="node",
     key=lambda row: row.node.number,
-    filters=(
-        TableColumn("op", lambda row: row.node.op),
-        TableColumn("name", lambda row: row.node.label),
-        TableColumn("taken", lambda row: row.taken),
-        TableColumn("tensor", lambda row: (*row.node.proto.input, *row.node.proto.output), Sort.TEXTS),
-    ),
-    columns=(
-        TableColumn("node", lambda row: row.node.number, Sort.INTEGER),
-        TableColumn("operator", lambda row: row.node.op),
-        TableColumn("taken", lambda row: row.taken),
-        TableColumn("name", lambda row: row.node.label),
-        TableColumn("makes", lambda row: row.shapes),
-    ),
+    filters=list_columns("nodes", tensors=lambda row: (*row.node.proto.input, *row.node.proto.output)),
+    columns=list_columns("nodes-exported"),
 )
 NEIGHBOURS: Presentation[NodeRow] = Presentation(
     pieces=lambda row, _: _pieces(row), line=lambda row: row.node.number, scrolls=True, noun="neighbour"
@@ -149,12 +137,5 @@ FATES: Presentation[Fate] = Presentation(
     line=lambda fate: fate.span.line,
     heading=lambda fates, width: node_heading(fate_counts(fates), width) if fates else (),
     noun="ONNX node",
-    filters=(
-        TableColumn("name", lambda fate: fate.node.name),
-        TableColumn("op", lambda fate: fate.node.op),
-        TableColumn("fate", lambda fate: str(fate.kind)),
-        TableColumn("layer", lambda fate: fate.layer.name if fate.layer else ""),
-        TableColumn("what", lambda fate: fate.text),
-        TableColumn("line", lambda fate: fate.span.line, Sort.INTEGER),
-    ),
+    filters=list_columns("fates", layer=lambda fate: fate.layer.name if fate.layer else ""),
 )

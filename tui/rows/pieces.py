@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from rich.cells import cell_len, set_cell_size
 
 from trtforensics.console.terminal import visible
 from trtforensics.model.older_python import StrEnum
+from trtforensics.tables.columns import columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -163,6 +164,11 @@ def _tail(text: str, width: int) -> str:
 
 
 Row = TypeVar("Row")
+
+
+def list_columns(table: str, **named: Callable[..., Any]) -> tuple[TableColumn, ...]:
+    """Return what a list can be filtered by, or exported as: rows of ``tables/columns.tsv``."""
+    return columns_of(table, named, "trtforensics.tui.rows")
 
 
 @dataclass(frozen=True, slots=True)

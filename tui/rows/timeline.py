@@ -13,8 +13,7 @@ from trtforensics.console.counting import counted
 from trtforensics.model.log import Choice, Outcome
 from trtforensics.model.run import PhaseName
 from trtforensics.parsers.notation.names import is_reformat
-from trtforensics.tables.columns import Sort, TableColumn
-from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, bar, fit, fit_right
+from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, bar, fit, fit_right, list_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -186,13 +185,7 @@ def _pieces(row: TimelineRow, width: int) -> Line:
 
 
 _HEADING = f" {'':10} {'seconds':>8} {'known':<6} {'tactics':>7} phase or layer"
-_COLUMNS = (
-    TableColumn("name", lambda row: row.label),
-    TableColumn("seconds", lambda row: row.seconds, Sort.NUMBER),
-    TableColumn("known", lambda row: row.known),
-    TableColumn("tactics", lambda row: row.tactics, Sort.INTEGER),
-    TableColumn("line", lambda row: row.line, Sort.INTEGER),
-)
+_COLUMNS = list_columns("timeline")
 TIMELINE: Presentation[TimelineRow] = Presentation(
     pieces=_pieces,
     line=lambda row: row.line,

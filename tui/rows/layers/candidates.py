@@ -13,9 +13,8 @@ from trtforensics.model.log import CachedResult, Choice, MyelinOperation
 from trtforensics.model.timings import NEAR_TIE_RATIO, Candidate, TimedTactics, tactic_text
 from trtforensics.parsers.notation.formats import parse_formats
 from trtforensics.parsers.notation.kernels import read_kernel, read_tactic
-from trtforensics.tables.columns import Sort, TableColumn
 from trtforensics.tui.rows.layers.index import Subject, formats_text, subject_name
-from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, bar, fit, fit_right, width_of
+from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, bar, fit, fit_right, list_columns, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from trtforensics.engines.facts import LayerFacts
     from trtforensics.model.timings import TacticTimings
     from trtforensics.parsers.notation.formats import Format
+    from trtforensics.tables.columns import TableColumn
 
 
 class CombinedTactics(TimedTactics):
@@ -195,17 +195,15 @@ def _filters(table: CandidateTable) -> tuple[TableColumn, ...]:
         timed = choice(place)
         return tuple(form.dtype for form in _formats((*timed.inputs, *timed.outputs))) if timed else ()
 
-    return (
-        TableColumn("tactic", lambda place: tactic_text(table.candidates[place].tactic)),
-        TableColumn("runner", lambda place: table.candidates[place].runner),
-        TableColumn("kernel", lambda place: table.candidates[place].kernel),
-        TableColumn("format", lambda place: formats_text(timed) if (timed := choice(place)) else ""),
-        TableColumn("type", types, Sort.TEXTS, types=True, plain=False),
-        TableColumn("sum", lambda place: _sum(table.candidates[place].kernel), types=True, plain=False),
-        TableColumn("time", lambda place: table.candidates[place].time_ms, Sort.NUMBER, "ms", ("ms",)),
-        TableColumn("slower", slower, Sort.NUMBER, "ratio"),
-        TableColumn("pass", lambda place: timed.pass_index if (timed := choice(place)) else None, Sort.INTEGER),
-        TableColumn("line", lambda place: table.candidates[place].line, Sort.INTEGER),
+    return list_columns(
+        "candidates",
+        candidate=lambda field: lambda place: getattr(table.candidates[place], field),
+        number=lambda place: tactic_text(table.candidates[place].tactic),
+        format=lambda place: formats_text(timed) if (timed := choice(place)) else "",
+        types=types,
+        sum=lambda place: _sum(table.candidates[place].kernel),
+        slower=slower,
+        passed=lambda place: timed.pass_index if (timed := choice(place)) else None,
     )
 
 
