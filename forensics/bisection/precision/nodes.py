@@ -229,7 +229,7 @@ class PrecisionLever(Lever):
             name: [{"metric": each.metric, "tolerance": each.tolerance} for each in tolerances]
             for name, tolerances in self.judge.tolerances.items()
         }
-        check = write_gpu_check(self.caster.prepared.path, judged, -self.caster.storage.largest, folder)
+        check = write_gpu_check(self.caster.prepared.path, judged, self.oracle.masks, folder)
         return [*write_fixes(self.caster, nodes, folder), check]
 
 

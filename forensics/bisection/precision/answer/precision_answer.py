@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 _SHOWN = 20
 _FEW = 8
 _MORE = "more in result.json"
+_NEGLIGIBLE = 1e-5
+"""No rounding of an output to 16 bits shows an error as small; outputs that are saturated have such."""
 _SENTENCES = {
     "named": "Named, not certified",
     "inconclusive": "Inconclusive",
@@ -367,15 +369,19 @@ def _judged(answer: PrecisionAnswer) -> list[str]:
 
 
 def _beside(answer: PrecisionAnswer) -> list[str]:
-    """Return what was held out, and how the answer does there and with sums in another order."""
+    """Return how the answer does on held-out samples and by other roundings, and the errors to expect on a GPU."""
     holding = answer.holding
     if holding is None:
         return []
     lines = [] if holding.held_out else ["Held out: nothing, of fewer than 4 samples."]
     held = counted(holding.held_out, "held-out sample")
-    for where, seen in (("the other order of sums", holding.other_order), (held, holding.on_held_out)):
+    for where, seen in (("By two other roundings", holding.other_roundings), (f"On {held}", holding.on_held_out)):
         if seen is not None:
-            lines.append(f"On {where}, which the search did not see, the answer {seen}.")
+            lines.append(f"{where}, which the search did not see, the answer {seen}.")
+    ends = {name: each for name, each in holding.expected.items() if each and max(each) > _NEGLIGIBLE}
+    if ends and not holding.why:
+        known = listed([f"{name} {first:.3g} to {last:.3g}" for name, (first, last) in ends.items()], _FEW, _MORE)
+        lines.append(f"On a GPU expect {known}, by all these roundings and samples; its kernels may double the error.")
     if holding.lost:
         lines.append(f"Lost inside fixed/ on held-out samples: {listed(holding.lost, _FEW, _MORE)}.")
     if holding.why:

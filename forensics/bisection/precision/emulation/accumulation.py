@@ -8,9 +8,9 @@ that rounding differs from theirs in detail. A sum that leaves FP16 after any bl
 A convolution is the product of its weights with the patches of its input; the reduction goes over channels, then over
 the positions of the filter. Where an operand is not finite, the result is that of FP32.
 
-The other order is a second rounding. Kernels add in orders of their own, and what only passes in one order passes by
-luck. FP32 sums of another order differ in their last digits, that turns some roundings to 16 bits, and each turned one
-moves all that reads it.
+Another rounding adds the terms in the other order, and what only passes in one passes by luck. FP32 sums of another
+order differ in their last digits, that turns some roundings to 16 bits, and each turned one moves all that reads it.
+In shallow models few turn; the twin's nudge has more of them turn.
 """
 
 from __future__ import annotations

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import onnx
+from onnx import numpy_helper
 
+from trtforensics.bisection.precision.casting.eligibility import operators_that
 from trtforensics.bisection.precision.emulation.accumulation import can_reorder, reordered
 from trtforensics.bisection.precision.emulation.judging import (
     METRICS,
@@ -55,6 +57,8 @@ if TYPE_CHECKING:
 _UNREGISTERED = re.compile(r"([\w.]+):(\w+)\(-?\d+\) is not a registered function/op")
 """What ONNX Runtime says of an operator of a domain that is not ONNX's own (seen in 1.31)."""
 
+_KEEPS_MASKS = operators_that("carries-masks") | {"LogSoftmax", "Mul"}
+"""On the way from a mask to an output: a mask may be a product, and logarithms of what is masked are as low."""
 _NOTHING: Sample = {}
 _FP32_BYTES = 4
 BYTES_A_RUN = 512 << 20
@@ -73,7 +77,8 @@ class Oracle:
 
     A reference with NaN is refused unless ``masked``, which leaves out of every comparison what is not finite there.
     16-bit products sum in ``accumulator``. ``libraries`` of custom operators are registered in every session.
-    ``backwards`` has products add their terms in the other order. ``known`` are the model's FP32 outputs, if they are.
+    ``nudge`` is another rounding: products add their terms in the other order where they can be turned around, and
+    results are off by that share, as :func:`emulate` says. ``known`` are the model's FP32 outputs, if they are.
 
     Raises, as do the methods that run a model:
         RunError: ONNX Runtime cannot run the model.
@@ -86,10 +91,12 @@ class Oracle:
     masked: bool = False
     accumulator: Accumulator = Accumulator.FP32
     libraries: Sequence[str] = ()
-    backwards: bool = False
+    nudge: float = 0.0
     known: Sequence[Outputs] | None = None
     reference: Sequence[Outputs] = field(init=False)
     masked_values: Mapping[str, int] = field(init=False)
+    masks: Mapping[str, float] = field(init=False)
+    """The value below which an output only marks masked positions, for outputs that have such."""
     peaks: Mapping[str, float] = field(init=False)
     _floor: Scores | None = field(init=False, default=None)
 
@@ -108,9 +115,16 @@ class Oracle:
             if count == sum(run[name].size for run in self.reference):
                 what = f"all {count} values of the output {name} are NaN or infinite in FP32, so that none is compared"
                 raise UsageError(self.caster.prepared.path, what, "Give other --inputs")
+        end = self.caster.storage.largest
+        self.masks = {
+            name: -end
+            for name, values in self.reference[0].items()
+            if is_floating(values)
+            and not any((np.asarray(run[name], np.float64) > end).any() for run in self.reference)
+            and self._reads_masks(name)
+        }
         self.peaks = {
-            name: max(peak_of(run[name], self._lowest(run[name])) for run in self.reference)
-            for name in self.reference[0]
+            name: max(peak_of(run[name], self._lowest(name)) for run in self.reference) for name in self.reference[0]
         }
 
     @property
@@ -132,11 +146,10 @@ class Oracle:
         other.peaks = {name: max(peak, other.peaks[name]) for name, peak in self.peaks.items()}
         return other
 
-    def in_other_order(self) -> Oracle | None:
-        """Return an oracle whose twins add products in the other order; None where they cannot be turned around."""
-        if self.caster.prepared.streamed or not can_reorder(self.caster.prepared.proto):
-            return None
-        return replace(self, backwards=True, known=self.reference)
+    def in_other_roundings(self) -> tuple[Oracle, ...]:
+        """Return oracles whose twins add products in the other order, results off by a quarter unit of rounding."""
+        share = self.caster.storage.half_unit / 4.0
+        return tuple(replace(self, nudge=nudge, known=self.reference) for nudge in (share, -share))
 
     def score(self, twin: onnx.ModelProto) -> Scores:
         """Run a twin."""
@@ -148,7 +161,7 @@ class Oracle:
 
     def twin_of(self, typed: onnx.ModelProto, wide_sums: Collection[str] = ()) -> onnx.ModelProto:
         """Return the twin of a typed model of the caster; the nodes ``wide_sums`` sum in FP32 in any case."""
-        return emulate(typed, self.accumulator, wide_sums)
+        return emulate(typed, self.accumulator, wide_sums, self.nudge)
 
     def outputs_of(self, model: onnx.ModelProto) -> list[Outputs]:
         """Run an FP32 model on every sample."""
@@ -197,8 +210,9 @@ class Oracle:
 
     def _session(self, model: onnx.ModelProto) -> ModelSession:
         with self._explained():
-            model = reordered(model) if self.backwards else model
-            return session_of(model, self.caster.streamed if self.caster.prepared.streamed else {}, self.libraries)
+            streamed = self.caster.streamed if self.caster.prepared.streamed else {}
+            turned = self.nudge and not streamed and can_reorder(model)
+            return session_of(reordered(model) if turned else model, streamed, self.libraries)
 
     def _each(self, session: ModelSession, more: Sample) -> Iterator[Outputs]:
         for sample in self.samples:
@@ -231,7 +245,7 @@ class Oracle:
         return Scores({name: (*each, *[None] * (count - len(each))) for name, each in scores.items()})
 
     def _compared(self, name: str, wanted: npt.NDArray[Any], output: npt.NDArray[Any]) -> Mapping[str, float] | None:
-        lowest = self._lowest(wanted)
+        lowest = self._lowest(name)
         try:
             return scores_of(wanted, output, peak=self.peaks[name], lowest=lowest, masked=self.masked)
         except ValueError as error:
@@ -248,11 +262,25 @@ class Oracle:
         )
         return "" if first is None else f", from {first.name} [{first.op_type}] on"
 
-    def _lowest(self, reference: npt.NDArray[Any]) -> float:
-        """Return the value below which an output is masked: the end of the type, unless it goes beyond upwards too."""
-        end = self.caster.storage.largest
-        upwards = is_floating(reference) and bool((np.asarray(reference, np.float64) > end).any())
-        return -np.inf if upwards else -end
+    def _lowest(self, name: str) -> float:
+        return self.masks.get(name, -np.inf)
+
+    def _reads_masks(self, output: str) -> bool:
+        """Whether an output is low where an input or a constant is: a mask, not a result that goes beyond the type."""
+        survey, end = self.caster.survey, -self.caster.storage.largest
+        ahead, seen = [output], {output}
+        while ahead:
+            name = ahead.pop()
+            known = [np.asarray(sample[name]) for sample in self.samples if name in sample]
+            if name in survey.constants and name not in self.caster.prepared.streamed:
+                known.append(numpy_helper.to_array(survey.constants[name]))
+            if any(is_floating(values) and (values < end).any() for values in known):
+                return True
+            maker = survey.maker(name)
+            if maker is not None and maker.op_type in _KEEPS_MASKS:
+                ahead += {*maker.input} - seen
+                seen.update(maker.input)
+        return False
 
     def _not_finite(self) -> dict[str, int]:
         """Count the values that cannot be compared; with ``masked``, those that are left out."""

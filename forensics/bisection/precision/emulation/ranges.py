@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     Measured = Callable[[NodeWriter, str, str], str]
 
 
-_SOFTMAX = frozenset({"LogSoftmax", "Softmax"})
+_SOFTMAX = frozenset({"Softmax"})
+"""LogSoftmax is none: what goes into it low comes out as low, and counts."""
 _CARRIES = operators_that("carries-masks")
 """Through these, a very low value stays one."""
 

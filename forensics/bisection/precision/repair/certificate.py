@@ -1,16 +1,16 @@
 """The plan of a precision search: the search, the safe repair, then real builds of the probes that prove the answer.
 
-The answer is judged where the search did not look too: on samples that were held out, and with sums in another order.
+The answer is judged where the search did not look too: on samples that were held out, and by other roundings.
 What the search found on some samples by one rounding may be luck. What holds beside it is no proof, what does not is
 no answer.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from trtforensics.bisection.precision.emulation.judging import METRICS, OutputJudge, scores_text, tolerance_of
+from trtforensics.bisection.precision.emulation.judging import METRICS, OutputJudge, Scores, scores_text, tolerance_of
 from trtforensics.bisection.precision.emulation.losses import losses
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
 from trtforensics.bisection.precision.repair.smallest import REPAIRED, Nodes, RepairProbe, RepairSearch
@@ -224,16 +224,19 @@ class HeldBeside:
 class Holding:
     """What was seen beside the search.
 
-    ``held_out`` counts samples. ``on_held_out`` is None where there are none, ``other_order`` where the sums cannot be
-    turned around. ``lost`` names tensors that the repair in ``fixed/`` loses on held-out samples before any other.
-    ``needless`` names nodes of the first repair without which the model passes, with sums in the other order.
+    ``held_out`` counts samples. ``on_held_out`` is None where there are none, ``other_roundings`` where ONNX Runtime
+    does not run those. ``lost`` names tensors that the repair in ``fixed/`` loses on held-out samples before any other.
+    ``needless`` names nodes of the first repair without which the model passes by another rounding. ``expected`` has
+    for each output the least and the largest worst score of the repair in ``fixed/`` by all roundings, None where one
+    is not finite.
     """
 
     held_out: int
     on_held_out: HeldBeside | None
-    other_order: HeldBeside | None
+    other_roundings: HeldBeside | None
     lost: tuple[str, ...] = ()
     needless: tuple[str, ...] = ()
+    expected: Mapping[str, tuple[float, float] | None] = field(default_factory=dict)
 
     @property
     def why(self) -> str:
@@ -241,13 +244,13 @@ class Holding:
         reasons = []
         if self.on_held_out is not None and not self.on_held_out.passes:
             reasons.append(f"it fails on samples that were held out ({self.on_held_out.why})")
-        if self.other_order is not None and not self.other_order.passes:
-            reasons.append(f"it fails with sums in another order ({self.other_order.why})")
+        if self.other_roundings is not None and not self.other_roundings.passes:
+            reasons.append(f"it fails by another rounding ({self.other_roundings.why})")
         if self.lost:
             reasons.append(f"fixed/ loses values inside on samples that were held out (in {', '.join(self.lost)})")
         if self.needless:
             names = ", ".join(self.needless)
-            reasons.append(f"with sums in another order it passes without {names} too, so that rounding decided")
+            reasons.append(f"by another rounding it passes without {names} too, so that rounding decided")
         return "; ".join(reasons)
 
 
@@ -259,7 +262,7 @@ def holding_of(  # noqa: PLR0913, PLR0917 - the last two come with each answer
     repairs: Sequence[Nodes],
     atoms: Mapping[str, Nodes],
 ) -> Holding:
-    """Judge repairs on the held-out samples of ``held``, and on the searched ones with sums in the other order.
+    """Judge repairs on the held-out samples of ``held``, and on the searched ones by other roundings.
 
     The first repair is minimal, node by node of ``atoms``, the last is the one in ``fixed/``.
     """
@@ -267,30 +270,44 @@ def holding_of(  # noqa: PLR0913, PLR0917 - the last two come with each answer
     def judged(where: Oracle, keep: Nodes, by: OutputJudge = judge) -> Judgement:
         return by.judge(where.score_mixture(where.caster.kept(keep)))
 
-    def beside(where: Oracle | None, by: OutputJudge = judge) -> HeldBeside | None:
-        if where is None:
-            return None
-        judgements = [judged(where, nodes, by) for nodes in repairs]
+    def beside(places: Sequence[Oracle], by: OutputJudge = judge) -> tuple[HeldBeside | None, list[Scores]]:
+        scores = [where.score_mixture(where.caster.kept(nodes)) for where in places for nodes in repairs]
+        judgements = [by.judge(each) for each in scores]
         why = next((each.why for each in judgements if not each.passed), "")
-        return HeldBeside(all(each.passed for each in judgements), judgements[-1].worst, why)
+        fixed = scores[len(repairs) - 1 :: len(repairs)]
+        worst = {name: ends and ends[1] for name, ends in _ends(fixed, by).items()}
+        return HeldBeside(not why, worst, why) if places else None, fixed
 
-    turned = oracle.in_other_order()
+    others = oracle.in_other_roundings()
+    known = [oracle.score_mixture(oracle.caster.kept(repairs[-1]))] + ([] if repairs[-1] else [oracle.floor])
     try:
-        in_other_order = beside(turned)
-    except RunError:  # what ONNX Runtime does not run so is judged in one order
-        turned = in_other_order = None
-    needless: tuple[str, ...] = ()
-    if turned is not None:  # a set that failed near the tolerance and passes in the other order failed by luck
-        without = {node: repairs[0] - atoms[node] for node in sorted(atoms)}
-        needless = tuple(n for n, keep in without.items() if judged(oracle, keep).near and judged(turned, keep).passed)
+        other_roundings, rounded = beside(others)
+    except RunError:  # what ONNX Runtime does not run so is judged by one rounding
+        others, other_roundings, rounded = (), None, []
+    # a set that failed near the tolerance and passes by another rounding failed by luck
+    without = {node: repairs[0] - atoms[node] for node in sorted(atoms)} if others else {}
+    near = {node: keep for node, keep in without.items() if judged(oracle, keep).near}
+    needless = tuple(node for node, keep in near.items() if any(judged(other, keep).passed for other in others))
+    known += rounded
     if held is None:
-        return Holding(0, None, in_other_order, (), needless)
+        return Holding(0, None, other_roundings, (), needless, _ends(known, judge))
     report = losses(held, held.caster.kept(repairs[-1]), masked)
     lost = tuple(loss.tensor for loss in report.tensors if loss.tensor in report.first)
-    on_held_out = beside(held)
+    on_held_out, there = beside([held])
     if on_held_out is not None and not on_held_out.passes:  # rounding alone may cost more there
-        on_held_out = beside(held, _allowing(judge, held))
-    return Holding(len(held.samples), on_held_out, in_other_order, lost, needless)
+        on_held_out, _ = beside([held], _allowing(judge, held))
+    return Holding(len(held.samples), on_held_out, other_roundings, lost, needless, _ends([*known, *there], judge))
+
+
+def _ends(scores: Sequence[Scores], judge: OutputJudge) -> dict[str, tuple[float, float] | None]:
+    """Return the best and the worst of the worst scores of each output by its first metric; None: not finite."""
+    ends: dict[str, tuple[float, float] | None] = {}
+    for name, (first, *_) in judge.tolerances.items():
+        metric = METRICS[first.metric]
+        worst = [each.worst(name, metric) for each in scores]
+        finite = sorted((each for each in worst if each is not None), reverse=metric.higher)
+        ends[name] = (finite[0], finite[-1]) if finite and len(finite) == len(worst) else None
+    return ends
 
 
 def _allowing(judge: OutputJudge, held: Oracle) -> OutputJudge:

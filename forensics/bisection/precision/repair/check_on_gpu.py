@@ -227,9 +227,7 @@ def report(
     passed = True
     for name in wanted[0]:
         references = [sample[name] for sample in wanted]
-        lowest = settings.get("lowest", -math.inf)
-        if any(bool((np.asarray(each, np.float64) > -lowest).any()) for each in references):
-            lowest = -math.inf
+        lowest = settings.get("lowest", {}).get(name, -math.inf)
         peak = peak_of(references, lowest)
         scores = [
             measures(reference, other[name], peak, lowest) for reference, other in zip(references, outputs, strict=True)

@@ -75,17 +75,17 @@ def autocast_command(names: Sequence[str], caster: Caster) -> str:
     return _template("autocast.txt").format(command=shlex.join(words))
 
 
-def write_gpu_check(original: str, judged: Mapping[str, object], lowest: float, folder: Path) -> str:
+def write_gpu_check(original: str, judged: Mapping[str, object], lowest: Mapping[str, float], folder: Path) -> str:
     """Write the script that checks a repair on a GPU, with what it judges by, and return a line about it.
 
-    ``judged`` gives the metrics and the tolerances of each output; values below ``lowest`` mark masked positions.
+    ``judged`` gives the metrics and the tolerances of each output; values below its ``lowest`` mark masked positions.
 
     Raises:
         OutputError: a file cannot be written.
     """
     script = files(__package__).joinpath(GPU_CHECK).read_text(encoding="utf-8")
     write_text(folder / GPU_CHECK, script)
-    settings = {"original": str(Path(original).resolve()), "judged": judged, "lowest": lowest}
+    settings = {"original": str(Path(original).resolve()), "judged": judged, "lowest": dict(lowest)}
     write_text(folder / "check_on_gpu.json", json.dumps(settings, indent=1, ensure_ascii=False) + "\n")
     return f"{GPU_CHECK}: builds and runs the original and a repair on a GPU with samples/, and prints the errors"
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import onnx
 import pytest
 
 from tests.integration import precision_nets as nets
-from tests.support.zoo.net import Net
+from tests.support.zoo.net import Net, feeds
 from trtforensics.bisection.precision.casting.caster import Caster
 from trtforensics.bisection.precision.casting.storage import FP16
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
@@ -42,16 +43,37 @@ def test_a_mixture_sums_in_fp16(tmp_path: Path) -> None:
     assert oracle.score(oracle.twin_of(caster.cast(caster.kept(())), caster.candidates)) == exact[0]
 
 
-def test_twins_in_the_other_order_and_held_out_samples_have_one_reference_and_their_own(tmp_path: Path) -> None:
+def test_twins_of_other_roundings_and_held_out_samples_have_one_reference_and_their_own(tmp_path: Path) -> None:
     oracle = oracle_of(nets.transformer(2, ()), tmp_path)
-    score = oracle.score_mixture(oracle.caster.kept(()))
-    turned = oracle.in_other_order()
-    assert turned is not None
-    assert turned.reference is oracle.reference
-    other = turned.score_mixture(oracle.caster.kept(()))
-    assert other != score
-    assert other.outputs["y"][0] == pytest.approx(score.outputs["y"][0], rel=0.5)
+    keep = oracle.caster.kept(())
+    scores = [each.score_mixture(keep).outputs["y"][0] for each in (oracle, *oracle.in_other_roundings())]
+    assert all(each.reference is oracle.reference for each in oracle.in_other_roundings())
+    assert len({str(each) for each in scores}) == 3
+    assert all(each == pytest.approx(scores[0], rel=1.0) for each in scores)
     assert oracle.on(oracle.samples[:1]).reference is not oracle.reference
+
+
+def test_other_roundings_leave_alone_what_every_kernel_rounds_alike(tmp_path: Path) -> None:
+    net = Net(seed=3)
+    onnx.save(
+        net.model(net.node("Add", "/sum", ["x", net.node("Relu", "/r", ["x"])]), {"x": (2, 8)}, (2, 8)),
+        tmp_path / "m.onnx",
+    )
+    oracle = Oracle(Caster(prepare(str(tmp_path / "m.onnx")), FP16), feeds(2, 2, 8))
+    assert [each.score_mixture(frozenset()) for each in oracle.in_other_roundings()] == [oracle.score_mixture(())] * 2
+
+
+@pytest.mark.parametrize("mask", [True, False])
+def test_an_output_is_masked_only_where_a_constant_is_as_low(mask: bool, tmp_path: Path) -> None:  # noqa: FBT001
+    """A result of -95,000 is minus infinity in FP16, and no mask."""
+    net = Net(seed=2)
+    last = net.tensor("mask", np.where(np.arange(8) < 6, 0.0, -1e9)) if mask else net.tensor("b", 1.0)
+    low = "x" if mask else net.node("Mul", "/mul", ["x", net.tensor("k", -3e4)])
+    logits = net.node("LogSoftmax", "/log", [net.node("Add", "/add", [low, last])])
+    onnx.save(net.model(logits, {"x": (2, 8)}, (2, 8)), tmp_path / "m.onnx")
+    oracle = Oracle(Caster(prepare(str(tmp_path / "m.onnx")), FP16), feeds(2, 2, 8, scale=3.0))
+    assert bool(oracle.masks) is mask
+    assert (oracle.score_mixture(frozenset()).outputs["y"][0] is None) is not mask
 
 
 def test_a_run_returns_as_many_tensors_as_fit_into_its_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

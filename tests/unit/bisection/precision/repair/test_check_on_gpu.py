@@ -44,7 +44,7 @@ def prepared(folder: Path, tolerance: float) -> Path:
     (folder / "original.onnx").write_bytes(model)
     np.savez(fixed / "samples" / "000.npz", x=np.asarray([[1.0, 2.0, 3.0, 4.0]], np.float32))
     judged = {"y": [{"metric": "max-rel", "tolerance": tolerance}, {"metric": "rel-l2", "tolerance": tolerance}]}
-    write_gpu_check(str(folder / "original.onnx"), judged, -65504.0, fixed)
+    write_gpu_check(str(folder / "original.onnx"), judged, {"y": -65504.0}, fixed)
     return fixed / "check_on_gpu.py"
 
 

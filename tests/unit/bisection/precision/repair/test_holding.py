@@ -1,4 +1,4 @@
-"""What the search did not see: held-out samples, and sums in another order."""
+"""What the search did not see: held-out samples, and other roundings."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def products() -> onnx.ModelProto:
     return net.model(net.node("MatMul", "/MatMul", [first, net.weight("m", 4096, 5)]), {"x": (1, 4, 6, 6)}, (1, 5))
 
 
-def test_sums_in_the_other_order_differ_in_their_rounding_alone() -> None:
+def test_sums_in_the_other_roundings_differ_in_their_rounding_alone() -> None:
     model, feed = products(), feeds(1, 1, 4, 6, 6)[0]
     turned = reordered(model)
     assert [node.op_type for node in turned.graph.node].count("Slice") == 6
@@ -97,14 +97,14 @@ def test_a_repair_that_passes_on_both_holds(tmp_path: Path) -> None:
     assert (passes.held_out, passes.why, passes.lost) == (1, "", ())
     assert passes.on_held_out is not None
     assert passes.on_held_out.passes
-    assert passes.other_order is not None
-    assert passes.other_order.passes
+    assert passes.other_roundings is not None
+    assert passes.other_roundings.passes
 
 
 def test_a_node_that_only_one_order_needs_is_a_matter_of_rounding() -> None:
     seen = HeldBeside(passes=True, scores={}, why="")
     assert Holding(0, None, seen, needless=("/a", "/b")).why == (
-        "with sums in another order it passes without /a, /b too, so that rounding decided"
+        "by another rounding it passes without /a, /b too, so that rounding decided"
     )
 
 
