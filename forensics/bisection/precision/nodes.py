@@ -10,6 +10,7 @@ import hashlib
 import json
 import shlex
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from trtforensics.bisection.precision.emulation.converted import ConvertedModel
     from trtforensics.bisection.session.lever import Described
     from trtforensics.model.log import Build, OnnxNode
+    from trtforensics.onnx_models.samples import Sample
 
 SCORES = "scores.json"
 _WIDE = "FLOAT"
@@ -72,10 +74,10 @@ class Target:
 class PrecisionLever(Lever):
     """Nodes of a model; active ones compute in 16 bits.
 
-    ``converted`` is a model in 16 bits that the caller has judged besides. ``held`` has the samples that are held out.
+    ``converted`` is a model in 16 bits that the caller has judged besides. ``held_samples`` are held out.
     ``samples_are`` and ``notes`` are what the answer says of both. ``needs_files`` has every probe's models
     written, for a check command. Probes are built only while ``builds`` is set, which the caller may change during a
-    run. ``look`` gets the verdict on the probe with every node in 16 bits.
+    run.
     """
 
     mode = "precision"
@@ -97,10 +99,9 @@ class PrecisionLever(Lever):
         self.target = target
         command = f"exec {shlex.join(child_line(BUILD_MODULE))} {{dir}}/{JOB} > {{log}} 2>&1"
         self.build = None if target is None else command
-        self.held: Oracle | None = None
+        self.held_samples: Sequence[Sample] = ()
         self.samples_are = counted(len(oracle.samples), "sample")
         self.converted: ConvertedModel | None = None
-        self.look: Callable[[Verdict, str], None] | None = None
         self.notes = list(caster.prepared.notes)
         self.needs_files = False
         self.builds = False
@@ -186,10 +187,19 @@ class PrecisionLever(Lever):
         except RunError as error:
             return Verdict.UNRESOLVED, error.what
         write_scores(folder, self._scores[keep], self.basis)
-        verdict, why = self._judged(self._scores[keep])
-        if self.look is not None and keep == self.keep_of(range(len(self.nodes))):
-            self.look(verdict, why)
-        return verdict, why
+        return self._judged(self._scores[keep])
+
+    def look(self) -> tuple[Verdict, str]:
+        """Judge the twin with every node in 16 bits, before any probe."""
+        try:
+            return self._judged(self.oracle.score_mixture(self.keep_of(range(len(self.nodes)))))
+        except RunError as error:
+            return Verdict.UNRESOLVED, error.what
+
+    @cached_property
+    def held(self) -> Oracle | None:
+        """The oracle of the samples that are held out, run on first access; None without any."""
+        return self.oracle.on(self.held_samples) if self.held_samples else None
 
     def _judged(self, scores: Scores) -> tuple[Verdict, str]:
         judgement = self.judge.judge(scores)

@@ -132,14 +132,14 @@ def search(
     original = None if asked.reference is None else held_to_original(asked.reference, lever.oracle)
     options = with_commands(replace(options, build=None), lever)
     if options.check is not None:
-        lever.needs_files, lever.settings, lever.held = True, "", None
+        lever.needs_files, lever.settings, lever.held_samples = True, "", ()
     elif builds == "every":
         lever.settings += "; every probe is built"
     ranges = tensor_ranges(lever.oracle)
     lever.notes += mask_notes(ranges.masked, ranges.empty_rows, lever.narrow)
     items = items_of(lever.caster, ranges.by_tensor)
-    if tell is not None:
-        lever.look = lambda verdict, why: tell(_first_look(lever, ranges.by_tensor, verdict, why))
+    if tell is not None and not lever.needs_files:
+        tell(_first_look(lever, ranges.by_tensor))
     every = lever.builds = builds == "every"
     plan = _plan(lever, items, ranges.masked, options, builds=builds == "certificate")
     begun = time.monotonic()
@@ -152,9 +152,9 @@ def search(
     return conclusion.write(search_answer)
 
 
-def _first_look(lever: PrecisionLever, largest: Mapping[str, float], verdict: Verdict, why: str) -> str:
+def _first_look(lever: PrecisionLever, largest: Mapping[str, float]) -> str:
     """Say whether the outputs pass with every node in 16 bits, and how many tensors leave their range in FP32."""
-    end = lever.caster.storage.largest
+    (verdict, why), end = lever.look(), lever.caster.storage.largest
     outputs = "pass" if verdict is Verdict.GOOD else "fail"
     beyond = sum(value > end for value in largest.values())
     name = max(largest, key=lambda each: largest[each], default="")
@@ -274,7 +274,7 @@ def lever_of(request: PrecisionRequest, directory: Path) -> PrecisionLever:
     lever = PrecisionLever(caster, oracle, subject.rules, subject.target, directory / "models")
     few = few_candidates(caster) if narrow else ""
     lever.samples_are = f"{counted(len(sampled.samples), 'random ' * sampled.drawn + 'sample')}{few}{_levelled(oracle)}"
-    lever.held = oracle.on(subject.held) if subject.held else None
+    lever.held_samples = subject.held
     lever.notes += [*(model_notes(caster) if narrow else ()), *sampled.notes]
     lever.converted = _converted(request, lever) if options.against else None
     return lever

@@ -23,6 +23,7 @@ from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
 from trtforensics.bisection.precision.emulation.twin import emulate
 from trtforensics.console.counting import listed
 from trtforensics.model.data_types import Accumulator
+from trtforensics.onnx_models.graphs import integer
 from trtforensics.onnx_models.shapes import sizes_by_tensor
 
 if TYPE_CHECKING:
@@ -134,11 +135,27 @@ def sums_beyond(oracle: Oracle, keep: Collection[str]) -> dict[str, float]:
     """
     caster = oracle.caster
     names = [
-        name for name, node in caster.candidates.items() if node.op in PRODUCTS and node.scope == 0 and name not in keep
+        name
+        for name, node in caster.candidates.items()
+        if node.op in PRODUCTS and node.scope == 0 and name not in keep and not _stays_below(oracle, name)
     ]
     sums = oracle.values_of([name + _MARK for name in names], _with_sums(oracle, names)) if names else ()
     largest = {tap.removesuffix(_MARK): largest_of(arrays) for tap, arrays in sums}
     return {name: value for name, value in largest.items() if value > caster.storage.largest}
+
+
+def _stays_below(oracle: Oracle, name: str) -> bool:
+    """Whether the largest operand times the largest sum of constant weights is in range, so that no sum leaves it."""
+    caster, node = oracle.caster, oracle.caster.survey.nodes[name]
+    weights = caster.survey.constants.get(node.input[1])
+    if weights is None or node.input[1] in caster.prepared.streamed:
+        return False
+    values = np.abs(numpy_helper.to_array(weights))
+    axes = {"Conv": tuple(range(1, values.ndim)), "Gemm": 1 if integer(node, "transB") else 0, "MatMul": -2}
+    if node.op_type not in axes or values.ndim < _OPERANDS:
+        return False
+    (arrays,) = (arrays for _, arrays in oracle.values_of([node.input[0]]))
+    return largest_of(arrays) * float(values.sum(axis=axes[node.op_type]).max()) <= caster.storage.largest
 
 
 def _with_sums(oracle: Oracle, names: Collection[str]) -> onnx.ModelProto:

@@ -86,7 +86,7 @@ def losses(oracle: Oracle, keep: Collection[str], masked: Collection[str]) -> Lo
     """
     caster = oracle.caster
     typed = caster.cast(keep)
-    sources = _sources(caster, typed)
+    sources = _sources(oracle, typed)
     exact = oracle.values_of(list(sources))  # inputs come first in both
     narrow = oracle.values_of(*_tapped(oracle.twin_of(typed), sources))
     seen: dict[str, Seen] = {}
@@ -111,15 +111,11 @@ def losses(oracle: Oracle, keep: Collection[str], masked: Collection[str]) -> Lo
     return Losses(tuple(tensors), _beginning(caster.survey, lossy), tuple(unseen), zeroed)
 
 
-def _sources(caster: Caster, typed: onnx.ModelProto) -> dict[str, str]:
+def _sources(oracle: Oracle, typed: onnx.ModelProto) -> dict[str, str]:
     """Return the FP32 tensors of the main graph, each with what it is in the typed model, in 16 bits if it is both."""
-    survey = caster.survey
     written = {name for node in typed.graph.node for name in node.output}
-    places = {
-        name: next((each for each in (name + caster.suffix, name) if each in written), "")
-        for name, scope in survey.scopes.items()
-        if scope == 0 and name not in survey.constants and survey.types.get(name) == TensorProto.FLOAT
-    }
+    suffix = oracle.caster.suffix
+    places = {n: next((e for e in (n + suffix, n) if e in written), "") for n in oracle.tensors}
     return {name: place for name, place in places.items() if place}
 
 
@@ -139,19 +135,28 @@ def _compared_values(pairs: Sequence[Pair], lowest: float, smallest: float) -> S
         if gone.any():
             gone &= np.isfinite(exact) & ~((exact < lowest) & (got == -np.inf))
         if zero.any():
-            zero &= exact != 0.0
-        if not (gone.any() or zero.any()):
+            zero &= (exact != 0.0) & np.isfinite(exact)
+        away = np.abs(exact[zero])
+        if not (away.size or gone.any()):
             continue
-        magnitude = np.where(np.isfinite(exact), np.abs(exact.astype(np.float64)), 0.0)
-        tiny = magnitude[zero & (magnitude <= smallest)]
-        flushes = bool(np.linalg.norm(tiny) > _SHARE * np.linalg.norm(magnitude)) or not got.any()
+        tiny = away[away <= smallest].astype(np.float64)
+        flushes = not got.any() or bool(tiny.size and np.linalg.norm(tiny) > _SHARE * _length(exact))
         lost, flushed = max(lost, int(np.count_nonzero(gone))), flushed or flushes
-        counting = gone if gone.any() else zero
-        zeroed = max(zeroed, float(magnitude.max(initial=0.0, where=zero)))
+        zeroed = max(zeroed, float(away.max(initial=0.0)))
         if flushes or gone.any():
             samples.append(number)
-            reaches = max(reaches, float(magnitude.max(initial=0.0, where=counting)))
+            counting = np.abs(exact[gone]) if gone.any() else away
+            reaches = max(reaches, float(counting.max(initial=0.0)))
     return (lost, pairs[0][0].size, flushed), reaches, tuple(samples), zeroed
+
+
+def _length(values: npt.NDArray[Any]) -> float:
+    """Return the length of the finite values; infinite beyond FP32, zero below."""
+    flat = values.ravel()
+    finite = np.isfinite(flat)
+    flat = flat if finite.all() else flat[finite]
+    with np.errstate(over="ignore"):
+        return float(np.sqrt(np.dot(flat, flat)))
 
 
 def _beginning(survey: Survey, lost: Collection[str]) -> frozenset[str]:

@@ -8,7 +8,7 @@ is smaller, noise decides, and the row is counted apart.
 from __future__ import annotations
 
 import re
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -63,6 +63,8 @@ _NOTHING: Sample = {}
 _FP32_BYTES = 4
 BYTES_A_RUN = 512 << 20
 """Bytes of the tensors that one run returns on all samples, so that their memory stays bounded."""
+_SMALL, _MIXTURES = 8 << 20, 8
+"""How many bytes of outputs are kept of a mixture, and of how many mixtures."""
 TENSORS_A_RUN = 128
 """How many tensors of unknown size one run returns."""
 
@@ -77,8 +79,9 @@ class Oracle:
 
     A reference with NaN is refused unless ``masked``, which leaves out of every comparison what is not finite there.
     16-bit products sum in ``accumulator``. ``libraries`` of custom operators are registered in every session.
-    ``nudge`` is another rounding: products add their terms in the other order where they can be turned around, and
-    results are off by that share, as :func:`emulate` says. ``known`` are the model's FP32 outputs, if they are.
+    ``nudge`` is another rounding: results are off by that share, as :func:`emulate` says, and if it is positive,
+    products that can be turned around add their terms in the other order. ``known`` are the model's FP32 outputs, if
+    they are known.
 
     Raises, as do the methods that run a model:
         RunError: ONNX Runtime cannot run the model.
@@ -99,9 +102,13 @@ class Oracle:
     """The value below which an output only marks masked positions, for outputs that have such."""
     peaks: Mapping[str, float] = field(init=False)
     _floor: Scores | None = field(init=False, default=None)
+    _exact: dict[str, list[npt.NDArray[Any]]] = field(init=False, default_factory=dict)
+    """The FP32 tensors of the main graph, where one run returns them all."""
+    _mixtures: dict[frozenset[str], tuple[Scores, list[Outputs]]] = field(init=False, default_factory=dict)
+    """The last mixtures that ran on every sample."""
 
     def __post_init__(self) -> None:
-        self.reference = self.known or self.outputs_of(emulate(self.caster.prepared.proto))
+        self.reference = self.known or self._first_run()
         self.masked_values = self._not_finite()
         if self.masked_values and not self.masked:
             name, count = next(iter(self.masked_values.items()))
@@ -127,6 +134,29 @@ class Oracle:
             name: max(peak_of(run[name], self._lowest(name)) for run in self.reference) for name in self.reference[0]
         }
 
+    def _first_run(self) -> list[Outputs]:
+        """Return the outputs of the FP32 model; keep its other tensors where they need no run of their own."""
+        model = emulate(self.caster.prepared.proto)
+        outputs = [value.name for value in model.graph.output]
+        names = [name for name in self.tensors if name in self.caster.survey.producers and name not in outputs]
+        if len([*self._parted(names, model)]) == 1:
+            whole = copied(model)
+            whole.graph.output.extend(
+                onnx.helper.make_tensor_value_info(n, onnx.TensorProto.FLOAT, None) for n in names
+            )
+            with suppress(RunError):  # ONNX Runtime does not return every tensor of every model
+                runs = self.outputs_of(whole)
+                self._exact = {name: [run[name] for run in runs] for name in (*outputs, *names)}
+                return [{name: run[name] for name in outputs} for run in runs]
+        return self.outputs_of(model)
+
+    @property
+    def tensors(self) -> list[str]:
+        """The FP32 tensors of the main graph, inputs among them."""
+        survey = self.caster.survey
+        wide = (name for name, scope in survey.scopes.items() if scope == 0 and name not in survey.constants)
+        return [name for name in wide if survey.types.get(name) == onnx.TensorProto.FLOAT]
+
     @property
     def floor(self) -> Scores:
         """The scores of rounding alone, measured on first access."""
@@ -147,7 +177,7 @@ class Oracle:
         return other
 
     def in_other_roundings(self) -> tuple[Oracle, ...]:
-        """Return oracles whose twins add products in the other order, results off by a quarter unit of rounding."""
+        """Return oracles whose results are off by a quarter unit of rounding; one adds products in the other order."""
         share = self.caster.storage.half_unit / 4.0
         return tuple(replace(self, nudge=nudge, known=self.reference) for nudge in (share, -share))
 
@@ -157,7 +187,33 @@ class Oracle:
 
     def score_mixture(self, keep: Collection[str]) -> Scores:
         """Score the twin of the typed model in which some nodes stay FP32; several threads may."""
-        return self.score(self.twin_of(self.caster.cast(keep)))
+        if self.caster.candidates.keys() <= set(keep) and not self.nudge:
+            return self.compared(self.reference)
+        return self._mixture(keep)[0]
+
+    def mixture_outputs(self, keep: Collection[str]) -> Sequence[Outputs]:
+        """Return the outputs of such a twin on every sample."""
+        runs = self._mixture(keep)[1]
+        return runs if len(runs) == len(self.samples) else self.outputs_of(self.twin_of(self.caster.cast(keep)))
+
+    def _mixture(self, keep: Collection[str]) -> tuple[Scores, list[Outputs]]:
+        """Return the scores of a mixture, and its outputs where they are small and no sample was left out."""
+        key = frozenset(keep)
+        known = self._mixtures.get(key)
+        if known is None:
+            runs: list[Outputs] = []
+            session = self._session(self.twin_of(self.caster.cast(keep)))
+
+            def running() -> Iterator[Outputs]:
+                for outputs in self._each(session, {}):
+                    runs.append(outputs)
+                    yield outputs
+
+            known = self.compared(running()), runs
+            small = sum(array.nbytes for run in runs for array in run.values()) <= _SMALL
+            last = list(self._mixtures.items())[1 - _MIXTURES :]
+            self._mixtures = dict([*last, (key, known if small else (known[0], []))])
+        return known
 
     def twin_of(self, typed: onnx.ModelProto, wide_sums: Collection[str] = ()) -> onnx.ModelProto:
         """Return the twin of a typed model of the caster; the nodes ``wide_sums`` sum in FP32 in any case."""
@@ -177,6 +233,9 @@ class Oracle:
         inputs = {value.name for value in self.caster.prepared.proto.graph.input}
         yield from ((name, [np.asarray(each[name]) for each in self.samples]) for name in names if name in inputs)
         made = [name for name in names if name not in inputs]
+        if model is None and self._exact.keys() >= set(made):
+            yield from ((name, self._exact[name]) for name in made)
+            return
         whole = emulate(self.caster.prepared.proto) if model is None else model
         for few in self._parted(made, whole):
             part = copied(whole)
@@ -211,7 +270,7 @@ class Oracle:
     def _session(self, model: onnx.ModelProto) -> ModelSession:
         with self._explained():
             streamed = self.caster.streamed if self.caster.prepared.streamed else {}
-            turned = self.nudge and not streamed and can_reorder(model)
+            turned = self.nudge > 0.0 and not streamed and can_reorder(model)
             return session_of(reordered(model) if turned else model, streamed, self.libraries)
 
     def _each(self, session: ModelSession, more: Sample) -> Iterator[Outputs]:
@@ -253,13 +312,9 @@ class Oracle:
 
     def _where_nan_begins(self) -> str:
         """Say which node first makes NaN of operands that have none; nothing where none of the main graph does."""
-        survey = self.caster.survey
-        names = [name for name, kind in survey.types.items() if kind == onnx.TensorProto.FLOAT]
-        made = [name for name in names if name in survey.producers and survey.scopes[name] == 0]
-        wrong = {name for name, arrays in self.values_of(made) if any(np.isnan(each).any() for each in arrays)}
-        first = next(
-            (n for n in survey.nodes.values() if wrong.intersection(n.output) and not wrong.intersection(n.input)), None
-        )
+        wrong = {name for name, arrays in self.values_of(self.tensors) if any(np.isnan(each).any() for each in arrays)}
+        nodes = self.caster.survey.nodes.values()
+        first = next((n for n in nodes if wrong.intersection(n.output) and not wrong.intersection(n.input)), None)
         return "" if first is None else f", from {first.name} [{first.op_type}] on"
 
     def _lowest(self, name: str) -> float:
@@ -348,7 +403,7 @@ def top_rows(oracle: Oracle, keep: Collection[str]) -> dict[str, TopRows]:
     Raises:
         RunError: ONNX Runtime does not run such a twin.
     """
-    runs = oracle.outputs_of(oracle.twin_of(oracle.caster.cast(keep)))
+    runs = oracle.mixture_outputs(keep)
     cap = cap_of(METRICS["max-rel"], oracle.caster.storage)
     rows_by_output = {}
     for name, peak in oracle.peaks.items():

@@ -208,12 +208,7 @@ def tensor_ranges(oracle: Oracle) -> TensorRanges:
     unmasked: dict[str, float] = {}
     masked: Counter[str] = Counter()
     empty: Counter[str] = Counter()
-    names = [
-        name
-        for name, scope in survey.scopes.items()
-        if scope == 0 and survey.types.get(name) == TensorProto.FLOAT and name not in survey.constants
-    ]
-    for name, arrays in oracle.values_of(names):
+    for name, arrays in oracle.values_of(oracle.tensors):
         largest[name] = max(map(_largest, arrays))
         for values in arrays if name in paths else ():
             low = values < lowest

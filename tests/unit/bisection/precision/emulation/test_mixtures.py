@@ -12,6 +12,7 @@ from tests.integration import precision_nets as nets
 from tests.support.zoo.net import Net, feeds
 from trtforensics.bisection.precision.casting.caster import Caster
 from trtforensics.bisection.precision.casting.storage import FP16
+from trtforensics.bisection.precision.emulation.judging import METRICS
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
 from trtforensics.bisection.precision.emulation.twin import emulate
 from trtforensics.model.data_types import Accumulator
@@ -112,4 +113,15 @@ def test_no_sample_is_run_once_every_output_has_lost_values(tmp_path: Path) -> N
     oracle.samples = [oracle.samples[0], {}, {}]
     assert oracle.score_mixture(()).outputs == {"y": (None, None, None)}
     with pytest.raises(RunError):
-        oracle.score_mixture(oracle.caster.candidates)
+        oracle.outputs_of(model)
+
+
+def test_a_mixture_of_fp32_alone_and_one_that_ran_before_run_no_more(tmp_path: Path) -> None:
+    oracle = oracle_of(nets.transformer(2, ()), tmp_path)
+    keep = oracle.caster.kept(list(oracle.caster.candidates)[:2])
+    scores = oracle.score_mixture(keep)
+    outputs = oracle.outputs_of(oracle.twin_of(oracle.caster.cast(keep)))
+    oracle.samples = [{}] * len(oracle.samples)
+    assert oracle.score_mixture(keep) == scores
+    assert [run["y"].tolist() for run in oracle.mixture_outputs(keep)] == [run["y"].tolist() for run in outputs]
+    assert oracle.score_mixture(oracle.caster.candidates).worst("y", METRICS["max-rel"]) == 0.0
