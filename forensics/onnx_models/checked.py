@@ -17,7 +17,7 @@ import onnx.inliner
 from onnx import external_data_helper
 
 from trtforensics.onnx_models.checked_graph import CheckedGraph, element_name
-from trtforensics.onnx_models.deciding import computed, impossible, shape_inputs
+from trtforensics.onnx_models.deciding import computed, emptied, impossible, shape_inputs
 from trtforensics.onnx_models.graphs import bodies, graphs, initializers, load
 from trtforensics.onnx_models.reading import unique_body_tensors
 from trtforensics.onnx_models.shapes import element_types, forbidden, inferred, sizes_by_tensor
@@ -74,13 +74,15 @@ class CheckedModel(CheckedGraph):
         given = {name: np.array(shapes[name]) for name in self.shape_inputs if name in shapes}
         bound = {name: shape for name, shape in shapes.items() if name not in given}
         known = given
+        empty: dict[str, Sizes] = {}
         for _ in range(_PASSES):
-            model, fault = inferred(self.proto, bound, strict=True, known=known)
-            sizes, before = sizes_by_tensor(model), len(known)
+            model, fault = inferred(self.proto, bound, strict=True, known=known, empty=empty)
+            sizes, before = sizes_by_tensor(model), len(known) + len(empty)
+            empty |= emptied(self, sizes)
             known = computed(self, sizes, given)
-            if fault or len(known) == before:
+            if fault or len(known) + len(empty) == before:
                 break
-        return sizes, fault or impossible(self, sizes)
+        return sizes, fault or impossible(self, sizes, known)
 
     @cached_property
     def computed(self) -> Mapping[str, Values]:
@@ -176,10 +178,14 @@ def read_checked(path: str) -> CheckedModel:
         SourceError: The file cannot be read or is no ONNX model.
     """
     model = load(path)
-    functions, data = len(model.functions), _missing_data(path, model)
-    model = onnx.inliner.inline_local_functions(model) if functions else model
+    data, circle = _missing_data(path, model), ""
+    try:
+        model = onnx.inliner.inline_local_functions(model) if model.functions else model
+    except onnx.checker.ValidationError as error:
+        circle = str(error).partition(". ")[0]
+        model.ClearField("functions")
     unique_body_tensors(model.graph)
-    return CheckedModel(path, model, functions, data)
+    return CheckedModel(path, model, data, circle)
 
 
 def _missing_data(path: str, model: onnx.ModelProto) -> dict[str, str]:

@@ -79,21 +79,22 @@ class CheckedNode:
         return opset > known and now is not None and (before is None or _signature(now) != _signature(before))
 
     def lacks(self, opset: int) -> list[str]:
-        """Return the attributes and inputs that ONNX's operator wants and the node has not."""
-        schema = _schema(self.op, opset) if self.is_standard else None
-        if schema is None:
+        """Return the attributes and inputs that ONNX's operator wants, later ones too, and the node has not."""
+        schema, later = (_schema(self.op, version) for version in (opset, onnx.defs.onnx_opset_version()))
+        if schema is None or not self.is_standard:
             return []
         given = {attribute.name for attribute in self.proto.attribute}
         optional, inputs = onnx.defs.OpSchema.FormalParameterOption.Optional, schema.inputs[: schema.min_input]
+        free = {each.name for of in (schema, later or schema) for each in of.inputs if each.option == optional}
         pairs = zip(inputs, [*self.proto.input, *[""] * len(inputs)], strict=False)
-        lost = [each.name for each, name in pairs if not name and each.option != optional]
+        lost = [each.name for each, name in pairs if not name and each.name not in free]
         return [name for name, each in schema.attributes.items() if each.required and name not in given] + lost
 
-    @property
-    def unknown_attributes(self) -> set[str]:
-        """The attributes that ONNX's newest operator of the name, whatever the node's domain, does not have."""
-        schema = _schema(self.op, onnx.defs.onnx_opset_version())
-        return {each.name for each in self.proto.attribute} - {*(() if schema is None else schema.attributes)}
+    def unknown_attributes(self, opset: int = 0) -> list[str]:
+        """Return the attributes that ONNX's operator of the name does not have in a set, or in the newest."""
+        schema = _schema(self.op, opset or onnx.defs.onnx_opset_version())
+        known = None if schema is None else schema.attributes
+        return [] if known is None else sorted({each.name for each in self.proto.attribute} - {*known})
 
     @property
     def casts_to(self) -> str:
@@ -104,9 +105,9 @@ class CheckedNode:
         """Return the element type that an attribute gives, by ONNX's name; ``UNDEFINED`` where it gives none."""
         return element_name(self.attribute(name) or 0)
 
-    def default(self, name: str) -> Any:  # noqa: ANN401 - of any of ONNX's types
-        """Return the default of an attribute; None where there is none."""
-        schema = _schema(self.op, onnx.defs.onnx_opset_version())
+    def default(self, name: str, opset: int) -> Any:  # noqa: ANN401 - of any of ONNX's types
+        """Return the default of an attribute in an operator set; None where there is none."""
+        schema = _schema(self.op, opset)
         declared = None if schema is None else schema.attributes.get(name)
         return _python(declared.default_value) if declared is not None and declared.default_value.name else None
 
@@ -144,10 +145,10 @@ class CheckedGraph:
 
     path: str
     proto: onnx.ModelProto
-    functions: int
-    """How many local functions were inlined."""
     data: Mapping[str, str] = field(default_factory=dict)
     """What is wrong with files of external data and with constants that are cut short, by words for these."""
+    circle: str = ""
+    """Why the local functions could not be inlined, in ONNX's words."""
 
     @cached_property
     def nodes(self) -> tuple[CheckedNode, ...]:

@@ -9,6 +9,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from onnx import TensorProto, numpy_helper
 
 from trtforensics.knowledge.operators import letters_of
 from trtforensics.onnx_models.shapes import ShapeFault
@@ -41,9 +42,17 @@ def _sliced(node: CheckedNode, data: Numbers, *given: Numbers) -> Numbers:
     return data[tuple(places)]
 
 
+def _filled(node: CheckedNode, sizes: Numbers) -> Numbers:
+    values = numpy_helper.to_array(node.attribute("value") or TensorProto(data_type=TensorProto.FLOAT))
+    if values.dtype.kind not in "iu" or prod(sizes.tolist()) > _FEW:
+        raise ValueError
+    return np.full(sizes, values.flat[0])
+
+
 _COMPUTED: Mapping[str, Callable[..., Any]] = {
     "Add": lambda _, first, other: first + other,
     "Cast": lambda _, data: data,
+    "ConstantOfShape": _filled,
     "Concat": lambda node, *parts: np.concatenate(parts, node.attribute("axis")),
     "Div": lambda _, first, other: np.fix(first / other).astype(first.dtype),
     "Gather": lambda node, data, places: np.take(data, places, node.attribute("axis") or 0),
@@ -53,6 +62,7 @@ _COMPUTED: Mapping[str, Callable[..., Any]] = {
     "Slice": _sliced,
     "Squeeze": lambda node, data, *axes: np.squeeze(data, _axes(node, axes)),
     "Sub": lambda _, first, other: first - other,
+    "Transpose": lambda node, data: np.transpose(data, node.attribute("perm")),
     "Unsqueeze": lambda node, data, *axes: np.expand_dims(data, _axes(node, axes)),
 }
 """Operators that shapes are computed with."""
@@ -61,14 +71,14 @@ _COMPUTED: Mapping[str, Callable[..., Any]] = {
 def computed(
     model: CheckedGraph, sizes: Mapping[str, Sizes], given: Mapping[str, Numbers] | None = None
 ) -> dict[str, Numbers]:
-    """Return the few integers that nodes of the main graph compute from sizes, constants and ``given`` tensors."""
+    """Return the few integers that nodes compute from sizes, constants and ``given`` tensors."""
     known = dict(given or {})
     for node in model.nodes:
         inputs = [name for name in node.proto.input if name]
         if node.op == "Shape" and None not in sizes.get(inputs[0], (None,)):
             whole = np.array(sizes[inputs[0]], np.int64)
             known[node.proto.output[0]] = whole[node.attribute("start") or 0 : node.attribute("end")]
-        elif node.op in _COMPUTED and not node.holder and not known.keys().isdisjoint(inputs):
+        elif node.op in _COMPUTED and inputs:
             values = [known.get(name, model.values(name)) for name in inputs]
             if all(each is not None and each.dtype.kind in "iu" and each.size <= _FEW for each in values):
                 try:
@@ -107,12 +117,14 @@ def shape_inputs(model: CheckedGraph) -> list[str]:
     return [value.name for value in model.inputs if value.name in reached and value.element in {"INT32", "INT64"}]
 
 
-def impossible(model: CheckedGraph, sizes: Mapping[str, Sizes]) -> ShapeFault | None:
+def impossible(model: CheckedGraph, sizes: Mapping[str, Sizes], known: Mapping[str, Numbers]) -> ShapeFault | None:
     """Return the first node that does not take the sizes of its inputs, which inference lets pass."""
     for node in model.nodes:
         before = sizes.get(node.proto.input[0]) if node.proto.input and node.is_standard else None
         why = _of_other_sizes(model, node, before, sizes) if before else ""
-        if before and not why and node.op in _JUDGES:
+        if before and not why and node.op == "Reshape" and len(node.proto.input) > 1:
+            why = _reshaped(node, before, known.get(node.proto.input[1], model.values(node.proto.input[1])))
+        elif before and not why and node.op in _JUDGES:
             why = _JUDGES[node.op](model, node, before, sizes)
         if why:
             return ShapeFault(node.proto.name, f"Error] {why}")
@@ -157,14 +169,34 @@ def _unified(node: CheckedNode, terms: Sequence[str], sizes: Mapping[str, Sizes]
     return ""
 
 
-def _reshaped(model: CheckedGraph, node: CheckedNode, before: Sizes, _: Mapping[str, Sizes]) -> str:
-    """Judge a Reshape to fixed sizes of another volume than its input's."""
-    target = model.values(node.proto.input[1]) if len(node.proto.input) > 1 else None
-    if target is None or None in before or (target == 0).any():
+def _reshaped(node: CheckedNode, before: Sizes, shape: Numbers | None) -> str:
+    """Judge a Reshape to sizes of another volume than its input's."""
+    if shape is not None and shape.ndim != 1:
+        return f"a shape of {shape.ndim} dimensions"
+    if shape is None or None in before or (node.attribute("allowzero") and 0 in shape):
         return ""
-    volume, known = prod(size or 0 for size in before), abs(prod(int(size) for size in target))
-    words = " to ".join("x".join(map(str, each)) for each in (before, target.tolist()))
-    return f"{words}, of another number of elements" if (volume % known if -1 in target else volume - known) else ""
+    copied = [*before, *[1] * shape.size]  # a 0 copies a size
+    target = [size or copied[place] or 0 for place, size in enumerate(shape.tolist())]
+    volume, wanted = prod(size or 0 for size in before), abs(prod(target))
+    words = " to ".join("x".join(map(str, each)) for each in (before, target))
+    unlike = wanted and volume % wanted if -1 in target else volume - wanted
+    return f"{words}, of another number of elements" if unlike else ""
+
+
+def emptied(model: CheckedGraph, sizes: Mapping[str, Sizes]) -> dict[str, Sizes]:
+    """Return the results without an element, and their sizes: of poolings of the main graph by too large a window."""
+    empty = {}
+    for node in model.nodes:
+        window, after = node.attribute("kernel_shape"), sizes.get(node.proto.output[0])
+        if node.op in {"MaxPool", "AveragePool"} and after and window and not node.holder:
+            pads, before = node.attribute("pads") or [0] * 2 * len(window), sizes.get(node.proto.input[0], ())[2:]
+            ends = zip(before, pads, pads[len(window) :], window, after[2:], strict=False)
+            kept = [
+                0 if size is not None and size + low + high < width else end for size, low, high, width, end in ends
+            ]
+            if 0 in kept and not node.attribute("ceil_mode") and str(node.attribute("auto_pad"))[:4] != "SAME":
+                empty[node.proto.output[0]] = (*after[:2], *kept)
+    return empty
 
 
 def _windowed(model: CheckedGraph, node: CheckedNode, before: Sizes, sizes: Mapping[str, Sizes]) -> str:
@@ -185,7 +217,7 @@ def _windowed(model: CheckedGraph, node: CheckedNode, before: Sizes, sizes: Mapp
         before[2:], pads, pads[len(window) :], window, gaps, steps, strict=False
     ):
         span = (width or 0) * gap - gap + 1
-        if size is not None and size + begin + end < span - step:  # TensorRT-RTX pools no element to none
+        if size and size + begin + end < span - step:  # TensorRT-RTX pools no element to none, and takes none
             return f"a window of {span} on {size} elements"
     return ""
 
@@ -245,7 +277,6 @@ def _of_one_rank(_: CheckedGraph, node: CheckedNode, before: Sizes, sizes: Mappi
 _JUDGES: Mapping[str, Callable[[CheckedGraph, CheckedNode, Sizes, Mapping[str, Sizes]], str]] = {
     "ConvTranspose": _unlike,
     "Einsum": _summed,
-    "Reshape": _reshaped,
     "Split": _split,
     **dict.fromkeys(("GatherElements", "Scatter", "ScatterElements"), _of_one_rank),
     **dict.fromkeys(("Conv", "MaxPool", "AveragePool", "LpPool"), _windowed),

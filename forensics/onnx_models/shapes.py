@@ -17,7 +17,7 @@ from onnx import external_data_helper, helper, numpy_helper
 
 from trtforensics.console.processes import completed
 from trtforensics.errors import UsageError
-from trtforensics.onnx_models.graphs import declarations, initializers
+from trtforensics.onnx_models.graphs import declarations, graphs, initializers
 from trtforensics.onnx_models.streaming import references_as_inputs
 
 if TYPE_CHECKING:
@@ -223,9 +223,11 @@ _QUOTED = 300
 _OF_SHAPES = re.compile(
     r"^(?!.*(?:K input must|sum of|ParseData|op_type:(?:Expand|Tile)\b)).*ShapeInferenceError.*(?:ncompatible|ismatch"
     r"|dimension|[Ss]hape of|rank|evenly|(?:Pads|axes) has incorrect|requested k|repeated|exactly|number of axes"
-    r"|xpected axis|'axis' must)"
+    r"|xpected axis|'axis' must|must be 1 instead of)"
 )
 """What inference refuses and the builder of TensorRT-RTX 1.7.1 refuses too."""
+_INNERMOST = re.compile(r"node name: (?P<node>[^()]*)\): (?P<why>(?!\[\w+\] Inference error).*?)(?: \(op_type:|$)")
+"""The first node, in a body where a body is refused, and why."""
 _OF_NODE = re.compile(r"node name: (?P<node>.*?)\): (?:\[\w+\] )?(?P<why>(?!.*\(op_type:Constant\)).+)")
 
 
@@ -243,12 +245,14 @@ def inferred(
     *,
     strict: bool,
     known: Mapping[str, npt.NDArray[Any]] | None = None,
+    empty: Mapping[str, Sizes] | None = None,
 ) -> tuple[onnx.ModelProto, ShapeFault | None]:
     """Infer types and sizes of a copy without weights; return it as it was where inference refuses, with the reason.
 
-    Nodes of the main graph read the values of ``known`` tensors as constants: inference propagates few values itself.
+    Nodes read the values of ``known`` tensors as constants: inference propagates few values itself. Nodes of ``empty``
+    results are left out: inference gives such a pooling one element.
     """
-    light = without_weights(model)
+    light = without_weights(model, empty or {})
     _give(light.graph, known or {})
     for value in light.graph.input:
         for dim in value.type.tensor_type.shape.dim:
@@ -296,9 +300,11 @@ def _is_tensor(value: onnx.ValueInfoProto) -> bool:
 
 
 def _give(graph: onnx.GraphProto, known: Mapping[str, npt.NDArray[Any]]) -> None:
-    for node in graph.node if known else ():
-        node.input[:] = [f"{name}{_KNOWN}" if name in known else name for name in node.input]
-    graph.initializer.extend(numpy_helper.from_array(values, f"{name}{_KNOWN}") for name, values in known.items())
+    for number, scope in enumerate(graphs(graph) if known else ()):  # a body's inference reads its own constants alone
+        read = {name: f"{name}{_KNOWN}{number}" for node in scope.node for name in node.input if name in known}
+        for node in scope.node:
+            node.input[:] = [read.get(name, name) for name in node.input]
+        scope.initializer.extend(numpy_helper.from_array(known[name], new) for name, new in read.items())
 
 
 def _fault(message: str) -> ShapeFault | None:
@@ -306,15 +312,17 @@ def _fault(message: str) -> ShapeFault | None:
     text = " ".join(message.split())
     if _OF_SHAPES.search(text) is None:
         return None
-    _, named, rest = text.partition("node name: ")
-    return ShapeFault(rest.partition(")")[0] if named else "", text[:_QUOTED])
+    inner = _INNERMOST.search(text)
+    return ShapeFault(inner["node"], inner["why"][:_QUOTED]) if inner else ShapeFault("", text[:_QUOTED])
 
 
-def without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Return a copy whose constants that are too large for shapes are inputs."""
+def without_weights(model: onnx.ModelProto, given: Mapping[str, Sizes] | None = None) -> onnx.ModelProto:
+    """Return a copy whose constants that are too large for shapes are inputs, and the ``given`` results of nodes."""
+    results = given or {}
     graph = onnx.GraphProto(name=model.graph.name)
-    graph.node.extend(model.graph.node)
+    graph.node.extend(node for node in model.graph.node if results.keys().isdisjoint(node.output))
     graph.input.extend(model.graph.input)
+    graph.input.extend(helper.make_tensor_value_info(name, 1, sizes) for name, sizes in results.items())
     graph.output.extend(model.graph.output)
     graph.value_info.extend(model.graph.value_info)
     listed = {value.name for value in model.graph.input}

@@ -40,7 +40,7 @@ _NOT_TRIED = {"UNDEFINED", "STRING", "COMPLEX64", "COMPLEX128"}
 _PLACED = ("Gather", "Scatter")
 """How operators begin whose integers are places, from 0 on."""
 _REFUSED = re.compile(
-    r"(?:while running .*?Status Message|during initialization): "
+    r"(?:while running .*?Status Message: |during initialization: |Op \(\w+\) \[ShapeInferenceError\] )"
     r"(?:(?:.* )?/\S+:\d+ (?:.* was false\. |.*\] |.*\)(?: const)? )|(?:.* )?\w+\.(?:cc|h):\d+ \w+ )?(.+)",
     re.DOTALL,
 )

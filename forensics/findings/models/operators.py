@@ -9,6 +9,7 @@ from trtforensics.findings.finding import Confidence, Severity
 from trtforensics.findings.models.restrictions import refusal
 from trtforensics.findings.models.seen import by_operator, by_reason, how_many, of_nodes, repair
 from trtforensics.findings.rule import explained
+from trtforensics.findings.target import profile_of
 from trtforensics.knowledge.operators import (
     first_release_of,
     is_operator,
@@ -21,12 +22,13 @@ from trtforensics.knowledge.platforms import stack_of
 from trtforensics.knowledge.table import NEWEST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from trtforensics.findings.case import Case
     from trtforensics.findings.finding import Observation
     from trtforensics.onnx_models.checked import CheckedModel
     from trtforensics.onnx_models.checked_graph import CheckedNode
+    from trtforensics.onnx_models.shapes import Sizes
 
 
 _AS_RTX = (11, 3)
@@ -103,6 +105,10 @@ def _folds(model: CheckedModel, node: CheckedNode) -> bool:
 def refused_use(case: Case) -> Iterator[Observation]:
     """Name what each node would have to be, and what it is."""
     yield from by_reason(case, ((node, why) for node in case.checked.nodes for why in refusals(case, node)))
+    profile = profile_of(case.build)
+    if profile and release_of(case) < _LARGE:
+        sizes = case.checked.sizes_at({name: shapes["max"] for name, shapes in profile.items()})[0]
+        yield from by_reason(case, ((node, _too_many(node, sizes)) for node in case.checked.nodes))
 
 
 def refusals(case: Case, node: CheckedNode) -> Iterator[str]:
@@ -113,11 +119,12 @@ def refusals(case: Case, node: CheckedNode) -> Iterator[str]:
     yield _mixed(case.checked, node, release_of(case))
     most = max((case.checked.rank(name) or 0 for name in (*node.proto.input, *node.proto.output)), default=0)
     yield f"a tensor of {most} dimensions, {_MOST_DIMENSIONS} are the most" if most > _MOST_DIMENSIONS else ""
-    volume = max(
-        (prod(size or 1 for size in case.checked.sizes.get(name, ())) for name in node.proto.output), default=0
-    )
-    narrow = volume > _MOST_ELEMENTS and release_of(case) < _LARGE
-    yield f"a tensor of {volume:,} elements, {_MOST_ELEMENTS:,} are the most" if narrow else ""
+    yield _too_many(node, case.checked.sizes) if release_of(case) < _LARGE else ""
+
+
+def _too_many(node: CheckedNode, sizes: Mapping[str, Sizes]) -> str:
+    volume = max((prod(size or 1 for size in sizes.get(name, ())) for name in node.proto.output), default=0)
+    return f"a tensor of {volume:,} elements, {_MOST_ELEMENTS:,} are the most" if volume > _MOST_ELEMENTS else ""
 
 
 def _mixed(model: CheckedModel, node: CheckedNode, version: tuple[int, ...]) -> str:
@@ -146,7 +153,7 @@ def plugin_wanted(case: Case) -> Iterator[Observation]:
         yield of_nodes(case, nodes, title, severity=Severity.NOTE if shipped else None, settle=settle, same_as=op)
     foreign = [node for node in case.checked.nodes if not node.is_standard and is_operator(node.op)]
     for op, nodes in by_operator(foreign).items():
-        other = sorted({name for node in nodes for name in node.unknown_attributes})
+        other = sorted({name for node in nodes for name in node.unknown_attributes()})
         title = f"{how_many(nodes, op)} of the domain {nodes[0].proto.domain} {_are(nodes)} read as ONNX's {op}"
         title += f", which has no {' or '.join(other)}: {{nodes}}"
         if other:

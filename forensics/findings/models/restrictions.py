@@ -26,7 +26,7 @@ def refusal(model: CheckedModel, node: CheckedNode, row: Restriction) -> str:
     if row.must in _NODES:
         return row.value if _NODES[row.must](model, node) else ""
     if row.of == "attribute":
-        return next(filter(None, (_attribute(node, name, row) for name in row.names)), "")
+        return next(filter(None, (_attribute(model, node, name, row) for name in row.names)), "")
     tensors = model.slots(node, row.names, of=row.of)
     if row.must == "absent":
         return f"{' or '.join(row.names)} is given, which it must not be" if tensors else ""
@@ -35,9 +35,9 @@ def refusal(model: CheckedModel, node: CheckedNode, row: Restriction) -> str:
     return next((f"{' or '.join(row.names)} {text}" for text in words if text), "")
 
 
-def _attribute(node: CheckedNode, name: str, row: Restriction) -> str:
-    judge, value = _ATTRIBUTES.get(row.must), _setting(node, name)
-    if judge is None or value is None or not judge(value, node.default(name), row):
+def _attribute(model: CheckedModel, node: CheckedNode, name: str, row: Restriction) -> str:
+    judge, value = _ATTRIBUTES.get(row.must), _setting(model, node, name)
+    if judge is None or value is None or not judge(value, node.default(name, model.opset), row):
         return ""
     return f"{name} is {' '.join(_each(value))}, it must {_WORDS[row.must]}{row.value.replace(' ', ', ')}"
 
@@ -153,9 +153,9 @@ _TENSORS: Mapping[str, Judge] = {
 """What breaks the restriction, in words."""
 
 
-def _setting(node: CheckedNode, name: str) -> Any:  # noqa: ANN401 - of any of ONNX's types
+def _setting(model: CheckedModel, node: CheckedNode, name: str) -> Any:  # noqa: ANN401 - of any of ONNX's types
     given = node.attribute(name)
-    return node.default(name) if given is None else given
+    return node.default(name, model.opset) if given is None else given
 
 
 _TERMS = 2
@@ -169,16 +169,22 @@ def _is_not_plain(_: CheckedModel, node: CheckedNode) -> bool:
 def _scales_more(mode: str, most: int, model: CheckedModel, node: CheckedNode) -> bool:
     """Whether an interpolation by known scales changes others than the last dimensions."""
     scales = next((model.values(name) for name in model.slots(node, ("scales",))), None)
-    if scales is None or _setting(node, "mode") != mode:
+    if scales is None or _setting(model, node, "mode") != mode:
         return False
     axes = node.attribute("axes") or range(scales.size)
     rank = model.rank(node.proto.input[0]) or scales.size
     return any(scale != 1 and axis % rank < rank - most for axis, scale in zip(axes, scales, strict=False))
 
 
-def _rounds_otherwise(_: CheckedModel, node: CheckedNode) -> bool:
-    halves = _setting(node, "coordinate_transformation_mode") == "tf_half_pixel_for_nn"
-    return halves and bool(_setting(node, "nearest_mode") != "round_prefer_floor")
+def _rounds_otherwise(model: CheckedModel, node: CheckedNode) -> bool:
+    halves = _setting(model, node, "coordinate_transformation_mode") == "tf_half_pixel_for_nn"
+    return halves and bool(_setting(model, node, "nearest_mode") != "round_prefer_floor")
+
+
+def _rounds(model: CheckedModel, node: CheckedNode) -> bool:
+    """Whether an interpolation by the nearest element does not round down."""
+    nearest = _setting(model, node, "mode") == "nearest"
+    return nearest and _setting(model, node, "nearest_mode") not in {None, "floor"}
 
 
 def _grows(_: CheckedModel, node: CheckedNode) -> bool:
@@ -226,6 +232,7 @@ def _is_odd(model: CheckedModel, node: CheckedNode) -> bool:
 
 
 _NODES: Mapping[str, Callable[[CheckedModel, CheckedNode], bool]] = {
+    "floors": _rounds,
     "keeps-shape": _grows,
     "even-rows": _is_odd,
     "last-2": partial(_scales_more, "cubic", 2),
@@ -238,7 +245,7 @@ _NODES: Mapping[str, Callable[[CheckedModel, CheckedNode], bool]] = {
     "rounds-down": _rounds_otherwise,
     "same-directions": _turns_otherwise,
     "squeezable": _cannot_squeeze,
-    "two-axes": lambda _, node: _setting(node, "batch_axis") == _setting(node, "time_axis"),
+    "two-axes": lambda model, node: _setting(model, node, "batch_axis") == _setting(model, node, "time_axis"),
     "unbatched": lambda model, node: [1, 2] < [model.rank(name) or 0 for name in node.proto.input] < [2],
     "whole": lambda model, node: (
         not node.attribute("fmod") and _type_of(model, node.proto.input[0]) not in {"", "INT32", "INT64"}

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 _ELEMENTWISE = {"Add", "Sub", "Mul", "Div", "Where", "Equal", "And", "Or", "Max", "Min"}
 _MESSAGE = 2**31
-_OF_ANY_SHAPES = (10, 1)
-"""The release from which on branches need one rank alone."""
+_OF_ONE_SHAPE, _OF_ANY_SHAPES = (10, 4), (10, 13)
+"""Before the first, branches need one shape (NVIDIA/TensorRT#4558); from the second on, one rank alone."""
 _CONSTANT = 16 << 20
 """Bytes of a Constant node that is better an initializer."""
 
@@ -55,6 +55,13 @@ def invalid_graph(case: Case) -> Iterator[Observation]:
         )
         severity = Severity.WARNING if sorts else None  # the parser sorts nodes, and ends at circles alone
         yield of_nodes(case, [node] if node else [], f"{who} {tensor}, {why}", severity=severity, same_as=tensor)
+    other = (
+        (node, ", ".join(node.unknown_attributes(model.opset)) if node.is_standard else "") for node in model.nodes
+    )
+    reasons = ((node, names and f"operator set {model.opset} has no attribute {names}") for node, names in other)
+    yield from by_reason(case, reasons, severity=Severity.WARNING, settle="Whether the parser reads it")
+    if model.circle:
+        yield Observation(f"The functions cannot be inlined: {model.circle}", [head(case)], same_as="circle")
     if not model.outputs:
         yield Observation("The model has no output", [head(case)], same_as="no output")
     for value in model.inputs:
@@ -217,8 +224,12 @@ def without_profile(case: Case) -> Iterator[Observation]:
             yield Observation(title, [head(case)], same_as=title)
     if dynamic:
         names = listed([f"{value.name} ({value.text})" for value in dynamic])
-        title = f"No shapes are given for {names}: each dynamic dimension would be 1"
-        yield Observation(title, [head(case)], same_as="no profile")
+        title, ones = f"No shapes are given for {names}: each dynamic dimension would be 1", dict[str, list[int]]()
+        for value in dynamic if not given else ():
+            ones[value.name] = [size or 1 for size in value.sizes or ()]
+        fault = case.checked.sizes_at(ones)[1] if ones and case.checked.fault is None else None
+        title += f", which {fault.node} does not take: {fault.message.rpartition('Error] ')[2]}" if fault else ""
+        yield Observation(title, [head(case)], severity=Severity.ERROR if fault else None, same_as="no profile")
 
 
 @explained("TF181")
@@ -273,16 +284,17 @@ def unequal_branches(case: Case) -> Iterator[Observation]:
         for pair in zip(*outputs, strict=False):
             first, other = (model.sizes.get(name) for name in (pair[0], pair[-1]))
             types = {model.elements[name] for name in pair if name in model.elements}
-            ranks = first is not None and other is not None and len(first) != len(other)
-            if len(types) > 1 or ranks or (release_of(case) < _OF_ANY_SHAPES and _apart(first, other)):
+            refused = len(types) > 1 or (first is not None and other is not None and len(first) != len(other))
+            if refused or (release_of(case) < _OF_ANY_SHAPES and _apart(first, other)):
                 what = " and ".join(sorted(types)) if len(types) > 1 else f"{_dims(first)} and {_dims(other)}"
-                yield of_nodes(case, [node], f"The branches of {{nodes}} give {what}", same_as=node.label)
+                severity = None if refused or release_of(case) < _OF_ONE_SHAPE else Severity.WARNING
+                title = f"The branches of {{nodes}} give {what}"
+                yield of_nodes(case, [node], title, severity=severity, same_as=node.label)
 
 
 def _apart(first: Sizes | None, other: Sizes | None) -> bool:
-    """Whether tensors of one rank cannot be broadcast to one shape."""
-    pairs = zip(first or (), other or (), strict=False)
-    return any(None not in pair and 1 not in pair and pair[0] != pair[1] for pair in pairs)
+    """Whether tensors of one rank have two shapes."""
+    return any(None not in pair and pair[0] != pair[1] for pair in zip(first or (), other or (), strict=False))
 
 
 def _dims(sizes: Sequence[int | None] | None) -> str:

@@ -179,7 +179,7 @@ def _largest(values: npt.NDArray[np.float32]) -> float:
 
 @explained("TF177")
 def not_finite(case: Case) -> Iterator[Observation]:
-    """Name constants with NaN as errors, those with infinities as notes."""
+    """Name constants with NaN as errors, infinite weights as warnings, other infinities as notes."""
     model = case.checked
     for name, (element, _) in model.weights.items():
         if element not in {"FLOAT", "FLOAT16", "DOUBLE"}:
@@ -192,7 +192,8 @@ def not_finite(case: Case) -> Iterator[Observation]:
             yield of_nodes(case, readers, f"{name} holds {counted(nans, 'NaN')}: {{nodes}}")
         elif infinities:
             title = f"{name} holds {infinities:,} infinite values: {{nodes}}"
-            yield of_nodes(case, readers, title, severity=Severity.NOTE)
+            weighted = any(node.op in _WEIGHTED - {"Gather"} for node in readers)
+            yield of_nodes(case, readers, title, severity=Severity.WARNING if weighted else Severity.NOTE)
     for node in model.nodes:
         variance = model.values(node.proto.input[4]) if node.op == "BatchNormalization" else None
         epsilon = node.attribute("epsilon") or 1e-5

@@ -193,7 +193,7 @@ def cost_of(oracle: Oracle) -> QuantizationCost | None:
         PairCost(pair.name, pair.tensor, pair.scale, _finite(without[pair.name]), uses.get(pair.name)) for pair in pairs
     )
     stored = sum(n.op_type == "DequantizeLinear" and n.input[0] in survey.constants for n in survey.nodes.values())
-    model = CheckedModel(oracle.caster.prepared.path, oracle.caster.prepared.proto, 0, {})
+    model = CheckedModel(oracle.caster.prepared.path, oracle.caster.prepared.proto)
     needless = [UnpairedNode(each.label, why) for why, nodes in needless_pairs(model).items() for each in nodes]
     return QuantizationCost(_finite(whole), costs, half, stored, unpaired_nodes(survey), tuple(needless))
 
