@@ -86,6 +86,10 @@ def _operators() -> Iterator[Row]:
     text = model(node("StringNormalizer", "x", "y"), inputs={"x": (TensorProto.STRING, (2,))})
     yield "texts", "TF170", text, model(node("Neg", "x", "y"))
     yield "function", "TF170", _function("Det"), _function("Neg")
+    circle = _function("Neg")
+    circle.functions[0].node[0].CopyFrom(node("Twice", "a", "b", domain="own"))
+    circle.functions[0].opset_import.add(domain="own", version=1)
+    yield "function that calls itself", "TF184", circle, _function("Neg")
 
 
 def _branching(op: str) -> onnx.ModelProto:
@@ -256,6 +260,18 @@ def _checked_by_the_importer() -> Iterator[Row]:
     yield "two conditions", code, *conditions
     wide = [model(node("MatMul", "x z", "y"), inputs={"x": (FLOAT, (n, 1)), "z": (FLOAT, (1, n))}) for n in (65536, 64)]
     yield "too many elements", code, *wide, "--target", "8.6"
+    wide = [model(node("MatMul", "x z", "y"), inputs={"x": (FLOAT, ("n", 1))}, z=np.ones((1, n))) for n in (65536, 64)]
+    most = ("--minShapes=x:1x1", "--optShapes=x:1x1", "--maxShapes=x:65536x1")
+    yield "too many elements at max", code, *wide, "--target", "8.6", *most
+    way = {"coordinate_transformation_mode": "asymmetric"}
+    sizes = np.float32([1, 1, 2, 2])
+    modes = [model(node("Resize", "x - s", "y", mode=m, **way), opset=11, s=sizes) for m in ("nearest", "linear")]
+    yield "rounding of the nearest", code, *modes, "--target", "7.2"
+    doubled = [
+        model(node("Upsample", "x s", "y"), inputs={"x": (each, (4, 8))}, opset=9, s=np.float32([2, 2]))
+        for each in (TensorProto.INT32, FLOAT)
+    ]
+    yield "an Upsample of integers", code, *doubled, "--target", "8.0"
 
 
 def _looped(op: str) -> onnx.ModelProto:
@@ -312,6 +328,17 @@ def _reshaped(shape: Sequence[int], width: int | str = 8) -> onnx.ModelProto:
     return model(node("Reshape", "x s", "y"), inputs={"x": (FLOAT, ("n", width))}, s=np.array(shape))
 
 
+def _halved(end: int) -> onnx.ModelProto:
+    """Return a model with a branch that squeezes what remains in front of a computed end."""
+    ends = [node("Add", "a k", "e"), node("Slice", "x z e", "s"), node("Squeeze", "s z", "t")]
+    values = [numpy_helper.from_array(np.array([each]), name) for name, each in (("a", end), ("k", 1), ("z", 0))]
+    info = helper.make_tensor_value_info
+    then = helper.make_graph(ends, "then", [], [info("t", FLOAT, None)], values)
+    other = helper.make_graph([node("ReduceMax", "x", "o", axes=[0], keepdims=0)], "else", [], [info("o", FLOAT, None)])
+    inputs: Values = {"x": (FLOAT, (4, 8)), "c": (TensorProto.BOOL, ())}
+    return model(node("If", "c", "y", then_branch=then, else_branch=other), inputs=inputs)
+
+
 def _added(rows: int) -> onnx.ModelProto:
     return model(node("Add", "x c", "y"), inputs={"x": (FLOAT, ("n", 8))}, c=np.ones((rows, 8), np.float32))
 
@@ -324,6 +351,9 @@ def _shapes() -> Iterator[Row]:
     images: Values = {"x": (FLOAT, (-1, 4, -1, "w_"))}
     windows = [model(node("Conv", "x w", "y", pads=[n] * 4), inputs=images, w=_KERNEL) for n in (0, 1)]
     yield "window larger than the image at min", "TF179", *windows, *sizes
+    yield "a size that a branch computes", "TF179", _halved(1), _halved(0)
+    ranks = [model(node("Reshape", "x s", "y"), s=np.array(each)) for each in ([[4, -1]], [4, -1])]
+    yield "a shape of two dimensions", "TF179", *ranks
     product = [
         model(node("MatMul", "x w", "y"), inputs={"x": (FLOAT, (2, 8))}, w=np.ones((n, 4), np.float32)) for n in (7, 8)
     ]
@@ -475,6 +505,10 @@ def _stored() -> Iterator[Row]:
     yield "a constant twice", "TF184", twice, plain
     stated.graph.output[0].CopyFrom(helper.make_tensor_value_info("y", FLOAT, (1, 4, 8, 9)))
     yield "an output of other sizes", "TF184", stated, plain
+    summed = [model(node("ReduceSum", "x", "y", axes=[1]), opset=opset) for opset in (13, 11)]
+    yield "an attribute of an earlier set", "TF184", *summed
+    infinite = [model(node("Conv", "x w", "y"), w=np.full((4, 4, 3, 3), value, np.float32)) for value in (np.inf, 1)]
+    yield "infinite weights", "TF177", *infinite
     joins = model(node("Concat", "x x", "y")), model(node("Concat", "x x", "y", axis=0))
     yield "no axis", "TF184", *joins
     letters = [

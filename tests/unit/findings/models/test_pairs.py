@@ -66,14 +66,26 @@ def test_an_input_that_may_be_left_out_is_not_missed(tmp_path: Path, capsys: pyt
     assert "TF184" not in {each["code"] for each in _both(Pair("", "", whole, whole, ()), tmp_path, capsys)[0]}
 
 
-@pytest.mark.parametrize(("target", "expected"), [("10.0", ["TF194"]), ("10.1", [])])
+@pytest.mark.parametrize(("target", "expected"), [("10.3", ["error"]), ("10.9", ["warning"]), ("10.13", [])])
 def test_branches_may_have_two_shapes_from_the_release_that_allows_it(
     target: str, expected: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pair = next(pair for pair in pairs() if pair.name == "branches of two shapes")
     path = written(pair, tmp_path)["faulty"]
     found = _found(path, replace(pair, options=("--target", target)), capsys)
-    assert [finding["code"] for finding in found if finding["code"] == "TF194"] == expected
+    assert [finding["severity"] for finding in found if finding["code"] == "TF194"] == expected
+
+
+def test_what_is_pooled_to_nothing_is_reshaped_to_nothing_else(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inputs: Any = {"x": (FLOAT, (1, 4, "n"))}
+    pooled = node("MaxPool", "x", "p", kernel_shape=[2], strides=[2])
+    shapes = [np.array(each) for each in ([1, 4, 1], [1, 4, -1])]
+    whole = [model(pooled, node("Reshape", "p s", "y"), inputs=inputs, s=each) for each in shapes]
+    found = _both(Pair("", "", *whole, ("--target", "rtx")), tmp_path, capsys)
+    told = [[finding["severity"] for finding in each if finding["code"] == "TF180"] for each in found]
+    assert told == [["error"], ["warning"]]
 
 
 def _both(pair: Pair, folder: Path, capsys: pytest.CaptureFixture[str]) -> list[list[dict[str, Any]]]:
