@@ -264,11 +264,11 @@ def _checked_by_the_importer() -> Iterator[Row]:
     most = ("--minShapes=x:1x1", "--optShapes=x:1x1", "--maxShapes=x:65536x1")
     yield "too many elements at max", code, *wide, "--target", "8.6", *most
     way = {"coordinate_transformation_mode": "asymmetric"}
-    sizes = np.float32([1, 1, 2, 2])
-    modes = [model(node("Resize", "x - s", "y", mode=m, **way), opset=11, s=sizes) for m in ("nearest", "linear")]
+    scales = np.array([1, 1, 2, 2], np.float32)
+    modes = [model(node("Resize", "x - s", "y", mode=m, **way), opset=11, s=scales) for m in ("nearest", "linear")]
     yield "rounding of the nearest", code, *modes, "--target", "7.2"
     doubled = [
-        model(node("Upsample", "x s", "y"), inputs={"x": (each, (4, 8))}, opset=9, s=np.float32([2, 2]))
+        model(node("Upsample", "x s", "y"), inputs={"x": (each, (4, 8))}, opset=9, s=np.array([2, 2], np.float32))
         for each in (TensorProto.INT32, FLOAT)
     ]
     yield "an Upsample of integers", code, *doubled, "--target", "8.0"

@@ -82,8 +82,8 @@ def test_what_is_pooled_to_nothing_is_reshaped_to_nothing_else(
     inputs: Any = {"x": (FLOAT, (1, 4, "n"))}
     pooled = node("MaxPool", "x", "p", kernel_shape=[2], strides=[2])
     shapes = [np.array(each) for each in ([1, 4, 1], [1, 4, -1])]
-    whole = [model(pooled, node("Reshape", "p s", "y"), inputs=inputs, s=each) for each in shapes]
-    found = _both(Pair("", "", *whole, ("--target", "rtx")), tmp_path, capsys)
+    faulty, good = (model(pooled, node("Reshape", "p s", "y"), inputs=inputs, s=each) for each in shapes)
+    found = _both(Pair("", "", faulty, good, ("--target", "rtx")), tmp_path, capsys)
     told = [[finding["severity"] for finding in each if finding["code"] == "TF180"] for each in found]
     assert told == [["error"], ["warning"]]
 
