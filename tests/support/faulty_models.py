@@ -264,8 +264,8 @@ def _checked_by_the_importer() -> Iterator[Row]:
     most = ("--minShapes=x:1x1", "--optShapes=x:1x1", "--maxShapes=x:65536x1")
     yield "too many elements at max", code, *wide, "--target", "8.6", *most
     way = {"coordinate_transformation_mode": "asymmetric"}
-    scales = np.array([1, 1, 2, 2], np.float32)
-    modes = [model(node("Resize", "x - s", "y", mode=m, **way), opset=11, s=scales) for m in ("nearest", "linear")]
+    double = np.array([1, 1, 2, 2], np.float32)
+    modes = [model(node("Resize", "x - s", "y", mode=m, **way), opset=11, s=double) for m in ("nearest", "linear")]
     yield "rounding of the nearest", code, *modes, "--target", "7.2"
     doubled = [
         model(node("Upsample", "x s", "y"), inputs={"x": (each, (4, 8))}, opset=9, s=np.array([2, 2], np.float32))
