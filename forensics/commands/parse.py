@@ -84,8 +84,7 @@ def _joined_log(args: Namespace) -> BuildLog:
 
 
 def _replay(args: Namespace) -> str:
-    from trtforensics.replay.json_documents import show_document, to_json
-    from trtforensics.replay.text import show
+    from trtforensics.replay.report import show, show_document, to_json
     from trtforensics.sources.replay import load_replay
 
     replay = load_replay(_only_source(args, "a replay is one file"), max_bytes=args.max_bytes)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from trtforensics.model.log import BuildLog
     from trtforensics.replay.edges import DataflowNode
     from trtforensics.replay.from_log import LeftOut
-    from trtforensics.replay.json_documents import JsonObject
+    from trtforensics.replay.report import JsonObject
 
 
 def run(args: Namespace) -> int:
@@ -27,8 +27,7 @@ def run(args: Namespace) -> int:
 
 
 def _show(args: Namespace) -> int:
-    from trtforensics.replay.json_documents import show_document, to_json
-    from trtforensics.replay.text import show
+    from trtforensics.replay.report import show, show_document, to_json
     from trtforensics.sources.replay import load_replay
 
     replay = load_replay(args.file, max_bytes=args.max_bytes)
@@ -39,9 +38,8 @@ def _show(args: Namespace) -> int:
 
 def _lint(args: Namespace) -> int:
     from trtforensics.model.replay import ProblemSeverity
-    from trtforensics.replay.json_documents import lint_document, to_json
     from trtforensics.replay.lint import Lint
-    from trtforensics.replay.text import lint_text
+    from trtforensics.replay.report import lint_document, lint_text, to_json
     from trtforensics.sources.replay import ReplayFile
 
     file = ReplayFile(args.file, max_bytes=args.max_bytes)
@@ -52,23 +50,22 @@ def _lint(args: Namespace) -> int:
     if context.operators:
         lint.against_model(context.operators)
     lint.against_edges(context.nodes(entry.layer for entry in file.replay.entries))
-    report = lint.report()
+    problems = lint.problems
     against = [path for path in (args.log, args.onnx, args.layer_info) if path is not None]
     if args.json:
-        text = to_json(lint_document(file.replay, report, against))
+        text = to_json(lint_document(file.replay, problems, lint.accepted, against))
     else:
-        text = lint_text(file.replay, report, against, colour=wants_colour(sys.stdout))
+        text = lint_text(file.replay, problems, lint.accepted, against, colour=wants_colour(sys.stdout))
     streams.print_result(text)
-    return ExitCode.NO if report.count(ProblemSeverity.ERROR) else ExitCode.OK
+    return ExitCode.NO if any(each.severity is ProblemSeverity.ERROR for each in problems) else ExitCode.OK
 
 
 def _convert(args: Namespace) -> int:
     from trtforensics.engines.joining import select_build
     from trtforensics.model.replay import ReplayForm
     from trtforensics.replay.from_log import replay_of
-    from trtforensics.replay.json_documents import convert_document
     from trtforensics.replay.offers import Offers
-    from trtforensics.replay.text import left_out_text
+    from trtforensics.replay.report import convert_document, left_out_text
     from trtforensics.replay.writing import converted, to_text
     from trtforensics.sources.replay import load_replay
 
@@ -93,9 +90,8 @@ def _convert(args: Namespace) -> int:
 
 
 def _mix(args: Namespace) -> int:
-    from trtforensics.replay.json_documents import mix_document
     from trtforensics.replay.mixing import Mixer, across_cut, check_layers
-    from trtforensics.replay.text import cut_text
+    from trtforensics.replay.report import cut_text, mix_document
     from trtforensics.sources.replay import load_replay
 
     _check_output(args, [args.good, args.bad, args.log])
@@ -154,7 +150,7 @@ def _check_output(args: Namespace, sources: list[str | None]) -> None:
 
 
 def _write(args: Namespace, text: str, document: JsonObject) -> None:
-    from trtforensics.replay.json_documents import to_json
+    from trtforensics.replay.report import to_json
 
     streams.deliver((text,), args.output)
     if args.json:

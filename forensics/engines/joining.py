@@ -31,11 +31,10 @@ from trtforensics.parsers.notation.precision import compute_precision
 from trtforensics.parsers.text.document import read_document
 from trtforensics.parsers.text.source import MAX_BYTES
 from trtforensics.sources.build_log import load_build_log
-from trtforensics.sources.engine import add_profile, in_common, layers_told
 from trtforensics.sources.kinds import ONNX, Kind, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from trtforensics.console.progress import Progress
     from trtforensics.model.engine import Engine, EngineInfo, ProfileInfo
@@ -264,7 +263,9 @@ class _Joining:
         _recover(build)
 
     def add_profile(self, info: ProfileInfo) -> None:
-        """Give the layers of the build that a profile is of their times.
+        """Give the layers of the build that a profile is of their times, those of its last run.
+
+        It is the last build whose engine layers the profile fits; where no build tells its layers, the last one.
 
         Raises:
             UsageError: no build has the layers of the profile.
@@ -273,7 +274,17 @@ class _Joining:
         if not self.log.builds:
             layers = tuple(EngineLayer(row.name, "", None, "", (), (), (), (), row.span) for row in run.layers)
             self.log = replace(self.log, builds=(build_of_layers(info.source, layers),))
-        build = add_profile(self.log, info)
+        names = {row.name for row in run.layers}
+        telling = [build for build in self.log.builds if _layers_told(build)]
+        shared = {build.index: len(_in_common(build, names)) for build in telling}
+        least = {b.index: len(names) if b.engine_layers else min(len(names), len(_layers_told(b))) for b in telling}
+        fitting = [build for build in telling if shared[build.index] * _HALF > least[build.index]]
+        if telling and not fitting:
+            most, where = max(shared.values()), self.log.source.path
+            what = f"is of another engine: {where} names {most} of the {len(names)} layers that it times"
+            raise UsageError(path, what, "Give the profile that was exported from this build's engine")
+        build = (fitting or self.log.builds)[-1]
+        build.profiles = with_times(build.engine_layers, (*build.profiles, run), build.choices, build.cached)
         _recover(build)
         unjoined = [row.name for row in build.profile if row.engine_layer is None] if build.engine_layers else []
         if unjoined:
@@ -309,19 +320,32 @@ def _build_of(engine: Engine, builds: Sequence[Build]) -> Build | None:
     Engines of one model have layers of the same names: of those that both name, most must have the same tactic.
     """
     names = {layer.name for layer in engine.layers}
-    telling = [build for build in builds if layers_told(build)]
+    telling = [build for build in builds if _layers_told(build)]
     if not telling:
         return builds[-1] if builds else None
-    best = max(telling, key=lambda build: (len(in_common(build, names)), build.index))
-    enough = len(in_common(best, names)) * _HALF >= min(len(names), len(layers_told(best)))
+    best = max(telling, key=lambda build: (len(_in_common(build, names)), build.index))
+    enough = len(_in_common(best, names)) * _HALF >= min(len(names), len(_layers_told(best)))
     tactics = {layer.name: layer.tactic for layer in best.engine_layers if layer.tactic is not None}
     both = [tactics[layer.name] == layer.tactic for layer in engine.layers if layer.tactic and layer.name in tactics]
     return best if enough and sum(both) * _HALF >= len(both) else None
 
 
+def _layers_told(build: Build) -> set[str]:
+    """Return the layers that a build names: its engine's, else its profile's, else tuned ones, or names alone."""
+    dumped = {layer.name for layer in build.engine_layers} or {row.name for row in build.profile}
+    tuned = {result.layer for result in build.tuned_results if result.final is not False}
+    return dumped or tuned or set(build.layer_names)
+
+
+def _in_common(build: Build, names: Collection[str]) -> set[str]:
+    """Return which of the layers that a build names are among other names, or are fused into one of them."""
+    layers = _layers_told(build)
+    return layers.intersection(names) or layers & {part for name in names for part in members(name)}
+
+
 def _other_engine(path: str, names: Sequence[str], log: BuildLog) -> UsageError:
     """Return the error about layers of another engine than the log's: how many layers both have."""
-    shared = max((len(in_common(build, {*names})) for build in log.builds), default=0)
+    shared = max((len(_in_common(build, {*names})) for build in log.builds), default=0)
     what = f"is of another engine: {log.source.path} names {shared} of its {len(names)} layers"
     what += ", most with other tactics" if shared * _HALF >= len(names) else ""
     return UsageError(path, what, "Give the layers that were exported from this build's engine")

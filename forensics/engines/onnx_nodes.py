@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.engines.alternatives import Alternatives
@@ -83,13 +83,8 @@ def block_of(names: Sequence[str]) -> str:
     a node that an exporter adds, does not count where others have one.
     """
     paths = [path for name in names if len(path := _path(name)) > 1]
-    if not paths:
-        return ""
-    first, last = min(paths), max(paths)
-    same = 0
-    while same < min(len(first), len(last)) and first[same] == last[same]:
-        same += 1
-    return "/".join(first[:same])
+    ends = zip(min(paths, default=()), max(paths, default=()), strict=False)
+    return "/".join(first for first, _ in takewhile(lambda parts: parts[0] == parts[1], ends))
 
 
 def _path(name: str) -> list[str]:

@@ -142,7 +142,7 @@ class Case:
             lint.against_build(self.build, self.log.source.path)
         except ForensicsError:
             return ()  # a log without autotuning
-        return lint.report().problems
+        return lint.problems
 
     @cached_property
     def engine(self) -> Sequence[EngineLayer]:

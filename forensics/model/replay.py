@@ -117,14 +117,10 @@ class ReplayEntry:
         """The runner's id as logs print it in brackets (``CaskConvolution[0x80000009]``): unsigned, 32 bits."""
         return None if self.implementation is None else self.implementation & _RUNNER_BITS
 
-    def same_algorithm(self, other: ReplayEntry) -> bool:
-        """Whether two entries pin the same runner, tactic and tensors."""
-        return (self.runner_id, self.tactic, self.inputs, self.outputs) == (
-            other.runner_id,
-            other.tactic,
-            other.inputs,
-            other.outputs,
-        )
+    @property
+    def algorithm(self) -> tuple[object, ...]:
+        """What it pins: the runner, the tactic and the tensors."""
+        return self.runner_id, self.tactic, self.inputs, self.outputs
 
 
 class ProblemSeverity(StrEnum):

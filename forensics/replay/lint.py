@@ -7,7 +7,6 @@ default tactic and a warning; an entry without a layer has no effect.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -42,40 +41,30 @@ _LIST_PLACES = {"tensor_format": 0, "dtype": 1, "strides": 2}
 _RECORD = "Record the replay again from a build of this network with this TensorRT, or remove the entry"
 
 
-@dataclass(frozen=True, slots=True)
-class LintReport:
-    """The problems of a replay, by their place in the file.
+class Lint:
+    """Gathers the problems of one replay. ``place`` returns where a field stands in its file.
 
     ``accepted`` counts the entries that the log offers as they are pinned; None without a log.
     """
 
-    problems: tuple[Problem, ...]
-    accepted: int | None
-
-    def count(self, severity: ProblemSeverity) -> int:
-        """Count the problems of a severity."""
-        return sum(problem.severity is severity for problem in self.problems)
-
-
-class Lint:
-    """Gathers the problems of one replay. ``place`` returns where a field stands in its file."""
-
     def __init__(self, replay: Replay, place: Place) -> None:
+        self.accepted: int | None = None
         self._replay = replay
         self._place = place
         self._problems: list[Problem] = list(replay.problems)
-        self._accepted: int | None = None
-        self._foreign_nodes()
+        foreign = [entry for entry in replay.entries if is_foreign_node(entry.layer)]
+        if foreign:
+            self._add("foreign-nodes", foreign[0], foreign=len(foreign), entries=len(replay.entries))
 
-    def report(self) -> LintReport:
-        """Return the problems gathered so far."""
+    @property
+    def problems(self) -> list[Problem]:
+        """The problems gathered so far, by their place in the file."""
         order = {severity: rank for rank, severity in enumerate(ProblemSeverity)}
         path = self._replay.source.path
-        ranked = sorted(
+        return sorted(
             self._problems,
             key=lambda p: (p.span.file != path, p.span.line, getattr(p.span, "column", 0), order[p.severity]),
         )
-        return LintReport(tuple(ranked), self._accepted)
 
     def against_build(self, build: Build, path: str) -> None:
         """Compare with the choices that a build offered; ``path`` names its log.
@@ -84,20 +73,23 @@ class Lint:
             ForensicsError: the log has no autotuning, so it says nothing about tactics.
         """
         offers = Offers(build)
-        self._selector(build)
+        refusal, advice = without_selector(build)
+        if refusal:
+            release = build.tensorrt_version or "RTX"
+            self._note("no-selector", "", (), self._place(()), release=release, refusal=refusal, advice=advice)
         if not offers.layers:
             what = "has no autotuning of a layer, so it does not say what was offered"
             raise ForensicsError(path, what, "Give the log of a build with `--verbose`")
         foreign = {node.name: node.onnx_nodes for node in build.foreign_nodes}
         renaming = Renaming(offers.layers, foreign)
         in_engine = {layer.name: layer.span for layer in build.engine_layers}
-        self._accepted = 0
+        self.accepted = 0
         for entry in self._replay.entries:
             combinations = offers.of(entry.layer)
             if not combinations:
                 self._not_tuned(entry, renaming, in_engine)
             elif self._offered(entry, combinations, offers):
-                self._accepted += 1
+                self.accepted += 1
         self._unpinned(offers)
 
     def against_model(self, operators: Sequence[DataflowNode]) -> None:
@@ -129,17 +121,6 @@ class Lint:
         self._problems.append(
             Problem(row["code"], ProblemSeverity(row["severity"]), layer, path, span, what, next_step)
         )
-
-    def _foreign_nodes(self) -> None:
-        foreign = [entry for entry in self._replay.entries if is_foreign_node(entry.layer)]
-        if foreign:
-            self._add("foreign-nodes", foreign[0], foreign=len(foreign), entries=len(self._replay.entries))
-
-    def _selector(self, build: Build) -> None:
-        refusal, advice = without_selector(build)
-        if refusal:
-            release = build.tensorrt_version or "RTX"
-            self._note("no-selector", "", (), self._place(()), release=release, refusal=refusal, advice=advice)
 
     def _not_tuned(self, entry: ReplayEntry, renaming: Renaming, in_engine: dict[str, SourceSpan]) -> None:
         if entry.layer in in_engine:

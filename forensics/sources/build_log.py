@@ -121,10 +121,8 @@ def read_build_log(  # noqa: PLR0913 - every caller needs some of them only
         NotABuildLogError: no line carries a TensorRT or trtexec prefix, or an excerpt names neither.
         ReadingCancelled: ``cancelled`` returned True.
     """
-    if responsive and source.size is not None and source.size >= processes.LEAST_BYTES:
-        return _read_beside(source, on_progress=on_progress, on_window=on_window, cancelled=cancelled, excerpt=excerpt)
-    scanner = Scanner()
-    live = _Live(scanner.scanned, source, on_log) if on_log is not None and source.size is None else None
+    is_large = responsive and source.size is not None and source.size >= processes.LEAST_BYTES
+    live: _Live | None = None
 
     def attend() -> None:
         if live is not None:
@@ -132,41 +130,18 @@ def read_build_log(  # noqa: PLR0913 - every caller needs some of them only
         if cancelled():
             raise ReadingCancelled
 
-    with source:
+    with source, processes.scanning_process(source.path) if is_large else nullcontext(Scanner()) as scanner:
+        if isinstance(scanner, Scanner) and on_log is not None and source.size is None:
+            live = _Live(scanner.scanned, source, on_log)
         source.on_wait = attend
         for window in source.windows():
+            on_window(window)  # first: a line can be shown while another process takes it
             scanner.feed(window)
-            on_window(window)
-            on_progress(Progress(source.position, source.size, scanner.scanned.counts.total))
-            attend()
-        info = source.info()
-    with _kept_for_good() if responsive else nullcontext():
-        return _assembled(scanner.scanned, info, attend, excerpt=excerpt)
-
-
-def _read_beside(
-    source: Source,
-    *,
-    on_progress: Callable[[Progress], None],
-    on_window: Callable[[Window], None],
-    cancelled: Callable[[], bool],
-    excerpt: bool,
-) -> BuildLog:
-    """Read a file whose lines another process scans; see :func:`read_build_log`."""
-
-    def attend() -> None:
-        if cancelled():
-            raise ReadingCancelled
-
-    with source, processes.scanning_process(source.path) as process:
-        for window in source.windows():
-            on_window(window)  # first: a line can be shown while the other process takes it
-            process.feed(window)
             on_progress(Progress(source.position, source.size, window.first_line - 1 + window.count))
             attend()
-        scanned = process.scanned()
+        scanned = scanner.scanned if isinstance(scanner, Scanner) else scanner.scanned()
         info = source.info()
-    with _kept_for_good():
+    with _kept_for_good() if responsive else nullcontext():
         return _assembled(scanned, info, attend, excerpt=excerpt)
 
 

@@ -57,7 +57,7 @@ def _every_tactic_wrong(text: str) -> str:
 
 def _lint(path: str, layers: int) -> None:
     file = ReplayFile(path)
-    problems = Lint(file.replay, file.place).report().problems
+    problems = Lint(file.replay, file.place).problems
     if len({problem.span.line for problem in problems}) != layers:
         raise SystemExit("lint did not find a place for every layer")
 

@@ -260,7 +260,7 @@ def _change(ours: ReplayEntry, theirs: ReplayEntry) -> float:
 
 
 def _same(entry: ReplayEntry | None, other: ReplayEntry | None) -> bool:
-    return entry is other or (entry is not None and other is not None and entry.same_algorithm(other))
+    return entry is other or (entry is not None and other is not None and entry.algorithm == other.algorithm)
 
 
 def _by_layer(replay: Replay) -> _Entries:

@@ -142,7 +142,7 @@ class Capture:
 
     def __init__(self, path: Path, limit: int) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-        self._file = os.fdopen(open_own(path, flags), "wb", buffering=0)
+        self._descriptor = open_own(path, flags)
         self._open = max(limit - TAIL, 0)
         self._tail: deque[bytes] = deque()
         self._kept = 0
@@ -159,7 +159,7 @@ class Capture:
         now, later = data[: self._open], data[self._open :]
         if now:
             self._open -= len(now)
-            self._put(now)
+            write_whole(self._descriptor, now)
         if later:
             self._keep(later)
 
@@ -170,14 +170,15 @@ class Capture:
             OSError: the file cannot be written.
         """
         if self._left_out:
-            self._put(f"\n[trtforensics: {self._left_out:,} bytes of output left out here]\n".encode())
+            notice = f"\n[trtforensics: {self._left_out:,} bytes of output left out here]\n"
+            write_whole(self._descriptor, notice.encode())
         for chunk in self._tail:
-            self._put(chunk)
+            write_whole(self._descriptor, chunk)
         self._tail.clear()
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
+        os.close(self._descriptor)
 
     def _keep(self, data: bytes) -> None:
         self._tail.append(data)
@@ -187,10 +188,16 @@ class Capture:
             self._kept -= len(gone)
             self._left_out += len(gone)
 
-    def _put(self, data: bytes) -> None:
-        view = memoryview(data)
-        while view:
-            view = view[self._file.write(view) :]
+
+def write_whole(descriptor: int, data: bytes) -> None:
+    """Write all of some bytes: the system may take a part of them at a time.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
 
 
 class _Watch:

@@ -19,6 +19,7 @@ import re
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
+from trtforensics.bisection.runner.command import write_whole
 from trtforensics.bisection.session.history import History, indexes_of
 from trtforensics.console.output import explained
 from trtforensics.console.own_files import flush_folder, open_own, read_own
@@ -85,7 +86,7 @@ class Journal:
             if self._broken:
                 raise OSError(errno.EIO, "an earlier write failed and could not be taken back")
             try:
-                _write_whole(self._descriptor, data)
+                write_whole(self._descriptor, data)
                 os.fdatasync(self._descriptor)
             except OSError:
                 self._take_back()
@@ -201,12 +202,6 @@ def _damage(path: Path, number: int, line: bytes, error: Exception, history: His
 
 def _sum(data: bytes) -> bytes:
     return hashlib.sha256(data).hexdigest()[:16].encode()
-
-
-def _write_whole(descriptor: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(descriptor, view) :]
 
 
 def log_text(events: Sequence[Event], key: JobKey, items: Sequence[str]) -> Iterator[str]:

@@ -18,7 +18,7 @@ from trtforensics.model.replay import Problem, ProblemSeverity, ReplayEntry
 from trtforensics.parsers.notation.names import members
 from trtforensics.replay.edges import DataflowNode, operators_of
 from trtforensics.replay.from_log import replay_of
-from trtforensics.replay.lint import Lint, LintReport
+from trtforensics.replay.lint import Lint
 from trtforensics.replay.writing import to_text
 from trtforensics.sources.build_log import load_build_log
 from trtforensics.sources.replay import ReplayFile
@@ -49,17 +49,17 @@ def _entries_of(name: str) -> Entries:
     return {entry.layer: entry for entry in made.entries}
 
 
-def linted(entries: Entries, build: Build, folder: Path, nodes: tuple[DataflowNode, ...] = ()) -> LintReport:
+def linted(entries: Entries, build: Build, folder: Path, nodes: tuple[DataflowNode, ...] = ()) -> Lint:
     path = folder / "replay.json"
     path.write_text(to_text(entries.values()))
     file = ReplayFile(str(path))
     lint = Lint(file.replay, file.place)
     lint.against_build(build, "build.log")
     lint.against_edges(nodes)
-    return lint.report()
+    return lint
 
 
-def only(report: LintReport, *ignored: str) -> Problem:
+def only(report: Lint, *ignored: str) -> Problem:
     (problem,) = (p for p in report.problems if p.code not in {"foreign-nodes", *ignored})
     return problem
 
@@ -241,12 +241,12 @@ def test_a_real_replay_against_real_logs(log: str, accepted: int, refused: list[
     file = ReplayFile(str(corpus / "replay" / "hack-inspect-model-d.tactic"))
     lint = Lint(file.replay, file.place)
     lint.against_build(select_build(load_build_log([str(corpus / "buildlog" / log)]), None), log)
-    report = lint.report()
+    report = lint
     assert report.accepted == accepted
     errors = [p for p in report.problems if p.severity is ProblemSeverity.ERROR]
     assert [members(p.layer)[0] for p in errors] == refused
     assert {p.code for p in errors} <= {"tactic-not-offered"}
-    assert report.count(ProblemSeverity.WARNING) == 0
+    assert all(p.severity is not ProblemSeverity.WARNING for p in report.problems)
 
 
 def test_formats_that_do_not_meet_are_a_note(tmp_path: Path) -> None:
@@ -272,7 +272,5 @@ def test_a_layer_that_the_model_has_no_node_of_is_a_warning(tmp_path: Path) -> N
     file = ReplayFile(str(path))
     lint = Lint(file.replay, file.place)
     lint.against_model(operators_of(model(tmp_path)))
-    assert [(p.code, p.layer, p.severity) for p in lint.report().problems] == [
-        ("not-in-model", "gone", ProblemSeverity.WARNING)
-    ]
-    assert lint.report().accepted is None
+    assert [(p.code, p.layer, p.severity) for p in lint.problems] == [("not-in-model", "gone", ProblemSeverity.WARNING)]
+    assert lint.accepted is None

@@ -1,23 +1,29 @@
-"""Replays and their problems as text."""
+"""Replays and their problems as text, and as the JSON documents that docs/reference/commands/replay.md describes."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 from trtforensics.console.counting import grouped, head_lines
 from trtforensics.console.terminal import visible
 from trtforensics.model.replay import ProblemSeverity
+from trtforensics.render.json_text import render, source_members
 from trtforensics.render.names import wrapped
 from trtforensics.replay.writing import signed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from trtforensics.model.replay import Problem, Replay, ReplayEntry
+    from trtforensics.model.replay import Problem, Replay, ReplayEntry, ReplayForm
+    from trtforensics.model.span import SourceSpan
     from trtforensics.replay.edges import Meeting
     from trtforensics.replay.from_log import LeftOut
-    from trtforensics.replay.lint import LintReport
 
+JsonObject = dict[str, Any]
+SCHEMA = 1
+_RECORD_DEPTH = 2
 _WIDTH = 120
 _SHOWN = 6
 _COLOURS = {ProblemSeverity.ERROR: "\x1b[1;31m", ProblemSeverity.WARNING: "\x1b[1;33m", ProblemSeverity.NOTE: "\x1b[1m"}
@@ -32,15 +38,17 @@ def show(replay: Replay, *, colour: bool = False) -> str:
     return _joined(blocks)
 
 
-def lint_text(replay: Replay, report: LintReport, against: Sequence[str], *, colour: bool = False) -> str:
+def lint_text(
+    replay: Replay, problems: Sequence[Problem], accepted: int | None, against: Sequence[str], *, colour: bool = False
+) -> str:
     """Return the problems of a replay, worst first, and how many entries the log offers."""
     head = _head(replay)
     if against:
         head.append(f"judged by {', '.join(against)}")
-    summary = _counts(report.problems) if report.problems else "nothing to say against it"
-    if report.accepted is not None:
-        summary += f"; the log offers {report.accepted} of {_count(len(replay.entries), 'entry', 'entries')} as pinned"
-    return _joined([head, *_problems(report.problems, colour=colour), [summary]])
+    summary = _counts(problems) if problems else "nothing to say against it"
+    if accepted is not None:
+        summary += f"; the log offers {accepted} of {_count(len(replay.entries), 'entry', 'entries')} as pinned"
+    return _joined([head, *_problems(problems, colour=colour), [summary]])
 
 
 def left_out_text(left_out: Iterable[LeftOut]) -> str:
@@ -115,9 +123,14 @@ def _wrapped(text: str) -> list[str]:
     return wrapped(whole[0].upper() + whole[1:] if first_word.isalpha() else whole, _WIDTH, "  ", "  ")
 
 
-def _counts(problems: Sequence[Problem]) -> str:
-    numbers = {severity: sum(problem.severity is severity for problem in problems) for severity in ProblemSeverity}
-    return ", ".join(_count(number, severity.value, f"{severity.value}s") for severity, number in numbers.items())
+def _counts(problems: Iterable[Problem]) -> str:
+    numbers = _by_severity(problems)
+    return ", ".join(_count(number, severity, f"{severity}s") for severity, number in numbers.items())
+
+
+def _by_severity(problems: Iterable[Problem]) -> Mapping[str, int]:
+    counts = Counter(problem.severity for problem in problems)
+    return {severity.value: counts[severity] for severity in ProblemSeverity}
 
 
 def _count(number: int, singular: str, plural: str) -> str:
@@ -135,3 +148,105 @@ def _safe(line: str) -> str:
             head, _, rest = line.removeprefix(code).partition(_PLAIN)
             return f"{code}{visible(head)}{_PLAIN}{visible(rest)}"
     return visible(line)
+
+
+def to_json(document: JsonObject) -> str:
+    """Render a document in ASCII, one entry or problem a line."""
+    return render(document, _RECORD_DEPTH)
+
+
+def show_document(replay: Replay) -> JsonObject:
+    """Return a replay; tactics are strings as in every document of this tool."""
+    return {
+        **_document("replay", replay),
+        "entries": [_entry_row(entry) for entry in replay.entries],
+        "shadowed": [_entry_row(entry) for entry in replay.shadowed],
+        "problems": [_problem_row(problem) for problem in replay.problems],
+    }
+
+
+def lint_document(
+    replay: Replay, problems: Sequence[Problem], accepted: int | None, against: Sequence[str]
+) -> JsonObject:
+    """Return the result of lint; ``accepted`` is null without a log."""
+    return {
+        **_document("replay-lint", replay),
+        "against": list(against),
+        "summary": {"entries": len(replay.entries), "accepted": accepted, **_by_severity(problems)},
+        "problems": [_problem_row(problem) for problem in problems],
+    }
+
+
+def convert_document(output: str, replay: Replay, form: ReplayForm, left_out: Iterable[LeftOut]) -> JsonObject:
+    """Return what a conversion wrote, and the layers that it left out."""
+    return {
+        **_document("replay-convert", replay),
+        "output": output,
+        "to": form.value,
+        "entries": len(replay.entries),
+        "left_out": [{"layer": layer.layer, **_place(layer.span), "why": layer.why} for layer in left_out],
+    }
+
+
+def mix_document(output: str, form: ReplayForm, taken: Sequence[str], cut: Iterable[Meeting]) -> JsonObject:
+    """Return what a mix wrote, and the edges between taken and other layers."""
+    return {
+        "schema": SCHEMA,
+        "kind": "replay-mix",
+        "output": output,
+        "form": form.value,
+        "taken": list(taken),
+        "cut": [
+            {
+                "tensor": meeting.edge.tensor,
+                "producer": meeting.edge.producer,
+                "consumer": meeting.edge.consumer,
+                "leaves": meeting.leaves or None,
+                "enters": meeting.enters or None,
+                "differs": meeting.differs if meeting.leaves and meeting.enters else None,
+            }
+            for meeting in cut
+        ],
+    }
+
+
+def _document(kind: str, replay: Replay) -> JsonObject:
+    form = replay.form
+    return {
+        "schema": SCHEMA,
+        "kind": kind,
+        "source": source_members(replay.source),
+        "form": form.value if form is not None else None,
+        "polygraphy": {
+            "written_by": replay.written_by or None,
+            "read_by": form.read_by if form is not None and replay.written_by else None,
+        },
+    }
+
+
+def _place(span: SourceSpan) -> JsonObject:
+    column = getattr(span, "column", None)
+    return {"file": span.file, "line": span.line, **({"column": column} if column is not None else {})}
+
+
+def _entry_row(entry: ReplayEntry) -> JsonObject:
+    return {
+        "layer": entry.layer,
+        "runner_id": entry.runner_id,
+        "tactic": None if entry.tactic is None else f"0x{entry.tactic:016x}",
+        "inputs": [asdict(tensor) for tensor in entry.inputs],
+        "outputs": [asdict(tensor) for tensor in entry.outputs],
+        "line": entry.span.line,
+    }
+
+
+def _problem_row(problem: Problem) -> JsonObject:
+    return {
+        "code": problem.code,
+        "severity": problem.severity.value,
+        "layer": problem.layer or None,
+        "field": problem.field,
+        **_place(problem.span),
+        "what": problem.what,
+        "next_step": problem.next_step,
+    }
