@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from trtforensics.engines.facts import EngineFacts, LayerFacts
-    from trtforensics.model.log import EngineLayer, EngineTensor, Fusion, OnnxNode, ReformatLayer
+    from trtforensics.model.log import EngineLayer, EngineTensor, Fusion, OnnxNode
     from trtforensics.model.span import SourceSpan
 
 _PROFILE = re.compile(r" \[profile (\d{1,18})\]\Z")
@@ -119,21 +119,17 @@ class BuildGraph:
 
     def _add_onnx_nodes(self) -> None:
         """Add the nodes that the ONNX parser read; a node that it read twice (a second parse) is added once."""
-        keys: set[tuple[str, str, tuple[str, ...]]] = set()
+        read: dict[tuple[str, str, tuple[str, ...]], OnnxNode] = {}
         for onnx in self.build.onnx_nodes:
-            if (onnx.name, onnx.op, onnx.outputs) not in keys:
-                keys.add((onnx.name, onnx.op, onnx.outputs))
-                self._add_onnx_node(onnx)
-
-    def _add_onnx_node(self, onnx: OnnxNode) -> None:
-        span = onnx.span
-        node = self._new_node(NodeKind.ONNX, onnx.name, span, op=onnx.op or None)
-        for name in onnx.inputs:
-            self._edge(self._node(NodeKind.TENSOR, name, span), node, EdgeKind.CONSUMES)
-        for name in onnx.outputs:
-            self._edge(node, self._node(NodeKind.TENSOR, name, span), EdgeKind.PRODUCES)
-        for name in onnx.layers:
-            self._edge(node, self._node(NodeKind.LAYER, name, span), EdgeKind.IMPORTED_AS)
+            read.setdefault((onnx.name, onnx.op, onnx.outputs), onnx)
+        for onnx in read.values():
+            node = self._new_node(NodeKind.ONNX, onnx.name, onnx.span, op=onnx.op or None)
+            for name in onnx.inputs:
+                self._edge(self._node(NodeKind.TENSOR, name, onnx.span), node, EdgeKind.CONSUMES)
+            for name in onnx.outputs:
+                self._edge(node, self._node(NodeKind.TENSOR, name, onnx.span), EdgeKind.PRODUCES)
+            for name in onnx.layers:
+                self._edge(node, self._node(NodeKind.LAYER, name, onnx.span), EdgeKind.IMPORTED_AS)
 
     def _add_fused_layers(self) -> None:
         """Add the network layers that fusions name; some of them are in no engine layer."""
@@ -187,8 +183,12 @@ class BuildGraph:
         for node, facts in self.layers_by_node.items():
             if facts.is_reformat or is_reformat(facts.name):
                 reformat = announced.get(_REFORMAT_NAME.sub("", _PROFILE.sub("", facts.name), count=1))
+                printed: dict[str, object] = {}
+                if reformat is not None:
+                    line = reformat.span.line
+                    printed = {"from_format": reformat.source, "to_format": reformat.target, "line": line}
                 for fed in self._fed_by(facts.layer):
-                    self._edge(node, fed, EdgeKind.REFORMATS, **_reformat_facts(reformat))
+                    self._edge(node, fed, EdgeKind.REFORMATS, **printed)
 
     def _fed_by(self, layer: EngineLayer) -> Iterable[str]:
         for tensor in layer.outputs:
@@ -264,9 +264,3 @@ def _fusions_by_member(fusions: Iterable[Fusion]) -> Mapping[str, Sequence[tuple
         for name in inputs:
             by_member[name].append((inputs, fusion))
     return by_member
-
-
-def _reformat_facts(reformat: ReformatLayer | None) -> dict[str, object]:
-    if reformat is None:
-        return {}
-    return {"from_format": reformat.source, "to_format": reformat.target, "line": reformat.span.line}

@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from io import BytesIO, TextIOWrapper
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 _UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _NOT_XML = "\ufffe\uffff"
+_TWO_DIGITS, _FOUR_DIGITS = 0xFF, 0xFFFF
 _PLAIN = re.compile(r"[ -\[\]-~]*")
 _BLOCK = 1 << 20
 _DOT_LINE = 1000
@@ -128,23 +130,11 @@ def to_graphml(graph: nx.MultiDiGraph) -> Iterator[str]:
         plain.add_node(ids[node], **_graphml_attributes(attributes))
     for number, (source, target, attributes) in enumerate(graph.edges(data=True)):
         plain.add_edge(ids[source], ids[target], key=f"e{number}", **_graphml_attributes(attributes))
-    written = _Written()
+    written = BytesIO()
     nx.write_graphml_xml(plain, written)  # not write_graphml: its bytes depend on whether lxml is installed
-    for piece in written.pieces:
-        yield piece.decode()
+    written.seek(0)
+    yield from TextIOWrapper(written, "utf-8", newline="\n")
     yield "\n"
-
-
-class _Written:
-    """A file that keeps what is written to it, whole characters in UTF-8, without a second copy."""
-
-    def __init__(self) -> None:
-        self.pieces: list[bytes] = []
-
-    def write(self, data: bytes) -> int:
-        """Keep a piece."""
-        self.pieces.append(data)
-        return len(data)
 
 
 def to_dot(graph: nx.MultiDiGraph) -> Iterator[str]:
@@ -165,22 +155,18 @@ def escape(text: str) -> str:
     return text if _PLAIN.fullmatch(text) else text.translate(_ESCAPES)
 
 
-def _escape_character(character: str) -> str:
-    if character == "\\":
-        return r"\\"
-    if unicodedata.category(character) not in _UNPRINTABLE and character not in _NOT_XML:
-        return character
-    code = ord(character)
-    if code <= 0xFF:  # noqa: PLR2004 - what two hex digits hold
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"  # noqa: PLR2004 - what four hold
-
-
 class _Escapes(dict[int, str]):
     """A table for ``str.translate`` that fills itself as it meets new characters."""
 
     def __missing__(self, code: int) -> str:
-        self[code] = _escape_character(chr(code))
+        character = chr(code)
+        if character == "\\":
+            self[code] = r"\\"
+        elif unicodedata.category(character) not in _UNPRINTABLE and character not in _NOT_XML:
+            self[code] = character
+        else:
+            letter, digits = ("x", 2) if code <= _TWO_DIGITS else ("u", 4) if code <= _FOUR_DIGITS else ("U", 8)
+            self[code] = f"\\{letter}{code:0{digits}x}"
         return self[code]
 
 

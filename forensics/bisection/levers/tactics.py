@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from trtforensics.replay.edges import DataflowEdge, DataflowNode
 
     _Entries = Mapping[str, ReplayEntry]
+    _Algorithms = Mapping[str, tuple[object, ...]]
     KnownTactics = tuple[Mapping[str, Described], Mapping[str, Described]]
     """By layer, kernel, accumulator and time in ms of good's and of bad's tactic, where a log names them."""
 
@@ -76,7 +77,10 @@ class TacticsLever(TwoSidedLever):
         self._entries = (_by_layer(self.good), _by_layer(self.bad))
         super().__init__(recipe)
         self._known = known
-        sides = tuple(tuple(map(_by_layer, side.replays)) for side in (good, bad))
+        sides = tuple(
+            [{entry.layer: entry.algorithm for entry in replay.entries} for replay in side.replays]
+            for side in (good, bad)
+        )
         layers = self._mixer.differing
         if not layers:
             where = f"{self.good.source.path} and {self.bad.source.path}"
@@ -123,13 +127,14 @@ class TacticsLever(TwoSidedLever):
             return ()
         return entry.layer, f"0x{entry.runner_id:08x}", f"0x{entry.tactic:016x}"
 
-    def _suspicion(self, layer: str, good: Sequence[_Entries], bad: Sequence[_Entries]) -> float:
+    def _suspicion(self, layer: str, good: Sequence[_Algorithms], bad: Sequence[_Algorithms]) -> float:
         """Weigh a layer: what its own entries say, times how often bad builds have its entry and good ones have not."""
         ours, theirs = (entries.get(layer) for entries in self._entries)
         weight = SENSITIVE_SUSPICION if _SENSITIVE.search(layer) else 1.0
         if ours is not None and theirs is not None:
             weight *= _change(ours, theirs)
-        counts = [sum(_same(replay.get(layer), theirs) for replay in side) for side in (good, bad)]
+        wanted = None if theirs is None else theirs.algorithm
+        counts = [sum(replay.get(layer) == wanted for replay in side) for side in (good, bad)]
         return weight * (1 + counts[1]) / (1 + counts[0])
 
 
@@ -257,10 +262,6 @@ def _change(ours: ReplayEntry, theirs: ReplayEntry) -> float:
     if any(before.dtype != after.dtype for before, after in tensors):
         return PRECISION_SUSPICION
     return FORMAT_SUSPICION if any(before != after for before, after in tensors) else 1.0
-
-
-def _same(entry: ReplayEntry | None, other: ReplayEntry | None) -> bool:
-    return entry is other or (entry is not None and other is not None and entry.algorithm == other.algorithm)
 
 
 def _by_layer(replay: Replay) -> _Entries:

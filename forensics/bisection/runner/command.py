@@ -157,11 +157,15 @@ class Capture:
         """
         self.bytes += len(data)
         now, later = data[: self._open], data[self._open :]
-        if now:
-            self._open -= len(now)
-            write_whole(self._descriptor, now)
+        self._open -= len(now)
+        write_whole(self._descriptor, now)
         if later:
-            self._keep(later)
+            self._tail.append(later)
+            self._kept += len(later)
+            while self._kept - len(self._tail[0]) >= TAIL:
+                gone = self._tail.popleft()
+                self._kept -= len(gone)
+                self._left_out += len(gone)
 
     def finish(self) -> None:
         """Write what was kept of the end.
@@ -179,14 +183,6 @@ class Capture:
     def close(self) -> None:
         """Close the file."""
         os.close(self._descriptor)
-
-    def _keep(self, data: bytes) -> None:
-        self._tail.append(data)
-        self._kept += len(data)
-        while self._kept - len(self._tail[0]) >= TAIL:
-            gone = self._tail.popleft()
-            self._kept -= len(gone)
-            self._left_out += len(gone)
 
 
 def write_whole(descriptor: int, data: bytes) -> None:

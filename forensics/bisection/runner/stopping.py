@@ -50,20 +50,17 @@ class Stopper:
             self._computing = False
 
     def handle(self, number: int, _frame: FrameType | None = None) -> None:
-        """Handle a signal; for the main thread."""
-        if number == signal.SIGQUIT:
-            self.asked = True
-        elif number == signal.SIGTSTP:
-            self._pause()
-        else:
-            self.escalate()
-
-    def escalate(self) -> None:
-        """Raise the urgency by one step; a computation ends at once.
+        """Handle a signal, in the main thread: one that ends raises the urgency by a step, and ends a computation.
 
         Raises:
             KeyboardInterrupt: what is computed need not be finished.
         """
+        if number == signal.SIGQUIT:
+            self.asked = True
+            return
+        if number == signal.SIGTSTP:
+            self._pause()
+            return
         if self.urgency is Urgency.GO_ON:
             with suppress(OSError):  # stderr may be closed; the signal may interrupt a write to the stream
                 os.write(_STDERR, _WORDS)

@@ -151,7 +151,7 @@ class Search(ProbeSearch[Status]):
             ceil(log2(comb(self._space.all.bit_count(), max(members, 1)))) if self._space.all else 0,
             self._evidence(),
             tuple(bad_set.minimal for bad_set in self._sets if not bad_set.doubt),
-            items_of(self._unsearched),
+            items_of(0 if self._status is Status.NOT_REPRODUCED else self._rest & ~self._harmless & ~self._suspects),
         )
 
     def _culprits(self) -> tuple[frozenset[int], ...]:
@@ -174,13 +174,6 @@ class Search(ProbeSearch[Status]):
         if self._status is None:
             return doubtful | self._finder.unsettled(self._rest)
         return self._rest if self._status is Status.INCONCLUSIVE and not doubtful else doubtful
-
-    @property
-    def _unsearched(self) -> int:
-        """Items besides that were not seen to be good together."""
-        if self._status is Status.NOT_REPRODUCED:
-            return 0
-        return self._rest & ~self._harmless & ~self._suspects
 
     def _run(self) -> Steps[Status]:
         try:

@@ -16,6 +16,7 @@ import hashlib
 import json
 import os
 import re
+from contextlib import suppress
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
@@ -89,19 +90,14 @@ class Journal:
                 write_whole(self._descriptor, data)
                 os.fdatasync(self._descriptor)
             except OSError:
-                self._take_back()
+                self._broken = True
+                with suppress(OSError):
+                    self._cut()
+                    self._broken = False
                 raise
         self._lines += 1
         self._size += len(data)
         self.history.apply(record)
-
-    def _take_back(self) -> None:
-        self._broken = True
-        try:
-            self._cut()
-        except OSError:
-            return
-        self._broken = False
 
     def _cut(self) -> None:
         os.ftruncate(self._descriptor, self._size)

@@ -418,7 +418,9 @@ def open_session(
     with ExitStack() as stack:
         stack.enter_context(locked(directory))
         stored = check_directory(directory, job)  # another run may have begun another job since
-        _end_leftovers(directory)
+        if stuck := end_orphans(directory):
+            what = f"is in use by process {stuck[0]}, which an earlier run left there and which cannot be killed"
+            raise UsageError(str(directory), what, "Wait for its end")
         if stored is None:
             write_job(directory, job, options)
         journal = stack.enter_context(Journal(directory, job.key(stored)))
@@ -442,14 +444,6 @@ def open_session(
             journal.write("forget", probe=number)
         paths = job.surroundings.paths if job.surroundings else {}
         yield Session(plan, lever, options, artifacts, journal, executor, judge, paths)
-
-
-def _end_leftovers(directory: Path) -> None:
-    """End the processes of a run that was killed together with its watchdog."""
-    stuck = end_orphans(directory)
-    if stuck:
-        what = f"is in use by process {stuck[0]}, which an earlier run left there and which cannot be killed"
-        raise UsageError(str(directory), what, "Wait for its end")
 
 
 def _named(journal: Journal, names: Collection[str]) -> list[int]:
