@@ -169,23 +169,11 @@ def element_types() -> tuple[ImportedType, ...]:
     return records("types", ImportedType, first=release, last=known, gpu=known)
 
 
-@dataclass(frozen=True, slots=True)
-class Remedy:
-    """What to do with a node of an operator that is refused; ``when`` is a word of the refusal, empty for any."""
-
-    operator: str
-    when: str
-    remedy: str
-    source: str
-
-
 def remedy_of(operator: str, refusal: str) -> str:
-    """Return what to do with a node of an operator that is refused in these words; empty where nothing is known."""
-    fitting = [row for row in remedies() if row.operator == operator and row.when.lower() in refusal.lower()]
-    return next((row.remedy for row in sorted(fitting, key=lambda row: not row.when)), "")
+    """Return what to do with a node of an operator that is refused in these words; empty where nothing is known.
 
-
-@cache
-def remedies() -> tuple[Remedy, ...]:
-    """Return all rows of ``remedies.tsv``."""
-    return records("remedies", Remedy)
+    In ``remedies.tsv``, ``when`` is a word of the refusal, empty for any.
+    """
+    said = refusal.lower()
+    fitting = [row for row in rows("remedies") if row["operator"] == operator and row["when"].lower() in said]
+    return next((row["remedy"] for row in sorted(fitting, key=lambda row: not row["when"])), "")

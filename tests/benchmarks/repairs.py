@@ -24,8 +24,7 @@ from onnx import numpy_helper
 from tests.support.drawn_models import drawn_model
 from trtforensics.errors import SourceError
 from trtforensics.onnx_models.running import failures
-from trtforensics.repairs.extremes import extreme_samples
-from trtforensics.repairs.repairing import REPAIRS, compare, read_original, repaired, require_named
+from trtforensics.repairs.repairing import REPAIRS, compare, extreme_samples, read_original, repaired, require_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -27,8 +27,15 @@ def run(args: Namespace) -> int:
 
     from trtforensics.console.output import write_bytes
     from trtforensics.onnx_models.reading import prepare
-    from trtforensics.repairs.extremes import extreme_samples
-    from trtforensics.repairs.repairing import REPAIRS, compare, note_data, read_original, repaired, require_named
+    from trtforensics.repairs.repairing import (
+        REPAIRS,
+        compare,
+        extreme_samples,
+        note_data,
+        read_original,
+        repaired,
+        require_named,
+    )
 
     if not args.repairs:
         options = ", ".join(f"--{name}" for name in REPAIRS)

@@ -9,8 +9,8 @@ import pytest
 from trtforensics.bisection.precision.casting.storage import STORAGES
 from trtforensics.bisection.search import Verdict
 from trtforensics.reduce.deriving import Deriver
-from trtforensics.reduce.emulated import first_beyond, judge_numbers
 from trtforensics.reduce.failure import Failure
+from trtforensics.reduce.graph_lever import first_beyond, judge_numbers
 
 FP16 = STORAGES["fp16"]
 

@@ -9,8 +9,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from trtforensics.errors import SourceError
 from trtforensics.repairs import repairing
-from trtforensics.repairs.extremes import extreme_samples
-from trtforensics.repairs.repairing import compare, repaired, require_named
+from trtforensics.repairs.repairing import compare, extreme_samples, repaired, require_named
 
 X = np.random.default_rng(1).normal(0, 1, (2, 4, 4)).astype(np.float32)
 
