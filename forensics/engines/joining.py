@@ -198,11 +198,7 @@ def goes_together(paths: Sequence[str]) -> bool:
 
 
 def _divide(paths: Sequence[str], kind: Kind | None) -> dict[str, list[str]]:
-    """Sort paths by kind; an ONNX model is known by its ending.
-
-    Raises:
-        UsageError: a path is of a kind that tells of no engine, or is named twice.
-    """
+    """Sort paths by kind; an ONNX model is known by its ending."""
     divided: dict[str, list[str]] = {of: [] for of in _SORTS}
     for path in paths:
         of = kind if kind and len(paths) == 1 else _kind(path)

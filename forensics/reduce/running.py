@@ -223,11 +223,7 @@ MODEL = "reduced.onnx"
 
 
 def _write_files(lever: ReductionLever, active: frozenset[int], answer: SearchAnswer, directory: Path) -> list[str]:
-    """Write the files of ``fixed/`` and return a line about each; ``active`` is the smallest failing set of items.
-
-    Raises:
-        OutputError: a file cannot be written.
-    """
+    """Write the files of ``fixed/`` and return a line about each; ``active`` is the smallest failing set of items."""
     folder = directory / FIXED
     derived = lever.derive(active)
     inputs = _shared_inputs(lever, active, derived)

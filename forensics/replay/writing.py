@@ -165,11 +165,7 @@ def _missing(entry: ReplayEntry, source: ReplayForm | None, form: ReplayForm) ->
 
 
 def _same(entry: ReplayEntry, offers: Offers, field: str) -> FormatCombination:
-    """Return the one combination of formats in which the build offered the entry's tactic.
-
-    Raises:
-        NotExpressibleError: there is no such combination, or more than one.
-    """
+    """Return the one combination of formats in which the build offered the entry's tactic."""
     every = [
         combination
         for combination in offers.of(entry.layer)

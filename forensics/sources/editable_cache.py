@@ -73,12 +73,7 @@ def apply(base: Document, keys: Iterable[MyelinOperation]) -> tuple[bytes, int]:
 
 
 def _read(document: Document, folder: Path, updates: Mapping[str, tuple[int, float]] | None = None) -> CacheReport:
-    """Let a child process read the cache and apply updates; the report has at least one key.
-
-    Raises:
-        UsageError: TensorRT is not installed, or too old.
-        NotATimingCacheError: TensorRT finds no key in it, or crashes on it.
-    """
+    """Let a child process read the cache and apply updates; the report has at least one key."""
     name = document.info.path
     (folder / BASE).write_bytes(document.data)
     if updates is not None:
