@@ -431,7 +431,7 @@ class EngineFacts:
         return tuple(layer for layer in self.listed if layer.runs_kernel or layer.time_ms)
 
     @property
-    def whole(self) -> LayerGroup:
+    def whole(self) -> LayerGroup[LayerFacts]:
         """All accounts, as one group."""
         return LayerGroup("", self.accounts)
 
@@ -476,14 +476,14 @@ class EngineFacts:
 
     _of_layer = cached_property(lambda self: {id(facts.layer): facts for facts in self.layers})
 
-    def by_kind(self) -> tuple[LayerGroup, ...]:
+    def by_kind(self) -> tuple[LayerGroup[LayerFacts], ...]:
         """The accounts, grouped by kind, slowest first."""
         return layer_groups(self.accounts, lambda layer: layer.kind)
 
-    def by_precision(self) -> tuple[LayerGroup, ...]:
+    def by_precision(self) -> tuple[LayerGroup[LayerFacts], ...]:
         """The accounts, grouped by compute precision, slowest first."""
         return layer_groups(self.accounts, lambda layer: layer.precision)
 
-    def by_block(self, depth: int = 2) -> tuple[LayerGroup, ...]:
+    def by_block(self, depth: int = 2) -> tuple[LayerGroup[LayerFacts], ...]:
         """The accounts by the first ``depth`` parts of their ONNX nodes' path, slowest first."""
         return layer_groups(self.accounts, lambda layer: "/".join(layer.block.split("/")[: depth + 1]))

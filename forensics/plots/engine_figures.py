@@ -119,11 +119,11 @@ def blocks(engine: EngineFacts) -> Figure | None:
     return canvas.figure("blocks", "Time by ONNX block", alt, ("block", "layers", "time_ms"), data)
 
 
-def _blocks(engine: EngineFacts) -> list[LayerGroup]:
+def _blocks(engine: EngineFacts) -> list[LayerGroup[LayerFacts]]:
     """Return the blocks that take time, at the first depth at which none takes more than half, or else two deep."""
     by_depth = [[group for group in engine.by_block(depth) if group.time_ms] for depth in range(2, _DEEPEST)]
 
-    def largest(groups: Sequence[LayerGroup]) -> float:
+    def largest(groups: Sequence[LayerGroup[LayerFacts]]) -> float:
         times = [group.time_ms or 0.0 for group in groups if group.name]
         return max(times, default=0.0) / (sum(times) or 1.0)
 
