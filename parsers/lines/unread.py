@@ -44,7 +44,7 @@ _MENTION = re.compile(
     rb"|infer/sec|Error Code \d+:|importerUtils|OpImporters\.cpp|(?i:build(?:ing)? (?:\w+ )?engine|onnx parser)"
     rb"|(?i:onnx ?runtime)|ONNX opset|tritonclient|^[EW]\d{4} [\d:.]+ +\d+ \w+\.cc:\d+\]|\[Error thrown at core/"
     rb"|(?i:loaded runtime cudnn)|nvcc fatal|Num classes mismatch|UnsupportedOperatorException|Unrecognized Options"
-    rb"|unable to load model '"
+    rb"|unable to load model '|(?i:nv(?:caffe|onnx|uff)?parsers?\b)|\b(?:execute_async|LINT \|)"
 )
 """What only text that has to do with TensorRT, or comes of the programs around it, says."""
 _FRAME = re.compile(rb"^[\s|>]*File \"[^\"]+\", line \d+, in ")
@@ -53,17 +53,17 @@ _HINTS = (
     *(b"trt", b"tensorrt", b"pycuda", b"nvinfer", b"nvdsinfer", b"polygraphy", b"tritonbackend", b"myelin"),
     *(b"create", b"error code", b"tritonclient", b".cc:", b"error thrown at core", b"loaded runtime cudnn"),
     *(b"nvcc", b"num classes", b"unsupportedoperator", b"unrecognized options", b"infer/sec", b"importer", b"build"),
+    *(b"parser", b"execute_async", b"lint |"),
     *(b"to load model", b"onnx", b"iruntime", b"icudaengine", b"iexecutioncontext", b"inetworkdefinition"),
 )
 """Words of which :data:`_MENTION` holds one, in small letters: they are found a hundred times as fast."""
 OF_PYTHON = (
-    *("module_inside", "rope_scaling"),
     *("python_none", "python_check", "python_signature", "python_module", "python_object", "python_key"),
     *("file_absent", "file_denied", "option_choice", "python_unwritten", "python_index", "python_name"),
     *("python_negative", "onnx_unregistered"),
     *("python_unpack", "torch_without_cuda", "torch_file", "torch_guard", "state_dict", "torch_sizes", "array_layout"),
     *("device_array", "protobuf_differs", "protobuf_size", "onnx_newer", "hub_refused", "numpy_binary", "json_unread"),
-    *("text_mode", "windows_error"),
+    *("text_mode", "windows_error", "module_inside", "rope_scaling"),
 )
 """Causes that any program in Python may meet."""
 ANY_ERROR = "program_error"
@@ -82,7 +82,7 @@ _OF_NO_PROGRAM = frozenset(
         *("program_error", "out_of_memory", "illegal_access", "launch_timeout", "numpy_alias", "arguments_refused"),
         *("crashed", "terminated", "host_killed", "library_unopened", "symbol_undefined", "forked", "linker_missing"),
         *("header_missing", "library_status", "broadcast_shapes", "dds_network", "model_unread", "resize_mode"),
-        *("nsys_report", *OF_PYTHON),
+        *("nsys_report", "runtime_old", "static_tls", "compiler_refused", *OF_PYTHON),
     }
 )
 """Causes that texts name which have nothing to do with TensorRT."""

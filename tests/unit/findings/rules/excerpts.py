@@ -3,6 +3,30 @@
 from __future__ import annotations
 
 EXCERPTS = {
+    "TF467": ("| libnvinfer.so.8: file too short", "| libnvinfer.so.8: file too long"),
+    "TF468": ("| libc.so.6: version `GLIBC_2.34' not found", "| libc.so.6: version GLIBC_2.34 found"),
+    "TF469": ('| could not select device driver "" with capabilities: [[gpu]].', "| could not select a driver"),
+    "TF470": ("| libgomp.so.1: cannot allocate memory in static TLS block", "| libgomp.so.1: memory in a static block"),
+    "TF471": ("| #error -- unsupported GNU version! gcc versions later than 8", "| #error -- GNU version"),
+    "TF354": ("| Failed, NCCL error allreducePlugin.cpp:400 'unhandled system error'", "| NCCL version 2.19.3"),
+    "TF472": ("| PMIX ERROR: ERROR in file gds_ds12_lock_pthread.c at line 168", "| PMIX started"),
+    "TF473": ("| NotImplementedError: Unsupported architecture: Qwen3ForCausalLM", "| architecture: Qwen3ForCausalLM"),
+    "TF474": (
+        "| Unknown type name '__torch__.torch.classes.tensorrt.Engine':",
+        "| type name '__torch__.torch.classes.tensorrt.Engine'",
+    ),
+    "TF475": (
+        "| TensorRT mismatch. Compiled against version 5.0.2, but loaded 5.1.2.",
+        "| TensorRT. Compiled against version 5.0.2",
+    ),
+    "TF239": ("| Number of TensorRT candidate segments: 0", "| Number of TensorRT candidate segments: 3"),
+    "TF476": ("| inconsistent data type: TYPE_FP32 is inferred from model pre", "| data type: TYPE_FP32 is inferred"),
+    "TF251": ("| Calibration table does not match calibrator algorithm type.", "| Calibration table read"),
+    "TF329": (
+        "| #assertion/plugin/common/checkMacrosPlugin.cpp,195",
+        "| #assert/plugin/common/checkMacrosPlugin.cpp,195",
+    ),
+    "TF477": ("| E: Unable to locate package tensorrt", "| E: Unable to locate package cowsay"),
     "TF612": ("| Generating '/tmp/nsys-me/nsys-report-5bde.qdstrm'", "| Generating '/tmp/nsys-report.sqlite'"),
     "TF137": ("| [TRT] CaffeParser: Could not open file net.prototxt", "| [TRT] CaffeParser: done with net.prototxt"),
     "TF138": ("E UffParser: Validator error: tile: Unsupported operation _Tile_TRT", "E Parser: Validator error"),
