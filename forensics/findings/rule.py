@@ -206,7 +206,8 @@ _FIELD = re.compile(r"\{(\w+)\}")
 _ONCE = frozenset({"reads", "cause", "confirm"})
 _OPTIONAL = {"reads", "needs", "settle", "same", "follows", "general", "refuted", "last"}
 _OF_VARIANTS = {"cause", "fix", "when"}
-_EVERY_SENTENCE = "sentences"
+_OF_WORDS = frozenset({"TF615", "TF616", "TF622", "TF624", "TF716", "TF718", "TF719"})
+"""Rules for lines that no other rule knows; to them the special cases of errors in their own words apply."""
 
 
 def table_rules() -> Iterator[Rule]:
@@ -271,7 +272,7 @@ def _rule(lines: list[str], required: frozenset[str]) -> Rule:
     if not fields.keys() >= required:
         raise ValueError(f"{code} lacks a field of {', '.join(sorted(required))}")
     words = fields.get("reads", "").split()
-    kinds = tuple(kind for word in words for kind in (CLASSES if word == _EVERY_SENTENCE else (word,)))
+    kinds = tuple(kind for word in words for kind in (CLASSES if word == "sentences" else (word,)))
     settle, same = fields.get("settle", ""), fields.get("same", "")
     of_class = says == ["{sentence}"]
     return Rule(
@@ -288,7 +289,7 @@ def _rule(lines: list[str], required: frozenset[str]) -> Rule:
         general="general" in fields,
         refuters=frozenset(fields.get("refuted", "").split()),
         variants={name: (texts["cause"], texts["fix"]) for name, texts in variants.items()},
-        cases=(*_cases(variants.values()), *(_cases_of_sentences() if of_class or "last" in fields else ())),
+        cases=(*_cases(variants.values()), *(_cases_of_sentences() if of_class or code in _OF_WORDS else ())),
     )
 
 

@@ -38,9 +38,8 @@ MOST_OF_MESSAGE = 1 << 16
 
 _MENTION = re.compile(
     rb"(?i:tensorrt|torch2trt|trtexec|pycuda|nvinfer|nvdsinfer|onnx-?2?trt|polygraphy|myelin|tritonbackend)"
-    rb"|\bTRT|trt\.|_trt|trt_"
+    rb"|\bTRT|trt\.|_trt|trt_|_TRT\b"
     rb"|\bI(?:Builder|Runtime|CudaEngine|ExecutionContext|NetworkDefinition)\b|create(?:Infer|NvOnnx)"
-    rb"|_TRT\b"
     rb"|infer/sec|Error Code \d+:|importerUtils|OpImporters\.cpp|(?i:build(?:ing)? (?:\w+ )?engine|onnx parser)"
     rb"|(?i:onnx ?runtime)|ONNX opset|tritonclient|^[EW]\d{4} [\d:.]+ +\d+ \w+\.cc:\d+\]|\[Error thrown at core/"
     rb"|(?i:loaded runtime cudnn)|nvcc fatal|Num classes mismatch|UnsupportedOperatorException|Unrecognized Options"
@@ -82,7 +81,7 @@ _OF_NO_PROGRAM = frozenset(
         *("program_error", "out_of_memory", "illegal_access", "launch_timeout", "numpy_alias", "arguments_refused"),
         *("crashed", "terminated", "host_killed", "library_unopened", "symbol_undefined", "forked", "linker_missing"),
         *("header_missing", "library_status", "broadcast_shapes", "dds_network", "model_unread", "resize_mode"),
-        *("nsys_report", "runtime_old", "static_tls", "compiler_refused", *OF_PYTHON),
+        *("nsys_report", "runtime_old", "static_tls", "compiler_refused", "wrong_processor", *OF_PYTHON),
     }
 )
 """Causes that texts name which have nothing to do with TensorRT."""

@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 EXCERPTS = {
+    "TF479": (
+        "| libnvinfer.so: error adding symbols: file in wrong format",
+        "| libnvinfer.so: error adding symbols: file in a format",
+    ),
+    "TF478": ("| Enabling PyTorch fallback as no engine was found.", "| an engine was found"),
+    "TF513": (
+        "W No implementation obeys reformatting-free rules, at least 4 reformatting nodes are needed",
+        "W An implementation obeys the rules",
+    ),
     "TF467": ("| libnvinfer.so.8: file too short", "| libnvinfer.so.8: file too long"),
     "TF468": ("| libc.so.6: version `GLIBC_2.34' not found", "| libc.so.6: version GLIBC_2.34 found"),
     "TF469": ('| could not select device driver "" with capabilities: [[gpu]].', "| could not select a driver"),
