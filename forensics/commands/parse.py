@@ -50,7 +50,7 @@ def _kind(args: Namespace) -> Kind:
 
 
 def _build_log(args: Namespace) -> Iterable[str]:
-    log = _joined_log(args) if len(args.sources) > 1 else read_log(args, args.sources)
+    log = _joined_log(args) if len(args.sources) > 1 else read_log(args, args.sources, excerpt=True)
     if args.json:
         from trtforensics.render.log_json import in_pieces
 
@@ -60,13 +60,23 @@ def _build_log(args: Namespace) -> Iterable[str]:
     return (summarise(log, colour=args.output is None and wants_colour(sys.stdout)),)
 
 
-def read_log(args: Namespace, paths: Sequence[str]) -> BuildLog:
-    """Read the parts of a log, with progress on stderr."""
+def read_log(args: Namespace, paths: Sequence[str], *, excerpt: bool = False) -> BuildLog:
+    """Read the parts of a log, with progress on stderr; of an ``excerpt`` it is enough that it names TensorRT."""
     from trtforensics.console.progress import ProgressLine
+    from trtforensics.errors import NotABuildLogError
     from trtforensics.sources.build_log import load_build_log
 
     with ProgressLine(quiet=args.quiet) as progress:
-        return load_build_log(paths, max_bytes=args.max_bytes, on_progress=progress)
+        try:
+            return load_build_log(paths, max_bytes=args.max_bytes, on_progress=progress)
+        except NotABuildLogError as error:
+            from pathlib import Path
+
+            from trtforensics.sources.strangers import named
+
+            if not excerpt or named(error) is not error or not all(Path(path).is_file() for path in paths):
+                raise
+        return load_build_log(paths, max_bytes=args.max_bytes, on_progress=progress, excerpt=True)
 
 
 def _joined_log(args: Namespace) -> BuildLog:
@@ -76,7 +86,7 @@ def _joined_log(args: Namespace) -> BuildLog:
     from trtforensics.sources.kinds import is_engine_file
 
     if not any(map(is_engine_file, args.sources)):
-        return read_log(args, args.sources)
+        return read_log(args, args.sources, excerpt=True)
     with ProgressLine(quiet=args.quiet) as progress:
         joined = load_joined(args.sources, max_bytes=args.max_bytes, on_progress=progress)
     say_unjoined(joined, quiet=args.quiet)

@@ -115,7 +115,8 @@ def with_root(headline: Headline, code: str, line: int) -> Headline:
     place = f", root {code} in line {line}"
     if not headline.passed:
         return replace(headline, at=place, root=code)
-    ended = replace(headline, ending=Ending.NONE, at=f" AFTER AN ERROR{place}", root=code)
+    reached = headline.reached or "came to its end" * ((headline.line or 0) > line)
+    ended = replace(headline, ending=Ending.NONE, at=f" AFTER AN ERROR{place}", root=code, reached=reached)
     return headline if headline.is_verdict else ended
 
 
@@ -315,6 +316,8 @@ def _numbers(builds: Sequence[Build], *, samples: bool = False) -> Iterator[str]
         hits = builds[0].autotuning.cache_hits if len(builds) == 1 else 0
         source = "shared by equal layers" if builds[0].has_own_cache else "cached"
         yield f"built in {figure(single['build_s'])} s" + (f" ({hits:,} {source})" if hits else "")
+    elif "build_clock_s" in values:
+        yield f"built in about {figure(single['build_clock_s'])} s by its time stamps"
     elif "generation_s" in single:
         yield f"engine generated in {figure(single['generation_s'])} s"
     elif "load_s" in single:
@@ -325,7 +328,8 @@ def _numbers(builds: Sequence[Build], *, samples: bool = False) -> Iterator[str]
         again = f", loaded {len(loads)} times" if len(loads) > 1 and set(loads) == {size} else ""
         yield (f"{figure(size)} MiB" if size >= _TENTH else f"{figure(size * 1024)} KiB") + again
     shown = ("p90", "p99") if samples else ("p99",)
-    for key, name in (("gpu_compute_ms", "GPU"), ("latency_ms", "latency")):
+    offline = samples and "throughput_qps" in single  # its latencies are the wait in the queue
+    for key, name in () if offline else (("gpu_compute_ms", "GPU"), ("latency_ms", "latency")):
         value = values.get(key)
         if isinstance(value, Mapping) and (middle := value.get("median", value.get("mean"))) is not None:
             percentiles = ", ".join(f"{word} {figure(value[word])}" for word in shown if word in value)

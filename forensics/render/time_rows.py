@@ -153,6 +153,8 @@ def _latency(build: Build) -> Iterator[TimeRow]:
         is_sum = abs(whole - gpu - moved) <= _ROUNDED * whole
         parts = " + ".join(f"{name} {figure(means[key])}" for key, name in _PARTS.items())
         words.append(f"mean {figure(whole)} ms {'=' if is_sum else 'with'} {parts}: {moved / whole:.0%} transfers")
+    elif gpu and whole and results.keys() >= _PARTS.keys() and not means.keys() & {"h2d_ms", "d2h_ms"}:
+        words.append(f"mean {figure(whole)} ms, without transfers: copies of inputs and outputs were not measured")
     if gpu and means.get("enqueue_ms", 0.0) >= _WORTH * gpu:
         words.append(f"enqueue {figure(means['enqueue_ms'])} ms, {means['enqueue_ms'] / gpu:.0%} of the GPU's time")
     spans = [results[key].span for key in means] if words else []
@@ -239,11 +241,12 @@ def _memory(build: Build) -> Iterator[TimeRow]:
     size /= MEBIBYTE if engine is made else 1
     words = f"context {figure(context.number)} MiB" + (f" and engine {figure(size)} MiB" if size else "")
     spans = [context.span, *([engine.span] if engine is not None and size else [])]
-    total = build.fact("device", "Device Global Memory")
+    total, known = build.fact("device", "Device Global Memory"), build.result("device_mib")
     number = total.value.split()[0] if total is not None and total.value.strip().endswith("MiB") else ""
-    if total is not None and number.isdecimal():
+    number = f"{known.number:.0f}" if known is not None else number
+    if (printed := known or total) is not None and number.isdecimal():
         words += f", {(context.number + size) / int(number):.0%} of the GPU's {number} MiB"
-        spans.append(total.span)
+        spans.append(printed.span)
     used = next((note for note in build.notes if note.kind == "init_cuda" and note.number("count")), None)
     if used is not None:
         words += f"; {used.number('count'):,.0f} MiB were in use at the start"

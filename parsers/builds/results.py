@@ -47,7 +47,7 @@ def results(log: Log, passes: Passes) -> Sequence[tuple[RunResult, ...]]:
     totals = ((line, _TOTALS[name], number) for line, name, number in rows if number is not None)
     readings = [*_latencies(log), *totals, *_of_mlperf(log), *_context_memory(log)]
     for view in log.views:
-        readings += [*levels(view), *_batch(view)]
+        readings += [*levels(view), *_batch(view), *_by_the_clock(view)]
     if log.has(*_OLD_SUMMARY):
         readings += [result for view in log.views if view.has(*_OLD_SUMMARY) for result in _old_summary(view)]
     for kind, name, key, factor in _SINGLE:
@@ -84,7 +84,7 @@ def _context_memory(view: LinesView) -> Iterator[_Found]:
     """Read how much GPU memory TensorRT took when it made a context (before 10.0)."""
     for line, text in view.each("context_memory", "text"):
         grown = _GROWTH.search(text)
-        if grown:
+        if grown and int(grown[1]):
             yield line, "context_mib", float(grown[1])
 
 
@@ -97,6 +97,24 @@ def _batch(view: LinesView) -> Iterator[_Found]:
     sizes = [(line, size[1] if (size := _FIRST_DIMENSION.search(text)) else "") for line, text in rows]
     if len({size for _, size in sizes}) == 1 and sizes[0][1]:
         yield sizes[0][0], "first_dimension", float(sizes[0][1])
+
+
+_CLOCK = re.compile(r"\b([0-9]{2}):([0-9]{2}):([0-9]{2})\b")
+_DAY = 24 * 60 * 60
+
+
+def _by_the_clock(view: LinesView) -> Iterator[_Found]:
+    """Read how long a program built from the time stamps of its own lines, where nothing states it."""
+    ends = view.lines("own_built") if not view.has("engine_built", "engine_generated") else []
+    begins = np.array(view.lines("own_building") if ends else [], np.int64)
+    wanted = {*begins.tolist(), *ends}
+    texts = view.each("untyped", "text") if len(begins) else ()
+    read = ((line, _CLOCK.search(text)) for line, text in texts if line in wanted)
+    stamps = {line: sum(int(part) * 60**place for place, part in enumerate(m.groups()[::-1])) for line, m in read if m}
+    for end in ends:
+        begin = int(begins[place - 1]) if (place := begins.searchsorted(end)) else 0
+        if begin in stamps and end in stamps and stamps[begin] != stamps[end]:
+            yield end, "build_clock_s", float((stamps[end] - stamps[begin]) % _DAY)
 
 
 _RATES = {"mlperf_rate": "throughput_qps", "llm_requests": "throughput_qps", "llm_tokens": "throughput_tps"}
@@ -129,6 +147,8 @@ def _in_own_words(log: LinesView) -> Iterator[tuple[int, float, StatedName]]:
     found = [*stated(log, known)]
     named = {line for line, *_ in found}
     yield from found
+    for line, runner, ms in log.each("poly_average", "runner", "ms"):
+        yield line, ms, StatedName("average inference time", runner.partition("-N")[0], "ms")
     for kind, field, name in _OWN:
         for line, told in log.each(kind, field):
             figure = _OWN_FIGURE.match(str(told))

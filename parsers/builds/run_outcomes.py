@@ -33,6 +33,8 @@ _RAISED = ("raised_error", "raised_exception", "raised_ort")
 _OWN = ("own_result", "own_result_upper", "own_tests", "own_gtest", "own_pytest")
 BENIGN = re.compile(r"catchCudaError|Skipping tactic |== CAPTURED STD|FAILED \| Iteration \d")
 """Errors that builds survive: TensorRT-RTX prints the first where there is no GPU, Polygraphy's debug the last."""
+_FRAME = re.compile(r"  |\.\.\.|\s*$")
+"""A line of a traceback's frames, or that leaves some out."""
 _LAST_WORDS = 8
 """Lines that may follow an exception which ended a program: what clean-up prints."""
 _GOES_ON = 3
@@ -173,9 +175,11 @@ class RunEvidence:
             lines = self._view.lines(*names)
             if lines and not self._works_after(lines[-1]) and not self._cell_after(lines[-1]):
                 return _Ended(ending, lines[0], why)
-        raised = self._view.lines(*_RAISED)
+        raised, heads = self._view.lines(*_RAISED), self._view.lines("raised_cell", "traceback")
         if raised and not self._cell_after(raised[-1]) and self._is_uncaught(raised[-1]):
             return _Ended(Ending.FAILED, raised[-1], "an exception ended it")
+        if heads and heads[-1] > max(raised, default=0) and self._is_cut(heads[-1]):
+            return _Ended(Ending.FAILED, heads[-1], "an exception ended it, whose text is cut off")
         return None
 
     def _exit(self) -> _Ended | None:
@@ -236,10 +240,10 @@ class RunEvidence:
 
         Without a line that an engine is complete, one that is loaded behind the start of a build is taken to be built.
         """
-        if self._went_wrong() or self._view.has(*_ANNOUNCED):
-            return None
         built = self._view.lines(*ENGINE_MADE)
         begun = self._view.lines("init_builder", "stage_original", "own_building")
+        if self._went_wrong(max(begun, default=0)) or self._view.has(*_ANNOUNCED):
+            return None
         ran = self._inferred
         if ran and ran[-1] > max(begun, default=0):
             return _Ended(Ending.PASSED, ran[-1], _NO_END.format("it states its times of inference"), "inference ran")
@@ -252,8 +256,10 @@ class RunEvidence:
             return _Ended(Ending.NONE, loaded[-1], _NO_END.format("its engine was loaded"), "engine loaded")
         return None
 
-    def _went_wrong(self) -> bool:
-        return self._told is not None or self._view.has(*_RAISED, "build_failed")
+    def _went_wrong(self, since: int = 0) -> bool:
+        """Whether an error, an exception or a failed build stands behind a line."""
+        failed = [*self._view.lines(*_RAISED, "build_failed"), *(self._told[:1] if self._told is not None else ())]
+        return max(failed, default=0) > since
 
     def _is_uncaught(self, line: int) -> bool:
         """Whether an exception ended the program: it says little more, or only what it had printed before.
@@ -267,6 +273,12 @@ class RunEvidence:
         reached_top = bool(tops) and tops[-1] > traces[-1] and not self._own_after(line) and not self._logs_after(line)
         return reached_top or self._said_after(line) <= _LAST_WORDS
 
+    def _is_cut(self, line: int) -> bool:
+        """Whether behind the head of a traceback stands nothing but its frames, or a head of a notebook's."""
+        texts = (text for number, text in self._view.each("untyped", "text") if number > line)
+        framed = self._view.has("raised_cell") or all(map(_FRAME.match, texts))
+        return framed and not self._cell_after(line) and not self._works_after(line) and not self._logs_after(line)
+
     def _logs_after(self, line: int) -> bool:
         """Whether a logger writes behind a line: a line with a time was not printed before."""
         return any(number > line and _TIME.match(text) for number, text in self._view.each("untyped", "text"))
@@ -276,7 +288,10 @@ class RunEvidence:
         if self._told is None or self._goes_on_after(self._errors[-1][0]):
             return None
         line, text = self._told
-        return _Ended(Ending.FAILED, line, "the last that it reports is an error", _failure(text)[0])
+        what = _failure(text)[0]
+        begun = [phase for phase in self._phases if phase.name is not PhaseName.IMPORT and phase.first_line < line]
+        at_build = what == "inference failed" and {phase.name for phase in begun} == {PhaseName.BUILD}
+        return _Ended(Ending.FAILED, line, "the last that it reports is an error", "build failed" if at_build else what)
 
     def _last_phase(self) -> _Ended:
         ends = self._view.lines(*_OWN_ENDS)

@@ -72,7 +72,7 @@ def runs(
             _engine_file(view, command),
             next((version for _, version in view.each("llm_version", "version")), None),
             _loaded_file(view, command),
-            _setting(view),
+            _setting(view, program),
         )
 
 
@@ -90,6 +90,7 @@ def _program(view: LinesView, log: Log, own: int) -> tuple[Program, int | None]:
         *((Program.PYTHON, [line]) for line, name in loggers if name in _PYTHON),
         *((program, [line]) for line, command in typed_commands(view) if (program := program_of(command)) is not None),
         *((program, view.lines(*kinds)) for program, kinds in _WEAK_MARKS),
+        *((Program.CPP, view.lines("loaded_file", "own_loaded")) for _, name in loggers if name == "trtexec"),
         *((Program.TRTEXEC, [line]) for line, name in loggers if name == "trtexec"),
         *((Program.CPP, [line]) for line, name in loggers if name == "dated_tags"),
     ]
@@ -155,16 +156,35 @@ def _uses_tensorrt(view: LinesView, program: Program) -> bool:
     return any(signs) or not view.has("poly_run", "poly_validating", "poly_checked", "poly_module")
 
 
-_JETSON_TYPE = re.compile(r"^GPU: +(FP\d+|INT\d+)$")
+_SETTINGS = [(row["kind"], row["field"], row["words"]) for row in rows("settings", "trtforensics.parsers.builds")]
+"""Kinds of line that state how a run was set up, their field, and the words for it."""
+_JETSON_TYPE = re.compile(r"GPU: +(FP\d+|INT\d+)")
+_SHORT_TYPES = {"HALF": "FP16", "BFLOAT16": "BF16", "FLOAT16": "FP16", "FLOAT32": "FP32"}
+_MODELS = ("own_model", "own_model_onnx", "own_model_caffe")
 
 
-def _setting(view: LinesView) -> str:
-    """Return MLPerf's scenario and mode, and whether its result counts; the type or provider that a library takes."""
-    names = [name for _, name in view.each("mlperf_setting", "name")]
-    names += [f"falls back to {name}" for _, name in view.each("ort_fallback", "name")]
-    names += [kind for _, text in view.each("jetson_model", "text") for kind in _JETSON_TYPE.findall(text)]
+def _setting(view: LinesView, program: Program) -> str:
+    """Return what a run says of its set-up: models, GPU and types, where trtexec does not print them as its options.
+
+    Of MLPerf that is its scenario and mode too, and whether its result counts; of ONNX Runtime the provider it takes.
+    """
+    own = [] if program in {Program.TRTEXEC, Program.POLYGRAPHY} else _own_settings(view)
+    names = [words.format(value) for kind, field, words in _SETTINGS for _, value in view.each(kind, field)]
     names += [verdict for _, verdict in view.each("own_result", "verdict") if verdict in {"VALID", "INVALID"}]
-    return ", ".join(dict.fromkeys(names))
+    return ", ".join(dict.fromkeys([*own, *names]))
+
+
+def _own_settings(view: LinesView) -> list[str]:
+    header = view.each("onnx_header", "name", "value")
+    paths = [value for _, name, value in header if name == "Input filename" and value]
+    models = {name for kind in _MODELS for _, name in view.each(kind, "name")} - {"model"}
+    models |= {re.split(r"[/\\]", path)[-1].removesuffix(".onnx") for path in paths}
+    types = [kind.upper() for _, kind in view.each("own_type", "name")]
+    types += [kind for _, text in view.each("jetson_model", "text") for kind in _JETSON_TYPE.findall(text)]
+    rows = (text.split() for _, text in view.each("own_input", "name"))
+    inputs = [f"input {name} {' to '.join(dict.fromkeys(shape[2::4] or shape))}" for name, *shape in rows]
+    named = [f"model {name}" for name in sorted(models)] if len(models) == 1 else []
+    return [*named, *(_SHORT_TYPES.get(name, name) for name in types), *inputs]
 
 
 def _files_of(option: str, command: str | None) -> list[str]:

@@ -45,6 +45,8 @@ _UNIT_OF_COLUMN = re.compile(rf"[(\[]({_UNIT})[)\]]")
 _WITH_UNIT = re.compile(rf"[0-9] ?(?:{_UNIT})(?![\w/])|{_UNIT_OF_COLUMN.pattern}")
 _LITERALS = _WORDS["literals"].split()
 """Of which :data:`_MEASURES` holds one, in small letters: they are found twenty times as fast."""
+_SIDE = re.compile(r"\s*([A-Z][\w.-]*(?: [A-Z][\w.-]*)*) \((?=[^()]+$)")
+"""What a figure in brackets is of: ``TensorRT-LLM (total latency: ``."""
 _ASSIGNED = re.compile(r"(?:[:=]|\bis)$")
 _UNIT_OF_NAME = re.compile(rf"{_UNIT_OF_COLUMN.pattern}\s*[:=]\s*$")
 
@@ -113,6 +115,7 @@ def _in_line(text: str) -> Iterator[_Figure]:
         behind = _BEHIND.match(text, match.end()) if is_list or not name else None
         name, start = behind[1] if behind else name, match.end()
         base = "" if ")" in before else base
+        name = f"{side[1]} {name}" if not base and (side := _SIDE.match(before)) and name else name
         whole, base = f"{base}: {name}" if base else name, base or (name if text.startswith(" (", start) else "")
         unit = match["unit"] or (of_name[1] if of_name else "")
         if name and _is_result(match["number"], whole, unit):

@@ -30,7 +30,7 @@ _LEVEL_LOST = "V"
 
 WEAK_DIALECTS = frozenset(
     {
-        *("bare", "bare_word", "tensorrt_llm", "tensorrt_llm_cpp", "dated", "triton", "triton_json"),
+        *("bare", "bare_word", "ros", "tensorrt_llm", "tensorrt_llm_cpp", "dated", "triton", "triton_json"),
         *("word_site", "named", "tagged", "other"),
     }
 )

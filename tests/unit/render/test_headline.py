@@ -284,7 +284,7 @@ def test_a_program_that_came_to_its_end_beside_a_root_did_not_pass(load: Load) -
     (ended,) = headlines(load("[11/21/2026-10:05:00] [TRT] [V] said\nFinish"))
     (passed,) = headlines(load("&&&& PASSED TensorRT.trtexec [TensorRT v8601] # trtexec"))
     assert (ended.word, passed.word) == ("PASSED", "PASSED")
-    assert with_root(ended, "TF135", 1).outcome == "ENDED WITHOUT A VERDICT AFTER AN ERROR, root TF135 in line 1"
+    assert with_root(ended, "TF135", 1).outcome == "CAME TO ITS END AFTER AN ERROR, root TF135 in line 1"
     assert with_root(passed, "TF135", 1).outcome == "PASSED"
 
 

@@ -37,6 +37,25 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
         ["onnxruntime.capi.onnxruntime_pybind11_state.Fail: [ONNXRuntimeError]"],
         ["pybind11_state.Fail: x"],
     ),
+    "raised_cell": (["RuntimeError      Traceback (most recent call last)"], ["Traceback (most recent call last):"]),
+    "own_type": (
+        ["Enabled FP16 precision", "Using TensorRT FP16 Inference", "precision : int8", "Dtype:     float16"],
+        ["KV Cache Dtype:         FP8", "input_dtype : int8", "using Floats", "Precision: see below"],
+    ),
+    "own_model": (
+        ["--model meta-llama/Llama-2-7b", "Model:   meta/Llama-2", "benchmark : Benchmark.BERT"],
+        ["Model: loaded", "--model a"],
+    ),
+    "own_model_onnx": (["from path a/alexnet.onnx...", "a.onnx"], ["open a.onnx_b1.engine", "a.onnx.1.engine"]),
+    "own_model_caffe": (["a/b.caffemodel"], ["b.caffemodel.1.engine"]),
+    "own_gpu": (
+        ["|   0  Tesla M60           On   | 0", 'Device 0: "NVIDIA A10"', "GPU: NVIDIA GeForce RTX 3060 (8.6)"],
+        ["Copyright NVIDIA Corporation", "GPU of NVIDIA is used"],
+    ),
+    "own_input": (
+        ["0   INPUT  kFLOAT images   3x640x640    min: 1x3x640x640   opt: 1x3x640x640   Max: 8x3x640x640"],
+        ["1   OUTPUT kFLOAT out 3x4", "INPUT image"],
+    ),
     "traceback_top": (['  File "a.py", line 3, in <module>'], ['  File "a.py", line 3, in main']),
     "own_gtest": (["[  PASSED  ] 12 tests.", "[  FAILED  ] 1 test, listed below:"], ["[  FAILED  ] Trt.Builds"]),
     "own_pytest": (["=== 1 failed, 2 passed in 3.2s ===", "= 2 passed in 3s ="], ["1 failed, 2 passed in 3s"]),

@@ -506,7 +506,7 @@ STATED = {
             "[TensorRT-LLM] TensorRT-LLM version: 0.17.0",
             "[BENCHMARK] precision float16 tokens_per_sec 143.72 percentile99(ms) 3652.57 latency(ms) 3562.471 x",
         ],
-        "PASSED · TensorRT-LLM 0.17.0 · 144 tokens/s · stated: latency in ms 3562",
+        "PASSED · TensorRT-LLM 0.17.0 · FP16 · 144 tokens/s · stated: latency in ms 3562",
     ),
     "checks of a reduction": (
         [
@@ -537,6 +537,95 @@ STATED = {
         ["[TensorRT-LLM] TensorRT-LLM version: 0.16.0", "[TensorRT-LLM][INFO] MPI size: 8, MPI local size: 8, rank: 7",
          "Request Throughput (req/sec):\t\t33.0"],
         "PASSED · TensorRT-LLM 0.16.0 · 33 qps · 8 processes",
+    ),
+    "a second try": (
+        [
+            "[I 241029 18:47:56 Wrapper:60] Building TensorRT engine from ONNX",
+            "[E 241029 18:48:02 Wrapper:147] [TRT] 4: Internal Error (Network has no outputs)",
+            "[I 241029 19:03:49 Wrapper:60] Building TensorRT engine, Enabled FP16 precision",
+            "[I 241029 19:04:20 Wrapper:92] Engine built successfully",
+        ],
+        "PASSED · Python · FP16 · built in about 31 s by its time stamps",
+    ),
+    "the head of a traceback": (
+        ["RuntimeError        Traceback (most recent call last)", "----> 1 torch_tensorrt.compile(model,"],
+        "FAILED (line 1) · Torch-TensorRT",
+    ),
+    "a set-up in its own words": (
+        [
+            "&&&& RUNNING Default_Harness # ./build/bin/harness_default",
+            "benchmark : Benchmark.Retinanet",
+            "precision : int8",
+            "| NVIDIA-SMI 535.1",
+            "|   0  Tesla M60           On   | 0000:00",
+            "Scenario : Offline",
+        ],
+        "ENDED WITHOUT A VERDICT · MLPerf · model Retinanet, INT8, Tesla M60, Offline",
+    ),
+    "the shapes of an engine": (
+        [
+            "deserialized trt engine from :/m/a.engine",
+            "INFO: nvdsinfer_model_builder.cpp:610 [FullDims Engine Info]: layers num: 2",
+            "0   INPUT  kFLOAT in   3x8x8   min: 1x3x8x8   opt: 4x3x8x8   Max: 8x3x8x8",
+        ],
+        "ENGINE LOADED (line 1) · DeepStream · input in 1x3x8x8 to 8x3x8x8 · engine a.engine",
+    ),
+    "sides of a comparison": (
+        [
+            "[TRT-LLM] [I] TensorRT-LLM (total latency: 32.0 sec)",
+            "[TRT-LLM] [I] Hugging Face (total latency: 189.7 sec)",
+        ],
+        "INFERENCE RAN (line 2) · TensorRT-LLM · stated: TensorRT-LLM total latency 32 sec",
+    ),
+    "a program of its own": (
+        ["[info] load engine from file: /m/a.trt", "[11/08/2024-08:46:50] [I] [TRT] Loaded engine size: 6 MiB"],
+        "ENGINE LOADED (line 2) · C++ · engine a.trt · 6 MiB",
+    ),
+    "averages of runners": (
+        [
+            f"[I] {runner}-runner-N0-05/13/22-22:35:48 | Completed 9 iteration(s) in 9.1 ms | "
+            f"Average inference time: {ms} ms." for runner, ms in [("onnxrt", 2.5), ("trt", 1.5)]
+        ],
+        "INFERENCE RAN (line 2) · Polygraphy · stated: average inference time in ms: onnxrt-runner 2.5, trt-runner 1.5",
+    ),
+    "a model that a server does not load": (
+        [
+            'I01 model_lifecycle.cc:46] "loading: tensorrt_llm:1"',
+            "I01 model_lifecycle.cc:78] \"failed to load 'tensorrt_llm'\"",
+        ],
+        "FAILED (line 2) · Triton",
+    ),
+    "frames without their exception": (
+        ["[TensorRT-LLM] TensorRT-LLM version: 0.15.0", "Traceback (most recent call last):", '  File "a.py", line 1'],
+        "FAILED (line 2) · TensorRT-LLM 0.15.0",
+    ),
+    "a worker that was killed": (
+        ["[TensorRT-LLM] TensorRT-LLM version: 0.6.0", "a.ExitedException: process 0 terminated with signal SIGKILL"],
+        "KILLED (line 2) · TensorRT-LLM 0.6.0",
+    ),
+    "a kernel that fails while it is timed": (
+        [
+            "$ make generate_engines",
+            "[TensorRT] INFO: [MemUsageSnapshot] Builder begin: CPU 1046 MiB, GPU 527 MiB",
+            "[TensorRT] INFO: Some tactics do not have sufficient workspace memory to run.",
+            "[TensorRT] ERROR: 1: [convolutionRunner.cpp::executeConv::454] Error Code 1: Cudnn (EXECUTION_FAILED)",
+        ],
+        "BUILD FAILED (line 4) · MLPerf",
+    ),
+    "a node of ROS": (
+        ["[lidar_node-1] [I] [TRT] Loaded engine size: 6 MiB", "[lidar_node-1] [V] [TRT] Total Activation Memory: 8"],
+        "ENGINE LOADED (line 1) · ROS · 6 MiB",
+    ),
+    "samples that wait in a queue": (
+        [
+            "&&&& RUNNING MLPerf_Harness # ./build/bin/harness_3dunet",
+            "[I] [TRT] Loaded engine size: 32 MiB",
+            "Scenario : Offline",
+            "Samples per second: 8.3",
+            "Result is : VALID",
+            "50.00 percentile latency (ns)   : 334705236494",
+        ],
+        "PASSED · MLPerf · Offline, VALID · 32 MiB · 8.3 samples/s",
     ),
     "no TensorRT": (
         ["[TensorRT-LLM] TensorRT LLM version: 1.1.0", "[TRT-LLM] [I] Using LLM with PyTorch backend"],

@@ -37,6 +37,8 @@ EXAMPLES = {
     "calibration_completed": b"Calibration completed in 0.3 seconds.",
     "device_request": b"Tactic Device request: 448MB Available: 425MB. Device memory is insufficient to use tactic.",
     "llm_kv_cache": b"[MemUsageChange] Allocated 6.49 GiB for max tokens in paged KV cache (35424).",
+    "llm_context": b"[MemUsageChange] Allocated 1134.01 MiB for execution context memory.",
+    "llm_device": b"Memory usage when calculating max tokens in paged kv cache: total: 79.10 GiB, available: 70.48 GiB",
     "parallel_layers": b'The engine uses 1 auxiliary streams, so the "Total" latency may not be accurate',
     "dla_empty": b"setDefaultDeviceType was called but no layer in the network can run on DLA.",
     "dla_fallback": b"Default DLA is enabled but layer c1 is not supported on DLA, falling back to GPU.",
