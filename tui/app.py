@@ -22,13 +22,13 @@ from textual.widget import Widget
 from trtforensics.console.diagnostics import ExitCode
 from trtforensics.errors import ForensicsError
 from trtforensics.tui import user_files
-from trtforensics.tui.bindings import bound
+from trtforensics.tui.bindings import Keyed
 from trtforensics.tui.widgets.virtual_list import ROLE_CLASSES, STYLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from textual.binding import Binding, BindingType
+    from textual.binding import Binding
     from textual.dom import DOMNode
     from textual.screen import Screen
     from textual.types import CSSPathType
@@ -60,7 +60,7 @@ def browse(first: Screen[ForensicsError]) -> int:
     return ExitCode.BUG if app.return_code else ExitCode.OK  # Textual has shown the traceback by then
 
 
-class TerminalApp(App[ForensicsError]):
+class TerminalApp(Keyed, App[ForensicsError]):
     """The app on the screen of its first source. ``run()`` returns the error that ended it, None when the user quit.
 
     A key is delivered when all that the key before it began has ended. Textual would put the keys of one write into
@@ -73,7 +73,6 @@ class TerminalApp(App[ForensicsError]):
     NOTIFICATION_TIMEOUT = 6
 
     COMPONENT_CLASSES: ClassVar[set[str]] = ROLE_CLASSES
-    BINDINGS: ClassVar[list[BindingType]] = [*bound("TerminalApp")]
 
     def __init__(self, first: Screen[ForensicsError]) -> None:
         # By default Textual turns NO_COLOR into shades of grey; with ANSI colours its filter drops all colour.

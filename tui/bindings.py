@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import Binding
 
@@ -12,23 +12,31 @@ from trtforensics.knowledge.table import rows
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from textual.binding import BindingType
+
 
 @cache
 def _rows() -> tuple[Mapping[str, str], ...]:
     return tuple(rows("bindings", "trtforensics.tui"))
 
 
-def bound(owner: str) -> list[Binding]:
-    """Return the keys of a class, those of the footer with how they are shown."""
-    return [
-        Binding(
-            row["keys"],
-            row["action"],
-            row["does"],
-            show="shown" in row["flags"],
-            priority="first" in row["flags"],
-            key_display=row["display"] or None,
-        )
-        for row in _rows()
-        if row["owner"] == owner
-    ]
+class Keyed:
+    """A base of screens, lists and dialogs; those of the rows that name a class are its keys."""
+
+    BINDINGS: ClassVar[list[BindingType]]
+
+    def __init_subclass__(cls, **declared: Any) -> None:  # noqa: ANN401 - as Textual has it
+        cls.BINDINGS = [_binding(row) for row in _rows() if cls.__name__ in row["owners"].split()]
+        super().__init_subclass__(**declared)
+
+
+def _binding(row: Mapping[str, str]) -> Binding:
+    """Return a key, one of the footer with how it is shown."""
+    return Binding(
+        row["keys"],
+        row["action"],
+        row["does"],
+        show="shown" in row["flags"],
+        priority="first" in row["flags"],
+        key_display=row["display"] or None,
+    )

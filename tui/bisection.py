@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timezone
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual.containers import Horizontal, Vertical
 
@@ -13,7 +13,6 @@ from trtforensics.bisection.session.artifacts import is_paused, set_paused
 from trtforensics.bisection.session.view import view_directory
 from trtforensics.errors import OutputError
 from trtforensics.parsers.text.text import LogText
-from trtforensics.tui.bindings import bound
 from trtforensics.tui.comparing import ComparingScreen
 from trtforensics.tui.issue import quoted_issue
 from trtforensics.tui.live_text import LiveText
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from textual.binding import BindingType
     from textual.events import DescendantFocus
     from textual.widget import Widget
 
@@ -62,8 +60,6 @@ class BisectionScreen(ComparingScreen["Probe"]):
     """Browse a bisection. Logs of its probes, and comparisons of two, open above it."""
 
     KEYS = "bisection"
-
-    BINDINGS: ClassVar[list[BindingType]] = [*bound("BisectionScreen")]
 
     def __init__(self, path: Path, max_bytes: int) -> None:
         probe_list: RowList[Probe] = RowList(Presentation(), id="probes")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
@@ -14,7 +14,7 @@ from trtforensics.comparison.differences import DifferenceType
 from trtforensics.comparison.times import LayerDelta
 from trtforensics.console.counting import counted
 from trtforensics.errors import ForensicsError
-from trtforensics.tui.bindings import bound
+from trtforensics.tui.bindings import Keyed
 from trtforensics.tui.issue import quoted_issue
 from trtforensics.tui.lists import ListScreen
 from trtforensics.tui.rows.diff_rows import (
@@ -32,7 +32,6 @@ from trtforensics.tui.rows.diff_rows import (
 from trtforensics.tui.rows.layers.candidates import CandidateTable, layer_table, unknown_table
 from trtforensics.tui.rows.layers.index import LayerIndex
 from trtforensics.tui.rows.pieces import Piece, Role, clip
-from trtforensics.tui.screen import FIRST_KEYS
 from trtforensics.tui.sessions import text_of
 from trtforensics.tui.widgets.candidates import CandidateList
 from trtforensics.tui.widgets.row_list import RowList
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from textual.app import ComposeResult
-    from textual.binding import BindingType
     from textual.widget import Widget
 
     from trtforensics.comparison.differences import Comparison
@@ -64,8 +62,6 @@ class DiffScreen(ListScreen[DiffRow]):
     """Browse the differences of two sides."""
 
     KEYS = "diff"
-
-    BINDINGS: ClassVar[list[BindingType]] = [*FIRST_KEYS, *bound("DiffScreen")]
 
     def __init__(self, good: str, bad: str, *, kind: Kind | None, max_bytes: int) -> None:
         read = partial(text_of, max_bytes=max_bytes)
@@ -302,14 +298,12 @@ class DiffScreen(ListScreen[DiffRow]):
             (self.good if place.good else self.bad).open(place.span)
 
 
-class CandidatesScreen(ModalScreen[None]):
+class CandidatesScreen(Keyed, ModalScreen[None]):
     """Two tables side by side; Escape and q close them.
 
     ``layers`` has the layer of each side, None where that side has none. ``read`` returns a layer's table; it is called
     in a thread, as it may read a log.
     """
-
-    BINDINGS: ClassVar[list[BindingType]] = [*bound("CandidatesScreen")]
 
     def __init__(self, layers: dict[str, LayerView | None], read: Callable[[LayerView], CandidateTable]) -> None:
         super().__init__()

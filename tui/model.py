@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual.containers import Horizontal, Vertical
 
@@ -13,13 +13,11 @@ from trtforensics.console.counting import counted
 from trtforensics.findings.checking import ANY, check
 from trtforensics.findings.target import RTX, ModelTarget
 from trtforensics.knowledge.operators import releases_that_differ
-from trtforensics.tui.bindings import bound
 from trtforensics.tui.issue import quoted_issue
 from trtforensics.tui.lists import ListScreen
 from trtforensics.tui.log.findings import FindingList
 from trtforensics.tui.rows.node_rows import NEIGHBOURS, NODES, NodeRow, neighbours, node_rows
 from trtforensics.tui.rows.pieces import Piece, Role
-from trtforensics.tui.screen import FIRST_KEYS
 from trtforensics.tui.widgets.row_list import RowList
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
 from trtforensics.tui.widgets.work import in_thread
@@ -27,7 +25,6 @@ from trtforensics.tui.widgets.work import in_thread
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from textual.binding import BindingType
     from textual.widget import Widget
 
     from trtforensics.findings.finding import Report
@@ -41,8 +38,6 @@ class ModelScreen(ListScreen[NodeRow]):
     """Browse a model, and what each release will make of it."""
 
     KEYS = "model"
-
-    BINDINGS: ClassVar[list[BindingType]] = [*FIRST_KEYS, *bound("ModelScreen")]
 
     def __init__(self, path: str) -> None:
         self.nodes = RowList(NODES, id="nodes")

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual.worker import get_current_worker
 
 from trtforensics.console.counting import counted
 from trtforensics.datasets.ingesting import runs_of
-from trtforensics.tui.bindings import bound
 from trtforensics.tui.comparing import ComparingScreen
 from trtforensics.tui.issue import quoted_issue
 from trtforensics.tui.rows.run_rows import SOURCE, RunRow, orders, runs
-from trtforensics.tui.screen import FIRST_KEYS, row_text
+from trtforensics.tui.screen import row_text
 from trtforensics.tui.widgets.row_list import RowList
 from trtforensics.tui.widgets.virtual_list import WIDE, VirtualList
 from trtforensics.tui.widgets.work import in_thread, later
@@ -21,7 +20,6 @@ from trtforensics.tui.widgets.work import in_thread, later
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from textual.binding import BindingType
     from textual.widget import Widget
 
 
@@ -29,8 +27,6 @@ class RunsScreen(ComparingScreen[RunRow]):
     """Browse the runs of many logs; those of a folder come as its files are read."""
 
     KEYS = "runs"
-
-    BINDINGS: ClassVar[list[BindingType]] = [*FIRST_KEYS, *bound("RunsScreen")]
 
     def __init__(self, folder: str, *, max_bytes: int) -> None:
         self._order = SOURCE

@@ -14,7 +14,7 @@ from trtforensics.console.diagnostics import ExitCode
 from trtforensics.console.output import form_of, write_bytes, write_pieces
 from trtforensics.errors import ForensicsError, UsageError
 from trtforensics.tables import forms
-from trtforensics.tui.bindings import bound
+from trtforensics.tui.bindings import Keyed
 from trtforensics.tui.rows.pieces import Piece, Role, clip
 from trtforensics.tui.widgets.dialogs import HelpScreen, KeyFooter, TextQuestion, keys_of, whole
 from trtforensics.tui.widgets.log_view import LogView
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from textual.app import ComposeResult
-    from textual.binding import BindingType
     from textual.timer import Timer
     from textual.widget import Widget
 
@@ -38,11 +37,8 @@ _FORMS = {".csv": "csv", ".md": "markdown", ".json": "json", ".parquet": "parque
 REST_S = 0.1
 """Seconds without a move after which the cursor rests."""
 
-FIRST_KEYS = bound("FIRST_KEYS")
-"""Keys of every screen, where the footer begins with them."""
 
-
-class SourceScreen(Screen[ForensicsError]):
+class SourceScreen(Keyed, Screen[ForensicsError]):
     """A screen on a source. It ends with the error that the source turned out to have, or with None.
 
     The first screen is the app's own; other sources are pushed above it. Subclasses say what the keys find.
@@ -50,8 +46,6 @@ class SourceScreen(Screen[ForensicsError]):
 
     KEYS: ClassVar[str]
     """The name of the screen in the table of keys."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [*bound("SourceScreen")]
 
     def __init__(self, source: str) -> None:
         super().__init__()

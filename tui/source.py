@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import shlex
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual.containers import Horizontal, Vertical
 
 from trtforensics.comparison.differences import DifferenceType, aspect_text
 from trtforensics.console.counting import counted, milliseconds
 from trtforensics.model.timings import tactic_text
-from trtforensics.tui.bindings import bound
 from trtforensics.tui.issue import quoted_issue
 from trtforensics.tui.lists import ListScreen
 from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, fit, fit_right, list_columns
-from trtforensics.tui.screen import FIRST_KEYS
 from trtforensics.tui.sessions import text_of
 from trtforensics.tui.widgets.row_list import RowList
 from trtforensics.tui.widgets.text_pane import TextPane
@@ -25,7 +23,6 @@ from trtforensics.tui.widgets.work import in_thread
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from textual.binding import BindingType
     from textual.widget import Widget
 
     from trtforensics.comparison.views import BuildView, LayerView
@@ -70,8 +67,6 @@ class LayersScreen(ListScreen["LayerView"]):
     """Browse a source that lists layers or operations."""
 
     KEYS = "source"
-
-    BINDINGS: ClassVar[list[BindingType]] = [*FIRST_KEYS, *bound("LayersScreen")]
 
     def __init__(self, path: str, *, kind: Kind, max_bytes: int) -> None:
         self.text = TextPane(partial(text_of, max_bytes=max_bytes), "text", Role.DIM, id="text")

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from math import log10
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from trtforensics.engines.neighbours import Neighbours
 from trtforensics.tables.layers import LAYER_COLUMNS
-from trtforensics.tui.bindings import bound
 from trtforensics.tui.kept import Bookmark
 from trtforensics.tui.rows.layers.columns import CHOICES, value_text
 from trtforensics.tui.rows.layers.details import details, labelled
@@ -21,8 +20,6 @@ from trtforensics.tui.widgets.row_list import RowList, WrappedList
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from textual.binding import BindingType
 
     from trtforensics.engines.facts import LayerFacts
     from trtforensics.engines.why import Reason
@@ -40,8 +37,6 @@ _FAR = 20.0
 class DetailScreen(Dialog[OverviewRow, "int | None"]):
     """A layer's facts, wrapped. It ends with the line that was chosen."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bound("DetailScreen")]
-
     def __init__(self, build: Build, entry: LayerFacts, why: Sequence[Reason]) -> None:
         rows = details(build, entry, why)
         shown = WrappedList(labelled(rows), id="detail-list")
@@ -54,8 +49,6 @@ class DetailScreen(Dialog[OverviewRow, "int | None"]):
 
 class NeighbourScreen(Dialog[NeighbourRow, "EngineLayer | None"]):
     """The producers and the consumers of one layer at a time. It ends with the layer that was walked to."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [*bound("NeighbourScreen")]
 
     def __init__(self, build: Build, layer: EngineLayer) -> None:
         self.walked = [layer]
@@ -152,8 +145,6 @@ def histogram(layers: Sequence[LayerFacts], order: Order) -> Dialog[tuple[str, l
 class BookmarkScreen(Dialog[Bookmark, "int | None"]):
     """The bookmarks of a log. It ends with the line of the chosen one."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bound("BookmarkScreen")]
-
     def __init__(self, kept: KeptSource, text: Callable[[int], str | None]) -> None:
         self._kept = kept
 
@@ -184,8 +175,6 @@ class BookmarkScreen(Dialog[Bookmark, "int | None"]):
 
 class ColumnScreen(Dialog["Cell", "tuple[Cell, ...]"]):
     """The columns of the layers: chosen by Space, widened and narrowed by + and -. It ends with the chosen cells."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [*bound("ColumnScreen")]
 
     def __init__(self, shown: Sequence[Cell]) -> None:
         self._cells = list((CHOICES | {cell.title: cell for cell in shown}).values())

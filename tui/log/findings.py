@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from trtforensics.tui.bindings import bound
 from trtforensics.tui.rows.finding_rows import FINDING_FILTERS, rows_of
 from trtforensics.tui.rows.pieces import CitingLine, Presentation
 from trtforensics.tui.widgets.row_list import WrappedList
@@ -12,15 +11,11 @@ from trtforensics.tui.widgets.row_list import WrappedList
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from textual.binding import BindingType
-
     from trtforensics.findings.finding import Finding
 
 
 class FindingList(WrappedList["Finding"]):
     """One headline per finding. The rows below an opened finding are wrapped to the width of the pane."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [*bound("FindingList")]
 
     def __init__(self) -> None:
         presentation = Presentation(wrapped=self._wrapped, noun="finding", filters=FINDING_FILTERS)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from trtforensics.model.timings import NEAR_TIE_RATIO
 from trtforensics.tables.filtering import FilterError
 from trtforensics.tables.layers import LAYER_COLUMNS
 from trtforensics.tables.table import Table
-from trtforensics.tui.bindings import bound
 from trtforensics.tui.log.dialogs import ColumnScreen, compared, histogram
 from trtforensics.tui.rows.layers.columns import ENGINE_ORDER, SHOWN, ColumnLayout
 from trtforensics.tui.rows.layers.index import LayerIndex, RowKind, TreeRow, row_pieces
@@ -20,8 +19,6 @@ from trtforensics.tui.widgets.virtual_list import NO_FILTER, WIDE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from textual.binding import BindingType
 
     from trtforensics.engines.facts import LayerFacts
     from trtforensics.model.log import CachedResult, Choice
@@ -43,8 +40,6 @@ TALL = 14
 
 class LayerTree(RowList[TreeRow]):
     """The layers of a build. An opened layer shows its ONNX nodes and its tuned combinations of formats."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [*bound("LayerTree")]
 
     def __init__(self) -> None:
         super().__init__(Presentation(line=lambda row: row.line, filters=LAYER_COLUMNS), id="layers")

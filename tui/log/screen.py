@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from trtforensics.tables.filtering import FilterError
-from trtforensics.tui.bindings import bound
 from trtforensics.tui.log.build_screen import TIES, BuildScreen
 from trtforensics.tui.log.dialogs import BookmarkScreen, DetailScreen, NeighbourScreen
 from trtforensics.tui.rows.finding_rows import line_in_view
 from trtforensics.tui.rows.layers.index import RowKind
 from trtforensics.tui.rows.overview_rows import OverviewRow
 from trtforensics.tui.rows.time_map import MapRow
-from trtforensics.tui.screen import FIRST_KEYS
 from trtforensics.tui.widgets.dialogs import TextQuestion
 from trtforensics.tui.widgets.search import Prompt, Purpose
 from trtforensics.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from textual.binding import BindingType
 
     from trtforensics.engines.facts import LayerFacts
     from trtforensics.findings.finding import Finding
@@ -90,8 +86,6 @@ class LogScreen(BuildScreen):
     """Browse one build log."""
 
     KEYS = "log"
-
-    BINDINGS: ClassVar[list[BindingType]] = [*FIRST_KEYS, *bound("LogScreen")]
 
     def __init__(self, session: LogSession, first: int | None = None) -> None:
         super().__init__(session, first)

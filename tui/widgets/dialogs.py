@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from operator import itemgetter
 from textwrap import wrap
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 from rich.cells import cell_len
 from textual.containers import Horizontal
@@ -14,7 +14,7 @@ from textual.widgets import Input
 
 from trtforensics.console.terminal import visible
 from trtforensics.knowledge.table import rows as table_rows
-from trtforensics.tui.bindings import bound
+from trtforensics.tui.bindings import Keyed
 from trtforensics.tui.rows.log_lines import LONGEST
 from trtforensics.tui.rows.pieces import CitingLine, Piece, Presentation, Role, fit
 from trtforensics.tui.widgets.row_list import RowList, WrappedList
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from textual.app import ComposeResult
-    from textual.binding import ActiveBinding, BindingType
+    from textual.binding import ActiveBinding
     from textual.events import MouseDown
 
     from trtforensics.tui.widgets.virtual_list import VirtualList
@@ -109,10 +109,8 @@ class KeyFooter(LineBar):
                 self.app.simulate_key(key)
 
 
-class Dialog(ModalScreen[ScreenResultType], Generic[Row, ScreenResultType]):
+class Dialog(Keyed, ModalScreen[ScreenResultType], Generic[Row, ScreenResultType]):
     """A list in a frame. What happens in it does not move the log below."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [*bound("Dialog")]
 
     def __init__(self, shown: RowList[Row], title: str, keys: str, rows: Sequence[Row] = ()) -> None:
         super().__init__()
@@ -203,10 +201,8 @@ class HelpText(WrappedList[tuple[str, str]]):
         self.scroll_relative(y=by * self.rows_in_view(), animate=False)
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(Keyed, ModalScreen[None]):
     """The help above the screen in view; Escape, ? and q close it."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [*bound("HelpScreen")]
 
     def __init__(self, keys: Keys) -> None:
         super().__init__()
@@ -226,10 +222,8 @@ class HelpScreen(ModalScreen[None]):
         self.query_one(HelpText).tell(self.about)
 
 
-class TextQuestion(ModalScreen["str | None"]):
+class TextQuestion(Keyed, ModalScreen["str | None"]):
     """One line at the bottom of the screen; it returns what was typed, or None after Escape."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [*bound("TextQuestion")]
 
     def __init__(self, question: str, proposed: str) -> None:
         super().__init__()

@@ -5,21 +5,19 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual.message import Message
 from textual.suggester import Suggester
 from textual.widgets import Input
 
 from trtforensics.tables.filtering import FilterError, completions, parse_filter
-from trtforensics.tui.bindings import bound
+from trtforensics.tui.bindings import Keyed
 from trtforensics.tui.rows.pieces import Piece, Role
 from trtforensics.tui.widgets.virtual_list import LineBar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from textual.binding import BindingType
 
     from trtforensics.tables.columns import TableColumn
 
@@ -54,10 +52,8 @@ class FieldSuggester(Suggester):
         return None if first is None else value + first[len(word) :]
 
 
-class Prompt(Input):
+class Prompt(Keyed, Input):
     """The input at the bottom of the screen, hidden when not in use."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [*bound("Prompt")]
 
     @dataclass(eq=False, repr=False)
     class Answered(Message):

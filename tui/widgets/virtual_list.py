@@ -18,14 +18,13 @@ from trtforensics.console.terminal import visible
 from trtforensics.tables.columns import Sort, TableColumn
 from trtforensics.tables.filtering import RowFilterExpression, parse_filter
 from trtforensics.tables.table import Table
-from trtforensics.tui.bindings import bound
+from trtforensics.tui.bindings import Keyed
 from trtforensics.tui.rows.pieces import Line, Piece, Role
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from textual import events
-    from textual.binding import BindingType
     from textual.selection import Selection
 
 
@@ -96,12 +95,10 @@ class LineBar(Widget):
         return strip.crop_extend(0, self.size.width, own)
 
 
-class VirtualList(ScrollView, can_focus=True):
+class VirtualList(Keyed, ScrollView, can_focus=True):
     """Rows under a cursor. A subclass supplies the number of rows, the look of a row, and its line of the log."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"row--cursor", "row--header", "row--more"}
-
-    BINDINGS: ClassVar[list[BindingType]] = [*bound("VirtualList")]
 
     @dataclass(eq=False, repr=False)
     class Highlighted(Message):
