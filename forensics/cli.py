@@ -91,7 +91,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def build_parser(command: str | None = None, *, alone: bool = False) -> argparse.ArgumentParser:
-    """Return the parser; only the named command's module is imported.
+    """Return the parser; only the named command's arguments are declared.
 
     With ``alone`` the parser knows no other command, so that the others cost no time.
     """
@@ -112,11 +112,8 @@ def build_parser(command: str | None = None, *, alone: bool = False) -> argparse
             allow_abbrev=False,
         )
         if name == command:
-            module = _module_of(name)
             sub.epilog = example_of(name)
             for each in declare(sub):
-                if hasattr(module, "add_arguments"):
-                    module.add_arguments(each)
                 _add_common_arguments(each)
     return parser
 

@@ -53,8 +53,6 @@ if TYPE_CHECKING:
 TALL = 30
 """Height of the screen in cells from which the lines of a row have room below the map."""
 
-_PANES = ("rows", "places", "good", "bad")
-"""The panes, by the ids of what is focused in them, in the order of their keys."""
 _SIDES = {"good": Role.GOOD, "bad": Role.ERROR}
 
 
@@ -93,10 +91,7 @@ class DiffScreen(ListScreen[DiffRow]):
 
     def on_mount(self) -> None:
         """Show the names of the sides, and start to compare once they are on the screen."""
-        self.rows.show((), "reading")
-        self.rows.focus()
-        self.say("")
-        self.call_after_refresh(in_thread, self, self._compare, self._show, group="compare", failed=self.fail)
+        self.begin(self._compare, self._show)
 
     def show_title(self) -> None:
         """Show the names of both sides."""

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from trtforensics.tables.filtering import FilterError
 from trtforensics.tui.rows.pieces import Piece, Role, Row
 from trtforensics.tui.screen import SourceScreen
 from trtforensics.tui.searching import LogSearch, RowSearch
 from trtforensics.tui.widgets.search import Prompt, Purpose
+from trtforensics.tui.widgets.work import in_thread
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from trtforensics.tui.widgets.log_view import LogView
     from trtforensics.tui.widgets.row_list import RowList
     from trtforensics.tui.widgets.virtual_list import VirtualList
+
+_Result = TypeVar("_Result")
 
 
 class ListScreen(SourceScreen, Generic[Row]):
@@ -24,6 +29,13 @@ class ListScreen(SourceScreen, Generic[Row]):
         self.rows = rows
         self._searches = [LogSearch(view, self.say) for view in views]
         self._search = self._searches[-1] if views else RowSearch(rows, self.text_of, self.say)
+
+    def begin(self, read: Callable[[], _Result | None], then: Callable[[_Result], object]) -> None:
+        """Say that the rows are read, and let a thread read them once the screen is drawn."""
+        self.rows.show((), "reading")
+        self.rows.focus()
+        self.say("")
+        self.call_after_refresh(in_thread, self, read, then, group="read", failed=self.fail)
 
     def text_of(self, row: Row) -> str:
         """Return what a search in the rows looks in."""

@@ -15,7 +15,7 @@ from trtforensics.tui.rows.run_rows import SOURCE, RunRow, orders, runs
 from trtforensics.tui.screen import row_text
 from trtforensics.tui.widgets.row_list import RowList
 from trtforensics.tui.widgets.virtual_list import WIDE, VirtualList
-from trtforensics.tui.widgets.work import in_thread, later
+from trtforensics.tui.widgets.work import later
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -42,10 +42,7 @@ class RunsScreen(ComparingScreen[RunRow]):
 
     def on_mount(self) -> None:
         """Read the runs once the screen is drawn."""
-        self.rows.show((), "reading")
-        self.rows.focus()
-        self.say("")
-        self.call_after_refresh(in_thread, self, self._read, self._ended, group="read", failed=self.fail)
+        self.begin(self._read, self._ended)
 
     def _read(self) -> bool:
         """Read the runs, in a thread."""

@@ -11,7 +11,7 @@ from textual.screen import Screen
 
 from trtforensics.console.counting import counted
 from trtforensics.console.diagnostics import ExitCode
-from trtforensics.console.output import form_of, write_bytes, write_pieces
+from trtforensics.console.output import form_of
 from trtforensics.errors import ForensicsError, UsageError
 from trtforensics.tables import forms
 from trtforensics.tui.bindings import Keyed
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from trtforensics.tables.table import Table
     from trtforensics.tui.rows.pieces import Line
     from trtforensics.tui.searching import LogSearch, RowSearch
-
-_FORMS = {".csv": "csv", ".md": "markdown", ".json": "json", ".parquet": "parquet"}
 
 REST_S = 0.1
 """Seconds without a move after which the cursor rests."""
@@ -245,10 +243,7 @@ def write_table(table: Table, path: str) -> None:
         OutputError: The file cannot be written.
     """
     target = Path(path).expanduser()
-    form = form_of(path, _FORMS)
+    form = form_of(path, forms.ENDINGS)
     if target.exists():
         raise UsageError(path, "is there already", "Give another name")
-    if form in forms.BINARY_FORMS:
-        write_bytes(target, forms.parquet_of(forms.to_arrow(table)))
-    else:
-        write_pieces(target, forms.in_pieces(table, form))
+    forms.write(table, form, str(target))

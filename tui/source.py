@@ -18,7 +18,6 @@ from trtforensics.tui.sessions import text_of
 from trtforensics.tui.widgets.row_list import RowList
 from trtforensics.tui.widgets.text_pane import TextPane
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
-from trtforensics.tui.widgets.work import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -84,10 +83,7 @@ class LayersScreen(ListScreen["LayerView"]):
 
     def on_mount(self) -> None:
         """Read the source once the screen is drawn."""
-        self.rows.show((), "reading")
-        self.rows.focus()
-        self.say("")
-        self.call_after_refresh(in_thread, self, self._read, self._show, group="read", failed=self.fail)
+        self.begin(self._read, self._show)
 
     def _read(self) -> Sequence[BuildView]:
         """Read the source, in a thread."""

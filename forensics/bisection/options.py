@@ -162,10 +162,6 @@ class SampleOptions:
         return SampleSet(samples, drawn=True, notes=(*sizes, described(model, ranges, choices)))
 
 
-OF_THE_MODEL = ("precision", "accumulate", "custom_ops", "against", "reference", "calibration")
-OF_THE_JUDGE = ("metric", "tolerance", "held_out", "mask_nonfinite")
-
-
 @dataclass(frozen=True, slots=True)
 class PrecisionOptions:
     """What a precision search emulates, how it judges outputs, and how it builds."""

@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trtforensics.bisection.options import (
-    OF_THE_JUDGE,
-    OF_THE_MODEL,
     BuildOptions,
     PrecisionOptions,
     SampleOptions,
@@ -16,14 +14,14 @@ from trtforensics.bisection.options import (
     with_commands,
 )
 from trtforensics.console import streams
-from trtforensics.console.arguments import add_options, read_options
+from trtforensics.console.arguments import read_options
 from trtforensics.console.diagnostics import ExitCode
 from trtforensics.console.progress import ProgressLine
 from trtforensics.console.terminal import visible
 from trtforensics.errors import SourceError, UsageError
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
 
     from trtforensics.bisection.levers.recipe import Recipe
     from trtforensics.bisection.precision.answer.precision_answer import PrecisionAnswer
@@ -32,36 +30,6 @@ if TYPE_CHECKING:
     from trtforensics.bisection.search import SetSearch
     from trtforensics.bisection.session.history import Event
     from trtforensics.bisection.session.lever import Lever
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the options of a mode that dataclasses hold."""
-    from trtforensics.bisection.runner.options import OF_THE_SEARCH, RunOptions, add_run_options
-
-    mode = parser.prog.split()[-1]
-    if mode == "log":
-        return
-    if mode == "precision":
-        add_options(parser, PrecisionOptions, OF_THE_MODEL)
-        add_options(parser, SampleOptions)
-        add_options(parser, PrecisionOptions, OF_THE_JUDGE)
-        which = "the module that builds (default: the one installed)"
-        add_options(parser, BuildOptions, ("builder", "builder_python"), builder=which)
-        add_options(parser, PrecisionOptions, ("by",))
-        add_options(parser, BuildOptions, ("compute_capability",))
-    add_options(parser, RunOptions, OF_THE_SEARCH)
-    parser.add_argument(
-        "--dry-run", action="store_true", help="say what there is to search and what it costs; run nothing"
-    )
-    add_run_options(parser, _COMMAND_HELP.get(mode))
-
-
-_COMMAND_HELP = {
-    "precision": {
-        "build": "which probes are really built: certificate (what proves the answer; default), every or none",
-        "check": "judges a probe instead of its scores, from {model} (typed) or {twin} (emulated); or builtin:NAME",
-    }
-}
 
 
 def run(args: Namespace) -> int:

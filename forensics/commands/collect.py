@@ -9,14 +9,7 @@ from trtforensics.console import streams
 from trtforensics.errors import UsageError
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the options of probes."""
-    from trtforensics.bisection.runner.options import add_run_options
-
-    add_run_options(parser)
+    from argparse import Namespace
 
 
 def run(args: Namespace) -> int:

@@ -23,13 +23,15 @@ _HOW: dict[str, dict[str, Any]] = {
     "several": {"nargs": "+", "default": []},
     "rest": {"nargs": argparse.REMAINDER, "default": []},
     "empty": {"default": ""},
+    "codes": {},
     "int": {"type": int},
     **{reader.__name__: {"type": reader} for reader in (count, words, until, cluster_address)},
     **{number: {"nargs": number} for number in "?*+"},
 }
 """What the words of the column ``how`` mean to argparse; ``adds`` and ``sets`` give the option's own name.
 
-``fields`` stands for options that are fields of a dataclass, all or those of the column ``choices``.
+``codes`` lets a shell complete codes of findings. ``fields`` stands for options that are fields of a dataclass, all or
+those of the column ``choices``.
 """
 
 
@@ -41,6 +43,12 @@ def _rows(name: str) -> tuple[Mapping[str, str], ...]:
 def example_of(command: str) -> str:
     """Return what stands below the help of a command, in lines as they are; of an action, above its example."""
     return "\n".join(row["line"] for row in _rows("examples") if command in row["commands"].split())
+
+
+def _codes(**_: object) -> list[str]:
+    from trtforensics.findings.registry import rules
+
+    return [rule.code for rule in rules()]
 
 
 def declare(parser: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
@@ -84,4 +92,6 @@ def _declare_row(parser: argparse.ArgumentParser, row: Mapping[str, str]) -> Non
         declared["const"] = names[-1].lstrip("-")
     if choices:
         declared["choices"] = choices
-    parser.add_argument(*names, **declared)
+    argument = parser.add_argument(*names, **declared)
+    if "codes" in how:
+        setattr(argument, "completer", _codes)  # noqa: B010 - argcomplete looks there, and argparse does not declare it

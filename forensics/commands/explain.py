@@ -10,23 +10,10 @@ from trtforensics.console.diagnostics import ExitCode
 from trtforensics.errors import UsageError
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
 
 
 _CODE = re.compile(r"TF[0-9]+", re.IGNORECASE)
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Let a shell complete codes."""
-    (words,) = (action for action in parser._actions if action.dest == "words")  # noqa: SLF001 - argparse has no other way
-    setattr(words, "completer", _codes)  # noqa: B010 - argcomplete looks there, and argparse does not declare it
-
-
-def _codes(**_: object) -> list[str]:
-    """Return the codes, for a shell that completes one."""
-    from trtforensics.findings.registry import rules
-
-    return [rule.code for rule in rules()]
 
 
 def run(args: Namespace) -> int:

@@ -94,13 +94,16 @@ def _joined_log(args: Namespace) -> BuildLog:
 
 
 def _replay(args: Namespace) -> str:
+    return shown_replay(_only_source(args, "a replay is one file"), args, colour=args.output is None)
+
+
+def shown_replay(path: str, args: Namespace, *, colour: bool) -> str:
+    """Return a replay as text or JSON; on a terminal with ``colour``, if it is wanted there."""
     from trtforensics.replay.report import show, show_document, to_json
     from trtforensics.sources.replay import load_replay
 
-    replay = load_replay(_only_source(args, "a replay is one file"), max_bytes=args.max_bytes)
-    if args.json:
-        return to_json(show_document(replay))
-    return show(replay, colour=args.output is None and wants_colour(sys.stdout))
+    replay = load_replay(path, max_bytes=args.max_bytes)
+    return to_json(show_document(replay)) if args.json else show(replay, colour=colour and wants_colour(sys.stdout))
 
 
 def _engine(args: Namespace) -> str:

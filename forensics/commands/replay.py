@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from trtforensics.commands.parse import read_log
+from trtforensics.commands.parse import read_log, shown_replay
 from trtforensics.console import streams
 from trtforensics.console.diagnostics import ExitCode
 from trtforensics.console.terminal import wants_colour
@@ -27,12 +27,7 @@ def run(args: Namespace) -> int:
 
 
 def _show(args: Namespace) -> int:
-    from trtforensics.replay.report import show, show_document, to_json
-    from trtforensics.sources.replay import load_replay
-
-    replay = load_replay(args.file, max_bytes=args.max_bytes)
-    text = to_json(show_document(replay)) if args.json else show(replay, colour=wants_colour(sys.stdout))
-    streams.print_result(text)
+    streams.print_result(shown_replay(args.file, args, colour=True))
     return 0
 
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from trtforensics.console.diagnostics import error
-from trtforensics.console.streams import deliver
 from trtforensics.errors import ForensicsError
 from trtforensics.sources.kinds import Kind
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
 def run(args: Namespace) -> int:
     """Join the sources and print the table."""
-    from trtforensics.console.output import write_bytes
     from trtforensics.datasets.judged_sources import ONE_BY_ONE
     from trtforensics.engines.joining import say_unjoined
     from trtforensics.sources.build_log import keep_sources
@@ -34,10 +32,7 @@ def run(args: Namespace) -> int:
         source = _read(args.sources, args)
         table = _shaped(source.table(args.of, args.build), args)
         say_unjoined(source.joined, quiet=args.quiet)
-    if form in forms.BINARY_FORMS:
-        write_bytes(args.output, forms.parquet_of(forms.to_arrow(table)))
-    else:
-        deliver(forms.in_pieces(table, form), args.output)
+    forms.write(table, form, args.output)
     return 0
 
 

@@ -53,19 +53,14 @@ class Regrouping:
     parts: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Alignment:
-    """How the layers of two builds correspond; a layer in no pair and no regrouping is in one of the builds only.
+def align(
+    left: Sequence[LayerView], right: Sequence[LayerView]
+) -> tuple[tuple[LayerPair, ...], tuple[Regrouping, ...]]:
+    """Return how two builds' layers correspond, both in the order of their source.
 
-    A layer of a regrouping may be in a pair too: with the layer that shares most members with it.
+    A layer in no pair and no regrouping is in one of the builds only. A layer of a regrouping may be in a pair too:
+    with the layer that shares most members with it.
     """
-
-    pairs: tuple[LayerPair, ...]
-    regroupings: tuple[Regrouping, ...]
-
-
-def align(left: Sequence[LayerView], right: Sequence[LayerView]) -> Alignment:
-    """Align two builds' layers, both in the order of their source."""
     unaligned = _Unaligned((left, right), set(range(len(left))), set(range(len(right))))
     pairs = [
         LayerPair(i, j, MatchedBy.NAME)
@@ -82,7 +77,7 @@ def align(left: Sequence[LayerView], right: Sequence[LayerView]) -> Alignment:
         unaligned.left -= set(group.left)
         unaligned.right -= set(group.right)
     pairs += [LayerPair(i, j, MatchedBy.POSITION) for i, j in _by_position(unaligned, pairs)]
-    return Alignment(tuple(pairs), tuple(regroupings))
+    return tuple(pairs), tuple(regroupings)
 
 
 _PerSide = tuple["Sequence[LayerView]", "Sequence[LayerView]"]
@@ -339,9 +334,9 @@ def align_builds(builds: Mapping[int, Layers]) -> AlignedBuilds:
     extra: dict[tuple[str, int], AlignedLayer] = {}
     groups: list[Regrouping] = []
     for numbers in ordered[1:]:
-        alignment = align(reference, builds[numbers[0]])
-        _place(aligned, extra, alignment, numbers, builds)
-        groups += alignment.regroupings
+        pairs, regroupings = align(reference, builds[numbers[0]])
+        _place(aligned, extra, pairs, numbers, builds)
+        groups += regroupings
     every = sorted((*aligned, *extra.values()), key=lambda layer: layer.position)
     return AlignedBuilds(tuple(builds), tuple(every), tuple(_sites(groups, builds)))
 
@@ -349,14 +344,14 @@ def align_builds(builds: Mapping[int, Layers]) -> AlignedBuilds:
 def _place(
     aligned: Sequence[AlignedLayer],
     extra: dict[tuple[str, int], AlignedLayer],
-    alignment: Alignment,
+    pairs: Sequence[LayerPair],
     numbers: Sequence[int],
     builds: Mapping[int, Layers],
 ) -> None:
     """Add the layers of builds with one list of layers to the reference's; ``extra`` takes layers without a match."""
     layers = builds[numbers[0]]
-    where = {pair.right: aligned[pair.left] for pair in alignment.pairs}
-    for pair in alignment.pairs:
+    where = {pair.right: aligned[pair.left] for pair in pairs}
+    for pair in pairs:
         matched = aligned[pair.left]
         matched.how = max(matched.how, pair.how, key=_WEAKEST.index)
     counts: dict[str, int] = defaultdict(int)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from trtforensics.comparison.times import compare_times
 from trtforensics.comparison.views import of_log
 from trtforensics.errors import UsageError
+from trtforensics.knowledge.table import rows
 from trtforensics.plots.engine_figures import blocks, layers, margins, memory, roofline, tuning, types
 from trtforensics.plots.figure import BarPart, BarRow, Figure, barred
 from trtforensics.render.names import shortened
@@ -24,19 +25,7 @@ if TYPE_CHECKING:
 
 _LABEL = 30
 """Characters of an engine's name beside its bar."""
-NEEDS = {
-    "layers": "times of layers: a profile, or a verbose log",
-    "types": "times of layers: a profile, or a verbose log",
-    "blocks": "times of layers, and names of ONNX nodes with `/` or `.` in them",
-    "memory": "engine layers with dimensions and types",
-    "roofline": "times of layers, and engine layers at detailed verbosity",
-    "margins": "a verbose log in which tactics are timed",
-    "build": "a log of TensorRT 8.6 or later",
-    "inferences": "times of inferences: a file of `trtexec --exportTimes`",
-    "spread": "times of inferences: a file of `trtexec --exportTimes`",
-    "waterfall": "a second engine (`--against`), times on both sides",
-    "compare": "a second engine (`--against`), times on both sides",
-}
+NEEDS = {row["figure"]: row["needs"] for row in rows("figures", "trtforensics.plots")}
 """What each figure needs, in words; its keys are the names of all figures."""
 
 

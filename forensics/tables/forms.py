@@ -7,8 +7,9 @@ import io
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from trtforensics.console.output import form_of
+from trtforensics.console.output import form_of, write_bytes
 from trtforensics.console.secrets import masked
+from trtforensics.console.streams import deliver
 from trtforensics.console.terminal import visible
 from trtforensics.errors import UsageError
 from trtforensics.render.json_text import dumps
@@ -21,9 +22,8 @@ if TYPE_CHECKING:
     from trtforensics.tables.columns import TableColumn, Value
     from trtforensics.tables.table import Table
 
-TEXT_FORMS = ("csv", "markdown", "json", "table")
 BINARY_FORMS = ("parquet",)
-_ENDINGS = {".csv": "csv", ".md": "markdown", ".json": "json", ".parquet": "parquet"}
+ENDINGS = {".csv": "csv", ".md": "markdown", ".json": "json", ".parquet": "parquet"}
 _WIDEST = 60
 """Characters of a cell that a person is shown."""
 _BATCH = 65_536
@@ -36,14 +36,27 @@ def form_named(given: str | None, output: str | None, default: str) -> str:
     Raises:
         UsageError: the form is no text and there is no file to write it to.
     """
-    form = given or form_of(output or "", _ENDINGS, default)
+    form = given or form_of(output or "", ENDINGS, default)
     if output is None and form in BINARY_FORMS:
         raise UsageError(form, "is no text for a terminal or a pipe", "Name a file with `-o`")
     return form
 
 
+def write(table: Table, form: str, path: str | None) -> None:
+    """Write a table to a file, or print it where none is named and the form is a text.
+
+    Raises:
+        OutputError: The file, or stdout, cannot be written.
+        UsageError: pyarrow is not installed.
+    """
+    if form in BINARY_FORMS:
+        write_bytes(path or "", parquet_of(to_arrow(table)))
+    else:
+        deliver(in_pieces(table, form), path)
+
+
 def in_pieces(table: Table, form: str) -> Iterator[str]:
-    """Give a table as text, piece by piece, in one of :data:`TEXT_FORMS`; ``table`` needs all rows at once."""
+    """Give a table as text, piece by piece: as ``csv``, ``markdown``, ``json``, or ``table``, which needs all rows."""
     pieces = {"csv": _csv, "markdown": _markdown, "json": _json, "table": _aligned}
     return pieces[form](table)
 

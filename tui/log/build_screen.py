@@ -17,7 +17,6 @@ from trtforensics.findings.finding import in_words
 from trtforensics.model.timings import NEAR_TIE_RATIO
 from trtforensics.tables.filtering import parse_filter
 from trtforensics.tables.layers import LAYER_COLUMNS
-from trtforensics.tui.kept import KeptSource
 from trtforensics.tui.log.panes import Panes
 from trtforensics.tui.rows.finding_rows import in_view
 from trtforensics.tui.rows.first_rows import first_rows
@@ -35,6 +34,7 @@ from trtforensics.tui.rows.time_map import TimeMap
 from trtforensics.tui.rows.title import first_failed, progress_line, strip_line, title_line
 from trtforensics.tui.screen import SourceScreen
 from trtforensics.tui.searching import LogSearch
+from trtforensics.tui.user_files import KeptSource
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
 from trtforensics.tui.widgets.work import in_thread, later
 

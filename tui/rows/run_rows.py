@@ -8,6 +8,7 @@ from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.datasets.store import columns
+from trtforensics.knowledge.table import rows
 from trtforensics.render.stated_rows import figure
 from trtforensics.tables.columns import Cell
 from trtforensics.tui.rows.layers.columns import ColumnLayout, Order
@@ -25,16 +26,8 @@ COLUMNS = tuple(replace(column, get=methodcaller("get", column.name)) for column
 """The columns of the table, of such rows."""
 _COLUMN_OF = {column.name: column for column in COLUMNS}
 _SHOWN = {
-    "outcome": ("outcome", 10, 0),
-    "release": ("release", 8, 1),
-    "latency_median_ms": ("ms", 8, 2),
-    "root": ("root", 6, 3),
-    "started": ("started", 19, 5),
-    "gpu": ("GPU", 16, 6),
-    "errors": ("errors", 6, 7),
-    "build_s": ("build s", 8, 8),
-    "model": ("model", 20, 9),
-    "precision": ("types", 12, 10),
+    row["column"]: (row["title"], int(row["width"]), int(row["rank"]))
+    for row in rows("run_columns", "trtforensics.tui.rows")
 }
 """The title, the width in cells and the rank of each column that is shown; the source takes the rest."""
 

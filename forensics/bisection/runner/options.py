@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from trtforensics.bisection.runner.disk_space import DEFAULT_NEED
-from trtforensics.console.arguments import add_options, count, option, probability, seconds, size, words
+from trtforensics.console.arguments import count, option, probability, seconds, size, words
 from trtforensics.console.cluster import cluster_address
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Mapping
 
 KeepEngines = Literal["none", "bad", "all"]
 """Which probes' engine files stay."""
-
-OF_THE_SEARCH = ("confidence", "max_builds", "find", "retry_unresolved")
-"""The options that say how long is searched; the others say how probes are run."""
-_COMMANDS = ("build", "check")
-_PROBES = ("timeout", "repeat", "jobs", "gpus", "executor", "keep_engines", "need_free", "forget")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +87,3 @@ class RunOptions:
     def probes_at_once(self) -> int:
         """How many probes may run at once."""
         return self.jobs or len(self.gpus) or 1
-
-
-def add_run_options(
-    parser: argparse.ArgumentParser, helps: Mapping[str, str] | None = None, *, build_failure: bool = True
-) -> None:
-    """Declare the options of every command that runs probes; ``helps`` has other help for fields."""
-    add_options(parser, RunOptions, _COMMANDS, **(helps or {}))
-    parser.add_argument(
-        "--artifacts-dir", required=True, metavar="DIR", help="where everything is kept; resumed if it exists"
-    )
-    add_options(parser, RunOptions, _PROBES)
-    parser.add_argument("--json", action="store_true", help="print result.json instead of the answer in words")
-    if build_failure:
-        add_options(parser, RunOptions, ("build_failure",))

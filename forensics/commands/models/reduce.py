@@ -13,7 +13,7 @@ from trtforensics.console.progress import ProgressLine
 from trtforensics.errors import UsageError
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
 
     from trtforensics.bisection.levers.recipe import Recipe
     from trtforensics.bisection.runner.options import RunOptions
@@ -21,14 +21,6 @@ if TYPE_CHECKING:
 
 
 _AGAINST = "builtin:against:"
-
-
-def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the options of probes."""
-    from trtforensics.bisection.runner.options import add_run_options
-
-    build = "the command that builds a probe's {model}; it may be what fails"
-    add_run_options(parser, {"build": build}, build_failure=False)
 
 
 def run(args: Namespace) -> int:

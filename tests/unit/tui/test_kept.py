@@ -9,9 +9,8 @@ import pytest
 
 from tests.support.repository import LOGS
 from tests.support.screens import SIZE, ScreenText, log_app, log_line, panes_of
-from trtforensics.tui.kept import Bookmark, KeptSource
 from trtforensics.tui.sessions import open_log
-from trtforensics.tui.user_files import copied_file
+from trtforensics.tui.user_files import Bookmark, KeptSource, copied_file
 from trtforensics.tui.widgets.log_view import BOOKMARK
 
 if TYPE_CHECKING:
