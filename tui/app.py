@@ -92,7 +92,6 @@ class TerminalApp(Keyed, App[ForensicsError]):
         self.theme = user_files.kept_theme()
 
     def get_default_screen(self) -> Screen[ForensicsError]:
-        """Return the screen of the first source."""
         return self._first
 
     def refresh_css(self, animate: bool = True) -> None:  # noqa: FBT001, FBT002 - Textual's signature
@@ -178,7 +177,6 @@ class TerminalApp(Keyed, App[ForensicsError]):
         self.notify("nothing is selected to copy; q quits, and so does another Ctrl+C", markup=False)
 
     def action_next_theme(self) -> None:
-        """Switch to the next theme and keep it for later sessions."""
         names = [theme.name for theme in user_files.THEMES]
         self.choose_theme(names[(names.index(self.theme) + 1) % len(names)])
 

@@ -75,7 +75,6 @@ class BisectionScreen(ComparingScreen["Probe"]):
         self._which = "build"
 
     def panes(self) -> Iterable[Widget]:
-        """Lay the screen out: probes and answer, a probe's details and its log."""
         yield Horizontal(
             Vertical(_headed(1, "Probes", self._probes), _headed(2, "Answer", self._answer), id="left"),
             Vertical(
@@ -87,7 +86,6 @@ class BisectionScreen(ComparingScreen["Probe"]):
         )
 
     def on_mount(self) -> None:
-        """Read the directory periodically."""
         self._probes.focus()
         self.say("")
         self.set_interval(PERIOD_S, self._look_in_view)
@@ -98,14 +96,12 @@ class BisectionScreen(ComparingScreen["Probe"]):
             self._look()
 
     def on_screen_resume(self) -> None:
-        """Show what the directory holds by now."""
         self._look()
 
     def _look(self) -> None:
         in_thread(self, partial(view_directory, self._path), self._show, group="look", failed=self.fail)
 
     def _show(self, view: DirectoryView) -> None:
-        """Show the directory's present state."""
         at_end = self._probes.cursor >= self._probes.row_count() - 1
         self._view = view
         self.show_rows()
@@ -116,12 +112,10 @@ class BisectionScreen(ComparingScreen["Probe"]):
         self._show_probe()
 
     def show_rows(self) -> None:
-        """Show the probes, with the mark."""
         if self._view is not None:
             self._probes.show(self._view.probes, presentation=probes(self._view, self.marked), keep=True)
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
-        """Show the probe under the cursor."""
         if event.source is self._probes:
             self._show_probe()
 
@@ -138,20 +132,16 @@ class BisectionScreen(ComparingScreen["Probe"]):
         self.open_log(str(path), str(errors) if errors.is_file() and errors.stat().st_size else None)
 
     def on_resize(self) -> None:
-        """Show one half at a time on a narrow screen."""
         self.set_class(self.app.size.width < NARROW, "narrow")
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
-        """On a narrow screen, show the half that has the focus."""
         self.set_class(event.widget in {self._details, self._log_view}, "right")
 
     def action_view(self, name: str) -> None:
-        """Go to a pane."""
         self.set_class(name == "details", "right")
         self.query_one(f"#{name}").focus()
 
     def action_log(self, log: str) -> None:
-        """Show one of the selected probe's logs, and go there."""
         self._which = log
         self._show_probe()
         self.open_view(self._log_view)
@@ -162,11 +152,9 @@ class BisectionScreen(ComparingScreen["Probe"]):
             self.action_view("probes")
 
     def about_mark(self, row: Probe) -> str:
-        """Name a marked probe."""
         return f"probe {row.number} is marked; go to another one"
 
     def compare(self, marked: Probe, row: Probe) -> None:
-        """Compare the build logs of two probes."""
         good, bad = _sides(marked, row)
         logs = self._build_log(good), self._build_log(bad)
         if logs[0] is None or logs[1] is None:
@@ -175,7 +163,6 @@ class BisectionScreen(ComparingScreen["Probe"]):
             self.open_diff(*map(str, logs))
 
     def action_reload(self) -> None:
-        """Read the directory now."""
         self._look()
         self.say("read again; the screen follows by itself")
 
@@ -201,14 +188,12 @@ class BisectionScreen(ComparingScreen["Probe"]):
         view.focus()
 
     def cited(self) -> tuple[str, int, str] | None:
-        """Return the line under the cursor of the log."""
         if self._text is None or not len(self._text):
             return None
         number = self._log_view.current_line
         return str(self._text.path), number, self._text.line(number)
 
     def next_command(self) -> str:
-        """Return the command that builds with the repair."""
         return applying(self._view) if self._view is not None else ""
 
     def issue(self) -> str:
@@ -227,7 +212,6 @@ class BisectionScreen(ComparingScreen["Probe"]):
         return next((path for name in _LOGS["build"] if (path := folder / name).is_file()), None)
 
     def say(self, note: str) -> None:
-        """Show a note in the status line."""
         self.status_bar.show(Piece(f" {note}", Role.DIM))
 
     def show_title(self) -> None:
@@ -236,7 +220,6 @@ class BisectionScreen(ComparingScreen["Probe"]):
             self.title_bar.show(*bisection_title(self._view, self.app.size.width, present()))
 
     def _show_probe(self) -> None:
-        """Show the selected probe, and let its log be read."""
         probe = self._probes.selected
         if self._view is None or probe is None:
             return

@@ -36,7 +36,6 @@ class ComparingScreen(ListScreen[Row]):
         raise NotImplementedError
 
     def action_compare(self) -> None:
-        """Mark the row under the cursor, or compare the marked one with it."""
         row, marked, key = self.rows.selected, self.marked, self.rows.presentation.key
         if row is None:
             return
@@ -73,5 +72,4 @@ class ComparingScreen(ListScreen[Row]):
             self.app.push_screen(LogScreen(session, build), self._returned)
 
     def _returned(self, error: ForensicsError | None) -> None:
-        """Say why a source could not be shown."""
         self.say(str(error or ""))

@@ -82,7 +82,6 @@ class DiffScreen(ListScreen[DiffRow]):
         self.places = RowList(PLACES, id="places")
 
     def panes(self) -> Iterable[Widget]:
-        """Lay the screen out: rows, the lines of the row, both files side by side."""
         yield self._sides
         yield Vertical(self._types, self.rows, id="rows-pane", classes="pane")
         where = LineBar((Piece(" 2 where", Role.DIM),), classes="heading")
@@ -94,13 +93,11 @@ class DiffScreen(ListScreen[DiffRow]):
         self.begin(self._compare, self._show)
 
     def show_title(self) -> None:
-        """Show the names of both sides."""
         room = max(self.app.size.width - 20, 12)
         name = "  ↔  ".join(self._paths.values())
         self.title_bar.show(Piece(" trtforensics ", Role.TITLE), Piece(" diff ", Role.DIM), Piece(clip(name, room)))
 
     def on_resize(self) -> None:
-        """Fit the title to the width; give the map the whole of a low screen."""
         super().on_resize()
         self.set_class(self.size.height < TALL, "low")
 
@@ -127,12 +124,10 @@ class DiffScreen(ListScreen[DiffRow]):
         return compare(good, bad)
 
     def _opened(self, path: str) -> None:
-        """Show which file is being read."""
         self._reading = f"reading {path}"
         self.say("")
 
     def _show(self, comparison: Comparison) -> None:
-        """Show the differences."""
         self._comparison = comparison
         self.fill()
 
@@ -166,7 +161,6 @@ class DiffScreen(ListScreen[DiffRow]):
         self.say("")
 
     def status(self) -> str:
-        """Return the number of aligned layers and skipped files, and the comparison's notes."""
         comparison = self._comparison
         if comparison is None:
             return self._reading
@@ -184,7 +178,6 @@ class DiffScreen(ListScreen[DiffRow]):
         return self._comparison is not None and self._comparison.times.layers is not None
 
     def action_next_kind(self) -> None:
-        """Show all differences, then those of one type after the other that has some."""
         summary = self._comparison.summary() if self._comparison else {}
         kinds = (None, *(type_ for type_ in DifferenceType if summary.get(type_)))
         begins = (self._is_timed and self._as_map) or self._about is not None
@@ -219,7 +212,6 @@ class DiffScreen(ListScreen[DiffRow]):
             self.go_back()
 
     def cited(self) -> tuple[str, int, str] | None:
-        """Return the line in view of the focused file, else that of the place under the cursor."""
         pane = next((pane for pane in (self.good, self.bad) if pane.has_focus_within), None)
         place = self.places.selected
         if pane is None and place is not None:
@@ -227,11 +219,9 @@ class DiffScreen(ListScreen[DiffRow]):
         return pane.cited() if pane is not None else None
 
     def next_command(self) -> str:
-        """Return the command that prints this comparison."""
         return shlex.join(("trtforensics", "diff", *self._paths.values()))
 
     def issue(self) -> str:
-        """Return the difference under the cursor, with the lines of both sides."""
         row = self.rows.selected
         if row is None or self._comparison is None:
             return ""
@@ -306,7 +296,6 @@ class CandidatesScreen(Keyed, ModalScreen[None]):
         self._read = read
 
     def compose(self) -> ComposeResult:
-        """Show the name of each side's layer above its table."""
         with Horizontal(id="both"):
             for side, role in _SIDES.items():
                 layer = self._layers[side]
@@ -316,14 +305,12 @@ class CandidatesScreen(Keyed, ModalScreen[None]):
                     yield CandidateList(id=f"{side}-candidates")
 
     def on_mount(self) -> None:
-        """Begin to read."""
         for side in _SIDES:
             self._table(side).show_table(unknown_table("reading the log"))
         self._table("good").focus()
         in_thread(self, self._collect, self._show, group="candidates")
 
     def _collect(self) -> dict[str, CandidateTable]:
-        """Read both tables, in a thread."""
         tables = {}
         for side, layer in self._layers.items():
             try:
@@ -333,7 +320,6 @@ class CandidatesScreen(Keyed, ModalScreen[None]):
         return tables
 
     def _show(self, tables: dict[str, CandidateTable]) -> None:
-        """Show both tables."""
         for side, table in tables.items():
             self._table(side).show_table(table)
 

@@ -56,7 +56,6 @@ class ListScreen(SourceScreen, Generic[Row]):
 
     @property
     def search(self) -> LogSearch | RowSearch[Row]:
-        """The search in the text in focus, else in that searched last."""
         self._search = next((each for each in self._searches if each.view.has_focus), self._search)
         return self._search
 
@@ -65,11 +64,9 @@ class ListScreen(SourceScreen, Generic[Row]):
         view.focus()
 
     def action_ask_filter(self) -> None:
-        """Ask which rows to keep."""
         self.prompt.ask(Purpose.FILTER, self.rows.kept_by.text, self.rows.fields, self.rows.every)
 
     def on_prompt_answered(self, event: Prompt.Answered) -> None:
-        """Filter or search."""
         if event.purpose is Purpose.FILTER:
             try:
                 self.rows.filter(event.text)
@@ -84,7 +81,6 @@ class ListScreen(SourceScreen, Generic[Row]):
         self._search.begin(event.text, regex=event.regex)
 
     def on_prompt_dismissed(self, event: Prompt.Dismissed) -> None:
-        """Go back to the rows; if the prompt was the filter, drop it."""
         if event.purpose is Purpose.FILTER:
             self.drop_filter()
         self.rows.focus()
@@ -98,6 +94,5 @@ class ListScreen(SourceScreen, Generic[Row]):
         return was
 
     def action_leave(self) -> None:
-        """Drop the filter; without one, go back to the source below."""
         if not self.drop_filter():
             self.go_back()

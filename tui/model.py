@@ -54,7 +54,6 @@ class ModelScreen(ListScreen[NodeRow]):
         self._taken: Mapping[str, str] = {}
 
     def panes(self) -> Iterable[Widget]:
-        """Lay the screen out: nodes at the left, findings and neighbours at the right."""
         nodes, findings, around = self._bars
         yield Horizontal(
             Vertical(nodes, self.nodes, classes="pane"),
@@ -63,7 +62,6 @@ class ModelScreen(ListScreen[NodeRow]):
         )
 
     def on_mount(self) -> None:
-        """Judge the model once the screen is drawn."""
         self.nodes.show((), "reading")
         for bar, name in zip(self._bars, ("nodes", "findings", "neighbours"), strict=True):
             bar.show(Piece(f" {name}", Role.STRONG))
@@ -102,7 +100,6 @@ class ModelScreen(ListScreen[NodeRow]):
         self.say("")
 
     def say(self, note: str) -> None:
-        """Show the target, counts, the filter and the note."""
         model = self._judged[0] if self._judged else None
         about = f"{counted(len(model.nodes), 'node')}, operator set {model.opset}" if model else "opening"
         kept = self.nodes.kept_by.text
@@ -114,20 +111,16 @@ class ModelScreen(ListScreen[NodeRow]):
         )
 
     def action_target(self, by: int) -> None:
-        """Judge for the next release."""
         self.target = self.targets[(self.targets.index(self.target) + by) % len(self.targets)]
         self._judge()
 
     def action_open(self, name: str) -> None:
-        """Focus the nodes or the findings."""
         (self.nodes if name == "nodes" else self.findings).focus()
 
     def action_neighbours(self) -> None:
-        """Focus the neighbours of the node under the cursor."""
         self.around.focus()
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
-        """Let the neighbours follow the nodes once the cursor rests."""
         if event.source is self.nodes:
             self.when_resting(self._follow)
 
@@ -156,7 +149,6 @@ class ModelScreen(ListScreen[NodeRow]):
             self._bars[2].show(Piece(" neighbours ", Role.STRONG), Piece(f"of {row.node.label}", Role.ACCENT))
 
     def cited(self) -> tuple[str, int, str] | None:
-        """Return the node under the cursor as a line."""
         row = self.nodes.selected
         if row is None or self._judged is None:
             return None
@@ -164,14 +156,12 @@ class ModelScreen(ListScreen[NodeRow]):
         return self.source, number, self._judged[0].quote([number])[number]
 
     def next_command(self) -> str:
-        """Return the step of the finding under the cursor, else the command that prints the findings."""
         finding = self.findings.selected if self.pane is self.findings else None
         steps = (step.command for step in (finding.next_steps if finding else ()) if step.command)
         target = "" if self.target == ANY else f" --target {self.target}"
         return next(steps, f"trtforensics check {shlex.quote(self.source)}{target}")
 
     def issue(self) -> str:
-        """Return the node under the cursor, with what is found for the target."""
         cited = self.cited()
         if cited is None or self._judged is None:
             return ""
@@ -180,7 +170,6 @@ class ModelScreen(ListScreen[NodeRow]):
         return quoted_issue(f"a node of a model, for {words}", {"Findings": titles}, [cited])
 
     def text_of(self, row: NodeRow) -> str:
-        """Return operator, name and tensors of a node."""
         proto = row.node.proto
         return " ".join((row.node.op, row.node.label, *proto.input, *proto.output))
 

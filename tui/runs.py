@@ -37,15 +37,12 @@ class RunsScreen(ComparingScreen[RunRow]):
         """What is being read; empty once all is."""
 
     def panes(self) -> Iterable[Widget]:
-        """Show the list alone."""
         yield self.rows
 
     def on_mount(self) -> None:
-        """Read the runs once the screen is drawn."""
         self.begin(self._read, self._ended)
 
     def _read(self) -> bool:
-        """Read the runs, in a thread."""
         worker, take = get_current_worker(), later(self, self._take)
         for batch in runs_of(self.source, self._max_bytes):
             if worker.is_cancelled:
@@ -67,13 +64,11 @@ class RunsScreen(ComparingScreen[RunRow]):
         self.say("")
 
     def show_rows(self) -> None:
-        """Show the runs in their order, with the mark."""
         rows = self._order.sorted(self._every)
         empty = "reading" if self._reading else "no run is in these logs"
         self.rows.show(rows, empty, presentation=runs(self._order, self.marked, rows), keep=True)
 
     def status(self) -> str:
-        """Return how many runs there are, and what is being read."""
         every = counted(len(self._every), "run")
         about = [f"{len(self.rows.rows):,} of {every}" if self.rows.kept_by.text else every]
         about += [f"reading {self._reading}"] if self._reading else []
@@ -81,11 +76,9 @@ class RunsScreen(ComparingScreen[RunRow]):
         return " · ".join(about)
 
     def text_of(self, row: RunRow) -> str:
-        """Return all texts of a run."""
         return " ".join(value for value in row.values() if isinstance(value, str))
 
     def action_sort(self) -> None:
-        """Sort by the next column in view."""
         every = orders(self.rows.scrollable_content_region.width)
         titles = [order.column for order in every]
         place = titles.index(self._order.column) if self._order.column in titles else -1
@@ -93,7 +86,6 @@ class RunsScreen(ComparingScreen[RunRow]):
         self.show_rows()
 
     def action_reverse(self) -> None:
-        """Sort the other way round."""
         self._order = self._order.reversed
         self.show_rows()
 
@@ -102,20 +94,17 @@ class RunsScreen(ComparingScreen[RunRow]):
         return "marked as the good side; go to another run"
 
     def compare(self, marked: RunRow, row: RunRow) -> None:
-        """Compare the logs of two runs."""
         if marked["source"] == row["source"]:
             self.say("both runs are in one file; Enter opens it, and [ ] go through its builds")
         else:
             self.open_diff(marked["source"], row["source"])
 
     def on_virtual_list_chosen(self, event: VirtualList.Chosen) -> None:
-        """Open the log of a run at the run's build."""
         row = self.rows.selected
         if event.source is self.rows and row is not None:
             self.open_log(row["source"], build=None if row["build"] is None else row["build"] - 1)
 
     def action_leave(self) -> None:
-        """Forget the marked run, else drop the filter."""
         if not self.drop_mark():
             super().action_leave()
 
@@ -124,12 +113,10 @@ class RunsScreen(ComparingScreen[RunRow]):
         return None
 
     def next_command(self) -> str:
-        """Return the command that judges the run's log."""
         row = self.rows.selected
         return "" if row is None else f"trtforensics report {shlex.quote(row['source'])}"
 
     def issue(self) -> str:
-        """Return the run under the cursor."""
         if self.rows.selected is None:
             return ""
         return quoted_issue("a run", {"Run": [row_text(self.rows.row(self.rows.cursor, WIDE))]}, [])

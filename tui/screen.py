@@ -57,7 +57,6 @@ class SourceScreen(Keyed, Screen[ForensicsError]):
         """Close what was opened for a screen that is never shown."""
 
     def compose(self) -> ComposeResult:
-        """Lay the screen out: one row above the panes and two below."""
         yield self.title_bar
         yield from self.panes()
         yield Horizontal(self.prompt.label, self.prompt, id="asking")
@@ -94,11 +93,9 @@ class SourceScreen(Keyed, Screen[ForensicsError]):
         raise NotImplementedError
 
     def action_ask_search(self) -> None:
-        """Ask what to search for."""
         self.prompt.ask(Purpose.SEARCH, self.search.text)
 
     def action_search(self, backwards: bool) -> None:  # noqa: FBT001 - Textual passes actions' arguments by position
-        """Go to the next match, or the previous one."""
         self.search.next(backwards=backwards)
 
     def show_title(self) -> None:
@@ -107,7 +104,6 @@ class SourceScreen(Keyed, Screen[ForensicsError]):
         self.title_bar.show(Piece(" trtforensics ", Role.TITLE), Piece(f" {name}"))
 
     def on_resize(self) -> None:
-        """Fit the title to the width."""
         self.show_title()
 
     @property
@@ -130,7 +126,6 @@ class SourceScreen(Keyed, Screen[ForensicsError]):
             self.dismiss(None)
 
     def action_quit(self) -> None:
-        """Go back to the source below; from the first one, quit."""
         if self.is_pushed:
             self.go_back()
         else:
@@ -177,22 +172,18 @@ class SourceScreen(Keyed, Screen[ForensicsError]):
         self.app.push_screen(whole([*map(row_text, row), *([""] if row and line else []), *line]))
 
     def action_copy_row(self) -> None:
-        """Copy the row under the cursor, its columns two blanks apart."""
         pane = self.pane
         row = row_text(pane.row(pane.cursor, WIDE)) if pane is not None and pane.row_count() else None
         self._copy(row, "no row to copy here")
 
     def action_copy_line(self) -> None:
-        """Copy the line of the log that the row is about, behind its file and number."""
         cited = self.cited()
         self._copy(cited and "{}:{}: {}".format(*cited), "this row cites no line")
 
     def action_copy_command(self) -> None:
-        """Copy the command that comes next."""
         self._copy(self.next_command() or None, "this row suggests no command; a finding does")
 
     def action_copy_issue(self) -> None:
-        """Copy what an issue about the row should hold."""
         self._copy(self.issue() or None, "nothing here to write an issue about")
 
     def _copy(self, text: str | None, otherwise: str) -> None:

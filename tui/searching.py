@@ -40,12 +40,10 @@ class RowSearch(Generic[Row]):
         self._say = say
 
     def begin(self, text: str, *, regex: bool) -> None:  # noqa: ARG002 - rows are searched for texts alone
-        """Search for a text behind the cursor."""
         self.text = text
         self.next(backwards=False)
 
     def next(self, *, backwards: bool) -> None:
-        """Go to the next row that holds the text, or the previous one."""
         rows, wanted = self.view.rows, self.text.lower()
         start, step = self.view.cursor, -1 if backwards else 1
         order = ((start + step * turn) % len(rows) for turn in range(1, len(rows) + 1)) if wanted else ()
@@ -148,7 +146,6 @@ class LogSearch:
         self._say(self._place(line) + (", from the other end again" if wrapped else ""))
 
     def _show_only(self, label: str, lines: Sequence[int]) -> None:
-        """Show only the lines that match; without such lines, say so."""
         if lines:
             self.only = label
             self.view.show_only(lines)

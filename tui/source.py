@@ -77,27 +77,22 @@ class LayersScreen(ListScreen["LayerView"]):
         self._kind = LineBar(classes="heading")
 
     def panes(self) -> Iterable[Widget]:
-        """Lay the screen out: rows at the left, the text at the right."""
         rows = Vertical(self._kind, self.rows, id="rows-pane", classes="pane")
         yield Horizontal(rows, self.text, id="source")
 
     def on_mount(self) -> None:
-        """Read the source once the screen is drawn."""
         self.begin(self._read, self._show)
 
     def _read(self) -> Sequence[BuildView]:
-        """Read the source, in a thread."""
         from trtforensics.comparison.loading import load_side
 
         return load_side(self.source, "", max_bytes=self._max_bytes, kind=self._kind_of_source).builds
 
     def _show(self, builds: Sequence[BuildView]) -> None:
-        """Show the first document."""
         self._builds = builds
         self.fill()
 
     def fill(self) -> None:
-        """Show the layers of the document in view."""
         if not self._builds:
             return
         build = self._builds[self._number]
@@ -110,27 +105,22 @@ class LayersScreen(ListScreen["LayerView"]):
         self.say("")
 
     def status(self) -> str:
-        """Return the notes of the document."""
         if not self._builds:
             return "opening"
         several = f"document {self._number + 1} of {len(self._builds)} [ ]" if len(self._builds) > 1 else ""
         return " · ".join(filter(None, (several, *self._builds[self._number].notes))) or "Enter opens the line"
 
     def cited(self) -> tuple[str, int, str] | None:
-        """Return the line in view."""
         return self.text.cited()
 
     def names_in_view(self) -> Iterable[str]:
-        """Return the runner and the kernel of the layer under the cursor."""
         layer = self.rows.selected
         return () if layer is None else filter(None, (layer.operation, layer.runner, layer.kernel))
 
     def next_command(self) -> str:
-        """Return the command that prints the source."""
         return f"trtforensics parse {shlex.quote(self.source)}"
 
     def issue(self) -> str:
-        """Return the layer under the cursor, with its line."""
         layer = self.rows.selected
         if layer is None:
             return ""
@@ -138,7 +128,6 @@ class LayersScreen(ListScreen["LayerView"]):
         return quoted_issue(f"a layer of a {self._builds[self._number].kind}", {"Layer": [row]}, [self.text.cited()])
 
     def action_document(self, by: int) -> None:
-        """Switch to another document of the file."""
         if len(self._builds) > 1:
             self._number = (self._number + by) % len(self._builds)
             self.fill()
@@ -146,12 +135,10 @@ class LayersScreen(ListScreen["LayerView"]):
             self.say("the file holds one document")
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
-        """Let the text follow the rows once the cursor rests."""
         if event.source is self.rows:
             self.when_resting(self._follow)
 
     def on_virtual_list_chosen(self, event: VirtualList.Chosen) -> None:
-        """Go from a row to its line."""
         if event.source is self.rows:
             self._follow()
             self.text.view.focus()

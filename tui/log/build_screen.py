@@ -117,7 +117,6 @@ class BuildScreen(SourceScreen):
 
     @property
     def search(self) -> LogSearch:
-        """The search in the raw log."""
         return self._search
 
     @property
@@ -132,11 +131,9 @@ class BuildScreen(SourceScreen):
         return goes_on and self._parsed is not None and self._number == len(self._parsed.builds) - 1
 
     def discard(self) -> None:
-        """Close the source of a screen that is never shown."""
         self.session.close()
 
     def panes(self) -> Iterable[Widget]:
-        """Lay the screen out."""
         yield self._strip
         yield self._panes
 
@@ -235,7 +232,6 @@ class BuildScreen(SourceScreen):
             self._show_findings()
 
     def judged(self, report: Report) -> None:
-        """Show the findings."""
         self.judgement = report
         self._show_findings()
 
@@ -254,7 +250,6 @@ class BuildScreen(SourceScreen):
             self._reread()
 
     def _look(self) -> None:
-        """Parse the file again when it changed."""
         if self._busy or not self.session.is_file or time.monotonic() < self._due:
             return
         change = self.session.change()
@@ -404,7 +399,6 @@ class BuildScreen(SourceScreen):
         self._show_status()
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
-        """Let the log follow the cursor once it rests; in the layers, the candidates too."""
 
         def follow() -> None:
             if event.source is self._panes.layer_tree:
@@ -450,7 +444,6 @@ class BuildScreen(SourceScreen):
         return candidate_table(self._index.facts.alternatives, row.subject, row.why, tie=tie)
 
     def _follow(self, source: VirtualList, index: int) -> None:
-        """Scroll the log to the line that a row is about."""
         line = source.log_line(index)
         if line is not None and source is not self._panes.log_view:
             self._panes.log_view.show_line(line)
@@ -458,7 +451,6 @@ class BuildScreen(SourceScreen):
         self._show_status()
 
     def say(self, note: str) -> None:
-        """Show a note in the status line until the next event."""
         self._note = note
         self._show_status()
 

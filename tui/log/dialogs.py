@@ -43,7 +43,6 @@ class DetailScreen(Dialog[OverviewRow, "int | None"]):
         super().__init__(shown, "Layer", "Enter shows the line, Esc closes", rows)
 
     def choose(self, place: int) -> None:
-        """Close, and show the line of the row."""
         self.dismiss(self.list.log_line(place))
 
 
@@ -59,7 +58,6 @@ class NeighbourScreen(Dialog[NeighbourRow, "EngineLayer | None"]):
         self._hops = 2
 
     def fill(self) -> None:
-        """Show the neighbours of the layer in view."""
         rows = neighbour_rows(self.walked[-1], self._neighbours, self._hops)
         home = next(row for row in rows if not row.edge)
         none = "" if len(rows) > 1 else ": none, as the log names no tensor that it shares"
@@ -68,23 +66,19 @@ class NeighbourScreen(Dialog[NeighbourRow, "EngineLayer | None"]):
         self.list.go_to(rows.index(home), center=True, announce=False)
 
     def choose(self, place: int) -> None:
-        """Walk to the layer of the row."""
         layer = self.list.row_at(place).layer
         if layer is not None and layer is not self.walked[-1]:
             self.walked.append(layer)
             self.fill()
 
     def action_walk(self) -> None:
-        """Walk to the layer under the cursor."""
         self.choose(self.list.cursor)
 
     def action_reach(self, by: int) -> None:
-        """Draw more hops each way, or fewer."""
         self._hops = min(max(self._hops + by, 1), 3)
         self.fill()
 
     def action_turn_back(self) -> None:
-        """Go back by one layer; from the first, close."""
         if len(self.walked) == 1:
             self.dismiss(None)
         else:
@@ -92,7 +86,6 @@ class NeighbourScreen(Dialog[NeighbourRow, "EngineLayer | None"]):
             self.fill()
 
     def action_leave(self) -> None:
-        """Close, and select the layer in view."""
         self.dismiss(self.walked[-1] if len(self.walked) > 1 else None)
 
 
@@ -158,16 +151,13 @@ class BookmarkScreen(Dialog[Bookmark, "int | None"]):
         super().__init__(shown, "Bookmarks", "Enter shows the line, d removes, Esc closes")
 
     def fill(self) -> None:
-        """Show the bookmarks by line."""
         rows = sorted(self._kept.bookmarks.values(), key=lambda mark: mark.line)
         self.list.show(rows, "no bookmark yet: B sets one", keep=True)
 
     def choose(self, place: int) -> None:
-        """Close, and show the line."""
         self.dismiss(self.list.log_line(place))
 
     def action_remove(self) -> None:
-        """Remove the bookmark under the cursor."""
         if self.list.selected is not None:
             del self._kept.bookmarks[self.list.selected.line]
             self.fill()
@@ -193,16 +183,13 @@ class ColumnScreen(Dialog["Cell", "tuple[Cell, ...]"]):
         super().__init__(RowList(Presentation(pieces=pieces), id="columns"), "Columns of the layers", keys, self._cells)
 
     def choose(self, place: int) -> None:
-        """Show a column, or hide it."""
         self._chosen ^= {self._cells[place].title}
         self.list.refresh()
 
     def action_switch(self) -> None:
-        """Show the column under the cursor, or hide it."""
         self.choose(self.list.cursor)
 
     def action_widen(self, by: int) -> None:
-        """Widen the column under the cursor, or narrow it, and show it."""
         cell = self._cells[self.list.cursor]
         self._cells[self.list.cursor] = replace(cell, width=max(cell.width + by, 4))
         self._chosen.add(cell.title)

@@ -33,7 +33,6 @@ class FindingList(WrappedList["Finding"]):
         self.show(findings, empty)
 
     def refill(self) -> None:
-        """List the findings that the filter keeps, all closed."""
         self._open.clear()
         super().refill()
 
@@ -44,19 +43,16 @@ class FindingList(WrappedList["Finding"]):
             self.action_fold()
 
     def action_open(self) -> None:
-        """Open the finding under the cursor; if it is open, step into it."""
         if self._is_open:
             self.go_to(self.cursor + 1)
         else:
             self.action_fold()
 
     def action_close(self) -> None:
-        """Close the finding under the cursor, or the finding that the row belongs to."""
         if self._is_open:
             self.action_fold()
 
     def action_fold(self) -> None:
-        """Open or close the finding under the cursor."""
         finding = self.selected
         if finding is not None:
             self._open ^= {id(finding)}

@@ -148,7 +148,6 @@ class LayerTree(RowList[TreeRow]):
         return f"{engine:,}+{others:,}" if engine and others else f"{engine or others:,}"
 
     def pieces_at(self, place: int, width: int) -> Line:
-        """Return a row in a width."""
         row = self.rows[place]
         return row_pieces(row, self._layout(width), expanded=id(row.entry) in self._open)
 
@@ -157,7 +156,6 @@ class LayerTree(RowList[TreeRow]):
         return ColumnLayout(room, self._digits, self._tie, self._cells)
 
     def header(self, width: int) -> Sequence[Line]:
-        """Return the questions and the titles of the columns."""
         if self._index is None:
             return ()
         return (
@@ -166,7 +164,6 @@ class LayerTree(RowList[TreeRow]):
         )
 
     def footer(self, width: int) -> Sequence[Line]:
-        """Return why the layer under the cursor is as it is."""
         if self._index is None:
             return ()
         entry = self.current_entry
@@ -201,7 +198,6 @@ class LayerTree(RowList[TreeRow]):
             super().clicked(index, column)
 
     def action_open(self) -> None:
-        """Open the layer under the cursor; if it is open, step into it."""
         entry = self._entry_at(self.cursor)
         if entry is None:
             return
@@ -211,7 +207,6 @@ class LayerTree(RowList[TreeRow]):
             self._expand(self.cursor, entry)
 
     def action_close(self) -> None:
-        """Close the layer under the cursor, or the layer that the row belongs to."""
         start = self.cursor
         while start > 0 and self.rows[start].kind in _CHILDREN:
             start -= 1
@@ -221,7 +216,6 @@ class LayerTree(RowList[TreeRow]):
             self.go_to(start)
 
     def action_fold(self) -> None:
-        """Open or close the layer under the cursor."""
         entry = self._entry_at(self.cursor)
         if entry is not None and id(entry) not in self._open:
             self._expand(self.cursor, entry)
@@ -229,13 +223,11 @@ class LayerTree(RowList[TreeRow]):
             self.action_close()
 
     def action_sort(self) -> None:
-        """Sort by the next column and go to the top."""
         shown = self._layout().orders
         place = next((place for place, order in enumerate(shown) if order.column == self._order.column), -1)
         self._sort_by(shown[(place + 1) % len(shown)])
 
     def action_reverse(self) -> None:
-        """Sort the other way round."""
         self._sort_by(self._order.reversed)
 
     def _sort_by(self, order: Order) -> None:
@@ -255,7 +247,6 @@ class LayerTree(RowList[TreeRow]):
         self.go_to(self.cursor)
 
     def action_columns(self) -> None:
-        """Ask which columns to show, and how wide."""
 
         def choose(cells: tuple[Cell, ...] | None) -> None:
             self._cells = self._cells if cells is None else cells
@@ -295,13 +286,11 @@ class LayerTree(RowList[TreeRow]):
         self.app.push_screen(histogram(layers, orders[0] if self._order.column == "#" and orders else self._order))
 
     def action_mark(self) -> None:
-        """Mark the layer under the cursor, to compare another one with it."""
         self._marked = self.current_entry
         name = self._marked.name if self._marked else "nothing"
         self.notify(f"marked {name}; M on another layer compares", markup=False)
 
     def action_compare(self) -> None:
-        """Compare the layer under the cursor with the one that was marked."""
         entry = self.current_entry
         if self._marked is None or entry is None or entry is self._marked:
             self.notify("mark a layer with m, then press M on another one", markup=False)
@@ -324,14 +313,12 @@ class LayerTree(RowList[TreeRow]):
         return self.rows[index].entry if self.rows else None
 
     def _expand(self, position: int, entry: LayerFacts) -> None:
-        """Insert the children of the layer at a row."""
         if self._index is not None:
             self._open.add(id(entry))
             self.rows[position + 1 : position + 1] = self._index.children(entry)
             self.rows_changed()
 
     def _collapse(self, start: int, entry: LayerFacts) -> None:
-        """Remove the children of a layer."""
         end = start + 1
         while end < len(self.rows) and self.rows[end].kind in _CHILDREN:
             end += 1

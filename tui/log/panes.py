@@ -89,7 +89,6 @@ class Tab(LineBar):
         self.styles.width = width_of(self.line)
 
     async def on_click(self) -> None:
-        """Open the list."""
         await self.run_action(f"screen.open('{self._pane}')")
 
 
@@ -115,7 +114,6 @@ class Panes(Container):
         self._heading = LineBar(classes="heading")
 
     def compose(self) -> ComposeResult:
-        """Lay the lists out, each below its heading."""
         with Vertical(id="left", classes="pane"):
             with Horizontal(classes="heading"):
                 yield from self.tabs.values()
@@ -129,7 +127,6 @@ class Panes(Container):
         )
 
     def on_mount(self) -> None:
-        """Start at the overview."""
         self.findings.show((), "findings come when the log is read")
         self.messages.show((), NO_MESSAGES)
         self.nodes.show((), NO_NODES)
@@ -138,7 +135,6 @@ class Panes(Container):
         self.show_candidates(NOTHING_SELECTED)
 
     def on_resize(self) -> None:
-        """Arrange the panes for the width, and the tabs for theirs."""
         width = self.size.width
         self.set_class(self.narrow, "narrow")
         self.set_class(STACKED <= width < BESIDE, "stacked")
@@ -258,7 +254,6 @@ class Panes(Container):
         return self._switcher.current or "overview"
 
     def list_of(self, name: str) -> VirtualList:
-        """Return a list by its id."""
         return self._lists[name]
 
     def zoom(self) -> None:

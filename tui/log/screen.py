@@ -205,7 +205,6 @@ class LogScreen(BuildScreen):
         self._panes.layer_tree.reveal(entry, self._index.result_at(line) if self._index else None)
 
     def on_prompt_answered(self, event: Prompt.Answered) -> None:
-        """Search, go to a line, or filter, as the prompt asked."""
         if event.purpose is Purpose.FILTER:
             self._keep(event.text)
             if event.done:
@@ -223,7 +222,6 @@ class LogScreen(BuildScreen):
             self._search.begin(event.text, regex=event.regex)
 
     def on_prompt_dismissed(self, event: Prompt.Dismissed) -> None:
-        """Go back to the pane that the prompt was opened for."""
         if event.purpose is Purpose.FILTER:
             self._keep("")
             self._filtered.focus()
@@ -231,7 +229,6 @@ class LogScreen(BuildScreen):
             self._panes.open("log")
 
     def _go_to_line(self, text: str) -> None:
-        """Move the log to a typed line number."""
         self._panes.open("log")
         digits = text.strip().replace(",", "")
         if digits.isdecimal() and len(digits) <= _MOST_DIGITS:
@@ -243,7 +240,6 @@ class LogScreen(BuildScreen):
             self.say(f"{text!r} is not a line number")
 
     def _keep(self, text: str) -> None:
-        """Filter the list that the prompt was opened for."""
         try:
             self._filtered.filter(text)
         except FilterError as error:
@@ -284,7 +280,6 @@ class LogScreen(BuildScreen):
             yield row.foreign
 
     def next_command(self) -> str:
-        """Return the command that the finding under the cursor says to run next."""
         finding = self._finding
         return next((step.command for step in finding.next_steps if step.command), "") if finding is not None else ""
 
@@ -294,7 +289,6 @@ class LogScreen(BuildScreen):
         return self._panes.findings.selected if self._panes.tab == "findings" else None
 
     def issue(self) -> str:
-        """Return the finding or the layer in view, with its candidates and its lines."""
         from trtforensics.tui.issue import finding_issue, layer_issue
 
         log, build, finding, row = self._parsed, self.build, self._finding, self._panes.layer_tree.selected
@@ -316,11 +310,9 @@ class LogScreen(BuildScreen):
         self._panes.open(pane)
 
     def action_zoom(self) -> None:
-        """Let the focused pane fill the screen, or undo that."""
         self._panes.zoom()
 
     def action_build(self, by: int) -> None:
-        """Switch to another build of the file."""
         count = len(self._parsed.builds) if self._parsed else 0
         if count > 1:
             self._show_build((self._number + by) % count)
@@ -331,11 +323,9 @@ class LogScreen(BuildScreen):
             self.say("the file holds one build" if count else "the log is still being read")
 
     def action_ask_only(self) -> None:
-        """Ask which lines of the log to show."""
         self.prompt.ask(Purpose.ONLY)
 
     def action_next_kind(self) -> None:
-        """Show only lines of a severity."""
         self._panes.open("log")
         self._search.next_severity()
 
@@ -355,7 +345,6 @@ class LogScreen(BuildScreen):
         self.prompt.ask(Purpose.FILTER, filtered.kept_by.text, filtered.fields, rows[:SUGGESTING])
 
     def action_ask_line(self) -> None:
-        """Ask for a line number."""
         self.prompt.ask(Purpose.LINE)
 
     def action_leave(self) -> None:
@@ -380,7 +369,6 @@ class LogScreen(BuildScreen):
         self._count_layers()
 
     def action_neighbours(self) -> None:
-        """Show what the layer under the cursor reads and who reads it."""
         if self._panes.tab == "overview":
             self.select_mapped()
         entry = self._panes.layer_tree.current_entry
@@ -393,7 +381,6 @@ class LogScreen(BuildScreen):
         self.app.push_screen(NeighbourScreen(self.build, entry.layer), self._walked)
 
     def _walked(self, layer: EngineLayer | None) -> None:
-        """Select the layer that was walked to."""
         entry = self._index.facts.of_layer(layer) if self._index and layer else None
         if entry is not None:
             self._visit(partial(self._open_layer, entry))
@@ -403,7 +390,6 @@ class LogScreen(BuildScreen):
         self._panes.layer_tree.reveal(entry)
 
     def action_travel(self, by: int) -> None:
-        """Go back to what was looked at before, or forward again."""
         place = self._history.step(by, self._place())
         if place is None:
             self.say("nothing was looked at before" if by < 0 else "nothing was looked at after this")
@@ -420,7 +406,6 @@ class LogScreen(BuildScreen):
         self._show_status()
 
     def action_bookmark(self) -> None:
-        """Bookmark the line that the row is about, with a note."""
         pane, kept = self.pane or self._panes.log_view, self.kept
         line = (pane.log_line(pane.cursor) if pane.row_count() else None) or self._panes.log_view.current_line
         if kept is None:
@@ -438,7 +423,6 @@ class LogScreen(BuildScreen):
         self.app.push_screen(TextQuestion(f"note on line {line:,}, may be empty", known.note if known else ""), mark)
 
     def action_bookmarks(self) -> None:
-        """List the bookmarks; Enter goes to one."""
         kept = self.kept
 
         def go(line: int | None) -> None:
@@ -452,7 +436,6 @@ class LogScreen(BuildScreen):
             self.app.push_screen(BookmarkScreen(kept, self._text_at), go)
 
     def action_tie(self, by: int) -> None:
-        """Count closer or wider margins as near ties."""
         self._tie = max(0, min(self._tie + by, len(TIES) - 1))
         self._panes.layer_tree.tie(TIES[self._tie])
         self._show_candidates(anew=True)

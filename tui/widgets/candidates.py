@@ -40,5 +40,4 @@ class CandidateList(RowList[int]):
         return (*(lines if fits else decision), *names)
 
     def content_width(self) -> int:
-        """Return the width of a row with the longest kernel name."""
         return self.table.width

@@ -74,7 +74,6 @@ class KeyFooter(LineBar):
                 self._lay_out()
 
     def on_resize(self) -> None:
-        """Choose the keys for the width."""
         self._lay_out()
 
     def _lay_out(self) -> None:
@@ -103,7 +102,6 @@ class KeyFooter(LineBar):
         return Piece(f" {self.app.get_key_display(binding)} ", dim or Role.ACCENT), does, binding.key
 
     def on_mouse_down(self, event: MouseDown) -> None:
-        """Press the key under the pointer."""
         for start, end, key in self._pressed:
             if start <= event.x < end:
                 self.app.simulate_key(key)
@@ -119,15 +117,12 @@ class Dialog(Keyed, ModalScreen[ScreenResultType], Generic[Row, ScreenResultType
         self._rows = rows
 
     def compose(self) -> ComposeResult:
-        """Show the list."""
         yield self.list
 
     def on_mount(self) -> None:
-        """Fill the list."""
         self.fill()
 
     def fill(self) -> None:
-        """Show the rows."""
         self.list.show(self._rows)
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
@@ -135,7 +130,6 @@ class Dialog(Keyed, ModalScreen[ScreenResultType], Generic[Row, ScreenResultType
         event.stop()
 
     def on_virtual_list_chosen(self, event: VirtualList.Chosen) -> None:
-        """Act on the row that was chosen."""
         event.stop()
         self.choose(event.index)
 
@@ -188,7 +182,6 @@ class HelpText(WrappedList[tuple[str, str]]):
             self.scroll_home(animate=False)
 
     def wrap(self) -> None:
-        """Wrap the texts, and take as many lines as they need."""
         super().wrap()
         self.styles.height = self.place_count() + 2
 
@@ -197,7 +190,6 @@ class HelpText(WrappedList[tuple[str, str]]):
         self.scroll_relative(y=by, animate=False)
 
     def action_page(self, by: int) -> None:
-        """Scroll by a page."""
         self.scroll_relative(y=by * self.rows_in_view(), animate=False)
 
 
@@ -211,14 +203,12 @@ class HelpScreen(Keyed, ModalScreen[None]):
         """What is said of the row in view of the screen below."""
 
     def compose(self) -> ComposeResult:
-        """Show the text."""
         text = HelpText(self._keys)
         text.border_title = "Keys"
         text.border_subtitle = "q, Esc or ? to close"
         yield text
 
     def on_screen_resume(self) -> None:
-        """Lay the text out."""
         self.query_one(HelpText).tell(self.about)
 
 
@@ -231,7 +221,6 @@ class TextQuestion(Keyed, ModalScreen["str | None"]):
         self._proposed = proposed
 
     def compose(self) -> ComposeResult:
-        """Show the question before the answer."""
         with Horizontal():
             label = LineBar((Piece(self._question),))
             label.styles.width = len(self._question)
@@ -239,5 +228,4 @@ class TextQuestion(Keyed, ModalScreen["str | None"]):
             yield Input(self._proposed, compact=True, select_on_focus=False)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Return the text."""
         self.dismiss(event.value.strip())

@@ -158,11 +158,9 @@ class LogView(VirtualList):
         return self._known if self._only is None else len(self._only)
 
     def log_line(self, index: int) -> int:
-        """Return the number of the line."""
         return self._number(index)
 
     def pinned_width(self) -> int:
-        """Return the width of the line numbers."""
         return len(str(max(self._known, 1))) + 1
 
     def content_width(self) -> int:
@@ -170,7 +168,6 @@ class LogView(VirtualList):
         return self._widest
 
     def row(self, index: int, width: int) -> Line:  # noqa: ARG002 - lines scroll, they are not cut
-        """Return a line behind its number."""
         number = self._number(index)
         mark = Piece(BOOKMARK if number in self.bookmarked else " ", Role.ACCENT)
         return (Piece(f"{number:>{self.pinned_width() - 1}}", Role.DIM), mark, *self._line(number))

@@ -56,7 +56,6 @@ class RowList(VirtualList, Generic[Row]):
             self.stay(place, place if above == cursor and place < self.rows_in_view() else above)
 
     def refill(self) -> None:
-        """List the rows that the filter keeps, with the cursor on the first."""
         self.list_rows()
         self.cursor = self._home_place()
 
@@ -93,7 +92,6 @@ class RowList(VirtualList, Generic[Row]):
         return self.place_count() or bool(self._empty)
 
     def row(self, index: int, width: int) -> Line:
-        """Return a line, or the text that stands for the rows."""
         if self.place_count():
             return self.pieces_at(index, width)
         no_row = f"no {self.presentation.noun} is kept by {self.kept_by.text!r}" if self.every else self._empty
@@ -104,15 +102,12 @@ class RowList(VirtualList, Generic[Row]):
         return self.presentation.pieces(self.rows[place], width)
 
     def header(self, width: int) -> Sequence[Line]:
-        """Return the lines above the rows."""
         return self.presentation.heading(self.rows, width)
 
     def footer(self, width: int) -> Sequence[Line]:
-        """Return the lines below the rows."""
         return self.presentation.footing(self.selected, width, self.scrollable_content_region.height)
 
     def as_table(self) -> Table:
-        """Return the rows in their columns; without columns, each row's line and text."""
         return Table(self.presentation.columns, self.rows) if self.presentation.columns else super().as_table()
 
     def content_width(self) -> int:
@@ -120,11 +115,9 @@ class RowList(VirtualList, Generic[Row]):
         return self._widest
 
     def pinned_width(self) -> int:
-        """Return the cells at the left that do not scroll sideways."""
         return self.presentation.pinned if self.place_count() else 0
 
     def log_line(self, index: int) -> int | None:
-        """Return the line of the log that a row is about."""
         return self.presentation.line(self.rows[index]) if self.place_count() else None
 
 
@@ -137,7 +130,6 @@ class WrappedList(RowList[Row]):
         self._wrapped_at = 0
 
     def list_rows(self) -> None:
-        """List the rows that the filter keeps, and wrap them."""
         super().list_rows()
         self.wrap()
 
@@ -148,7 +140,6 @@ class WrappedList(RowList[Row]):
         self.rows_changed()
 
     def on_resize(self) -> None:
-        """Wrap the rows again; the cursor stays on its row."""
         selected = self.selected
         if self.scrollable_content_region.width != self._wrapped_at:
             self.wrap()
@@ -156,7 +147,6 @@ class WrappedList(RowList[Row]):
                 self.cursor = self.place_of(selected)
 
     def place_of(self, row: Row) -> int:
-        """Return the first line of a row."""
         return next(place for place, (other, _) in enumerate(self._lines) if other is row)
 
     @property
@@ -165,17 +155,13 @@ class WrappedList(RowList[Row]):
         return self._lines[self.cursor][1] if self._lines else None
 
     def place_count(self) -> int:
-        """Return the number of lines that the rows take."""
         return len(self._lines)
 
     def row_at(self, place: int) -> Row:
-        """Return the row of a line."""
         return self._lines[place][0]
 
     def pieces_at(self, place: int, width: int) -> Line:  # noqa: ARG002 - it was wrapped before
-        """Return a line of a row."""
         return self._lines[place][1].pieces
 
     def log_line(self, index: int) -> int | None:
-        """Return the line of the log that a line cites."""
         return self._lines[index][1].line if self._lines else None

@@ -113,19 +113,16 @@ class Prompt(Keyed, Input):
         return True
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Filter while typing."""
         event.stop()
         regex = self.regex and self.purpose in _OF_LINES
         if self.display and (self.purpose is Purpose.FILTER or not self._is_readable(event.value, regex=regex)):
             self.post_message(self.Answered(self.purpose, event.value, done=False, regex=regex))
 
     def action_regex(self) -> None:
-        """Search for a regular expression, or for a text again."""
         self.regex = not self.regex
         self._show_purpose()
 
     def _show_purpose(self) -> None:
-        """Say what the prompt asks for: while it is empty, and in its border."""
         of_lines = self.purpose in _OF_LINES
         self.placeholder = (
             f"{self.purpose.value} a regular expression" if of_lines and self.regex else self.purpose.value
@@ -135,6 +132,5 @@ class Prompt(Keyed, Input):
         self.label.show(Piece(label, Role.TITLE))
 
     def action_cancel(self) -> None:
-        """Close without an answer."""
         self.display = self.label.display = False
         self.post_message(self.Dismissed(self.purpose))

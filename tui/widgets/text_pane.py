@@ -46,16 +46,13 @@ class TextPane(Vertical):
         self.view = LogView(LogText(), id=f"{id}-text")
 
     def compose(self) -> ComposeResult:
-        """Lay the name out above the lines."""
         yield self._heading
         yield self.view
 
     def on_mount(self) -> None:
-        """Show the label."""
         self._show_heading("")
 
     def on_resize(self) -> None:
-        """Fit the name to the new width."""
         self._show_heading("")
 
     @property

@@ -82,12 +82,10 @@ class LineBar(Widget):
         self.line = line
 
     def show(self, *pieces: Piece) -> None:
-        """Replace the text."""
         self.line = pieces
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """Paint the row, cut to the width."""
         own = self.rich_style
         strip = paint(self, self.line, own, own) if y == 0 else Strip([])
         if strip.cell_length > self.size.width > 0:
@@ -248,12 +246,10 @@ class VirtualList(Keyed, ScrollView, can_focus=True):
         return self._scrolled(self.row(index, width), base, width, index)
 
     def on_resize(self) -> None:
-        """Keep the cursor in view when the pane shrinks."""
         self._resize_content()
         self._bring_into_view(center=False)
 
     def on_click(self, event: events.Click) -> None:
-        """Choose the row under the mouse."""
         offset = event.get_content_offset(self)
         if offset is None:
             return
@@ -279,23 +275,18 @@ class VirtualList(Keyed, ScrollView, can_focus=True):
         self.go_to(self.cursor + by, ahead=self.rows_in_view() // 4)
 
     def action_page(self, by: int) -> None:
-        """Move the cursor by a page."""
         self.go_to(self.cursor + by * max(1, self.rows_in_view() - 1))
 
     def action_jump_to_start(self) -> None:
-        """Move the cursor to the first row."""
         self.go_to(0)
 
     def action_jump_to_end(self) -> None:
-        """Move the cursor to the last row."""
         self.go_to(self.row_count() - 1)
 
     def action_sideways(self, by: int) -> None:
-        """Scroll sideways."""
         self.scroll_to(x=self.scroll_offset.x + by * SIDEWAYS, animate=False)
 
     def action_choose(self) -> None:
-        """Choose the row under the cursor."""
         if self.row_count():
             self.post_message(self.Chosen(self, self.cursor))
 
@@ -313,7 +304,6 @@ class VirtualList(Keyed, ScrollView, can_focus=True):
         return ("\n".join(rows), "\n") if rows else None
 
     def selection_updated(self, selection: Selection | None) -> None:  # noqa: ARG002 - Textual's signature
-        """Paint the selection."""
         self.refresh()
 
     def _selected(self, strip: Strip, index: int, base: Style) -> Strip:
@@ -328,12 +318,10 @@ class VirtualList(Keyed, ScrollView, can_focus=True):
         return strip.apply_offsets(0, index)
 
     def _resize_content(self) -> None:
-        """Update the size that the scroll bars show."""
         lines = self.row_count() + self._fixed_lines(self.scrollable_content_region.width)
         self.virtual_size = Size(self.content_width(), lines)
 
     def _bring_into_view(self, *, center: bool, ahead: int = 0) -> None:
-        """Scroll the cursor's row into view."""
         height = self.rows_in_view()
         top = self.scroll_offset.y
         margin = min(CONTEXT, height // 4) if center else 0
