@@ -8,8 +8,10 @@ from trtforensics.console.diagnostics import remark
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Sequence
 
     from trtforensics.model.engine import TimingCache
+    from trtforensics.model.log import MyelinOperation
 
 
 def run(args: Namespace) -> int:
@@ -46,15 +48,22 @@ def load(path: str, max_bytes: int) -> TimingCache:
 
 
 def _apply(args: Namespace) -> int:
-    from trtforensics.console.output import write_bytes
-    from trtforensics.parsers.text.document import read_document
-    from trtforensics.sources import editable_cache
     from trtforensics.sources.build_log import keep_sources
     from trtforensics.sources.cache import load_timing_cache
 
     keep_sources([args.source, args.to], args.output)
     keys = load_timing_cache(args.source, max_bytes=args.max_bytes).keys
-    payload, changed = editable_cache.apply(read_document(args.to, max_bytes=args.max_bytes), keys)
-    write_bytes(args.output, payload)
+    changed = write_applied(args, keys)
     remark(f"{args.output}: {changed} of {len(keys)} keys now have another tactic", quiet=args.quiet)
     return 0
+
+
+def write_applied(args: Namespace, keys: Sequence[MyelinOperation]) -> int:
+    """Write the cache ``--to`` with the tactics of some keys; return how many keys have another tactic then."""
+    from trtforensics.console.output import write_bytes
+    from trtforensics.parsers.text.document import read_document
+    from trtforensics.sources import editable_cache
+
+    payload, changed = editable_cache.apply(read_document(args.to, max_bytes=args.max_bytes), keys)
+    write_bytes(args.output, payload)
+    return changed

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from trtforensics.console import streams
 from trtforensics.errors import UsageError
+from trtforensics.knowledge.table import rows
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Mapping, Sequence
 
     from trtforensics.trt.installed import Installed
 
@@ -20,16 +21,9 @@ if TYPE_CHECKING:
 
 
 _PACKAGES = ("lark", "networkx", "numpy", "onnx", "polygraphy", "textual", "zstandard")
-_EXTRAS = {
-    "onnxruntime": "precision",
-    "distributed": "cluster",
-    "cairosvg": "plots",
-    "pyarrow": "table",
-    "duckdb": "sql",
-}
-"""Packages that one part needs, and the extra that brings each."""
+_EXTRAS = ("onnxruntime", "distributed", "cairosvg", "pyarrow", "duckdb")
+"""Packages that one part needs."""
 _PROGRAMS = ("trtexec", "polygraphy", "dot", "nvidia-smi")
-_ABILITY = ("what", "works", "needs")
 _MISSING = "missing"
 _WIDTH = 14
 
@@ -69,7 +63,7 @@ def examine() -> Health:
         "builder_python": described(),
         "tensorrt": versions,
         "gpu": next((f"{module.gpu}, driver {module.driver}" for module in installed if module.gpu), _MISSING),
-        "abilities": [dict(zip(_ABILITY, each, strict=True)) for each in _abilities(installed, extras, programs)],
+        "abilities": _abilities(installed, extras, programs),
     }
 
 
@@ -96,38 +90,20 @@ def _version(package: str) -> str:
         return _MISSING
 
 
-def _abilities(
-    installed: Iterable[Installed], extras: Mapping[str, str], programs: Mapping[str, str]
-) -> Iterator[tuple[str, bool, str]]:
-    """Give each part of this tool, whether it works here, and its requirement."""
-    modules = list(installed)
-    full = [module for module in modules if module.module == "tensorrt"]
-    linux = sys.platform.startswith("linux")
-    build, where = "a `--build` command", "the Python that builds (`--builder-python`)"
-    yield "read logs, replays and engine files: parse, report, diff, graph, tui", True, ""
-    yield "bisect and collect with a `--build` and a `--check` of your own", linux, "Linux"
-    yield "bisect precision by the emulated twin", extras["onnxruntime"] != _MISSING, _install("onnxruntime")
-    selects = any(module.selector for module in full)
-    yield f"bisect tactics without {build}", linux and selects, f"TensorRT 8.0 to 10.x in {where}"
-    editable = any(module.editable_cache for module in full)
-    yield f"bisect cache, and binary caches, without {build}", linux and editable, "TensorRT 10.8 or later"
-    yield f"bisect outputs without {build}", linux and bool(modules), f"tensorrt or tensorrt_rtx in {where}"
-    yield "bisect route", linux and any(module.routes for module in full), f"TensorRT 11.1 or later in {where}"
-    builder = "tensorrt_rtx: `pip install 'trtforensics[rtx]'`"
-    yield "builds without a GPU", any(module.module == "tensorrt_rtx" for module in modules), builder
-    yield "probes on a Dask cluster", extras["distributed"] != _MISSING, _install("distributed")
-    yield "figures as PNG", extras["cairosvg"] != _MISSING, _install("cairosvg")
-    yield "tables as Parquet and for Arrow", extras["pyarrow"] != _MISSING, _install("pyarrow")
-    yield "queries in SQL", extras["duckdb"] != _MISSING, _install("duckdb")
-    yield "graphs as pictures", programs["dot"] != _MISSING, "Graphviz: its program `dot` on the path"
-
-
-def _install(package: str) -> str:
-    return f"{package}: `pip install 'trtforensics[{_EXTRAS[package]}]'`"
+def _abilities(installed: Sequence[Installed], extras: Mapping[str, str], programs: Mapping[str, str]) -> list[Health]:
+    """Give each part of this tool, whether it works here, and its requirement; ``abilities.tsv`` lists them."""
+    there = {name for name, version in (*extras.items(), *programs.items()) if version != _MISSING}
+    there |= {sys.platform, *(module.module for module in installed), *(["any"] if installed else [])}
+    full = [module for module in installed if module.module == "tensorrt"]
+    there |= {name for name in ("selector", "editable_cache", "routes") if any(getattr(each, name) for each in full)}
+    return [
+        {"what": row["what"], "works": there.issuperset(row["requires"].split()), "needs": row["needs"]}
+        for row in rows("abilities", "trtforensics.commands")
+    ]
 
 
 def _text(health: Health) -> str:
-    rows = [
+    facts = [
         ("trtforensics", f"{health['trtforensics']}, Python {health['python']}, {health['system']}"),
         ("packages", _list(health["packages"])),
         ("extras", _list(health["extras"])),
@@ -135,7 +111,7 @@ def _text(health: Health) -> str:
         ("GPU", health["gpu"]),
         *health["programs"].items(),
     ]
-    lines = [f"{name:<{_WIDTH}}{what}" for name, what in rows]
+    lines = [f"{name:<{_WIDTH}}{what}" for name, what in facts]
     lines += ["", "what works here:"]
     for ability in health["abilities"]:
         mark, needs = ("yes", "") if ability["works"] else ("no ", f"; it needs {ability['needs']}")

@@ -24,7 +24,9 @@ def run(args: Namespace) -> int:
 
 
 def _pin(args: Namespace) -> int:
-    from trtforensics.pin.plan import PinForm, form_of, make_plan
+    from trtforensics.commands.cache import write_applied
+    from trtforensics.console.output import write_text
+    from trtforensics.pin.plan import PinForm, form_of, keys_of_plan, make_plan, text_of_plan
     from trtforensics.pin.report import plan_json, plan_text
     from trtforensics.sources.build_log import keep_sources
 
@@ -37,27 +39,15 @@ def _pin(args: Namespace) -> int:
     if args.to is not None and form is not PinForm.CACHE:
         raise UsageError("--to", "takes timing-cache keys, and the log prints none", "Leave it out")
     plan = make_plan(logs, conditions, form, max_bytes=args.max_bytes)
-    _write(args, plan)
+    if args.to is None or plan.pinnable.base is None:
+        write_text(args.output, text_of_plan(plan))
+    else:
+        write_applied(args, keys_of_plan(plan, plan.pinnable.base).keys)
     if args.json:
         streams.print_result(plan_json(plan, args.output, form))
     else:
         streams.print_result(plan_text(plan, args.output, _next_steps(args, plan, form)))
     return 0
-
-
-def _write(args: Namespace, plan: PinPlan) -> None:
-    from trtforensics.console.output import write_bytes, write_text
-    from trtforensics.pin.plan import keys_of_plan, text_of_plan
-
-    if args.to is None or plan.pinnable.base is None:
-        write_text(args.output, text_of_plan(plan))
-        return
-    from trtforensics.parsers.text.document import read_document
-    from trtforensics.sources import editable_cache
-
-    keys = keys_of_plan(plan, plan.pinnable.base).keys
-    payload, _ = editable_cache.apply(read_document(args.to, max_bytes=args.max_bytes), keys)
-    write_bytes(args.output, payload)
 
 
 def _next_steps(args: Namespace, plan: PinPlan, form: PinForm) -> list[str]:

@@ -52,9 +52,9 @@ def document(comparison: Comparison) -> JsonObject:
         "good": [_build(build) for build in comparison.good.builds],
         "bad": [_build(build) for build in comparison.bad.builds],
         "skipped": [
-            {"side": name, "path": file.path, "why": file.why}
+            {"side": name, "path": path, "why": why}
             for name, side in (("good", comparison.good), ("bad", comparison.bad))
-            for file in side.skipped
+            for path, why in side.skipped
         ],
         "matched": {how.value: count for how, count in comparison.matched.items()},
         "notes": list(comparison.notes),

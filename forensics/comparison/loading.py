@@ -31,20 +31,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class SkippedFile:
-    """A file of a directory that was not used, and why."""
-
-    path: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
 class ComparedSide:
-    """One side of a comparison (the good or the bad builds). ``path`` is what the user named."""
+    """One side of a comparison (the good or the bad builds). ``path`` is what the user named.
+
+    ``skipped`` are the files of a directory that were not used, each with why.
+    """
 
     path: str
     builds: tuple[BuildView, ...]
-    skipped: tuple[SkippedFile, ...] = ()
+    skipped: tuple[tuple[str, str], ...] = ()
 
     def __repr__(self) -> str:
         return f"<{PurePath(self.path).name}: {counted(len(self.builds), 'build')}>"
@@ -74,19 +69,19 @@ def load_side(
     if (folder / name).is_dir():
         folder /= name
     builds: list[BuildView] = []
-    skipped: list[SkippedFile] = []
+    skipped: list[tuple[str, str]] = []
     for file, why in files_in(folder):
         if why:
-            skipped.append(SkippedFile(file, why))
+            skipped.append((file, why))
             continue
         on_file(file)
         try:
             builds += _views(file, kind, max_bytes)
         except ForensicsError as error:
-            skipped.append(SkippedFile(file, error.what if error.where == file else f"{error.where}: {error.what}"))
+            skipped.append((file, error.what if error.where == file else f"{error.where}: {error.what}"))
     if not builds:
         files = counted(len(skipped), "file")
-        tried = f"Tried {files}, the first: {skipped[0].path}: {skipped[0].why}" if skipped else ""
+        tried = f"Tried {files}, the first: {': '.join(skipped[0])}" if skipped else ""
         raise UsageError(str(folder), "holds no file that tells of a build", tried or "It is empty")
     return ComparedSide(path, joined(builds), tuple(skipped))
 

@@ -108,8 +108,8 @@ class _ReportWriter:
         for note, count in notes.items():
             yield visible(f"      note: {note}" + (f" ({count} builds)" if count > 1 else ""))
         shown = side.skipped if self._limit is None else side.skipped[:_SKIPPED]
-        for file in shown:
-            yield visible(f"      skipped: {file.path}: {file.why}")
+        for path, why in shown:
+            yield visible(f"      skipped: {path}: {why}")
         if len(shown) < len(side.skipped):
             yield f"      skipped: {len(side.skipped) - len(shown)} more (--all lists them)"
 

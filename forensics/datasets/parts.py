@@ -234,7 +234,7 @@ def _newest(files: Sequence[tuple[str, ...]]) -> dict[str, str]:
     return {part: version for part, version, file in files if file == _LAST}
 
 
-def _reason(error: OSError) -> str:
+def _reason(error: Exception) -> str:
     return str(error).strip().splitlines()[0].rstrip(".")
 
 
@@ -256,7 +256,7 @@ def _filesystem(url: str) -> tuple[Any, str]:
             found, path = url_to_fs(url)
             return fs.PyFileSystem(fs.FSSpecHandler(found)), path
     except (ImportError, ValueError, OSError) as error:
-        what = f"cannot be opened: {str(error).strip().splitlines()[0].rstrip('.')}"
+        what = f"cannot be opened: {_reason(error)}"
         raise UsageError(
             url, what, "`pip install 'trtforensics[table]'` for s3:// and gs://; others need fsspec"
         ) from error

@@ -6,7 +6,7 @@ from math import log10
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from trtforensics.console.counting import counted
+from trtforensics.console.counting import MEBIBYTE, counted
 from trtforensics.model.timings import NEAR_TIE_RATIO
 from trtforensics.plots.figure import (
     WIDTH,
@@ -44,7 +44,7 @@ _SAID = 100
 _READABLE = 8
 """Characters of a name that is cut; fewer say nothing."""
 _NO_BLOCK = "no block"
-_MEBIBYTE, _GIBIBYTE = 1 << 20, 1 << 30
+_GIBIBYTE = 1 << 30
 
 
 def layers(engine: EngineFacts) -> Figure | None:
@@ -181,12 +181,7 @@ def memory(engine: EngineFacts) -> Figure | None:
 
 def roofline(engine: EngineFacts) -> Figure | None:
     """Return operations a second over operations a byte; None where fewer than two layers tell both."""
-    known = [
-        (layer, layer.intensity, layer.tera_operations_s)
-        for layer in engine.running
-        if layer.intensity and layer.tera_operations_s
-    ]
-    points = [(layer, x, y) for layer, x, y in known if x is not None and y is not None]
+    points = [(layer, x, y) for layer in engine.running if (x := layer.intensity) and (y := layer.tera_operations_s)]
     if len(points) <= 1:
         return None
     canvas = Canvas()
@@ -265,7 +260,7 @@ def _weights(sized: Sequence[LayerFacts]) -> str:
 
 
 def _size(size: float) -> str:
-    return f"{size / _MEBIBYTE:.3g} MiB" if size < _GIBIBYTE else f"{size / _GIBIBYTE:.3g} GiB"
+    return f"{size / MEBIBYTE:.3g} MiB" if size < _GIBIBYTE else f"{size / _GIBIBYTE:.3g} GiB"
 
 
 def _rest(rows: Sequence[object], what: str = "smaller ones") -> str:

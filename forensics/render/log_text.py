@@ -16,7 +16,7 @@ from trtforensics.model.ledger import ledger_of
 from trtforensics.model.log import Choice, Outcome
 from trtforensics.model.timings import NEAR_TIE_RATIO, tactic_text
 from trtforensics.parsers.notation.kernels import read_tactic
-from trtforensics.render.headline import first_line, headlines, run_lines
+from trtforensics.render.headline import first_line, headlines, run_lines, told_options
 from trtforensics.render.runs import result_name, result_text, run_rows
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 _OF_BUILD = ("Precision", "LayerPrecisions", "Memory Pools", "Workspace", "BuilderOptimizationLevel", "Tactic sources")
 _OPTIONS = (("model", "Model"), *(("build", name) for name in (*_OF_BUILD, "timingCacheFile", "Sparsity")))
-_SILENT = {"", "Disabled", "-1", "Using default tactic sources"}
-"""Values that mean the default and are not shown."""
 
 _SHOWN = 3
 """Entries of a list that shows only the worst or the first."""
@@ -125,7 +123,9 @@ def _setting(build: Build) -> Iterator[Row]:
     if build.outcome is Outcome.TRUNCATED:
         yield "truncated", "the log stops before it tells how this build ended"
     if build.command:
-        yield from _list("command", _wrapped(build.command))
+        text, most = visible(build.command.strip()), _COMMAND_ROWS
+        lines = textwrap.wrap(text, _TEXT_WIDTH, break_on_hyphens=False, max_lines=most, placeholder=" …")
+        yield from _list("command", lines)
     device = build.option("device", "Selected Device")
     if device:
         capability = build.option("device", "Compute Capability")
@@ -135,25 +135,11 @@ def _setting(build: Build) -> Iterator[Row]:
     yield from _list("options", _options(build))
 
 
-def _wrapped(command: str) -> list[str]:
-    return textwrap.wrap(
-        visible(command.strip()), _TEXT_WIDTH, break_on_hyphens=False, max_lines=_COMMAND_ROWS, placeholder=" …"
-    )
-
-
-def _options(build: Build) -> list[str]:
-    entries: list[str] = []
+def _options(build: Build) -> Iterator[str]:
     if build.loads_engine:
-        entries.append("those that the loaded engine was built with are unknown")
-    for block, name in _OPTIONS:
-        if block == "build" and build.loads_engine:
-            continue
-        value = (build.option(block, name) or "").strip()
-        if name == "Memory Pools":
-            value = ", ".join(pool for pool in value.split(", ") if not pool.endswith("default"))
-        if value not in _SILENT:
-            entries.append(f"{name}: {_short(value, _MESSAGE_WIDTH)}")
-    return entries
+        yield "those that the loaded engine was built with are unknown"
+    for name, value, _ in told_options(build, _OPTIONS):
+        yield f"{name}: {_short(value, _MESSAGE_WIDTH)}"
 
 
 def _network(build: Build) -> Iterator[Row]:

@@ -105,8 +105,7 @@ class LayerTree(RowList[TreeRow]):
         """Keep the layers that answer a question, by its title; an empty title asks none."""
         if title != self.asked:
             self.asked = title
-            self.refill()
-            self.go_to(self.cursor)
+            self._relist()
 
     def reveal(self, entry: LayerFacts, result: Choice | CachedResult | None = None, *, announce: bool = True) -> None:
         """Move to a layer, or to its combination ``result`` if given. A filter that hides the layer is dropped."""
@@ -232,8 +231,7 @@ class LayerTree(RowList[TreeRow]):
 
     def _sort_by(self, order: Order) -> None:
         self._order = order
-        self.refill()
-        self.go_to(self.cursor)
+        self._relist()
 
     def on_resize(self) -> None:
         """Sort by the engine's order where the column that sorts has no room any more."""
@@ -243,8 +241,7 @@ class LayerTree(RowList[TreeRow]):
     def action_group(self) -> None:
         """Group the layers by the next of type, block, compute type and runner; behind the last one, not."""
         self._group = GROUPS[(GROUPS.index(self._group) + 1) % len(GROUPS)]
-        self.refill()
-        self.go_to(self.cursor)
+        self._relist()
 
     def action_columns(self) -> None:
 
@@ -325,6 +322,10 @@ class LayerTree(RowList[TreeRow]):
         self._open.discard(id(entry))
         del self.rows[start + 1 : end]
         self.rows_changed()
+
+    def _relist(self) -> None:
+        self.refill()
+        self.go_to(self.cursor)
 
     def refill(self) -> None:
         """List all layers again, closed, with the cursor on the first."""

@@ -24,7 +24,7 @@ from trtforensics.tui.rows.pieces import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from trtforensics.bisection.session.history import Probe
     from trtforensics.bisection.session.view import DirectoryView
@@ -237,10 +237,7 @@ def answer_rows(view: DirectoryView, now: datetime) -> list[Line]:
             rows += _sides(member)
     suspects = suspects_of(view)
     if suspects:
-        rows.append((Piece(f" {counted(len(suspects), 'suspect')} left", Role.TITLE),))
-        rows += [(Piece(f"   {name}"),) for name in suspects[:_SHOWN]]
-        if len(suspects) > _SHOWN:
-            rows.append((Piece(f"   … {len(suspects) - _SHOWN:,} more in result.json", Role.DIM),))
+        rows += _listed(f"{counted(len(suspects), 'suspect')} left", suspects, " in result.json")
     return rows + _repair_rows(view)
 
 
@@ -277,11 +274,13 @@ def probe_rows(view: DirectoryView, probe: Probe) -> list[Line]:
     if not probe.finished:
         rows.append(_fact("verdict", *verdict_of(view, probe)))
     for title, names in subsets_of(view, probe):
-        rows.append((Piece(f" {title}", Role.TITLE),))
-        rows += [(Piece(f"   {name}"),) for name in names[:_SHOWN]]
-        if len(names) > _SHOWN:
-            rows.append((Piece(f"   … {len(names) - _SHOWN:,} more", Role.DIM),))
+        rows += _listed(title, names)
     return rows
+
+
+def _listed(title: str, names: Sequence[str], where: str = "") -> list[Line]:
+    rest = [(Piece(f"   … {len(names) - _SHOWN:,} more{where}", Role.DIM),)] if len(names) > _SHOWN else []
+    return [(Piece(f" {title}", Role.TITLE),), *((Piece(f"   {name}"),) for name in names[:_SHOWN]), *rest]
 
 
 def subsets_of(view: DirectoryView, probe: Probe) -> list[tuple[str, list[str]]]:

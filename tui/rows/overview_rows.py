@@ -15,6 +15,7 @@ from trtforensics.console.terminal import visible
 from trtforensics.findings.finding import in_words
 from trtforensics.knowledge.table import rows as table_rows
 from trtforensics.model.run import Ending
+from trtforensics.render.headline import told_options
 from trtforensics.render.runs import result_name, result_text
 from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, fit, fit_right, size
 
@@ -35,11 +36,8 @@ BAR_WIDTH = 10
 TOP = 5
 """Most shapes of unknown lines that are listed."""
 
-TELLING_OPTIONS = tuple((row["block"], row["name"]) for row in table_rows("telling_options", "trtforensics.tui.rows"))
+_TELLING = tuple((row["block"], row["name"]) for row in table_rows("telling_options", "trtforensics.tui.rows"))
 """The options to compare first when two builds differ in speed or accuracy, as (block, name printed by trtexec)."""
-
-AS_USUAL = {"", "Disabled", "-1", "Using default tactic sources", "Use default preview flags."}
-"""Values of options that were not set."""
 
 ENDING_ROLES = {Ending.PASSED: Role.GOOD, Ending.FAILED: Role.ERROR, Ending.CRASHED: Role.ERROR, None: Role.DIM}
 
@@ -106,10 +104,11 @@ def outcome_piece(headline: Headline, *, reading: bool = False) -> Piece:
 
 def overview_rows(log: BuildLog, build: Build, joined: Sequence[NumberedFile] = ()) -> list[OverviewRow]:
     """Return what the log tells of a build, most important first. ``joined`` are its further files."""
+    telling = (OverviewRow(name, value, span.line) for name, value, span in told_options(build, _TELLING))
     sections: Iterable[tuple[str, Iterable[OverviewRow]]] = (
         ("Build", _build_rows(build)),
         ("Files of this engine", _file_rows(joined)),
-        ("Options that matter", _telling_rows(build)),
+        ("Options that matter", telling),
         ("Passes", _pass_rows(build)),
         ("Layers", chain(_stage_rows(build), _engine_rows(build))),
         ("Tuning", _tuning_rows(build)),
@@ -176,18 +175,6 @@ def _device_row(build: Build) -> OverviewRow:
         if name in device:
             facts.append(spelled.format(device[name].value))
     return OverviewRow("GPU", ", ".join(facts), selected.span.line)
-
-
-def _telling_rows(build: Build) -> Iterator[OverviewRow]:
-    for block, name in TELLING_OPTIONS:
-        if block == "build" and build.loads_engine:
-            continue
-        for fact in build.options.get(block, ()):
-            value = fact.value.strip()
-            if name == "Memory Pools":
-                value = ", ".join(pool for pool in value.split(", ") if not pool.endswith("default"))
-            if fact.name == name and value not in AS_USUAL:
-                yield OverviewRow(name, value, fact.span.line)
 
 
 def _pass_rows(build: Build) -> Iterator[OverviewRow]:

@@ -29,7 +29,7 @@ def test_a_directory_is_searched_and_says_what_it_skipped(tmp_path: Path) -> Non
     (folder / "nowhere.json").symlink_to("gone")
     side = load_side(str(folder), "good")
     assert [view.source.rpartition("/")[2] for view in side.builds] == ["linked.json", "a.json"]
-    why = {one.path.rpartition("/")[2]: one.why for one in side.skipped}
+    why = {path.rpartition("/")[2]: reason for path, reason in side.skipped}
     assert set(why) == {"notes.txt", "broken.json", "loop", "nowhere.json"}
     assert why["loop"] == "is a link to a directory, which is not followed"
     assert "no line carries a TensorRT or trtexec prefix" in why["notes.txt"]
