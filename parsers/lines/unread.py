@@ -37,8 +37,8 @@ MOST_OF_MESSAGE = 1 << 16
 """Bytes of a line in which causes are looked for: the longest messages name thousands of nodes, behind their cause."""
 
 _MENTION = re.compile(
-    rb"(?i:tensorrt|torch2trt|trtexec|pycuda|nvinfer|nvdsinfer|onnx-?2?trt|polygraphy|myelin|tritonbackend)"
-    rb"|\bTRT|trt\.|_trt|trt_|_TRT\b"
+    rb"(?i:tensorrt|torch2trt|trtexec|pycuda|nvinfer|nvdsinfer|onnx-?2?trt|polygraphy|myelin|tritonbackend|trtllm)"
+    rb"|\bTRT|trt\.|_trt|trt_|_TRT\b|deepstream-app|mmdeploy|jetson[.-]inference|jetson\.utils"
     rb"|\bI(?:Builder|Runtime|CudaEngine|ExecutionContext|NetworkDefinition)\b|create(?:Infer|NvOnnx)"
     rb"|infer/sec|Error Code \d+:|importerUtils|OpImporters\.cpp|(?i:build(?:ing)? (?:\w+ )?engine|onnx parser)"
     rb"|(?i:onnx ?runtime)|ONNX opset|tritonclient|^[EW]\d{4} [\d:.]+ +\d+ \w+\.cc:\d+\]|\[Error thrown at core/"
@@ -52,7 +52,7 @@ _HINTS = (
     *(b"trt", b"tensorrt", b"pycuda", b"nvinfer", b"nvdsinfer", b"polygraphy", b"tritonbackend", b"myelin"),
     *(b"create", b"error code", b"tritonclient", b".cc:", b"error thrown at core", b"loaded runtime cudnn"),
     *(b"nvcc", b"num classes", b"unsupportedoperator", b"unrecognized options", b"infer/sec", b"importer", b"build"),
-    *(b"parser", b"execute_async", b"lint |"),
+    *(b"parser", b"execute_async", b"lint |", b"deepstream", b"mmdeploy", b"jetson"),
     *(b"to load model", b"onnx", b"iruntime", b"icudaengine", b"iexecutioncontext", b"inetworkdefinition"),
 )
 """Words of which :data:`_MENTION` holds one, in small letters: they are found a hundred times as fast."""

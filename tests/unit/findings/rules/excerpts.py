@@ -793,5 +793,110 @@ EXCERPTS = {
         "| ** ERROR: <main:630>: Failed to parse config file 'app.txt'",
         "| Parsed config file 'app.txt'",
     ),
+    "TF6070": (
+        '| [gstreamer]    (no element "omxh264dec")',
+        '| gst_element_factory_make: element factory "nvinferserver" found',
+    ),
+    "TF6071": ("| streaming stopped, reason not-negotiated (-4)", "| streaming stopped, reason eos"),
+    "TF6072": ("| streaming stopped, reason error (-5)", "| ERROR from primary_gie: data stream ended"),
+    "TF6073": ("| ERROR from source: Resource not found.", "| Opened resource for reading"),
+    "TF6074": ("| [OpenGL] failed to open X11 server connection.", "| nvbufsurftransform: got EGL display connection"),
+    "TF6075": ("| Could not open device '/dev/video0' for reading and writing.", "| Identified device '/dev/video0'"),
+    "TF6076": ("| gstnvstreammux.c: Output height not set", "| Output width set to 1920"),
+    "TF6077": (
+        "| gstnvtracker: Failed to initialize low level lib.",
+        "| gstnvtracker: Loading low-level lib at /opt/nvidia/deepstream/lib/libnvds_nvmultiobjecttracker.so",
+    ),
+    "TF6078": ("| gst_nvvconv_transform: NvBufSurfTransform Failed", "| NvBufSurfTransform done"),
+    "TF6079": ("| WARNING from sink: A lot of buffers are being dropped.", "| A lot of buffers are being shown."),
+    "TF6080": ("| [image] failed to load 'images/x.jpg'", "| [image] loaded 'images/x.jpg'  (1024x683, 3 channels)"),
+    "TF6082": (
+        "| This container was built for NVIDIA Driver Release 410 or later",
+        "| This container was built for CPU",
+    ),
+    "TF6083": ("| Failed to initialize NVML: Unknown Error", "| NVML initialized"),
+    "TF6049": (
+        "| tensorrt : Depends: libnvinfer8 (= 8.5.1-1+cuda11.8) but 8.6.1.6-1+cuda12.0 is to be installed",
+        "| tensorrt : Depends: libnvinfer8",
+    ),
+    "TF6092": (
+        "| NodeDef mentions attr 'profile_strategy' not in Op<name=TRTEngineOp",
+        "| NodeDef mentions attr 'a' not in Op<name=Cast",
+    ),
+    "TF6085": (
+        "| CUDNN failure 1: CUDNN_STATUS_NOT_INITIALIZED ; GPU=0 ; hostname=h ; expr=cudnnCreate(&cudnn_handle_);",
+        "| CUDA success 0 ; GPU=0",
+    ),
+    "TF6086": (
+        "| The requested API version [24] is not available, only API versions [1, 17] are supported in this build.",
+        "| The requested API version [18] is available",
+    ),
+    "TF6087": ("| External data path does not exist: model.onnx.data", "| GetFileLength for ./model.onnx_data gave 12"),
+    "TF6088": (
+        "| 24 Memcpy nodes are added to the graph main_graph for CUDAExecutionProvider.",
+        "| No Memcpy nodes are added",
+    ),
+    "TF6090": (
+        "| Expected serialized_info[ABI_TARGET_IDX] == ABI_VERSION to be true but got false",
+        "| Program targets the Torch-TensorRT Runtime ABI Version (8)",
+    ),
+    "TF6091": (
+        "| Unable to import quantize op. Please install modelopt library",
+        "| quantization op imported from modelopt",
+    ),
+    "TF6093": (
+        "| TensorFlow has not been built with TensorRT support",
+        "| Tensorflow has been built with TensorRT support",
+    ),
+    "TF6094": (
+        "| Loaded TensorRT 8.2.1 but linked TensorRT 7.2.2. A few requirements must be met:",
+        "| Loaded TensorRT 8.2.1",
+    ),
+    "TF6095": ("| NotFoundError: Container TF-TRT does not exist", "| Container TF-TRT exists"),
+    "TF6097": (
+        "| Poll failed for model directory 'yolo': unexpected platform type  for yolo",
+        "| Polled model directory 'yolo'",
+    ),
+    "TF6098": ("| Internal: Unable to initialize shared memory key 'k'", "| Initialized shared memory key 'a'"),
+    "TF6099": ("| failed to connect to all addresses", "| connected to all addresses"),
+    "TF6069": (
+        "| ensemble 'pipeline' depends on 'detector' which has no loaded version",
+        "| ensemble 'pipeline' depends on 'detector'",
+    ),
+    "TF6067": (
+        "| The checkpoint you are trying to load has model type `phi4` but Transformers does not recognize it",
+        "| The checkpoint has model type `qwen3`",
+    ),
+    "TF6065": (
+        "| libtensorrt_llm_executor_static.a: file format not recognized; treating as linker script",
+        "| libtensorrt_llm.so: file format recognized",
+    ),
+    "TF6064": ("| TensorRTBackend is not in the backend registry", "| RTMDetHead is in the mmdet::model registry"),
+    "TF6063": ("| mmdet==2.28.0 is used but incompatible. Please install mmdet>=3.0.0", "| MMCV==2.1.0 is used"),
+    "TF6062": (
+        "| [mmdeploy] [error] Net backend not found: ncnn, available backends: []",
+        "| Net backend found: tensorrt",
+    ),
+    "TF6061": ("| `a` with Call id: 12 failed", "| `a` with Call id: 1 finished"),
+    "TF6059": (
+        "| model='a.onnx' should be a *.pt PyTorch model to run this method",
+        "| model='yolov8n.pt' is a PyTorch model",
+    ),
+    "TF6057": (
+        "| torch.onnx.OnnxExporterError: Failed to export the model to ONNX.",
+        "| torch.onnx exported the model",
+    ),
+    "TF6056": (
+        "| TracerWarning: Converting a tensor to a Python float might cause the trace to be incorrect.",
+        "| Converting a tensor to a Python boolean",
+    ),
+    "TF6055": (
+        "| Provided key x.1 for dynamic axes is not a valid input/output name",
+        "| Provided key output for dynamic axes",
+    ),
+    "TF6054": (
+        "| cuDNN version incompatibility: PyTorch was compiled against (9, 1, 0) but found runtime version (8, 9, 7)",
+        "| PyTorch was compiled  against (8, 9, 2)",
+    ),
 }
 """By code: the line with which the rule must speak, and the look-alike where it must not."""
