@@ -263,7 +263,6 @@ class BuildScreen(SourceScreen):
         in_thread(self, self._reparse, self.reparsed, group="parse", failed=self._not_reread)
 
     def _reparse(self) -> tuple[LogSession, BuildLog] | None:
-        """Parse again, in a thread."""
         began = time.monotonic()
         try:
             newer = self.session.again()

@@ -71,9 +71,6 @@ class NeighbourScreen(Dialog[NeighbourRow, "EngineLayer | None"]):
             self.walked.append(layer)
             self.fill()
 
-    def action_walk(self) -> None:
-        self.choose(self.list.cursor)
-
     def action_reach(self, by: int) -> None:
         self._hops = min(max(self._hops + by, 1), 3)
         self.fill()
@@ -185,9 +182,6 @@ class ColumnScreen(Dialog["Cell", "tuple[Cell, ...]"]):
     def choose(self, place: int) -> None:
         self._chosen ^= {self._cells[place].title}
         self.list.refresh()
-
-    def action_switch(self) -> None:
-        self.choose(self.list.cursor)
 
     def action_widen(self, by: int) -> None:
         cell = self._cells[self.list.cursor]

@@ -15,7 +15,6 @@ from trtforensics.tui.rows.overview_rows import OverviewRow
 from trtforensics.tui.rows.time_map import MapRow
 from trtforensics.tui.widgets.dialogs import TextQuestion
 from trtforensics.tui.widgets.search import Prompt, Purpose
-from trtforensics.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from trtforensics.tui.log.layer_tree import LayerTree
     from trtforensics.tui.rows.first_rows import Row
     from trtforensics.tui.sessions import LogSession
+    from trtforensics.tui.widgets.virtual_list import VirtualList
 
 
 SUGGESTING = 1_000
@@ -171,7 +171,7 @@ class LogScreen(BuildScreen):
 
     def _place(self) -> Place:
         panes = self._panes
-        focused = self.focused.id if isinstance(self.focused, VirtualList) and self.focused.id else panes.tab
+        focused = (self.pane and self.pane.id) or panes.tab
         entry = panes.layer_tree.current_entry
         return Place(self._number, focused, entry, panes.list_of(focused).cursor, panes.log_view.current_line)
 
@@ -254,11 +254,14 @@ class LogScreen(BuildScreen):
 
     def cited(self) -> tuple[str, int, str] | None:
         """Return the line that the row of the focused list is about; of a list without lines, the log's own."""
+        line, text = self._cited_line, self.session.text
+        return (*self.session.place(line), text.line(line)) if line <= len(text) else None
+
+    @property
+    def _cited_line(self) -> int:
         pane = self.pane or self._panes.log_view
         line = pane.log_line(pane.cursor) if pane.row_count() else None
-        line = line or self._panes.log_view.current_line
-        text = self.session.text
-        return (*self.session.place(line), text.line(line)) if line <= len(text) else None
+        return line or self._panes.log_view.current_line
 
     def names_in_view(self) -> Iterator[str]:
         """Yield the code of the finding in view, or the type and kernel of the layer, bar, candidate or log line."""
@@ -331,15 +334,14 @@ class LogScreen(BuildScreen):
 
     def action_ask_filter(self) -> None:
         """Ask which rows to keep of the list in focus; in the log, which lines."""
-        focused = self.focused
+        focused = self.pane
         if focused is self._panes.log_view:
             self.action_ask_only()
             return
         if self._panes.tab == "overview" and focused is not self._panes.candidates:
             self._panes.open("layers")
             focused = self._panes.layer_tree
-        self._filtered = focused if isinstance(focused, VirtualList) else self._panes.list_of(self._panes.tab)
-        filtered = self._filtered
+        self._filtered = filtered = focused or self._panes.list_of(self._panes.tab)
         layers = self._index.engine if self._index and filtered is self._panes.layer_tree else ()
         rows = layers or getattr(filtered, "every", ())
         self.prompt.ask(Purpose.FILTER, filtered.kept_by.text, filtered.fields, rows[:SUGGESTING])
@@ -355,7 +357,7 @@ class LogScreen(BuildScreen):
         panes = self._panes
         if panes.push_drawer() or self._search.show_all():
             return
-        focused = self.focused if isinstance(self.focused, VirtualList) else panes.list_of(panes.tab)
+        focused = self.pane or panes.list_of(panes.tab)
         if focused is panes.candidates and not focused.kept_by.text:
             panes.open("layers")
         elif focused.kept_by.text:
@@ -406,8 +408,7 @@ class LogScreen(BuildScreen):
         self._show_status()
 
     def action_bookmark(self) -> None:
-        pane, kept = self.pane or self._panes.log_view, self.kept
-        line = (pane.log_line(pane.cursor) if pane.row_count() else None) or self._panes.log_view.current_line
+        line, kept = self._cited_line, self.kept
         if kept is None:
             self.say("bookmarks are of files that were read")
             return

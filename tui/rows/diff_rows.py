@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from trtforensics.comparison.differences import Comparison, SideValue
-    from trtforensics.comparison.times import LayerTimes, OtherCircumstance
+    from trtforensics.comparison.times import OtherCircumstance
     from trtforensics.comparison.views import LayerView
     from trtforensics.model.profile import TimeSource
     from trtforensics.model.span import SourceSpan
@@ -410,7 +410,6 @@ def time_map(comparison: Comparison, times: LayerTimes) -> Presentation[DiffRow]
 
 
 def _bar_widths(width: int) -> tuple[int, int]:
-    """Return the cells of a bar and of a name."""
     cells = 20 if width >= WIDE else 10
     room = max(width - 3 - cells - _DELTA - 2 * _MS - 2, 8)
     return cells, room * 3 // 5 if width >= WIDE else room

@@ -64,7 +64,6 @@ def _seconds(text: TextAt, first: int, last: int) -> float | None:
 
 
 def _results(build: Build) -> list[Choice | CachedResult]:
-    """Return the results of tuning in the order of their lines."""
     return sorted(build.tuned_results, key=lambda result: result.span.line)
 
 

@@ -133,6 +133,9 @@ class Dialog(Keyed, ModalScreen[ScreenResultType], Generic[Row, ScreenResultType
         event.stop()
         self.choose(event.index)
 
+    def action_take(self) -> None:
+        self.choose(self.list.cursor)
+
     def choose(self, place: int) -> None:
         """Act on the row at a place; by default nothing."""
 

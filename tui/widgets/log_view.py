@@ -72,7 +72,6 @@ class LogView(VirtualList):
         return self._only is None or (self.row_count() > 0 and self._number(self._place(number)) == number)
 
     def _number(self, place: int) -> int:
-        """Return the number of the line in a row."""
         return place + 1 if self._only is None or not len(self._only) else int(self._only[place])
 
     def _place(self, number: int) -> int:

@@ -277,7 +277,6 @@ def _bar(table: CandidateTable, time_ms: float | None, role: Role) -> tuple[Piec
 
 
 def _slower(time_ms: float | None, table: CandidateTable) -> str:
-    """Return how much slower than the winner a tactic is."""
     if time_ms is None or not table.reference_ms:
         return ""
     if time_ms == table.best_ms:
@@ -289,7 +288,6 @@ def _slower(time_ms: float | None, table: CandidateTable) -> str:
 
 
 def _columns(table: CandidateTable) -> Line:
-    """Return the headings of the columns."""
     names = fit_right("ms", BAR_WIDTH + 13) + fit_right("slower", 9) + "    "
     names += fit("in→out", TYPES_WIDTH) + "  " if table.formats else ""
     names += fit("pass", PASS_WIDTH) + "  " if table.passes else ""
