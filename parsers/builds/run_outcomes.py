@@ -290,7 +290,8 @@ class RunEvidence:
         line, text = self._told
         what = _failure(text)[0]
         begun = [phase for phase in self._phases if phase.name is not PhaseName.IMPORT and phase.first_line < line]
-        at_build = what == "inference failed" and {phase.name for phase in begun} == {PhaseName.BUILD}
+        made = self._view.has(*ENGINE_MADE, *LOADED, "own_build_time")
+        at_build = what == "inference failed" and not made and {phase.name for phase in begun} == {PhaseName.BUILD}
         return _Ended(Ending.FAILED, line, "the last that it reports is an error", "build failed" if at_build else what)
 
     def _last_phase(self) -> _Ended:

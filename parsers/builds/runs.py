@@ -177,8 +177,9 @@ def _setting(view: LinesView, program: Program) -> str:
 def _own_settings(view: LinesView) -> list[str]:
     header = view.each("onnx_header", "name", "value")
     paths = [value for _, name, value in header if name == "Input filename" and value]
-    models = {name for kind in _MODELS for _, name in view.each(kind, "name")} - {"model"}
+    models = {name for kind in _MODELS for _, name in view.each(kind, "name")}
     models |= {re.split(r"[/\\]", path)[-1].removesuffix(".onnx") for path in paths}
+    models -= {"model"}
     types = [kind.upper() for _, kind in view.each("own_type", "name")]
     types += [kind for _, text in view.each("jetson_model", "text") for kind in _JETSON_TYPE.findall(text)]
     rows = (text.split() for _, text in view.each("own_input", "name"))
