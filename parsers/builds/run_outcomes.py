@@ -267,7 +267,8 @@ class RunEvidence:
         A program whose output goes to a file writes what it printed at its end, behind the traceback.
         """
         tops = [top for top in self._view.lines("traceback_top") if top < line]
-        traces = [trace for trace in self._view.lines("traceback") if trace < line]
+        heads = self._view.lines("traceback") or self._view.lines("traceback_frame")
+        traces = [trace for trace in heads if trace < line]
         if not traces:
             return False
         reached_top = bool(tops) and tops[-1] > traces[-1] and not self._own_after(line) and not self._logs_after(line)

@@ -56,6 +56,7 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
         ["0   INPUT  kFLOAT images   3x640x640    min: 1x3x640x640   opt: 1x3x640x640   Max: 8x3x640x640"],
         ["1   OUTPUT kFLOAT out 3x4", "INPUT image"],
     ),
+    "traceback_frame": (['  File "a.py", line 3, in f', 'a.py", line 3, in f'], ["a.py line 3"]),
     "traceback_top": (['  File "a.py", line 3, in <module>'], ['  File "a.py", line 3, in main']),
     "own_gtest": (["[  PASSED  ] 12 tests.", "[  FAILED  ] 1 test, listed below:"], ["[  FAILED  ] Trt.Builds"]),
     "own_pytest": (["=== 1 failed, 2 passed in 3.2s ===", "= 2 passed in 3s ="], ["1 failed, 2 passed in 3s"]),

@@ -599,6 +599,10 @@ STATED = {
         ["[TensorRT-LLM] TensorRT-LLM version: 0.15.0", "Traceback (most recent call last):", '  File "a.py", line 1'],
         "FAILED (line 2) · TensorRT-LLM 0.15.0",
     ),
+    "a traceback without its head": (
+        ['tensorrt_llm/runtime/a.py", line 81, in read_config', "    assert a", "AssertionError: world size (1)"],
+        "FAILED (line 3) · TensorRT-LLM",
+    ),
     "a worker that was killed": (
         ["[TensorRT-LLM] TensorRT-LLM version: 0.6.0", "a.ExitedException: process 0 terminated with signal SIGKILL"],
         "KILLED (line 2) · TensorRT-LLM 0.6.0",
