@@ -174,6 +174,6 @@ def remedy_of(operator: str, refusal: str) -> str:
 
     In ``remedies.tsv``, ``when`` is a word of the refusal, empty for any.
     """
-    said = refusal.lower()
-    fitting = [row for row in rows("remedies") if row["operator"] == operator and row["when"].lower() in said]
+    text = refusal.lower()
+    fitting = [row for row in rows("remedies") if row["operator"] == operator and row["when"].lower() in text]
     return next((row["remedy"] for row in sorted(fitting, key=lambda row: not row["when"])), "")

@@ -178,7 +178,3 @@ class Replay:
     entries: tuple[ReplayEntry, ...]
     shadowed: tuple[ReplayEntry, ...] = ()
     problems: tuple[Problem, ...] = ()
-
-    def entry(self, layer: str) -> ReplayEntry | None:
-        """Return the entry of a layer, or None; over many layers, make a dict of ``entries``."""
-        return next((entry for entry in self.entries if entry.layer == layer), None)

@@ -185,16 +185,14 @@ class Pseudonyms:
 
     def _number(self, run: str) -> str:
         """Return a number of as many digits, without a zero in front, which JSON refuses."""
-        if run not in self.replacements:
-            number = str(len(self.replacements) + 1)
-            self.replacements[run] = number if len(number) >= len(run) else "9" + number.zfill(len(run) - 1)
-        return self.replacements[run]
+        number = str(len(self.replacements) + 1)
+        return self.replacements.setdefault(
+            run, number if len(number) >= len(run) else "9" + number.zfill(len(run) - 1)
+        )
 
     def _hash(self, run: str) -> str:
         """Return a number of as many digits: what a line is may depend on a hexadecimal number in it."""
-        if run not in self.replacements:
-            self.replacements[run] = f"{len(self.replacements) + 1:0{len(run)}x}"
-        return self.replacements[run]
+        return self.replacements.setdefault(run, f"{len(self.replacements) + 1:0{len(run)}x}")
 
     def _word(self, word: str) -> str:
         return word if word in self._kept or not any(map(str.isalnum, word)) else self._whole(word)

@@ -42,7 +42,8 @@ class ExactFinder(Finder):
 
     def unsettled(self, within: int) -> int:
         """Return the items of a bad subset that a whole set of it hides among."""
-        return self._ledger.smallest_bad(within) or within
+        bad = (mask for mask, verdict in self._ledger.log if verdict is Verdict.BAD and not mask & ~within)
+        return min(bad, key=int.bit_count, default=0) or within
 
     @property
     def left(self) -> tuple[float, int]:

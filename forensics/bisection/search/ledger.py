@@ -116,11 +116,6 @@ class Ledger:
                 return mask, other
         return None
 
-    def smallest_bad(self, within: int) -> int | None:
-        """Return the smallest subset of ``within`` that was seen to be bad, or None: it holds a whole minimal set."""
-        bad = (mask for mask, verdict in self.log if verdict is Verdict.BAD and not mask & ~within)
-        return min(bad, key=int.bit_count, default=None)
-
     def implied(self, mask: int) -> Verdict | None:
         """Return what follows for a subset if more bad items never make good: from itself, a superset or a subset."""
         for other, verdict in self.log:
