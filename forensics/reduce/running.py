@@ -26,7 +26,7 @@ from trtforensics.onnx_models.streaming import references_as_inputs, write_model
 from trtforensics.reduce.failure import FILE, read_failure
 from trtforensics.reduce.graph_lever import OTHERWISE
 from trtforensics.reduce.reproduction import Reproduction, any_one, notes_text, raw_input, script_text
-from trtforensics.reduce.shrinking import ReductionSearch, Terrain
+from trtforensics.reduce.shrinking import ReductionSearch
 from trtforensics.reduce.simplifying import Aspect, kept_texts
 
 if TYPE_CHECKING:
@@ -133,10 +133,16 @@ def reduce_model(
         ForensicsError: see :func:`trtforensics.bisection.session.bisection.bisect`.
     """
     deriver = lever.deriver
-    reads, file = lever.original.reads(), deriver.file
-    rewritings, rewriting = (0, "") if file is None else (len(file.simplifications), file.changes)
-    terrain = Terrain(reads, len(deriver.simplifications), deriver.relevant, lever.hints, rewritings, rewriting)
-    search = ReductionSearch(terrain, limit=options.max_builds)
+    file = deriver.file
+    search = ReductionSearch(
+        lever.original.reads(),
+        simplifications=len(deriver.simplifications),
+        relevant=deriver.relevant,
+        hints=lever.hints,
+        rewritings=0 if file is None else len(file.simplifications),
+        rewriting="" if file is None else file.changes,
+        limit=options.max_builds,
+    )
     search_answer, _ = bisect(directory, lever, search, options, show)
     failure = lever.reference()
     first = len(lever.original.nodes)

@@ -11,7 +11,7 @@ check may miss failures, so that a pass that decides is looked at again until a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from math import ceil, log, log2
 from typing import TYPE_CHECKING
 
@@ -59,47 +59,32 @@ _FARTHEST = 16
 """Steps upstream of a named node; farther than that, halving needs fewer probes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Terrain:
-    """What the search knows of a model.
+class ReductionSearch(SubsetSearch):
+    """The search over a model; its result's one set is what the failure needs.
 
     ``reads`` has the nodes whose results each node reads. ``relevant`` returns the simplifications that change a model
     of some nodes, ``hints`` the nodes that the original's failure names, the likeliest first. ``rewritings`` are the
     last of the simplifications, first the file itself: only the original has all; ``rewriting`` says what goes without.
-    """
-
-    reads: Sequence[frozenset[int]]
-    simplifications: int = 0
-    relevant: Callable[[Items], Items] = field(default=lambda _: frozenset())
-    hints: Callable[[], Sequence[int]] = field(default=lambda: ())
-    rewritings: int = 0
-    rewriting: str = ""
-
-    @property
-    def nodes(self) -> int:
-        """How many nodes the model has."""
-        return len(self.reads)
-
-    @property
-    def of_file(self) -> range:
-        """The items that are rewritings."""
-        end = self.nodes + self.simplifications
-        return range(end - self.rewritings, end)
-
-
-class ReductionSearch(SubsetSearch):
-    """The search over a terrain; its result's one set is what the failure needs.
-
     ``limit`` is how many probes may be asked for.
     """
 
-    _closing = 2
-
-    def __init__(self, terrain: Terrain, *, limit: int | None = None) -> None:
-        super().__init__(terrain.nodes, limit)
-        self._terrain = terrain
-        self._everything = (1 << (terrain.nodes + terrain.simplifications)) - 1
-        self._left = self._everything
+    def __init__(  # noqa: PLR0913 - all but the first are for models that have more than nodes
+        self,
+        reads: Sequence[Items],
+        *,
+        simplifications: int = 0,
+        relevant: Callable[[Items], Items] = lambda _: frozenset(),
+        hints: Callable[[], Sequence[int]] = lambda: (),
+        rewritings: int = 0,
+        rewriting: str = "",
+        limit: int | None = None,
+    ) -> None:
+        super().__init__(len(reads), limit)
+        self._reads, self._relevant, self._hints, self._rewriting = reads, relevant, hints, rewriting
+        end = len(reads) + simplifications
+        self._of_file = range(end - rewritings, end)
+        """The items that are rewritings."""
+        self._left = self._everything = (1 << end) - 1
 
     @property
     def smallest(self) -> Items:
@@ -139,7 +124,7 @@ class ReductionSearch(SubsetSearch):
         without = self._without_one() if sets else []
         roles = {**dict.fromkeys(without, BUT_ONE), self._left: ALONE, 0: CONTROL, self._everything: _WHOLE}
         minimal = (status is Status.CERTIFIED,) if sets else ()
-        bound = ceil(log2(max(1, self._terrain.nodes)))
+        bound = ceil(log2(max(1, len(self._reads))))
         return Result(status, why, sets, frozenset(), 1.0, bound, self._ledger.evidence(roles), minimal)
 
     @property
@@ -187,7 +172,7 @@ class ReductionSearch(SubsetSearch):
 
         Where it does not fail alike, a second look at the original shows what differs from run to run.
         """
-        file, *parts = [1 << index for index in self._terrain.of_file] or [0]
+        file, *parts = [1 << index for index in self._of_file] or [0]
         if not file:
             return None
         rest = self._everything & ~union((file, *parts))
@@ -202,10 +187,10 @@ class ReductionSearch(SubsetSearch):
         elif parts and (yield from self._fails(Wish(self._everything & ~file, _REWRITTEN))):
             yield from self._fewer(parts, _REWRITTEN)
         elif verdict is Verdict.GOOD:
-            return self._ended(Status.NOT_REPRODUCED, f"the failure is lost by rewriting: {self._terrain.rewriting}")
+            return self._ended(Status.NOT_REPRODUCED, f"the failure is lost by rewriting: {self._rewriting}")
         else:
             self._left = 0
-            why = f"rewritten, the model fails otherwise or was not judged: {self._terrain.rewriting}"
+            why = f"rewritten, the model fails otherwise or was not judged: {self._rewriting}"
             return self._ended(Status.INCONCLUSIVE, why)
         return None
 
@@ -228,13 +213,13 @@ class ReductionSearch(SubsetSearch):
 
     def _from_hints(self) -> Steps[None]:
         """Try the nodes that the failure names, alone, together, and with what leads to them."""
-        named = [index for index in self._terrain.hints() if index < self._terrain.nodes]
+        named = [index for index in self._hints() if index < len(self._reads)]
         tries = [1 << index for index in named]
         tries += [mask_of(named)] if len(named) > 1 else []
-        readers = [node for node, reads in enumerate(self._terrain.reads) if not reads.isdisjoint(named)]
+        readers = [node for node, reads in enumerate(self._reads) if not reads.isdisjoint(named)]
         tries += [mask_of((*named, *readers))] if named and readers else []
         distance = 1
-        while named and distance <= _FARTHEST and 2 * tries[-1].bit_count() < self._terrain.nodes:
+        while named and distance <= _FARTHEST and 2 * tries[-1].bit_count() < len(self._reads):
             ball = self._upstream(named, self._all, distance)
             tries += [ball] if ball not in tries else []
             distance *= 2
@@ -247,7 +232,7 @@ class ReductionSearch(SubsetSearch):
         inside = items_of(within)
         reached, edge, steps = set(nodes), set(nodes), 0
         while edge and (distance is None or steps < distance):
-            edge = ({read for index in edge for read in self._terrain.reads[index]} & inside) - reached
+            edge = ({read for index in edge for read in self._reads[index]} & inside) - reached
             reached |= edge
             steps += 1
         return mask_of(reached)
@@ -255,7 +240,7 @@ class ReductionSearch(SubsetSearch):
     def _downstream(self, index: int, within: int) -> int:
         reached = {index}
         for node in bits(within):
-            if not reached.isdisjoint(self._terrain.reads[node]):
+            if not reached.isdisjoint(self._reads[node]):
                 reached.add(node)
         return mask_of(reached)
 
@@ -310,8 +295,8 @@ class ReductionSearch(SubsetSearch):
 
     def _simplified(self) -> Steps[None]:
         """Leave out simplifications that the failure does not need: all, then halves, down to single ones."""
-        rewritings = items_of(self._left).intersection(self._terrain.of_file)
-        needed = sorted(self._terrain.relevant(items_of(self._nodes)) | rewritings)
+        rewritings = items_of(self._left).intersection(self._of_file)
+        needed = sorted(self._relevant(items_of(self._nodes)) | rewritings)
         self._left = self._nodes | mask_of(needed)
         if needed and not (yield from self._fails(Wish(self._nodes, _SIMPLER))):
             yield from self._fewer([1 << index for index in needed], _SIMPLER)

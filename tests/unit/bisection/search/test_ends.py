@@ -13,7 +13,7 @@ from tests.support.searches import items
 from trtforensics.bisection.search import FewestSearch, Item, Result, Search, Status, Verdict
 from trtforensics.bisection.search.ledger import Ledger, Wish
 from trtforensics.bisection.search.probing import SubsetSearch
-from trtforensics.reduce.shrinking import ReductionSearch, Terrain
+from trtforensics.reduce.shrinking import ReductionSearch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -146,7 +146,7 @@ def test_a_reduction_ends_and_certifies_only_what_was_seen(reads: list[tuple[int
     searches: list[ReductionSearch] = []
 
     def search_of() -> ReductionSearch:
-        searches.append(ReductionSearch(Terrain([frozenset(each) for each in reads])))
+        searches.append(ReductionSearch([frozenset(each) for each in reads]))
         return searches[-1]
 
     tables: list[dict[frozenset[int], Verdict]] = []
@@ -164,7 +164,7 @@ def test_a_reduction_ends_where_probes_fail_and_pass_by_chance(looks: list[int])
     for seed in range(300):
         chance = random.Random(f"by chance {seed}")
         looks[0] = 0
-        search = ReductionSearch(Terrain([frozenset()] * chance.randrange(2, 13)))
+        search = ReductionSearch([frozenset()] * chance.randrange(2, 13))
         while not search.done:
             for ask in search.asks():
                 search.tell(ask, BAD if len(ask.active) > 6 or chance.random() < 0.2 else GOOD)
