@@ -29,7 +29,8 @@ def library(case: Case) -> Iterator[Observation]:
     lines = {note.span.line for note in optional}
     notes = [note for note in case.notes("library_missing", "library_unopened") if note.span.line not in lines]
     torch = bool(notes) and all(note.text("name").startswith(("libtorch", "libc10")) for note in notes)
-    versions = listed(sorted({of for note in notes for of in _release_of(note.text("name"))}))
+    stated = {found for note in notes for found in _SONAME.findall(note.text("name"))}
+    versions = listed(sorted({f"{_OF_CUDA[stem]} {number}" for stem, number in stated}))
     cause, fix = library.variants["torch" if torch else "version"] if torch or versions else ("", "")
     title = "The library {names} cannot be loaded" + (f": {versions} is wanted" if versions else "")
     yield from observe(notes, title, names="name", cause=cause, fix=fix)
@@ -39,11 +40,6 @@ def library(case: Case) -> Iterator[Observation]:
 
 _OF_CUDA = {"cudart": "CUDA", "cublas": "CUDA", "nvrtc": "CUDA", "cudnn": "cuDNN", "nvinfer": "TensorRT"}
 _SONAME = re.compile(r"lib(cudart|cublas|nvrtc|cudnn|nvinfer)\w*\.so\.(\d+(?:\.\d+)?)")
-
-
-def _release_of(library_name: str) -> list[str]:
-    """Return what a library is of, with the release that its file name states."""
-    return [f"{_OF_CUDA[stem]} {number}" for stem, number in _SONAME.findall(library_name)]
 
 
 @explained("TF416")

@@ -146,8 +146,8 @@ def _part(output: ComparedOutput) -> float | None:
 
 def _lost(case: Case, spans: Sequence[SourceSpan]) -> Observation | None:
     """Return what is wrong where one runner's values end at FP16's largest number, or are all the same."""
-    saturated = _odd_one_out(case, _saturated)
-    lost = saturated or _odd_one_out(case, _constant)
+    saturated = _odd_one_out(case, lambda limits: _HALF_MOST if max(map(abs, limits)) == _HALF_MOST else None)
+    lost = saturated or _odd_one_out(case, lambda limits: limits[0] if limits[0] == limits[1] else None)
     if lost is None:
         return None
     name, value, side = lost
@@ -175,16 +175,6 @@ def _odd_one_out(case: Case, value_of: Callable[[Range], float | None]) -> tuple
             if output.passed is False and len(known) == len(ranges) and len(odd) == 1:
                 return output.name, *odd[0]
     return None
-
-
-def _saturated(limits: Range) -> float | None:
-    """Return FP16's largest number where values end there."""
-    return _HALF_MOST if max(map(abs, limits)) == _HALF_MOST else None
-
-
-def _constant(limits: Range) -> float | None:
-    """Return the value where it is the only one."""
-    return limits[0] if limits[0] == limits[1] else None
 
 
 def _how_large(outputs: Sequence[ComparedOutput], narrow: str) -> str:
