@@ -206,7 +206,7 @@ _FIELD = re.compile(r"\{(\w+)\}")
 _ONCE = frozenset({"reads", "cause", "confirm"})
 _OPTIONAL = {"reads", "needs", "settle", "same", "follows", "general", "refuted", "last"}
 _OF_VARIANTS = {"cause", "fix", "when"}
-_OF_WORDS = frozenset({"TF615", "TF616", "TF622", "TF624", "TF716", "TF718", "TF719"})
+_OF_WORDS = frozenset({"TF615", "TF616", "TF622", "TF624", "TF716", "TF718"})
 """Rules for lines that no other rule knows; to them the special cases of errors in their own words apply."""
 
 

@@ -49,10 +49,8 @@ def held_up(case: Case) -> Iterator[Observation]:
             (copies, "--noDataTransfers", by_copies, transfers_bound(build), ("h2d_ms", "d2h_ms")),
         )
         if warned or (bound and (not idle or sum(means[key] for key in keys) >= _REASON * gpu_ms * (1 / busy - 1)))
-    ]
-    for what, flag, warned, keys in reasons or (
-        [("between queries", "--infStreams=2", [], (*_TIMES,))] if idle else ()
-    ):
+    ] or ([("between queries", "--infStreams=2", [], (*_TIMES,))] if idle else [])
+    for what, flag, warned, keys in reasons:
         named = {key: means[key] for key in _TIMES if key in means and key in {*keys, "gpu_compute_ms"}}
         numbers = ", ".join(f"{_TIMES[key]} {figure(mean)} ms" for key, mean in named.items())
         title = f"The GPU is held up {what}" if what else "Transfers take as long as computing, beside it"
@@ -66,6 +64,7 @@ def held_up(case: Case) -> Iterator[Observation]:
             [*(note.span for note in warned), *(result.span for result in cited if result is not None)],
             steps=typed_step(f"Measure again with {flag}", command),
             same_as=title,
+            severity=Severity.WARNING if warned and what.endswith("(enqueue)") else None,
         )
 
 
