@@ -132,8 +132,8 @@ class QuantizationCost:
     needless: tuple[UnpairedNode, ...] = ()
 
     def lines(self) -> list[str]:
-        """Return what quantization costs as text, the pairs that cost most first."""
-        ranked = sorted(self.pairs, key=lambda pair: np.inf if pair.without is None else pair.without)
+        """Return what quantization costs as text: the pairs whose scale is at fault first, then by what they cost."""
+        ranked = sorted(self.pairs, key=self._rank)
         pairs = [f"  {each.node}, scale {each.scale}: without this pair {_cost(each)}" for each in ranked]
         lines = [
             f"Quantized: {counted(len(ranked), 'pair')} of Q and DQ, at the cost of {_shown(self.error)}",
@@ -150,6 +150,11 @@ class QuantizationCost:
                 f"  What constants lost that are stored as integers ({self.stored_weights}) cannot be seen here."
             )
         return lines
+
+    def _rank(self, pair: PairCost) -> tuple[bool, float]:
+        without = np.inf if pair.without is None else pair.without
+        at_fault = pair.use is not None and pair.use.reason and (self.error is None or without < self.error)
+        return not at_fault, without
 
 
 def _cost(pair: PairCost) -> str:

@@ -93,7 +93,12 @@ def losses(oracle: Oracle, keep: Collection[str], masked: Collection[str]) -> Lo
     for name, (_, wanted), (_, got) in zip(sources, exact, narrow, strict=True):
         lowest = -caster.storage.largest if name in masked else -np.inf
         seen[name] = _compared_values(list(zip(wanted, got, strict=True)), lowest, caster.storage.smallest)
-    by_tensor = {name: loss for name, (loss, *_) in seen.items()}
+    zeroed = {name: largest for name, (*_, largest) in seen.items() if largest}
+    by_tensor = {
+        name: loss
+        for name, (loss, *_) in seen.items()
+        if loss[0] or sources[name] != name or _reads(caster.survey, name, zeroed)
+    }
     inner, unseen = inner_losses(oracle, typed)
     for name, more in inner.items():
         by_tensor[name] = worse(by_tensor.get(name, more), more)
@@ -107,8 +112,13 @@ def losses(oracle: Oracle, keep: Collection[str], masked: Collection[str]) -> Lo
         node, (_, reaches, samples, _) = caster.survey.producers.get(name, ""), seen.get(name, (None, None, (), 0.0))
         bodies = caster.survey.holders_of(node)
         tensors.append(TensorLoss(name, node or None, bodies, lost, values, flushed, reaches, samples))
-    zeroed = {name: largest for name, (*_, largest) in seen.items() if largest}
     return Losses(tuple(tensors), _beginning(caster.survey, lossy), tuple(unseen), zeroed)
+
+
+def _reads(survey: Survey, tensor: str, some: Collection[str]) -> bool:
+    """Whether the node that makes a tensor reads one of some; what it makes zero of others is a matter of rounding."""
+    maker = survey.maker(tensor)
+    return maker is not None and any(name in some for name in maker.input)
 
 
 def _sources(oracle: Oracle, typed: onnx.ModelProto) -> dict[str, str]:

@@ -281,7 +281,7 @@ def holding_of(  # noqa: PLR0913, PLR0917 - the last two come with each answer
     others = oracle.in_other_roundings()
     known = [oracle.score_mixture(oracle.caster.kept(repairs[-1]))] + ([] if repairs[-1] else [oracle.floor])
     try:
-        other_roundings, rounded = beside(others)
+        other_roundings, rounded = beside(others, _doubled(judge))
     except RunError:  # what ONNX Runtime does not run so is judged by one rounding
         others, other_roundings, rounded = (), None, []
     # a set that failed near the tolerance and passes by another rounding failed by luck
@@ -308,6 +308,19 @@ def _ends(scores: Sequence[Scores], judge: OutputJudge) -> dict[str, tuple[float
         finite = sorted((each for each in worst if each is not None), reverse=metric.higher)
         ends[name] = (finite[0], finite[-1]) if finite and len(finite) == len(worst) else None
     return ends
+
+
+def _doubled(judge: OutputJudge) -> OutputJudge:
+    """Return a judge whose default tolerances are twice as loose, up to the cap: they are of one rounding."""
+
+    def looser(known: Tolerance) -> Tolerance:
+        metric = METRICS[known.metric]
+        if known.cap is None:
+            return known
+        error = min(metric.error_of(known.cap), 2.0 * metric.error_of(known.tolerance))
+        return replace(known, tolerance=metric.score_of(error))
+
+    return OutputJudge({name: tuple(map(looser, known)) for name, known in judge.tolerances.items()})
 
 
 def _allowing(judge: OutputJudge, held: Oracle) -> OutputJudge:

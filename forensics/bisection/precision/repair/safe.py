@@ -2,16 +2,14 @@
 
 A value that overflows is lost at its tensor. A value that becomes infinite or NaN in range is lost by what its node
 reads: a logarithm or a quotient of values that have become zero, a root of what rounding has made negative. The search
-for the cause goes back from there, tensor by tensor, and ends at the first one that is not FP32 yet. Values as small
-as the type's smallest that FP32 nodes make zero of rounded operands are a matter of rounding: no reason to go on.
+for the cause goes back from there, tensor by tensor, and ends at the first one that is not FP32 yet. What an FP32 node
+makes zero of operands that are rounded, and not zero themselves, is a matter of rounding: no reason to go on.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from trtforensics.bisection.precision.emulation.losses import Losses, TensorLoss, losses
 from trtforensics.bisection.precision.items import Beyond, PrecisionItem
@@ -109,9 +107,7 @@ class _Tracing:
         storage = self.caster.storage
         reaches = loss.reaches
         if loss.flushed and not loss.lost:
-            zeroed = self._nearest(loss, lambda name: name in self.report.zeroed, own=True)
-            if zeroed or self.report.zeroed.get(loss.tensor, np.inf) > storage.smallest:
-                yield from zeroed or self._nearest(loss, lambda _: True, own=False)
+            yield from self._nearest(loss, lambda name: name in self.report.zeroed, own=True)
         elif reaches is None or reaches > storage.largest:
             what = "overflows" if reaches is None else f"reaches {reaches:.3g}, {storage.name} ends at"
             why = what if reaches is None else f"{what} {storage.largest:.5g}"

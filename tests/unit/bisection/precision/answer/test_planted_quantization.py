@@ -13,7 +13,9 @@ from tests.support.zoo.net import Net
 from trtforensics.bisection.precision.answer.quantization import (
     CalibrationReport,
     Grid,
+    PairCost,
     QuantizationCost,
+    RangeUse,
     cost_of,
     held_against,
     read_cache,
@@ -203,3 +205,15 @@ def test_names_may_have_colons_and_blanks_and_scales_few_digits(tmp_path: Path) 
     assert read_cache(named) == ("5105", "EntropyCalibration", scales)
     (tmp_path / "calibration.cache").write_text("TRT-7000-MinMaxCalibration\r\nzero: 0\r\n")
     assert read_cache(str(tmp_path / "calibration.cache"))[2] == {"zero": 0.0}
+
+
+def test_a_pair_at_fault_comes_before_one_that_costs_more_and_not_where_it_costs_nothing() -> None:
+    faulty = RangeUse(0.0, 1.0, 1.0, 1.0, None, (3,), "has one scale")
+    costs = {"/costly": (0.2, None), "/faulty": (0.8, faulty), "/harmless": (1.0, faulty)}
+    pairs = tuple(PairCost(name, "t", "s", without, use) for name, (without, use) in costs.items())
+    lines = QuantizationCost(1.0, pairs, (), 0).lines()
+    assert [line.split(",")[0].strip() for line in lines if "without this pair" in line] == [
+        "/faulty",
+        "/costly",
+        "/harmless",
+    ]
