@@ -93,12 +93,14 @@ def losses(oracle: Oracle, keep: Collection[str], masked: Collection[str]) -> Lo
     for name, (_, wanted), (_, got) in zip(sources, exact, narrow, strict=True):
         lowest = -caster.storage.largest if name in masked else -np.inf
         seen[name] = _compared_values(list(zip(wanted, got, strict=True)), lowest, caster.storage.smallest)
-    zeroed = {name: largest for name, (*_, largest) in seen.items() if largest}
-    by_tensor = {
-        name: loss
-        for name, (loss, *_) in seen.items()
-        if loss[0] or sources[name] != name or _reads(caster.survey, name, zeroed)
-    }
+    zeroed: dict[str, float] = {}
+    by_tensor = {}
+    for name, (loss, *_, largest) in seen.items():  # what an FP32 node makes zero of others is a matter of rounding
+        flushed = sources[name] != name or _reads(caster.survey, name, zeroed)
+        if largest and flushed:
+            zeroed[name] = largest
+        if loss[0] or flushed:
+            by_tensor[name] = loss
     inner, unseen = inner_losses(oracle, typed)
     for name, more in inner.items():
         by_tensor[name] = worse(by_tensor.get(name, more), more)
@@ -116,7 +118,7 @@ def losses(oracle: Oracle, keep: Collection[str], masked: Collection[str]) -> Lo
 
 
 def _reads(survey: Survey, tensor: str, some: Collection[str]) -> bool:
-    """Whether the node that makes a tensor reads one of some; what it makes zero of others is a matter of rounding."""
+    """Whether the node that makes a tensor reads one of some."""
     maker = survey.maker(tensor)
     return maker is not None and any(name in some for name in maker.input)
 
