@@ -77,7 +77,7 @@ class PrecisionLever(Lever):
     ``converted`` is a model in 16 bits that the caller has judged besides. ``held_samples`` are held out.
     ``samples_are`` and ``notes`` are what the answer says of both. ``needs_files`` has every probe's models
     written, for a check command. Probes are built only while ``builds`` is set, which the caller may change during a
-    run.
+    run. ``before_scoring`` is called before the first probe is scored.
     """
 
     mode = "precision"
@@ -100,6 +100,7 @@ class PrecisionLever(Lever):
         command = f"exec {shlex.join(child_line(BUILD_MODULE))} {{dir}}/{JOB} > {{log}} 2>&1"
         self.build = None if target is None else command
         self.held_samples: Sequence[Sample] = ()
+        self.before_scoring: Callable[[], object] = bool
         self.samples_are = counted(len(oracle.samples), "sample")
         self.converted: ConvertedModel | None = None
         self.notes = list(caster.prepared.notes)
@@ -181,6 +182,8 @@ class PrecisionLever(Lever):
     def score(self, folder: Path) -> tuple[Verdict, str]:
         """Run a prepared probe's twin, store its scores, and judge it."""
         keep = self._keeps[str(folder)]
+        if not self._scores:
+            self.before_scoring()
         try:
             if keep not in self._scores:
                 self._scores[keep] = self.oracle.score_mixture(keep)

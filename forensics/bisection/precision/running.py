@@ -138,8 +138,13 @@ def search(
     ranges = tensor_ranges(lever.oracle)
     lever.notes += mask_notes(ranges.masked, ranges.empty_rows, lever.narrow)
     items = items_of(lever.caster, ranges.by_tensor)
-    if tell is not None and not lever.needs_files:
-        tell(_first_look(lever, ranges.by_tensor))
+
+    def look() -> None:
+        if tell is not None:
+            tell(_first_look(lever, ranges.by_tensor))
+        _ = lever.held  # a sample that the model refuses ends the search at once
+
+    lever.before_scoring = look
     every = lever.builds = builds == "every"
     plan = _plan(lever, items, ranges.masked, options, builds=builds == "certificate")
     begun = time.monotonic()
@@ -192,7 +197,7 @@ def _plan(
         curve=partial(rounding_curve, lever.oracle, lever.judge, atoms) if above else None,
     )
     if not lever.needs_files:
-        plan.beside = partial(holding_of, lever.oracle, lever.held, lever.judge, masked)
+        plan.beside = lambda repairs, atoms: holding_of(lever.oracle, lever.held, lever.judge, masked, repairs, atoms)
     return plan
 
 
