@@ -133,28 +133,25 @@ class QuantizationCost:
 
     def lines(self) -> list[str]:
         """Return what quantization costs as text: the pairs whose scale is at fault first, then by what they cost."""
-        ranked = sorted(self.pairs, key=self._rank)
-        pairs = [f"  {each.node}, scale {each.scale}: without this pair {_cost(each)}" for each in ranked]
+        order = sorted(self.pairs, key=self._rank)
+        ranked = [f"  {each.node}, scale {each.scale}: without this pair {_cost(each)}" for each in order]
         lines = [
             f"Quantized: {counted(len(ranked), 'pair')} of Q and DQ, at the cost of {_shown(self.error)}",
             "  by relative L2 in FP32 against the model without them.",
             *(f"  {each.node} computes in floating point: {each.why}." for each in self.unpaired[:_SHOWN]),
-            *head_lines(pairs, _SHOWN),
+            *head_lines(ranked, _SHOWN),
         ]
         if self.half:
             lines.append(f"  The fewest that halve it: leave out {listed(self.half, _SHOWN)}.")
         for why, nodes in grouped(self.needless, lambda each: each.why).items():
             lines.append(f"  The Q/DQ before {listed([each.node for each in nodes], _SHOWN)} {why}.")
-        if self.stored_weights:
-            lines.append(
-                f"  What constants lost that are stored as integers ({self.stored_weights}) cannot be seen here."
-            )
+        if stored := self.stored_weights:
+            lines.append(f"  What constants lost that are stored as integers ({stored}) cannot be seen here.")
         return lines
 
     def _rank(self, pair: PairCost) -> tuple[bool, float]:
         without = np.inf if pair.without is None else pair.without
-        at_fault = pair.use is not None and pair.use.reason and (self.error is None or without < self.error)
-        return not at_fault, without
+        return not (pair.use and pair.use.reason and without < (self.error or np.inf)), without
 
 
 def _cost(pair: PairCost) -> str:

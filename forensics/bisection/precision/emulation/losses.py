@@ -39,6 +39,8 @@ _COUNTS = 3
 _SHARE = 1e-2
 """Values that become zero are a loss if they are more than this share of the tensor's length, by relative L2."""
 
+LEAST = 4.0
+"""Up to so many times the type's smallest value, a value has two bits or fewer."""
 _TAP = "__seen"
 
 
@@ -95,8 +97,9 @@ def losses(oracle: Oracle, keep: Collection[str], masked: Collection[str]) -> Lo
         seen[name] = _compared_values(list(zip(wanted, got, strict=True)), lowest, caster.storage.smallest)
     zeroed: dict[str, float] = {}
     by_tensor = {}
-    for name, (loss, *_, largest) in seen.items():  # what an FP32 node makes zero of others is a matter of rounding
-        flushed = sources[name] != name or _reads(caster.survey, name, zeroed)
+    for name, (loss, *_, largest) in seen.items():  # an FP32 node makes zero of the least values by rounding alone
+        least = 0.0 < largest <= LEAST * caster.storage.smallest
+        flushed = sources[name] != name or not least or _reads(caster.survey, name, zeroed)
         if largest and flushed:
             zeroed[name] = largest
         if loss[0] or flushed:

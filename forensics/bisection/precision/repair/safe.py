@@ -2,16 +2,17 @@
 
 A value that overflows is lost at its tensor. A value that becomes infinite or NaN in range is lost by what its node
 reads: a logarithm or a quotient of values that have become zero, a root of what rounding has made negative. The search
-for the cause goes back from there, tensor by tensor, and ends at the first one that is not FP32 yet. What an FP32 node
-makes zero of operands that are rounded, and not zero themselves, is a matter of rounding: no reason to go on.
+for the cause goes back from there, tensor by tensor, and ends at the first one that is not FP32 yet. The least
+values, of two bits or fewer, that an FP32 node makes zero of rounded operands are a matter of rounding, and no reason.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import inf
 from typing import TYPE_CHECKING
 
-from trtforensics.bisection.precision.emulation.losses import Losses, TensorLoss, losses
+from trtforensics.bisection.precision.emulation.losses import LEAST, Losses, TensorLoss, losses
 from trtforensics.bisection.precision.items import Beyond, PrecisionItem
 
 if TYPE_CHECKING:
@@ -107,7 +108,9 @@ class _Tracing:
         storage = self.caster.storage
         reaches = loss.reaches
         if loss.flushed and not loss.lost:
-            yield from self._nearest(loss, lambda name: name in self.report.zeroed, own=True)
+            zeroed = self._nearest(loss, lambda name: name in self.report.zeroed, own=True)
+            if zeroed or self.report.zeroed.get(loss.tensor, inf) > LEAST * storage.smallest:
+                yield from zeroed or self._nearest(loss, lambda _: True, own=False)
         elif reaches is None or reaches > storage.largest:
             what = "overflows" if reaches is None else f"reaches {reaches:.3g}, {storage.name} ends at"
             why = what if reaches is None else f"{what} {storage.largest:.5g}"
