@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import onnx
 import onnx.inliner
-from onnx import external_data_helper
+from onnx import external_data_helper, helper
 
 from trtforensics.onnx_models.checked_graph import CheckedGraph, element_name
 from trtforensics.onnx_models.deciding import computed, emptied, impossible, shape_inputs
@@ -210,8 +211,11 @@ def _missing_data(path: str, model: onnx.ModelProto) -> dict[str, str]:
 def _cut_short(tensor: onnx.TensorProto) -> str:
     """Return that fewer bytes are stored than the dimensions take, in words; empty where not, or where it is text."""
     element = element_name(tensor.data_type)
-    if element in _PACKED or not (tensor.HasField("raw_data") or tensor.external_data):
+    if element in {*_PACKED, "UNDEFINED", "COMPLEX64", "COMPLEX128"}:
         return ""
+    if not tensor.HasField("raw_data") and not tensor.external_data:
+        given = len(getattr(tensor, helper.tensor_dtype_to_field(tensor.data_type)))
+        return f"has {given:,} values where {prod(tensor.dims):,} are wanted" if given < prod(tensor.dims) else ""
     wanted = CheckedModel.bytes_of(element, tensor.dims)
     if external_data_helper.uses_external_data(tensor):
         size = external_data_helper.ExternalDataInfo(tensor).length or wanted

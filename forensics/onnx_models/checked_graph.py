@@ -182,6 +182,12 @@ class CheckedGraph:
         """The operator set of ONNX's own domain."""
         return operator_set(self.proto)
 
+    @property
+    def knows_set(self) -> bool:
+        """Whether the installed onnx has the operator set, or no node is of ONNX's own domain."""
+        own = any(node.is_standard for node in self.nodes)
+        return not own or 0 < self.opset <= onnx.defs.onnx_opset_version()
+
     @cached_property
     def inputs(self) -> tuple[CheckedInput, ...]:
         """The inputs that are no constants."""

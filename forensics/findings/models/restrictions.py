@@ -158,7 +158,7 @@ def _setting(model: CheckedModel, node: CheckedNode, name: str) -> Any:  # noqa:
     return node.default(name, model.opset) if given is None else given
 
 
-_TERMS = 2
+_TERMS, _PADDED = 2, 2
 
 
 def _is_not_plain(_: CheckedModel, node: CheckedNode) -> bool:
@@ -218,6 +218,14 @@ def _pads_outwards(model: CheckedModel, node: CheckedNode) -> bool:
     )
 
 
+def _pads_more(model: CheckedModel, node: CheckedNode) -> bool:
+    """Whether known pads change others than the last two dimensions."""
+    given = next((model.values(name) for name in model.slots(node, ("pads",))), None)
+    pads = node.attribute("pads") or ([] if given is None else given.reshape(-1).tolist())
+    half = len(pads) // 2
+    return any((*pads[: half - 2], *pads[half:-2])) if half > _PADDED else False
+
+
 def _turns_otherwise(_: CheckedModel, node: CheckedNode) -> bool:
     """Whether both directions of a recurrent layer have activations, or numbers of these, of their own."""
     given = [node.attribute(name) or [] for name in ("activations", "activation_alpha", "activation_beta")]
@@ -241,6 +249,7 @@ _NODES: Mapping[str, Callable[[CheckedModel, CheckedNode], bool]] = {
     "mask-or-causal": lambda model, node: bool(node.attribute("is_causal") and model.slots(node, ("attn_mask",))),
     "one-shape": lambda model, node: len({model.sizes.get(name) for name in node.proto.input[1:3]} - {None}) > 1,
     "padded": _pads_outwards,
+    "pads-2": _pads_more,
     "plain-equation": _is_not_plain,
     "rounds-down": _rounds_otherwise,
     "same-directions": _turns_otherwise,

@@ -60,6 +60,9 @@ def invalid_graph(case: Case) -> Iterator[Observation]:
     )
     reasons = ((node, names and f"operator set {model.opset} has no attribute {names}") for node, names in other)
     yield from by_reason(case, reasons, severity=Severity.WARNING, settle="Whether the parser reads it")
+    if not model.knows_set:
+        title = f"Operator set {model.opset} is none that onnx knows" if model.opset else "No operator set is stated"
+        yield Observation(title, [head(case)], severity=Severity.WARNING, same_as="operator set")
     if model.circle:
         yield Observation(f"The functions cannot be inlined: {model.circle}", [head(case)], same_as="circle")
     if not model.outputs:

@@ -30,6 +30,7 @@ _HALF = 65504.0
 _ZERO_IN_HALF = 2.0**-25
 """The largest magnitude that FP16 rounds to 0."""
 _WEIGHTED = {"Conv", "ConvTranspose", "Gather", "Gemm", "MatMul"}
+_BOUNDING = {"Clip", "Max", "Min", "Where", "Less", "Greater", "Equal"}
 _NORMAL_IN_HALF = 2.0**-14
 _BRAIN = 3.3961775e38
 """From here on BF16 rounds to infinity."""
@@ -193,7 +194,9 @@ def not_finite(case: Case) -> Iterator[Observation]:
         elif infinities:
             title = f"{name} holds {infinities:,} infinite values: {{nodes}}"
             weighted = any(node.op in _WEIGHTED - {"Gather"} for node in readers)
-            yield of_nodes(case, readers, title, severity=Severity.WARNING if weighted else Severity.NOTE)
+            above = element == "FLOAT16" and any((block > 0).any() for block in odd)  # which a conversion may leave
+            wrong = weighted or (above and not all(node.op in _BOUNDING for node in readers))
+            yield of_nodes(case, readers, title, severity=Severity.WARNING if wrong else Severity.NOTE)
     for node in model.nodes:
         variance = model.values(node.proto.input[4]) if node.op == "BatchNormalization" else None
         epsilon = node.attribute("epsilon") or 1e-5
