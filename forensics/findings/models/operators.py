@@ -18,7 +18,7 @@ from trtforensics.knowledge.operators import (
     restrictions_of,
     taken_as,
 )
-from trtforensics.knowledge.platforms import stack_of
+from trtforensics.knowledge.platforms import stack_of, stacks
 from trtforensics.knowledge.table import NEWEST
 
 if TYPE_CHECKING:
@@ -195,7 +195,11 @@ def newer_operator_set(case: Case) -> Iterator[Observation]:
     if case.version.rtx:
         return
     known = next((stack.opset[-1] for stack in stack_of(release_of(case)) if stack.opset), case.checked.opset)
-    opset = case.checked.opset
+    opset, said = case.checked.opset, [stack for stack in stacks() if stack.opset]
+    least = max((stack.opset[0] for stack in said if stack.release <= release_of(case)), default=0)
+    if opset < least:
+        title = f"Operator set {opset} is older than {least}, the oldest that TensorRT's documents name"
+        yield of_nodes(case, [], title, severity=Severity.NOTE, same_as="least")
     changed = [node for node in case.checked.nodes if node.differs(opset, _known_set(case, node, known))]
     for op, nodes in by_operator(changed).items():
         support = operator_support(op, case.version.numbers)

@@ -34,6 +34,8 @@ _BOUNDING = {"Clip", "Max", "Min", "Where", "Less", "Greater", "Equal"}
 _NORMAL_IN_HALF = 2.0**-14
 _BRAIN = 3.3961775e38
 """From here on BF16 rounds to infinity."""
+_COMMON = (7, 5)
+"""The least compute capability that all releases from 10.0 on support."""
 _INT32 = np.iinfo(np.int32)
 
 
@@ -68,6 +70,11 @@ def refused_type(case: Case) -> Iterator[Observation]:
         if taken_as(element, version) and first is not None and capability is not None and capability < first:
             sm, since = (".".join(map(str, each)) for each in (capability, first))
             who = f"A GPU of compute capability {sm} (not yet {since})"
+        elif taken_as(element, version) and first is not None and capability is None and first > _COMMON:
+            since = ".".join(map(str, first))
+            title = f"{element} takes a GPU of compute capability {since} or later: {listed(names)}"
+            yield of_nodes(case, [], title, severity=Severity.NOTE, same_as=element)
+            continue
         elif element == "UNDEFINED" or taken_as(element, version):
             continue
         nodes = [node for node in casts if node.label in names]
