@@ -114,7 +114,7 @@ class CheckedModel(CheckedGraph):
             node = self.makers.get(tensor)
             if node is None:
                 return False
-            sizes = self.sizes.get(node.proto.input[0], (None,)) if node.op in {"Shape", "Size"} else (None,)
+            sizes = self.sizes.get("".join(node.proto.input), (None,)) if node.op in {"Shape", "Size"} else (None,)
             if None not in sizes or (any_sizes and node.op in {"Shape", "Size"}):
                 continue
             open_ones += [each for each in node.proto.input if each and each not in reached]
@@ -124,7 +124,7 @@ class CheckedModel(CheckedGraph):
     @cached_property
     def shared_names(self) -> list[str]:
         """The names that several nodes have."""
-        counts = Counter(node.proto.name for node in self.nodes if node.proto.name)
+        counts = Counter(node.proto.name for node in self.all_nodes if node.proto.name)
         return [name for name, count in counts.items() if count > 1]
 
     @cached_property
@@ -146,7 +146,7 @@ class CheckedModel(CheckedGraph):
 
     def undefined(self) -> list[tuple[CheckedNode | None, str]]:
         """Return nodes that read what nothing before them makes, with the tensor; None for an output of the model."""
-        numbered = {id(node.proto): node for node in self.nodes}
+        numbered = {id(node.proto): node for node in self.all_nodes}
         return [(numbered.get(id(node)), name) for node, name in _undefined(self.proto.graph, frozenset())]
 
     def reaches(self, start: CheckedNode, end: CheckedNode) -> bool:
@@ -163,7 +163,7 @@ class CheckedModel(CheckedGraph):
 
     def quote(self, lines: Collection[int]) -> Mapping[int, str]:
         """Return nodes by their numbers as a line each, as logs return their lines; 0 is the model's head."""
-        numbered = {node.number: node for node in self.nodes}
+        numbered = {node.number: node for node in self.all_nodes}
         return {line: _spelled(numbered[line]) if line in numbered else self._head() for line in lines}
 
     def _head(self) -> str:

@@ -152,6 +152,11 @@ class CheckedGraph:
 
     @cached_property
     def nodes(self) -> tuple[CheckedNode, ...]:
+        """The nodes of all graphs, in the order of the file, but those that lack what rules look at."""
+        return tuple(node for node in self.all_nodes if not node.lacks(self.opset))
+
+    @cached_property
+    def all_nodes(self) -> tuple[CheckedNode, ...]:
         """The nodes of all graphs, in the order of the file."""
         return tuple(
             CheckedNode(number, node, "" if holder is None else holder.name or holder.op_type)
@@ -161,12 +166,12 @@ class CheckedGraph:
     @cached_property
     def by_name(self) -> Mapping[str, CheckedNode]:
         """The nodes by their names in the file; of two with one name, the first."""
-        return {str(node.proto.name): node for node in reversed(self.nodes)}
+        return {str(node.proto.name): node for node in reversed(self.all_nodes)}
 
     @cached_property
     def makers(self) -> Mapping[str, CheckedNode]:
         """The node that makes each tensor."""
-        return {name: node for node in self.nodes for name in node.proto.output if name}
+        return {name: node for node in self.all_nodes for name in node.proto.output if name}
 
     @cached_property
     def readers(self) -> Mapping[str, Sequence[CheckedNode]]:
@@ -291,6 +296,7 @@ def _places(op: str, opset: int, of: str) -> Mapping[str, Sequence[int]]:
     }
 
 
+@cache
 def _schema(op: str, opset: int) -> onnx.defs.OpSchema | None:
     """Return ONNX's own operator of a name as an operator set has it; None where it has none."""
     try:

@@ -15,7 +15,7 @@ from trtforensics.knowledge.operators import letters_of
 from trtforensics.onnx_models.shapes import ShapeFault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     Numbers = npt.NDArray[Any]
 
+_UNKNOWN = 1 << 62
+"""A size that is not known, beyond any window."""
 _FEW = 64
 """Elements of what may be a shape."""
 
@@ -186,39 +188,42 @@ def _reshaped(node: CheckedNode, before: Sizes, shape: Numbers | None) -> str:
 def emptied(model: CheckedGraph, sizes: Mapping[str, Sizes]) -> dict[str, Sizes]:
     """Return the results without an element, and their sizes: of poolings of the main graph by too large a window."""
     empty = {}
-    for node in model.nodes:
-        window, after = node.attribute("kernel_shape"), sizes.get(node.proto.output[0])
-        if node.op in {"MaxPool", "AveragePool"} and after and window and not node.holder:
-            pads, before = node.attribute("pads") or [0] * 2 * len(window), sizes.get(node.proto.input[0], ())[2:]
-            ends = zip(before, pads, pads[len(window) :], window, after[2:], strict=False)
-            kept = [
-                0 if size is not None and size + low + high < width else end for size, low, high, width, end in ends
-            ]
-            if 0 in kept and not node.attribute("ceil_mode") and str(node.attribute("auto_pad"))[:4] != "SAME":
-                empty[node.proto.output[0]] = (*after[:2], *kept)
+    for node in model.nodes if sizes else ():
+        after = sizes.get(node.proto.output[0]) if node.op in {"MaxPool", "AveragePool"} and not node.holder else None
+        ends = [*_spans(node, sizes.get(node.proto.input[0], ()), node.attribute("kernel_shape"))] if after else []
+        if any(padded < span for _, padded, span in ends):
+            kept = (
+                0 if padded < span else end for (_, padded, span), end in zip(ends, (after or ())[2:], strict=False)
+            )
+            empty[node.proto.output[0]] = (*(after or ())[:2], *kept)
     return empty
+
+
+def _spans(node: CheckedNode, before: Sizes, window: Sequence[int | None] | None) -> Iterator[tuple[int, int, int]]:
+    """Yield a size, what it is with its pads, and what a window takes of it; nothing where padding is automatic."""
+    automatic = node.attribute("ceil_mode") or str(node.attribute("auto_pad"))[:4] == "SAME"
+    if window is None or automatic or len(before) != len(window) + 2:
+        return
+    pads, gaps = node.attribute("pads") or [0] * 2 * len(window), node.attribute("dilations") or [1] * len(window)
+    for size, low, high, width, gap in zip(before[2:], pads, pads[len(window) :], window, gaps, strict=False):
+        known = _UNKNOWN if size is None else size
+        yield known, known + low + high, (width or 0) * gap - gap + 1
 
 
 def _windowed(model: CheckedGraph, node: CheckedNode, before: Sizes, sizes: Mapping[str, Sizes]) -> str:
     """Judge the channels of a convolution, and a window that is larger than the padded input."""
     weights = sizes.get(node.proto.input[1], ()) if node.op == "Conv" and len(node.proto.input) > 1 else ()
-    if weights and None not in {*weights[:2], before[1]}:
+    if len(weights) == len(before) > 1 and None not in {*weights[:2], before[1]}:
         groups = node.attribute("group") or 1
         if (weights[1] or 0) * groups != before[1] or (weights[0] or 0) % groups:
             return f"weights {'x'.join(map(str, weights))} in {groups} groups on {before[1]} channels"
     if weights and (why := _unlike(model, node, before, sizes)):
         return why
     window = node.attribute("kernel_shape") or weights[2:]
-    if node.attribute("ceil_mode") or len(before) != len(window) + 2 or str(node.attribute("auto_pad"))[:4] == "SAME":
-        return ""
-    pads, gaps = node.attribute("pads") or [0] * 2 * len(window), node.attribute("dilations") or [1] * len(window)
     steps = [0] * len(window) if weights else node.attribute("strides") or [1] * len(window)
-    for size, begin, end, width, gap, step in zip(
-        before[2:], pads, pads[len(window) :], window, gaps, steps, strict=False
-    ):
-        span = (width or 0) * gap - gap + 1
-        if size and size + begin + end < span - step:  # TensorRT-RTX pools no element to none, and takes none
-            return f"a window of {span} on {size} elements"
+    for (size, padded, span), step in zip(_spans(node, before, window), steps, strict=False):
+        if size and padded < span - step:  # TensorRT-RTX pools no element to none, and takes none
+            return f"a window of {span} on {padded} elements"
     return ""
 
 

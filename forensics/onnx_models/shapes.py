@@ -219,6 +219,8 @@ def _symbolic(model: onnx.ModelProto) -> onnx.ModelProto | None:
 _KNOWN = ":known"
 _INFERRED = 1 << 12
 """Bytes of a constant that inference of shapes may want to read; larger ones are no shapes."""
+_FIRST_MAY_LACK = {"Loop", "Scan", "Optional"}
+"""Operators whose first input may be left out; without it others end onnx's inference, and the process with it."""
 _QUOTED = 300
 _OF_SHAPES = re.compile(
     r"^(?!.*(?:K input must|sum of|ParseData|op_type:(?:Expand|Tile)\b)).*ShapeInferenceError.*(?:ncompatible|ismatch"
@@ -320,7 +322,8 @@ def without_weights(model: onnx.ModelProto, given: Mapping[str, Sizes] | None = 
     """Return a copy whose constants that are too large for shapes are inputs, and the ``given`` results of nodes."""
     results = given or {}
     graph = onnx.GraphProto(name=model.graph.name)
-    graph.node.extend(node for node in model.graph.node if results.keys().isdisjoint(node.output))
+    kept = (node for node in model.graph.node if results.keys().isdisjoint(node.output))
+    graph.node.extend(node for node in kept if "" not in node.input[:1] or node.op_type in _FIRST_MAY_LACK)
     graph.input.extend(model.graph.input)
     graph.input.extend(helper.make_tensor_value_info(name, 1, sizes) for name, sizes in results.items())
     graph.output.extend(model.graph.output)

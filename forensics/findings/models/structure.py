@@ -71,12 +71,12 @@ def invalid_graph(case: Case) -> Iterator[Observation]:
         if value.element == "UNDEFINED":
             yield Observation(f"The input {value.name} has no element type", [head(case)], same_as=value.name)
     yield from _outputs(case)
-    lacking = ((node, ", ".join(node.lacks(model.opset))) for node in model.nodes)
+    lacking = ((node, ", ".join(node.lacks(model.opset))) for node in model.all_nodes)
     yield from by_reason(case, ((node, names and f"{names} is not given") for node, names in lacking))
     for name in model.sparse:
         yield Observation(f"The constant {name} is sparse, which the parser does not read", [head(case)], same_as=name)
     for tensor in model.made_twice:
-        makers = [node for node in model.nodes if tensor in node.proto.output]
+        makers = [node for node in model.all_nodes if tensor in node.proto.output]
         yield of_nodes(case, makers, f"{tensor} is made twice", same_as=tensor)
     if case.log.source.path == model.path:
         yield from _against_onnx(case)
@@ -104,8 +104,8 @@ def _against_onnx(case: Case) -> Iterator[Observation]:
 
 
 def _is_told(case: Case, node: CheckedNode, why: str) -> bool:
-    """Whether another rule tells of a node: what it lacks, what the release refuses, branches, an index."""
-    told = "_branch" in why or bool(node.lacks(case.checked.opset) or _beyond(case.checked, node))
+    """Whether another rule tells of a node: what the release refuses, branches, an index."""
+    told = "_branch" in why or bool(_beyond(case.checked, node))
     return told or any(refusals(case, node))
 
 
@@ -129,7 +129,7 @@ def names_twice(case: Case) -> Iterator[Observation]:
     """Name them."""
     names = case.checked.shared_names
     if names:
-        nodes = [node for node in case.checked.nodes if node.proto.name in names]
+        nodes = [node for node in case.checked.all_nodes if node.proto.name in names]
         yield of_nodes(case, nodes, f"Several nodes share a name: {listed(names)}", same_as="names")
 
 
@@ -151,7 +151,7 @@ def unused(case: Case) -> Iterator[Observation]:
     """Name the nodes of the main graph that no output depends on."""
     model = case.checked
     wanted = [value.name for value in model.outputs]
-    for node in model.nodes:
+    for node in model.all_nodes:
         wanted += node.proto.input if node.holder else []
     needed = set(wanted)
     while wanted:
