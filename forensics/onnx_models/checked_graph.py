@@ -86,8 +86,9 @@ class CheckedNode:
         given = {attribute.name for attribute in self.proto.attribute}
         optional, inputs = onnx.defs.OpSchema.FormalParameterOption.Optional, schema.inputs[: schema.min_input]
         free = {each.name for of in (schema, later or schema) for each in of.inputs if each.option == optional}
-        pairs = zip(inputs, [*self.proto.input, *[""] * len(inputs)], strict=False)
-        lost = [each.name for each, name in pairs if not name and each.name not in free]
+        slots = [*self.proto.input, *[None] * len(inputs)]
+        pairs = zip(inputs, slots, strict=False)
+        lost = [each.name for each, name in pairs if name is None or (not name and each.name not in free)]
         return [name for name, each in schema.attributes.items() if each.required and name not in given] + lost
 
     def unknown_attributes(self, opset: int = 0) -> list[str]:
