@@ -509,11 +509,6 @@ def _stored() -> Iterator[Row]:
     yield "an attribute of an earlier set", "TF184", *summed
     infinite = [model(node("Conv", "x w", "y"), w=np.full((4, 4, 3, 3), value, np.float32)) for value in (np.inf, 1)]
     yield "infinite weights", "TF177", *infinite
-    shapes = [model(node("Shape", name, "s"), node("Cast", "s", "y", to=FLOAT)) for name in ("", "x")]
-    shapes[1].graph.input[0].type.tensor_type.shape.dim[0].dim_param = "n"
-    yield "a Shape of nothing", "TF184", *shapes
-    empty = [model(node("EyeLike", name, "y"), inputs={"x": (FLOAT, (4, 4))}) for name in ("-", "x")]
-    yield "a first input left out", "TF184", *empty
     joins = model(node("Concat", "x x", "y")), model(node("Concat", "x x", "y", axis=0))
     yield "no axis", "TF184", *joins
     letters = [
@@ -562,6 +557,11 @@ def _stored() -> Iterator[Row]:
 
 def _structure() -> Iterator[Row]:
     plain = model(node("Neg", "x", "y"))
+    shapes = [model(node("Shape", name, "s"), node("Cast", "s", "y", to=FLOAT)) for name in ("", "x")]
+    shapes[1].graph.input[0].type.tensor_type.shape.dim[0].dim_param = "n"
+    yield "a Shape of nothing", "TF184", *shapes
+    empty = [model(node("EyeLike", name, "y"), inputs={"x": (FLOAT, (4, 4))}) for name in ("-", "x")]
+    yield "a first input left out", "TF184", *empty
     yield "unknown tensor", "TF184", model(node("Add", "x lost", "y")), plain
     yield "circle", "TF184", model(node("Add", "x b", "a"), node("Neg", "a", "b"), node("Abs", "a", "y")), plain
     yield "nodes out of order", "TF184", model(node("Abs", "a", "y"), node("Neg", "x", "a")), plain
