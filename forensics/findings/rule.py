@@ -257,7 +257,10 @@ def _rule(lines: list[str], required: frozenset[str]) -> Rule:
         field, _, text = line.partition(": ")
         name, *bounds = field.split(" ")
         if name in _OF_VARIANTS and len(bounds) == 1:
-            variants.setdefault(bounds[0], {"fix": ""})[name] = text
+            texts = variants.setdefault(bounds[0], {})
+            if name in texts:
+                raise ValueError(f"{code}: a second {field!r}")
+            texts[name] = text
         elif name == "fix":
             named = dict(zip(bounds[::2], bounds[1::2], strict=True))
             fixes.append(Fix(text, rtx=named.pop("rtx", "") != "no", **named))
@@ -288,7 +291,7 @@ def _rule(lines: list[str], required: frozenset[str]) -> Rule:
         notes_alone=True,
         general="general" in fields,
         refuters=frozenset(fields.get("refuted", "").split()),
-        variants={name: (texts["cause"], texts["fix"]) for name, texts in variants.items()},
+        variants={name: (texts["cause"], texts.get("fix", "")) for name, texts in variants.items()},
         cases=(*_cases(variants.values()), *(_cases_of_sentences() if of_class or code in _OF_WORDS else ())),
     )
 
@@ -296,7 +299,7 @@ def _rule(lines: list[str], required: frozenset[str]) -> Rule:
 def _cases(rows: Iterable[Mapping[str, str]], *, alone: bool = False) -> Iterator[SpecialCase]:
     for row in rows:
         if "when" in row:
-            yield SpecialCase(terms_of(row["when"]), row["cause"], row["fix"], alone and "follows" not in row)
+            yield SpecialCase(terms_of(row["when"]), row["cause"], row.get("fix", ""), alone and "follows" not in row)
 
 
 @cache

@@ -831,6 +831,7 @@ EXCERPTS = {
         "| The requested API version [24] is not available, only API versions [1, 17] are supported in this build.",
         "| The requested API version [18] is available",
     ),
+    "TF6100": ("| Invalid TensorRT EP option: trt_timing_cache_path", "| TensorRT EP option: trt_fp16_enable"),
     "TF6087": ("| External data path does not exist: model.onnx.data", "| GetFileLength for ./model.onnx_data gave 12"),
     "TF6088": (
         "| 24 Memcpy nodes are added to the graph main_graph for CUDAExecutionProvider.",
