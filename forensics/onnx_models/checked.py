@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import onnx
-import onnx.inliner
 from onnx import external_data_helper, helper
 
+from trtforensics.errors import SourceError
 from trtforensics.onnx_models.checked_graph import CheckedGraph, element_name
 from trtforensics.onnx_models.deciding import computed, emptied, impossible, shape_inputs
 from trtforensics.onnx_models.graphs import bodies, graphs, initializers, load
-from trtforensics.onnx_models.reading import unique_body_tensors
+from trtforensics.onnx_models.reading import inlined, unique_body_tensors
 from trtforensics.onnx_models.shapes import element_types, forbidden, inferred, sizes_by_tensor
 
 if TYPE_CHECKING:
@@ -181,9 +181,9 @@ def read_checked(path: str) -> CheckedModel:
     model = load(path)
     data, circle = _missing_data(path, model), ""
     try:
-        model = onnx.inliner.inline_local_functions(model) if model.functions else model
-    except onnx.checker.ValidationError as error:
-        circle = str(error).partition(". ")[0]
+        model = inlined(path, model)
+    except SourceError as error:
+        circle = error.what.partition(": ")[2]
         model.ClearField("functions")
     unique_body_tensors(model.graph)
     return CheckedModel(path, model, data, circle)

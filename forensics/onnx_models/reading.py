@@ -78,7 +78,7 @@ def read_unchecked(path: str, *, inline: bool = True) -> PreparedModel:
     model = read.proto
     notes = []
     if model.functions and inline:
-        model = onnx.inliner.inline_local_functions(model)
+        model = inlined(path, model)
         notes.append("local functions are inlined")
     if sort_nodes(model.graph):
         notes.append("nodes stood before nodes that they read, and are in order now, as ONNX wants them")
@@ -89,6 +89,19 @@ def read_unchecked(path: str, *, inline: bool = True) -> PreparedModel:
         notes.append(f"{renamed} nodes had an empty name or another's and got one of their own")
     unique_body_tensors(model.graph)
     return replace(read, proto=model, notes=tuple(notes), renamed=bool(renamed))
+
+
+def inlined(path: str, model: onnx.ModelProto) -> onnx.ModelProto:
+    """Return a model without local functions.
+
+    Raises:
+        SourceError: One calls itself, or is called with more than it takes.
+    """
+    try:
+        return onnx.inliner.inline_local_functions(model) if model.functions else model
+    except (onnx.checker.ValidationError, RuntimeError) as error:
+        reason = str(error).rpartition(" failed: ")[2].partition(". ")[0].rstrip(".")
+        raise SourceError(path, f"has functions that cannot be inlined: {reason}", _EXPORT_AGAIN) from error
 
 
 def read_as_it_is(path: str) -> PreparedModel:

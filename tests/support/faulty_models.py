@@ -90,6 +90,9 @@ def _operators() -> Iterator[Row]:
     circle.functions[0].node[0].CopyFrom(node("Twice", "a", "b", domain="own"))
     circle.functions[0].opset_import.add(domain="own", version=1)
     yield "function that calls itself", "TF184", circle, _function("Neg")
+    crowded = _function("Neg")
+    crowded.graph.node[0].input.append(crowded.graph.node[0].input[0])
+    yield "function of more inputs than it takes", "TF184", crowded, _function("Neg")
 
 
 def _branching(op: str) -> onnx.ModelProto:

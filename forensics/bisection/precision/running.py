@@ -244,6 +244,10 @@ def subject_of(request: PrecisionRequest) -> Subject:
     caster = Caster(raised_for(original, options.precision), STORAGES.get(options.precision, FP16))
     if not caster.candidates:
         raise SourceError(searched, *no_candidates(caster))
+    others = [value.name for value in original.proto.graph.output if not value.type.HasField("tensor_type")]
+    if others:
+        what = f"has outputs that are no tensors, which cannot be compared: {listed(others)}"
+        raise SourceError(searched, what, "Export it without them (skl2onnx: zipmap=False)")
     proto = caster.prepared.proto
     rules = rules_for(floating_outputs(proto), options.metric, options.tolerance)
     sampled = request.samples_of(proto)

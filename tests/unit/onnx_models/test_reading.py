@@ -71,6 +71,16 @@ def test_nodes_come_in_order_and_a_circle_is_refused(tmp_path: Path) -> None:
         prepare(saved(tmp_path / "m.onnx", helper.make_graph(circle, "g", [info("x")], [info("y")])))
 
 
+def test_a_function_that_takes_less_than_it_is_given_is_refused(tmp_path: Path) -> None:
+    function = helper.make_function(
+        "own", "F", ["a"], ["b"], [helper.make_node("Exp", ["a"], ["b"])], [helper.make_opsetid("", 17)]
+    )
+    call = helper.make_node("F", ["x", "x"], ["y"], domain="own")
+    path = saved(tmp_path / "m.onnx", helper.make_graph([call], "g", [info("x")], [info("y")]), functions=[function])
+    with pytest.raises(SourceError, match="cannot be inlined: Number of actual parameters cannot exceed"):
+        prepare(path)
+
+
 def test_functions_are_inlined(tmp_path: Path) -> None:
     body = [helper.make_node("Exp", ["a"], ["b"], name="inner")]
     function = helper.make_function("own", "Twice", ["a"], ["b"], body, [helper.make_opsetid("", 17)])

@@ -90,3 +90,13 @@ def test_progress_tells_the_time_since_the_search_began(tmp_path: Path, monkeypa
     lines: list[str] = []
     search(request, RunOptions(build="none"), tmp_path, lines.append)
     assert re.fullmatch(r"probes done \d+.*; last (good|bad); \d{1,2}:\d\d", lines[-1])
+
+
+def test_an_output_that_is_no_tensor_is_refused(tmp_path: Path) -> None:
+    model = onnx.load(MODEL)
+    pair = onnx.helper.make_node("SequenceConstruct", [model.graph.output[0].name] * 2, ["pair"], name="pair")
+    model.graph.node.append(pair)
+    kind = onnx.helper.make_sequence_type_proto(model.graph.output[0].type)
+    model.graph.output.append(onnx.helper.make_value_info("pair", kind))
+    with pytest.raises(tf.ForensicsError, match="outputs that are no tensors, which cannot be compared: pair"):
+        tf.bisect_precision(model, tmp_path / "out", samples=[arrays()], build="none")
