@@ -61,9 +61,10 @@ def _build_log(args: Namespace) -> Iterable[str]:
 
 
 def read_log(args: Namespace, paths: Sequence[str], *, excerpt: bool = False) -> BuildLog:
-    """Read the parts of a log, with progress on stderr; of an ``excerpt`` it is enough that it names TensorRT."""
+    """Read the parts of a log, with progress on stderr; an ``excerpt`` names TensorRT, and has any fact."""
     from trtforensics.console.progress import ProgressLine
     from trtforensics.errors import NotABuildLogError
+    from trtforensics.model.run import Program
     from trtforensics.sources.build_log import load_build_log
 
     with ProgressLine(quiet=args.quiet) as progress:
@@ -76,7 +77,11 @@ def read_log(args: Namespace, paths: Sequence[str], *, excerpt: bool = False) ->
 
             if not excerpt or named(error) is not error or not all(Path(path).is_file() for path in paths):
                 raise
-        return load_build_log(paths, max_bytes=args.max_bytes, on_progress=progress, excerpt=True)
+            log = load_build_log(paths, max_bytes=args.max_bytes, on_progress=progress, excerpt=True)
+            is_known = any(run.outcome.span or run.program is not Program.UNKNOWN for run in log.runs)
+            if is_known or any(build.notes or build.results for build in log.builds):
+                return log
+            raise
 
 
 def _joined_log(args: Namespace) -> BuildLog:
