@@ -61,7 +61,10 @@ def _build_log(args: Namespace) -> Iterable[str]:
 
 
 def read_log(args: Namespace, paths: Sequence[str], *, excerpt: bool = False) -> BuildLog:
-    """Read the parts of a log, with progress on stderr; an ``excerpt`` names TensorRT, and has any fact."""
+    """Read the parts of a log, with progress on stderr.
+
+    An ``excerpt`` may lack TensorRT's prefix: it names TensorRT and states a program, an outcome or another fact.
+    """
     from trtforensics.console.progress import ProgressLine
     from trtforensics.errors import NotABuildLogError
     from trtforensics.model.run import Program

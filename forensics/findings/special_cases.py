@@ -74,7 +74,7 @@ def special(cases: Sequence[SpecialCase], about: LoggedBuild, line: str, around:
 
 
 def _stack(version: Version) -> str:
-    """Return what a release is made for, in words; empty where that is not known."""
+    """Return the CUDA, cuDNN and driver of a release in words; empty for a release that is not known."""
     stacks = () if version.rtx else stack_of(version.numbers)
     return f"{version} is made for {stacks[0].words}" if stacks else ""
 

@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from trtforensics.knowledge.table import rows
+from trtforensics.model.data_types import ELEMENT_TYPES
 from trtforensics.model.run import Phase, PhaseName, Program, Run
 from trtforensics.parsers.builds.comparisons import comparisons
 from trtforensics.parsers.builds.header import names_version
@@ -159,7 +160,8 @@ def _uses_tensorrt(view: LinesView, program: Program) -> bool:
 _SETTINGS = [(row["kind"], row["field"], row["words"]) for row in rows("settings", "trtforensics.parsers.builds")]
 """Kinds of line that state how a run was set up, their field, and the words for it."""
 _JETSON_TYPE = re.compile(r"GPU: +(FP\d+|INT\d+)")
-_SHORT_TYPES = {"HALF": "FP16", "BFLOAT16": "BF16", "FLOAT16": "FP16", "FLOAT32": "FP32"}
+_TYPE_WORDS = {name.upper(): known.word for known in ELEMENT_TYPES.values() for name in (known.name, known.onnx)}
+_TYPE_WORDS["FLOAT32"] = ELEMENT_TYPES["Float"].word  # as programs write it, and TensorRT does not
 _MODELS = ("own_model", "own_model_onnx", "own_model_caffe")
 
 
@@ -182,10 +184,10 @@ def _own_settings(view: LinesView) -> list[str]:
     models -= {"model"}
     types = [kind.upper() for _, kind in view.each("own_type", "name")]
     types += [kind for _, text in view.each("jetson_model", "text") for kind in _JETSON_TYPE.findall(text)]
-    rows = (text.split() for _, text in view.each("own_input", "name"))
-    inputs = [f"input {name} {' to '.join(dict.fromkeys(shape[2::4] or shape))}" for name, *shape in rows]
+    stated = (text.split() for _, text in view.each("own_input", "name"))
+    inputs = [f"input {name} {' to '.join(dict.fromkeys(shape[2::4] or shape))}" for name, *shape in stated]
     named = [f"model {name}" for name in sorted(models)] if len(models) == 1 else []
-    return [*named, *(_SHORT_TYPES.get(name, name) for name in types), *inputs]
+    return [*named, *(_TYPE_WORDS.get(name, name) for name in types), *inputs]
 
 
 def _files_of(option: str, command: str | None) -> list[str]:
