@@ -97,10 +97,10 @@ def bisect_precision(  # noqa: PLR0913 - all but the first two are options
         KeyboardInterrupt: the user stopped it; the directory holds everything up to then.
     """
     from trtforensics.bisection.checks import command_of  # noqa: PLC0415 - for this call only
-    from trtforensics.bisection.options import BuildOptions, PrecisionOptions  # noqa: PLC0415 - as above
     from trtforensics.bisection.precision.nodes import PrecisionLever  # noqa: PLC0415 - as above
     from trtforensics.bisection.precision.running import PrecisionRequest, given_samples, search  # noqa: PLC0415 - as above
-    from trtforensics.bisection.runner.options import RunOptions  # noqa: PLC0415 - as above
+    from trtforensics.bisection.runner.run_options import RunOptions  # noqa: PLC0415 - as above
+    from trtforensics.bisection.search_options import BuildOptions, PrecisionOptions  # noqa: PLC0415 - as above
     from trtforensics.console.output import write_bytes  # noqa: PLC0415 - as above
 
     path = f"{fspath(artifacts_dir)}.onnx"

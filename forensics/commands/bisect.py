@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trtforensics.bisection.options import (
+from trtforensics.bisection.search_options import (
     BuildOptions,
     PrecisionOptions,
     SampleOptions,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from trtforensics.bisection.levers.recipe import Recipe
     from trtforensics.bisection.precision.answer.precision_answer import PrecisionAnswer
     from trtforensics.bisection.precision.what_if import WhatIf
-    from trtforensics.bisection.runner.options import RunOptions
+    from trtforensics.bisection.runner.run_options import RunOptions
     from trtforensics.bisection.search import SetSearch
     from trtforensics.bisection.session.history import Event
     from trtforensics.bisection.session.lever import Lever

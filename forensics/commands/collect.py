@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 def run(args: Namespace) -> int:
     """Collect, and print the answer."""
-    from trtforensics.bisection.options import require_linux, run_options
     from trtforensics.bisection.runner.placeholders import INPUTS, mentions
     from trtforensics.bisection.search import Verdict
+    from trtforensics.bisection.search_options import require_linux, run_options
     from trtforensics.bisection.session.answer import to_json
     from trtforensics.bisection.session.collection import CollectionLever, RepeatedBuilds, collect
     from trtforensics.console.progress import ProgressLine

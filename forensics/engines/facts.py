@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from trtforensics.engines.alternatives import fastest, tuned_layer
 from trtforensics.engines.groups import LayerGroup, layer_groups
 from trtforensics.engines.neighbours import Neighbours, reformats_of
-from trtforensics.engines.onnx_nodes import block_of, fates, node_operators, nodes_of
+from trtforensics.engines.onnx_nodes import block_of, node_operators, nodes_of
 from trtforensics.engines.quantities import (
     ChannelAlignment,
     TensorFacts,
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from trtforensics.engines.alternatives import Alternatives, OtherType, Result
-    from trtforensics.engines.onnx_nodes import Fate
     from trtforensics.engines.quantities import Work
     from trtforensics.engines.why import Reason
     from trtforensics.model.data_types import ComputePrecision
@@ -350,11 +349,6 @@ class LayerFacts:
         """The path that the names of its ONNX nodes begin with; empty where there is none."""
         return block_of(self.onnx_nodes or members(self.name))
 
-    @property
-    def fates(self) -> tuple[Fate, ...]:
-        """What became of the ONNX nodes that ended in it."""
-        return tuple(fate for fate in self.engine.fates if fate.layer is self.layer)
-
 
 @dataclass(frozen=True, eq=False)
 class EngineFacts:
@@ -464,11 +458,6 @@ class EngineFacts:
     def operators(self) -> dict[str, str]:
         """The operators of ONNX nodes, by the nodes' names."""
         return node_operators(self.build, self.model)
-
-    @cached_property
-    def fates(self) -> tuple[Fate, ...]:
-        """What became of each ONNX node."""
-        return fates(self.build)
 
     def of_layer(self, layer: EngineLayer | None) -> LayerFacts | None:
         """Return the facts of a layer of the engine."""

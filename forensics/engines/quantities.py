@@ -13,7 +13,7 @@ from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.model.data_types import HALVES, bits_of
-from trtforensics.model.layer_types import CONVOLUTIONS, NO_KERNEL, OPAQUE, REFORMATS
+from trtforensics.model.layer_types import ATTENTION, CONVOLUTIONS, MATRIX_PRODUCTS, NO_KERNEL, OPAQUE, REFORMATS
 from trtforensics.parsers.notation.formats import parse_formats
 
 if TYPE_CHECKING:
@@ -188,8 +188,6 @@ def _channels(tensor: EngineTensor, spatial: int | None) -> int | None:
 
 
 _NUMBERS = re.compile(r"-?\d+")
-_PRODUCTS = re.compile(r"MatrixMultiply|gemm|MatMul", re.IGNORECASE)
-_ATTENTION = re.compile(r"attention|f?mha", re.IGNORECASE)
 _MATRIX_RANK, _ATTENTION_RANK, _ATTENTION_INPUTS = 2, 4, 3
 
 
@@ -212,9 +210,9 @@ def work_of(layer: EngineLayer, kind: str) -> Work | None:
     elif kind == "Pooling":
         window, size = _numbers(layer.fields, "WindowSize"), _size(layer.outputs)
         return Work(0, size * prod(window)) if size is not None and window else None
-    elif _ATTENTION.search(kind):
+    elif ATTENTION.search(kind):
         macs = _attention(layer)
-    elif _PRODUCTS.search(kind):
+    elif MATRIX_PRODUCTS.search(kind):
         macs = _matrix_product(layer)
     else:
         return None

@@ -50,6 +50,22 @@ OPAQUE = frozenset({*MYELIN, "Plugin", "PluginV2", "PluginV3"})
 CONVOLUTIONS = frozenset({"Convolution", "Deconvolution", "ConvActPool"})
 """The operations that convolve; of ``ConvActPool`` a pooling is a part."""
 
+MATRIX_PRODUCTS = re.compile(r"MatrixMultiply|gemm|MatMul", re.IGNORECASE)
+"""Types that multiply two matrices; found anywhere in a type."""
+
+PRODUCTS = re.compile(MATRIX_PRODUCTS.pattern + r"|Conv|Gemv|FullyConnected|correlation|fc\b", re.IGNORECASE)
+"""Types that multiply their first input with weights or with the second one; found anywhere in a type."""
+
+ATTENTION = re.compile(r"attention|f?mha", re.IGNORECASE)
+POOLING = re.compile(r"Pool", re.IGNORECASE)
+"""Found anywhere in a type."""
+
+OWN_CODE = re.compile(r"Plugin|Myelin$|DLA", re.IGNORECASE)
+"""Types whose tensors do not tell what happens inside: plugins, ForeignNodes, DLA's loadables."""
+
+LOSING = re.compile(r"softmax|norm|reduce|pow|exp|sqrt|div|log", re.IGNORECASE)
+"""Operations whose FP16 kernels lose most (reductions, exponentials, quotients), found in a layer's name."""
+
 _DECONVOLUTION = "Deconvolution"
 """Its dump says ``ParameterType: Convolution``: only the type tells it from a convolution."""
 _IMPLEMENTED = (_DECONVOLUTION, "Convolution", "ConvActPool", "Pooling", "SoftMax", "MatrixMultiply", "FullyConnected")

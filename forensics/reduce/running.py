@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from trtforensics.bisection.runner.options import RunOptions
+    from trtforensics.bisection.runner.run_options import RunOptions
     from trtforensics.bisection.session.answer import SearchAnswer
     from trtforensics.bisection.session.lever import Described
     from trtforensics.onnx_models.samples import Values

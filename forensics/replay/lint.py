@@ -16,7 +16,14 @@ from trtforensics.knowledge.table import rows
 from trtforensics.model.layer_types import is_foreign_node
 from trtforensics.model.log import CachedResult
 from trtforensics.model.replay import Problem, ProblemSeverity, ReplayForm
-from trtforensics.parsers.notation.names import is_reformat, members, profile_of, without_profile
+from trtforensics.parsers.notation.names import (
+    is_generated,
+    is_helper,
+    is_reformat,
+    members,
+    profile_of,
+    without_profile,
+)
 from trtforensics.replay.edges import edges_between, meetings
 from trtforensics.replay.from_log import without_selector
 from trtforensics.replay.offers import Offers
@@ -96,7 +103,7 @@ class Lint:
         """Compare with the nodes of an ONNX model."""
         names = {operator.layer for operator in operators}
         for entry in self._replay.entries:
-            nodes = [member for member in members(entry.layer) if not member.startswith(_TENSORRT_MADE)]
+            nodes = list(filter(_is_of_model, members(entry.layer)))
             if nodes and names.isdisjoint(nodes):
                 self._add("not-in-model", entry)
 
@@ -219,11 +226,9 @@ def _texts() -> dict[str, Mapping[str, str]]:
     return {row["problem"]: row for row in rows("problems", "trtforensics.replay")}
 
 
-_TENSORRT_MADE = (
-    *("(Unnamed Layer*", "ONNXTRT_", "Reformat", "__my"),
-    *("reshape_before_", "reshape_after_", "squeeze_after_", "copied_squeeze_after_", "unsqueeze_node_after_"),
-)
-"""How the names of members begin that TensorRT makes itself, also around nodes of the model."""
+def _is_of_model(member: str) -> bool:
+    """Whether a member of a layer may be a node of the model: TensorRT did not name it itself."""
+    return not (is_helper(member) or is_reformat(member) or is_generated(member))
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from trtforensics.trt.api import load
-from trtforensics.trt.lever import BuildLever, BuildSetup, LeverResult, RouteSetting, TensorMarking
+from trtforensics.trt.build_levers import BuildLever, BuildSetup, LeverResult, RouteSetting, TensorMarking
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -21,7 +21,7 @@ from trtforensics.console.output import write_bytes
 from trtforensics.console.own_files import is_there
 from trtforensics.model.timings import tactic_text
 from trtforensics.trt.api import load
-from trtforensics.trt.lever import BuildLever
+from trtforensics.trt.build_levers import BuildLever
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import tensorrt
 
     from trtforensics.trt.api import TensorRT
-    from trtforensics.trt.lever import BuildSetup
+    from trtforensics.trt.build_levers import BuildSetup
 
     _Tactics = dict[str, int]
 

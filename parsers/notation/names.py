@@ -54,6 +54,11 @@ def is_helper(name: str) -> bool:
     return _HELPER.match(name) is not None
 
 
+def is_generated(name: str) -> bool:
+    """Whether Myelin named this itself."""
+    return name.startswith(_MYELIN_MADE)
+
+
 def is_tried_reformat(name: str) -> bool:
     """Whether this is a change of format that the optimiser timed (``Optimizer Reformat(x -> <out>)``), no layer."""
     return name.startswith(_TRIED_REFORMAT)
@@ -73,7 +78,7 @@ def members(name: str) -> tuple[str, ...]:
     kernel that Myelin named itself have none. A name that is no fusion is its own only member.
     """
     name = without_profile(name)
-    if is_reformat(name) or name.startswith(_MYELIN_MADE):
+    if is_reformat(name) or is_generated(name):
         return ()
     kernel = _KERNEL.fullmatch(name)
     fused = kernel.group(1) if kernel else name

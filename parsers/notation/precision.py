@@ -11,17 +11,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from trtforensics.model.data_types import FLOATING, QUANTISED, ComputePrecision, PrecisionSource
-from trtforensics.model.layer_types import COMPUTES_NOTHING, GENERATED
+from trtforensics.model.layer_types import COMPUTES_NOTHING, GENERATED, OWN_CODE, POOLING, PRODUCTS
 from trtforensics.parsers.notation.kernels import TYPES, read_kernel
 
 if TYPE_CHECKING:
     from trtforensics.model.log import EngineLayer
 
-_OWN_CODE = re.compile(r"Plugin|Myelin$|DLA", re.IGNORECASE)
-"""Types of layers whose tensors do not tell what happens inside: plugins, ForeignNodes, DLA's loadables."""
-_PRODUCTS = re.compile(r"Conv|Gemm|Gemv|MatrixMultiply|MatMul|FullyConnected|correlation|fc\b", re.IGNORECASE)
-"""Types of layers that multiply their first input with weights or with the second one."""
-_POOLING = re.compile(r"Pool", re.IGNORECASE)
 _TYPE_WORD = re.compile("int8|fp8|half|fp16|bf16", re.IGNORECASE)
 _NARROW = QUANTISED | {"UInt8"}
 """Types in which only products and pooling are computed: other layers widen them first."""
@@ -46,7 +41,7 @@ def _precision(layer_type: str, kernel: str, inputs: tuple[str, ...], *, casts: 
     operand = read_kernel(kernel).operand if kernel else None
     if operand is not None:
         return ComputePrecision(operand, PrecisionSource.KERNEL)
-    if _OWN_CODE.search(layer_type):
+    if OWN_CODE.search(layer_type):
         return None
     word = _TYPE_WORD.search(layer_type)
     if word is not None:
@@ -62,11 +57,11 @@ def _by_inputs(layer_type: str, types: tuple[str, ...], *, casts: bool) -> str |
     may be added to its result in a wider type.
     """
     computing = [dtype for dtype in types if dtype in FLOATING or dtype in _NARROW]
-    if _PRODUCTS.search(layer_type):
+    if PRODUCTS.search(layer_type):
         return computing[0] if computing and types[0] == computing[0] else None
     kinds = set(computing or types)
     only = kinds.pop() if len(kinds) == 1 else None
-    if only in _NARROW and not _POOLING.search(layer_type):
+    if only in _NARROW and not POOLING.search(layer_type):
         return None
     if layer_type in GENERATED and (only != "Float" or casts):
         return None if only not in {"Int32", "Int64", "Bool"} else only

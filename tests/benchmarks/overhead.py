@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trtforensics.bisection.levers.items import ItemsLever
-from trtforensics.bisection.runner.options import RunOptions
+from trtforensics.bisection.runner.run_options import RunOptions
 from trtforensics.bisection.search import Search
 from trtforensics.bisection.session.bisection import bisect
 from trtforensics.bisection.session.collection import CollectionLever, RepeatedBuilds, collect

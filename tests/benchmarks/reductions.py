@@ -28,8 +28,8 @@ import onnx
 
 from tests.support.drawn_models import drawn_model
 from trtforensics.bisection.runner.command import Ended
-from trtforensics.bisection.runner.options import RunOptions
 from trtforensics.bisection.runner.probe import ProbeOutcome
+from trtforensics.bisection.runner.run_options import RunOptions
 from trtforensics.bisection.search import Verdict
 from trtforensics.onnx_models.cutting import UnknownValueError, take_apart
 from trtforensics.onnx_models.graphs import nodes_of

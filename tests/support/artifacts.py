@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from tests.support.journals import made
-from trtforensics.bisection.runner.options import RunOptions
+from trtforensics.bisection.runner.run_options import RunOptions
 from trtforensics.bisection.session.artifacts import LOCK
 from trtforensics.bisection.session.history import folder_name, indexes_of
 from trtforensics.bisection.session.job import Job, write_job

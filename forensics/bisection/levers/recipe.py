@@ -20,8 +20,8 @@ from trtforensics.console.own_files import is_there
 from trtforensics.parsers.files.replay import check_opening, read_replay
 from trtforensics.parsers.text.document import read_document
 from trtforensics.trt.build import BUILD_MODULE, NOT_ASKED, REFUSED, BuildJob
+from trtforensics.trt.build_levers import LeverResult
 from trtforensics.trt.installed import child_line
-from trtforensics.trt.lever import LeverResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

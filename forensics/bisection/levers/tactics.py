@@ -7,7 +7,6 @@ from the side without it.
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 from trtforensics.bisection.levers.recipe import Recipe, TwoSidedLever, first_of, pinned_entries, read_report
 from trtforensics.bisection.search import Item
 from trtforensics.errors import ForensicsError, UsageError
+from trtforensics.model.layer_types import LOSING
 from trtforensics.pin.plan import PinForm, plans_of, replay_of_plan
 from trtforensics.replay.mixing import Mixer
 from trtforensics.sources.kinds import Kind, kind_of
@@ -37,9 +37,6 @@ PRECISION_SUSPICION = 8.0
 FORMAT_SUSPICION = 2.0
 SENSITIVE_SUSPICION = 4.0
 """Factors of suspicion: a layer whose tensors change type, or only layout; a layer that reduces or exponentiates."""
-
-_SENSITIVE = re.compile(r"softmax|norm|reduce|pow|exp|sqrt|div|log", re.IGNORECASE)
-"""Operations whose FP16 kernels lose most: reductions, exponentials, quotients."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +127,7 @@ class TacticsLever(TwoSidedLever):
     def _suspicion(self, layer: str, good: Sequence[_Algorithms], bad: Sequence[_Algorithms]) -> float:
         """Weigh a layer: what its own entries say, times how often bad builds have its entry and good ones have not."""
         ours, theirs = (entries.get(layer) for entries in self._entries)
-        weight = SENSITIVE_SUSPICION if _SENSITIVE.search(layer) else 1.0
+        weight = SENSITIVE_SUSPICION if LOSING.search(layer) else 1.0
         if ours is not None and theirs is not None:
             weight *= _change(ours, theirs)
         wanted = None if theirs is None else theirs.algorithm

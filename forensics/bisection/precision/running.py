@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from onnx import TensorProto
 
-from trtforensics.bisection.options import BuildOptions, PrecisionOptions, SampleOptions, with_commands
 from trtforensics.bisection.precision.answer.concluding import Conclusion
 from trtforensics.bisection.precision.answer.original_layers import held_to_original
 from trtforensics.bisection.precision.answer.quantization import held_against
@@ -33,6 +32,7 @@ from trtforensics.bisection.precision.repair.curve import rounding_curve
 from trtforensics.bisection.precision.repair.safe import safe_repair
 from trtforensics.bisection.precision.repair.smallest import RepairSearch
 from trtforensics.bisection.search import Verdict
+from trtforensics.bisection.search_options import BuildOptions, PrecisionOptions, SampleOptions, with_commands
 from trtforensics.bisection.session.bisection import bisect
 from trtforensics.console.counting import counted, listed
 from trtforensics.errors import SourceError, UsageError
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from trtforensics.bisection.precision.answer.precision_answer import PrecisionAnswer
     from trtforensics.bisection.precision.emulation.judging import OutputRule
     from trtforensics.bisection.precision.items import PrecisionItem
-    from trtforensics.bisection.runner.options import RunOptions
+    from trtforensics.bisection.runner.run_options import RunOptions
     from trtforensics.onnx_models.reading import PreparedModel
     from trtforensics.onnx_models.samples import Sample
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from trtforensics.bisection.precision.nodes import PrecisionLever
     from trtforensics.bisection.precision.repair.curve import RoundingCurve
     from trtforensics.bisection.precision.running import PrecisionRequest
-    from trtforensics.bisection.runner.options import RunOptions
+    from trtforensics.bisection.runner.run_options import RunOptions
 
 _SHOWN = 8
 _BUILD = "build"

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from concurrent.futures import Future
 
-    from trtforensics.bisection.runner.options import RunOptions
     from trtforensics.bisection.runner.probe import ProbeSpec
+    from trtforensics.bisection.runner.run_options import RunOptions
 
     Judge = Callable[[ProbeSpec, Callable[[ProbeSpec], ProbeOutcome]], ProbeOutcome]
 

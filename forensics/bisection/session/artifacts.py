@@ -35,8 +35,8 @@ from trtforensics.errors import SourceError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from trtforensics.bisection.runner.options import RunOptions
     from trtforensics.bisection.runner.probe import ProbeOutcome
+    from trtforensics.bisection.runner.run_options import RunOptions
     from trtforensics.bisection.search import Ask
     from trtforensics.bisection.session.history import Probe
 

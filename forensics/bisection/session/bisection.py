@@ -25,7 +25,7 @@ from trtforensics.console.terminal import visible
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from trtforensics.bisection.runner.options import RunOptions
+    from trtforensics.bisection.runner.run_options import RunOptions
     from trtforensics.bisection.search import Outlook, SetSearch
     from trtforensics.bisection.session.lever import Lever
     from trtforensics.bisection.session.session import Answer

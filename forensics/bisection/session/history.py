@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
-    from trtforensics.bisection.runner.options import RunOptions
+    from trtforensics.bisection.runner.run_options import RunOptions
     from trtforensics.bisection.search import Ask
 
 Event = dict[str, object]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from trtforensics.bisection.runner.options import RunOptions
+    from trtforensics.bisection.runner.run_options import RunOptions
     from trtforensics.bisection.session.history import History
 
     Document = dict[str, object]

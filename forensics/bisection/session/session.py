@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from trtforensics.bisection.runner.executors import ProbeExecutor
-    from trtforensics.bisection.runner.options import RunOptions
+    from trtforensics.bisection.runner.run_options import RunOptions
     from trtforensics.bisection.runner.stopping import Stopper
     from trtforensics.bisection.search import Ask, SetSearch
     from trtforensics.bisection.session.history import Finished, Judge, Probe

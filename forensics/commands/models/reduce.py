@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trtforensics.bisection.options import BuildOptions, SampleOptions, run_options, with_commands
+from trtforensics.bisection.search_options import BuildOptions, SampleOptions, run_options, with_commands
 from trtforensics.console import streams
 from trtforensics.console.arguments import read_options
 from trtforensics.console.diagnostics import ExitCode
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from trtforensics.bisection.levers.recipe import Recipe
-    from trtforensics.bisection.runner.options import RunOptions
+    from trtforensics.bisection.runner.run_options import RunOptions
     from trtforensics.reduce.graph_lever import ReductionLever
 
 

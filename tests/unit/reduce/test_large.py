@@ -11,7 +11,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from trtforensics.bisection.runner.options import RunOptions
+from trtforensics.bisection.runner.run_options import RunOptions
 from trtforensics.onnx_models import reading, streaming
 from trtforensics.onnx_models.cutting import take_apart
 from trtforensics.onnx_models.drawing import random_samples

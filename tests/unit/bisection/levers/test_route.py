@@ -9,7 +9,7 @@ import pytest
 
 from trtforensics.bisection.levers.route import Knob, read_knobs, read_route
 from trtforensics.errors import SourceError, UsageError
-from trtforensics.trt.lever import RouteSetting
+from trtforensics.trt.build_levers import RouteSetting
 
 KNOBS = {"copy_ppg": Knob("copy_ppg", ("on", "off"), "on"), "tile": Knob("tile", (), "2")}
 

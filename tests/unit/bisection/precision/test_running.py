@@ -15,9 +15,9 @@ import pytest
 import trtforensics as tf
 from tests.support.repository import ROOT
 from tests.support.zoo.net import Net
-from trtforensics.bisection.options import BuildOptions, PrecisionOptions
 from trtforensics.bisection.precision.running import PrecisionRequest, given_samples, search
-from trtforensics.bisection.runner.options import RunOptions
+from trtforensics.bisection.runner.run_options import RunOptions
+from trtforensics.bisection.search_options import BuildOptions, PrecisionOptions
 
 if TYPE_CHECKING:
     from pathlib import Path

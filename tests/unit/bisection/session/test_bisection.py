@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from trtforensics.bisection.levers.items import ItemsLever
-from trtforensics.bisection.runner.options import RunOptions
+from trtforensics.bisection.runner.run_options import RunOptions
 from trtforensics.bisection.search import Search, Verdict
 from trtforensics.bisection.session.bisection import bisect
 

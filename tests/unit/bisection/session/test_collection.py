@@ -10,7 +10,7 @@ import pytest
 
 from trtforensics.bisection.runner import disk_space
 from trtforensics.bisection.runner.disk_space import DEFAULT_NEED
-from trtforensics.bisection.runner.options import RunOptions
+from trtforensics.bisection.runner.run_options import RunOptions
 from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.session import session
 from trtforensics.bisection.session.collection import CollectionLever, RepeatedBuilds, collect

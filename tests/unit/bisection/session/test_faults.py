@@ -17,8 +17,8 @@ import pytest
 from tests.support.faults import Faults
 from trtforensics.bisection.levers.items import ItemsLever
 from trtforensics.bisection.runner.command import Ended
-from trtforensics.bisection.runner.options import RunOptions
 from trtforensics.bisection.runner.probe import ProbeOutcome
+from trtforensics.bisection.runner.run_options import RunOptions
 from trtforensics.bisection.search import Search, Verdict
 from trtforensics.bisection.session import session
 from trtforensics.bisection.session.bisection import bisect
@@ -26,8 +26,8 @@ from trtforensics.errors import ForensicsError
 
 if TYPE_CHECKING:
     from trtforensics.bisection.runner.command import Urgency
-    from trtforensics.bisection.runner.options import KeepEngines
     from trtforensics.bisection.runner.probe import ProbeSpec
+    from trtforensics.bisection.runner.run_options import KeepEngines
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="probes run on Linux only")
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.journals import ASK, KEY, begin, end, made
-from trtforensics.bisection.runner.options import RunOptions
+from trtforensics.bisection.runner.run_options import RunOptions
 from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.session.history import History, Judge, indexes_of, indexes_text
 from trtforensics.bisection.session.journal import Journal

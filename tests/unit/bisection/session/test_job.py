@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from trtforensics.bisection.runner.options import RunOptions
+from trtforensics.bisection.runner.run_options import RunOptions
 from trtforensics.bisection.runner.surroundings import Surroundings
 from trtforensics.bisection.session.history import JobKey
 from trtforensics.bisection.session.job import Job, check_directory, judge_of, read_job, write_job

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from tests.support.property_settings import examples
 from trtforensics.bisection.levers.items import ItemsLever
 from trtforensics.bisection.runner.command import Ended
-from trtforensics.bisection.runner.options import RunOptions
 from trtforensics.bisection.runner.probe import ProbeOutcome
+from trtforensics.bisection.runner.run_options import RunOptions
 from trtforensics.bisection.search import Search, Verdict
 from trtforensics.bisection.session import session
 from trtforensics.bisection.session.bisection import bisect

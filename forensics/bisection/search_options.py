@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from trtforensics.bisection.runner.options import RunOptions
+from trtforensics.bisection.runner.run_options import RunOptions
 from trtforensics.console.arguments import count, option, read_options
 from trtforensics.errors import SourceError, UsageError
 from trtforensics.trt.api import MODULES
