@@ -248,7 +248,7 @@ _BY_CHANNELS = 21
 def _scaled(model: CheckedGraph, node: CheckedNode, before: Sizes, sizes: Mapping[str, Sizes]) -> str:
     """Judge the lengths of scale and bias of a normalisation."""
     wanted, groups = before, node.attribute("num_groups")
-    if groups:
+    if groups and len(before) > 1:
         if (before[1] or 0) % groups:
             return f"{before[1]} elements in parts of {groups}"
         wanted = before[1:2] if model.opset >= _BY_CHANNELS else (groups,)

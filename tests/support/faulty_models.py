@@ -79,6 +79,11 @@ def _operators() -> Iterator[Row]:
     places: Values = {"y": (TensorProto.INT64, None)}
     found = model(node("NonZero", "x", "y"), outputs=places)
     yield "operator that RTX lacks", "TF170", found, model(node("Shape", "x", "y"), outputs=places), "--target", "rtx"
+    eights = [
+        model(node("Cast", "x", "y", to=kind), outputs={"y": (kind, None)}, opset=19)
+        for kind in (TensorProto.FLOAT8E4M3FN, TensorProto.FLOAT16)
+    ]
+    yield "eight bits of a Cast", "TF171", *eights, "--target", "rtx"
     foreign = model(node("FancyNorm", "x", "y", domain="acme"), domain="acme")
     yield "domain without importer", "TF172", foreign, model(node("Neg", "x", "y", domain="acme"), domain="acme")
     old = ("--target", "8.6")

@@ -57,6 +57,22 @@ def test_what_is_added_to_a_product_in_8_bits_is_quantised_too(
     assert titles == [["Forecast: /add in floating point: the other addend of a quantised product has no Q/DQ"], []]
 
 
+def test_a_normalisation_without_channels_is_judged_by_its_scales(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong, right = (
+        model(
+            node("GroupNormalization", "x s s", "y", num_groups=2),
+            inputs={"x": (FLOAT, (4,))},
+            opset=21,
+            s=np.ones(n, np.float32),
+        )
+        for n in (5, 4)
+    )
+    found = _both(Pair("", "", wrong, right, ("--target", "rtx")), tmp_path, capsys)
+    assert ["TF179" in {finding["code"] for finding in each} for each in found] == [True, False]
+
+
 def test_an_input_that_may_be_left_out_is_not_missed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     info = helper.make_tensor_value_info
     names = [info(name, FLOAT, [8]) for name in "suab"]

@@ -235,8 +235,8 @@ EXCERPTS = {
         "E INVALID_ARGUMENT: Cannot deserialize twice.",
     ),
     "TF636": (
-        "| TllmException: Assertion failed: key_size <= remaining_buffer_size (gemmPluginProfiler.cpp:57)",
-        "| TllmException: Assertion failed: key_size <= 4 (gemmPluginProfiler.cpp:57)",
+        "| TllmException: Assertion failed: d == a + length (gptAttentionCommon.cpp:320)",
+        "| TllmException: Assertion failed: d == a (gptAttentionCommon.cpp:320)",
     ),
     "TF663": (
         "| AttributeError: module 'numpy' has no attribute 'bool'.",
