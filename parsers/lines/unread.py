@@ -43,7 +43,7 @@ _MENTION = re.compile(
     rb"|infer/sec|Error Code \d+:|importerUtils|OpImporters\.cpp|(?i:build(?:ing)? (?:\w+ )?engine|onnx parser)"
     rb"|(?i:onnx ?runtime)|ONNX opset|tritonclient|^[EW]\d{4} [\d:.]+ +\d+ \w+\.cc:\d+\]|\[Error thrown at core/"
     rb"|(?i:loaded runtime cudnn)|nvcc fatal|Num classes mismatch|UnsupportedOperatorException|Unrecognized Options"
-    rb"|unable to load model '|(?i:nv(?:caffe|onnx|uff)?parsers?\b)|\b(?:execute_async|LINT \|)"
+    rb"|unable to load model '|\(Unnamed Layer\* \d+\)|(?i:nv(?:caffe|onnx|uff)?parsers?\b)|\b(?:execute_async|LINT \|)"
 )
 """What only text that has to do with TensorRT, or comes of the programs around it, says."""
 _FRAME = re.compile(rb"^[\s|>]*File \"[^\"]+\", line \d+, in ")
@@ -53,7 +53,15 @@ _HINTS = (
     *(b"create", b"error code", b"tritonclient", b".cc:", b"error thrown at core", b"loaded runtime cudnn"),
     *(b"nvcc", b"num classes", b"unsupportedoperator", b"unrecognized options", b"infer/sec", b"importer", b"build"),
     *(b"parser", b"execute_async", b"lint |", b"deepstream", b"mmdeploy", b"jetson"),
-    *(b"to load model", b"onnx", b"iruntime", b"icudaengine", b"iexecutioncontext", b"inetworkdefinition"),
+    *(
+        b"to load model",
+        b"unnamed layer",
+        b"onnx",
+        b"iruntime",
+        b"icudaengine",
+        b"iexecutioncontext",
+        b"inetworkdefinition",
+    ),
 )
 """Words of which :data:`_MENTION` holds one, in small letters: they are found a hundred times as fast."""
 OF_PYTHON = (

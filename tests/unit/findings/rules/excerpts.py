@@ -367,7 +367,7 @@ EXCERPTS = {
     "TF917": ("E Cannot write the results to the file out/times.csv", "E Cannot reach the results"),
     "TF918": ("E Failed to set the colour.", "E Failed: the colour."),
     "TF919": ("E The refitter lacks weights for conv3, refit again", "E The fitter lacks weights for conv3"),
-    "TF920": ("E Alpha and beta are mutually exclusive", "E Alpha and beta are alike"),
+    "TF920": ("E Alpha and beta are mutually exclusive", "E getAlpha() should not be used with beta"),
     "TF921": ("E This file wants version 9 of the runtime", "E This file wants a runtime"),
     "TF922": ("E The optimization profile 3 is not there", "E The thing 3 is not there"),
     "TF923": ("E Give --depth a whole number, it is 2.5", "E Give depth a whole number, it is 2.5"),

@@ -67,6 +67,18 @@ OF_OPERATOR = (
 )
 
 
+STATIC = (
+    "| [E:onnxruntime:, tensorrt_execution_provider.h:90 log] [2026-11-27 04:27:57   ERROR] "
+    "IExecutionContext::setInputShape: Error Code 3: API Usage Error (Parameter check failed, condition: "
+    "engineDims.d[i] == dims.d[i]. Static dimension mismatch while setting input shape for image. "
+    "Set dimensions are [3,3,8,8]. Expected dimensions are [1,3,8,8].)\n"
+)
+PASSED_ON = (
+    "| [E:onnxruntime:, sequential_executor.cc:572 ExecuteKernel] Non-zero status code returned while running "
+    "TRTKernel_graph_g_7_0 node. Name:'TRTKernel_graph_g_7_0_0' Status Message: TensorRT EP failed to set shape.\n"
+)
+
+
 @pytest.mark.parametrize(
     ("lines", "root", "below"),
     [
@@ -92,6 +104,7 @@ OF_OPERATOR = (
         (UNREGISTERED, "TF150", set()),
         (EXTERNAL, "TF131", {"TF132"}),
         (UNSET, "TF408", {"TF604"}),
+        (STATIC + PASSED_ON, "TF643", {"TF691"}),
     ],
 )
 def test_what_follows_stands_below_its_root(lines: str, root: str, below: set[str], tmp_path: Path) -> None:
