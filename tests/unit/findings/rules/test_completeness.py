@@ -66,6 +66,12 @@ def test_a_program_that_says_it_has_the_engine_shows_how_the_build_ended(
     assert found.title == f"The log does not show {missing}"
 
 
+def test_what_tensorflow_can_run_itself_is_no_warning(tmp_path: Path) -> None:
+    line = "2026-11-27 09:00:01.000001: W tensorflow/compiler/tf2tensorrt/utils/trt_logger.cc:39] "
+    (found,) = of_code(report_on(f"{line}TF-TRT Warning: DefaultLogger A type is not yet known.\n", tmp_path), "TF705")
+    assert found.severity is Severity.NOTE
+
+
 @pytest.mark.parametrize(("flags", "said"), [("--loadEngine=m.plan", True), ("--fp16", False)])
 def test_of_a_loaded_engine_it_says_that_the_options_are_not_its_own(flags: str, *, said: bool, tmp_path: Path) -> None:
     (found,) = of_code(report_on(marked(f"&& 8.6.1 {flags}\n&&. end").text, tmp_path), "TF705")

@@ -145,6 +145,7 @@ FAILED_PARTS = {
     "Network must have at least one output": "build failed",
     "INVALID_CONFIG: The engine plan file is generated on an incompatible device": "loading failed",
     "IExecutionContext::enqueueV3: Error Code 3: API Usage Error": "inference failed",
+    "No block in the forward function (/tmp/nightlybuild/cache.cpp:7)": "inference failed",
 }
 SURVIVED = {
     "refit": ("IRefitter::setWeights: Error Code 3: API Usage Error (no such role for this layer)", "unknown"),
