@@ -57,13 +57,15 @@ PRODUCTS = re.compile(MATRIX_PRODUCTS.pattern + r"|Conv|Gemv|FullyConnected|corr
 """Types that multiply their first input with weights or with the second one; found anywhere in a type."""
 
 ATTENTION = re.compile(r"attention|f?mha", re.IGNORECASE)
+"""Types that compute attention as a whole; found anywhere in a type."""
+
 POOLING = re.compile(r"Pool", re.IGNORECASE)
-"""Found anywhere in a type."""
+"""Types that reduce windows; found anywhere in a type."""
 
 OWN_CODE = re.compile(r"Plugin|Myelin$|DLA", re.IGNORECASE)
 """Types whose tensors do not tell what happens inside: plugins, ForeignNodes, DLA's loadables."""
 
-LOSING = re.compile(r"softmax|norm|reduce|pow|exp|sqrt|div|log", re.IGNORECASE)
+SENSITIVE = re.compile(r"softmax|norm|reduce|pow|exp|sqrt|div|log", re.IGNORECASE)
 """Operations whose FP16 kernels lose most (reductions, exponentials, quotients), found in a layer's name."""
 
 _DECONVOLUTION = "Deconvolution"

@@ -58,12 +58,15 @@ _FAILURES = [
     for row in rows("failures", "trtforensics.parsers.builds")
 ]
 """What failed by a word of an error's text, what that leaves, and whether a build stops by it."""
+_FOLDERS = re.compile(r"(?<!\w)\.{0,2}/(?:[^\s/]+/)*")
+"""The folders of a path, whose names say nothing of what failed: ``/tmp/tritonbuild/``."""
 _CLEANING = re.compile(r"deallocate|destroy|destruct|cudaFree|in free", re.IGNORECASE)
 """Errors of clean-up, which spoil nothing."""
 
 
 def _failure(text: str) -> tuple[str, str, bool]:
     """Return what failed by an error, what that leaves, and whether a build stops by it; empty if not known."""
+    text = _FOLDERS.sub("", text)
     effects = ((what, left, stops) for word, what, left, stops in _FAILURES if re.search(word, text, re.IGNORECASE))
     return next(effects, ("", "", False))
 

@@ -53,15 +53,8 @@ _HINTS = (
     *(b"create", b"error code", b"tritonclient", b".cc:", b"error thrown at core", b"loaded runtime cudnn"),
     *(b"nvcc", b"num classes", b"unsupportedoperator", b"unrecognized options", b"infer/sec", b"importer", b"build"),
     *(b"parser", b"execute_async", b"lint |", b"deepstream", b"mmdeploy", b"jetson"),
-    *(
-        b"to load model",
-        b"unnamed layer",
-        b"onnx",
-        b"iruntime",
-        b"icudaengine",
-        b"iexecutioncontext",
-        b"inetworkdefinition",
-    ),
+    *(b"to load model", b"unnamed layer", b"onnx"),
+    *(b"iruntime", b"icudaengine", b"iexecutioncontext", b"inetworkdefinition"),
 )
 """Words of which :data:`_MENTION` holds one, in small letters: they are found a hundred times as fast."""
 OF_PYTHON = (

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from trtforensics.bisection.levers.recipe import Recipe, TwoSidedLever, first_of, pinned_entries, read_report
 from trtforensics.bisection.search import Item
 from trtforensics.errors import ForensicsError, UsageError
-from trtforensics.model.layer_types import LOSING
+from trtforensics.model.layer_types import SENSITIVE
 from trtforensics.pin.plan import PinForm, plans_of, replay_of_plan
 from trtforensics.replay.mixing import Mixer
 from trtforensics.sources.kinds import Kind, kind_of
@@ -127,7 +127,7 @@ class TacticsLever(TwoSidedLever):
     def _suspicion(self, layer: str, good: Sequence[_Algorithms], bad: Sequence[_Algorithms]) -> float:
         """Weigh a layer: what its own entries say, times how often bad builds have its entry and good ones have not."""
         ours, theirs = (entries.get(layer) for entries in self._entries)
-        weight = SENSITIVE_SUSPICION if LOSING.search(layer) else 1.0
+        weight = SENSITIVE_SUSPICION if SENSITIVE.search(layer) else 1.0
         if ours is not None and theirs is not None:
             weight *= _change(ours, theirs)
         wanted = None if theirs is None else theirs.algorithm

@@ -238,15 +238,14 @@ def not_shown(case: Case) -> Iterator[Observation]:
     missing += [] if known.tactics or failed or loads or not prints_tactics else ["the tactics"]
     told = case.worst is not None and case.worst > Severity.NOTE
     falls_back = run is not None and run.program is Program.TF_TRT  # TensorFlow runs what it does not convert
+    harmless = any((ended, loads, known.engine_layers, told, not builds, falls_back))
     if missing:
         first = SourceSpan(case.log.source.path, build.first_line, int(case.log.line_starts[build.first_line - 1]))
         yield Observation(
             f"The log does not show {listed(missing)}",
             (first,),
             cause=not_shown.variants["loaded"][0] if loads else "",
-            severity=Severity.NOTE
-            if ended or loads or known.engine_layers or told or not builds or falls_back
-            else Severity.WARNING,
+            severity=Severity.NOTE if harmless else Severity.WARNING,
             steps=(_whole_log(case, loads=loads, ended=ended),),
             same_as="coverage",
         )

@@ -146,6 +146,7 @@ FAILED_PARTS = {
     "INVALID_CONFIG: The engine plan file is generated on an incompatible device": "loading failed",
     "IExecutionContext::enqueueV3: Error Code 3: API Usage Error": "inference failed",
     "No block in the forward function (/tmp/nightlybuild/cache.cpp:7)": "inference failed",
+    "[foreignBuilderUtils.cpp::kind::7] Error Code 9: Internal Error (none)": "build failed",
 }
 SURVIVED = {
     "refit": ("IRefitter::setWeights: Error Code 3: API Usage Error (no such role for this layer)", "unknown"),
@@ -388,6 +389,14 @@ def test_a_pasted_error_says_what_failed_by_it(load: Load, error: str) -> None:
     assert only(log).outcome.reached == FAILED_PARTS[error]
     (headline,) = headlines(log)
     assert headline.text.startswith(f"{FAILED_PARTS[error].upper()} (line 1)")
+
+
+def test_the_folder_of_a_file_does_not_say_what_failed(load: Load) -> None:
+    words = {
+        only(load(PY_E + f"Unexpected ({folder}cache.cpp:7)")).outcome.reached for folder in ("", "/srv/mybuild/onnx/")
+    }
+    assert len(words) == 1
+    assert words.isdisjoint(FAILED_PARTS.values())
 
 
 def test_an_excerpt_of_an_error_and_what_follows_says_what_it_leaves(load: Load) -> None:
