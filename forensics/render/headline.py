@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from trtforensics.model.ledger import TimedUnit, TimeLedger
     from trtforensics.model.log import Build, BuildLog
     from trtforensics.model.run import ComparedOutput, Run
-    from trtforensics.model.span import SourceSpan
 
 SEPARATOR = " · "
 _NAMES = {row["program"]: row["name"] for row in rows("programs", "trtforensics.render")}
@@ -253,21 +252,6 @@ def allowed_types(build: Build) -> set[str]:
     allowed = build.option("build", "Precision")
     flags = re.findall(r"--(fp16|bf16|int8|fp8)(?=\s|$)", build.command or "") if allowed is None else ()
     return {FULL, *map(str.upper, flags)} if flags else set(re.findall(r"[A-Z]+\d+", (allowed or "").partition("(")[0]))
-
-
-_AS_USUAL = {"", "Disabled", "-1", "Using default tactic sources", "Use default preview flags."}
-"""Values of options that were not set."""
-
-
-def told_options(build: Build, options: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str, SourceSpan]]:
-    """Give those of some options, by block and name, that tell how a build was set: name, value, where it stands."""
-    for block, name in options:
-        for fact in build.options.get(block, ()) if block != "build" or not build.loads_engine else ():
-            value = fact.value.strip()
-            if name == "Memory Pools":
-                value = ", ".join(pool for pool in value.split(", ") if not pool.endswith("default"))
-            if fact.name == name and value not in _AS_USUAL:
-                yield name, value, fact.span
 
 
 def _computed(build: Build) -> dict[str, float]:

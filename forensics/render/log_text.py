@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import textwrap
 from collections import Counter
 from collections.abc import Mapping
@@ -16,25 +15,32 @@ from trtforensics.model.ledger import ledger_of
 from trtforensics.model.log import Choice, Outcome
 from trtforensics.model.timings import NEAR_TIE_RATIO, tactic_text
 from trtforensics.parsers.notation.kernels import read_tactic
-from trtforensics.render.headline import first_line, headlines, run_lines, told_options
+from trtforensics.render.build_facts import (
+    changing_stages,
+    device_fact,
+    engine_facts,
+    option_facts,
+    over_passes,
+    pass_facts,
+    tuning_facts,
+    understanding,
+)
+from trtforensics.render.headline import first_line, headlines, run_lines
 from trtforensics.render.runs import result_name, result_text, run_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from trtforensics.model.log import BackendPass, Build, BuildLog, CachedResult, EngineLayer
+    from trtforensics.model.log import Build, BuildLog, CachedResult
     from trtforensics.model.run import Run, RunResult
     from trtforensics.model.span import SourceInfo
+    from trtforensics.render.build_facts import BuildFact
 
     Row = tuple[str, str]
     """A label and its text; further rows of the same label leave the label empty."""
 
-_OF_BUILD = ("Precision", "LayerPrecisions", "Memory Pools", "Workspace", "BuilderOptimizationLevel", "Tactic sources")
-_OPTIONS = (("model", "Model"), *(("build", name) for name in (*_OF_BUILD, "timingCacheFile", "Sparsity")))
-
 _SHOWN = 3
 """Entries of a list that shows only the worst or the first."""
-_TYPES = 6
 _LABEL = 13
 _WIDTH = 120
 _TEXT_WIDTH = _WIDTH - _LABEL - 2
@@ -77,20 +83,11 @@ def _cut(source: SourceInfo) -> Iterator[str]:
 
 
 def _understood(log: BuildLog) -> str:
-    unknown = log.lines.unknown
-    if not unknown:
-        others = sum(build.coverage.other_lines for build in log.builds)
-        understood = log.lines.total - log.lines.blank - others
-        if others:
-            whose = "is another program's" if others == 1 else "are other programs'"
-            known = f"every line of TensorRT and its tools was understood ({understood:,})"
-            return f"{known}; {counted(others, 'line')} {whose}"
-        return "every logged line was understood"
+    known = understanding(log)
+    if known.line is None:
+        return known.text
     most = log.unknown_samples[0]
-    return (
-        f"{counted(unknown, 'line')} of {counted(log.unknown_shapes, 'shape')} {'was' if unknown == 1 else 'were'} not "
-        f"understood, most often line {most.line}: {_short(most.text)}"
-    )
+    return f"{known.text}, most often line {most.line}: {_short(most.text)}"
 
 
 def _block(log: BuildLog, build: Build, *, colour: bool) -> list[str]:
@@ -126,45 +123,23 @@ def _setting(build: Build) -> Iterator[Row]:
         text, most = visible(build.command.strip()), _COMMAND_ROWS
         lines = textwrap.wrap(text, _TEXT_WIDTH, break_on_hyphens=False, max_lines=most, placeholder=" …")
         yield from _list("command", lines)
-    device = build.option("device", "Selected Device")
-    if device:
-        capability = build.option("device", "Compute Capability")
-        yield "GPU", f"{device}, compute capability {capability}" if capability else device
-    elif build.stages or build.choices:
-        yield "GPU", "not in this log"
-    yield from _list("options", _options(build))
-
-
-def _options(build: Build) -> Iterator[str]:
-    if build.loads_engine:
-        yield "those that the loaded engine was built with are unknown"
-    for name, value, _ in told_options(build, _OPTIONS):
-        yield f"{name}: {_short(value, _MESSAGE_WIDTH)}"
+    device = device_fact(build)
+    if device.line is not None or build.stages or build.choices:
+        yield device.label, device.text
+    unknown = ["those that the loaded engine was built with are unknown"] if build.loads_engine else []
+    told = (f"{fact.label}: {_short(fact.text, _MESSAGE_WIDTH)}" for fact in option_facts(build))
+    yield from _list("options", [*unknown, *told])
 
 
 def _network(build: Build) -> Iterator[Row]:
     if len(build.passes) > 1:
-        yield from _list("passes", [_pass(i, p) for i, p in enumerate(build.passes)])
-    stages = [s for s in build.stages if build.may_be_in_engine(s.pass_index)]
-    of_passes = (
-        f" over {len(build.passes)} passes" if sum(backend.chosen is not False for backend in build.passes) > 1 else ""
-    )
-    if stages:
-        steps = [stages[0], *(b for a, b in itertools.pairwise(stages) if a.layers != b.layers)]
-        yield "stages", f"layers{of_passes}: " + ", ".join(f"{s.layers} {_stage(s.name)}" for s in steps)
-    fusions = [f for f in build.fusions if build.may_be_in_engine(f.pass_index)]
-    if fusions:
-        tally = _tally(f.kind for f in fusions)
-        yield "fusions", f"{len(fusions)}{of_passes}: {tally} (from line {fusions[0].span.line})"
+        yield from _list("passes", (f"{fact.label}, {fact.text}" for fact in pass_facts(build)))
+    changing, _ = changing_stages(build)
+    if changing:
+        steps = ", ".join(f"{each.layers} {_stage(each.name)}" for each, _ in changing)
+        yield "stages", f"layers{over_passes(build)}: {steps}"
     if not (build.stages or build.choices or build.cached or build.engine_layers or build.layer_names):
         yield "detail", "no line of the optimiser, of autotuning or of the engine's layers, as verbose logs have them"
-
-
-def _pass(index: int, backend: BackendPass) -> str:
-    verdict = {True: "the engine", False: "discarded", None: "unknown whether the engine is from it"}[backend.chosen]
-    strategy = f"backend strategy {backend.backend_strategy}" if backend.backend_strategy is not None else "pass"
-    estimate = f", estimated {backend.estimated_ms:g} ms" if backend.estimated_ms is not None else ""
-    return f"{index}: {strategy}, lines {backend.first_line}-{backend.last_line}, {verdict}{estimate}"
 
 
 def _stage(name: str) -> str:
@@ -172,7 +147,7 @@ def _stage(name: str) -> str:
 
 
 def _tuning(build: Build) -> Iterator[Row]:
-    yield from _list("tactics", [*_timed(build), *_chosen(build)])
+    yield from _cited(tuning_facts(build))
     near = [c for c in build.choices if c.near_tie and c.final is not False]
     if near:
         near.sort(key=lambda choice: choice.margin or 0.0)
@@ -182,31 +157,6 @@ def _tuning(build: Build) -> Iterator[Row]:
     yield from _list("sums", _sums(build))
     slowest = [f"{_short(t.layer)}: {t.seconds:.3g} s (line {t.span.line})" for t in build.tuning[:_SHOWN]]
     yield from _list("slow tuning", slowest)
-
-
-def _timed(build: Build) -> Iterator[str]:
-    counts = build.autotuning
-    parts = [
-        f"{counts.tactics_timed:,} timed" if counts.tactics_timed else "",
-        counted(counts.runner_blocks, "runner block") if counts.runner_blocks else "",
-        f"{counts.tactics_skipped:,} skipped for want of scratch memory" if counts.tactics_skipped else "",
-        f"{counted(len(build.myelin_operations), 'operation')} timed by Myelin" if build.myelin_operations else "",
-        f"{counted(len(build.timing_cache_keys), 'timing-cache key')} printed" if build.timing_cache_keys else "",
-    ]
-    if any(parts):
-        yield ", ".join(filter(None, parts))
-
-
-def _chosen(build: Build) -> Iterator[str]:
-    measured = build.tuned_results
-    parts = [
-        counted(len(build.choices), "choice") if build.choices else "",
-        counted(len(build.cached), "cached result") if build.cached else "",
-    ]
-    known = [choice.final for choice in measured if choice.final is not None]
-    used = f", {sum(known):,} used by the engine" if known else "; the log does not tell which the engine uses"
-    if measured:
-        yield f"{' and '.join(filter(None, parts))}{used}"
 
 
 def _near(choice: Choice) -> str:
@@ -246,28 +196,14 @@ def _sums(build: Build) -> Iterator[str]:
 
 
 def _engine(log: BuildLog, build: Build) -> Iterator[Row]:
-    layers = build.engine_layers
-    if layers:
-        times = len(build.engine_dumps)
-        again = f"; printed {times} times" if times > 1 else ""
-        yield "engine", f"{counted(len(layers), 'layer')} (from line {layers[0].span.line}{again})"
-        yield "", f"types: {_tally(layer.type for layer in layers)}"
-        yield "", f"computes in: {_tally(_computes(layer) for layer in layers)}"
-        yield "", f"output types: {_tally(p for layer in layers for p in layer.output_types)}"
-        if build.choices or build.cached:
-            joined = sum(1 for layer in layers if layer.choice is not None or layer.cached is not None)
-            yield "", f"{joined:,} of them traced to the choice or cached result they came from"
-    elif build.layer_names:
-        yield "engine", f"{counted(len(build.layer_names), 'layer')}; the log prints their names only"
+    yield from _cited(engine_facts(build))
     yield from _list("slowest", _slowest(log, build))
-    reformats = [r for r in build.reformats if build.may_be_in_engine(r.pass_index)]
-    if reformats:
-        yield "reformats", f"{counted(len(reformats), 'reformat layer')} added (from line {reformats[0].span.line})"
 
 
-def _computes(layer: EngineLayer) -> str:
-    known = layer.compute_precision
-    return "unknown" if known is None else f"{known.type} (by {known.source})"
+def _cited(facts: Iterable[BuildFact]) -> Iterator[Row]:
+    """Give facts with their lines; those that go on with another stand on its line."""
+    for fact in facts:
+        yield fact.label, f"{fact.text} (line {fact.line})" if fact.label and fact.line is not None else fact.text
 
 
 def _slowest(log: BuildLog, build: Build) -> Iterator[str]:
@@ -326,13 +262,6 @@ def _filled(entries: Iterable[str]) -> Iterator[str]:
 def _list(label: str, entries: Iterable[str]) -> Iterator[Row]:
     for index, entry in enumerate(entries):
         yield label if index == 0 else "", entry
-
-
-def _tally(items: Iterable[str]) -> str:
-    counts = Counter(items).most_common()
-    rest = sum(count for _, count in counts[_TYPES:])
-    shown = counts[:_TYPES] + ([("others", rest)] if rest else [])
-    return ", ".join(f"{item} {count}" for item, count in shown)
 
 
 def _short(text: str, width: int = _NAME_WIDTH) -> str:

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import textwrap
-from collections import Counter
 from dataclasses import dataclass, field
-from itertools import chain, pairwise
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from trtforensics.console.counting import counted, milliseconds
+from trtforensics.console.counting import counted
 from trtforensics.console.terminal import visible
 from trtforensics.findings.finding import in_words
-from trtforensics.knowledge.table import rows as table_rows
 from trtforensics.model.run import Ending
-from trtforensics.render.headline import told_options
+from trtforensics.render.build_facts import (
+    changing_stages,
+    device_fact,
+    engine_facts,
+    option_facts,
+    pass_facts,
+    tuning_facts,
+    understanding,
+)
 from trtforensics.render.runs import result_name, result_text
 from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, fit, fit_right, size
 
@@ -24,7 +30,8 @@ if TYPE_CHECKING:
 
     from trtforensics.engines.joining import NumberedFile
     from trtforensics.findings.finding import Finding
-    from trtforensics.model.log import Build, BuildLog, CachedResult, Choice, Stage
+    from trtforensics.model.log import Build, BuildLog
+    from trtforensics.render.build_facts import BuildFact
     from trtforensics.render.headline import Headline
 
 LABEL_WIDTH = 24
@@ -35,9 +42,6 @@ LEAST_VALUE = 16
 BAR_WIDTH = 10
 TOP = 5
 """Most shapes of unknown lines that are listed."""
-
-_TELLING = tuple((row["block"], row["name"]) for row in table_rows("telling_options", "trtforensics.tui.rows"))
-"""The options to compare first when two builds differ in speed or accuracy, as (block, name printed by trtexec)."""
 
 ENDING_ROLES = {Ending.PASSED: Role.GOOD, Ending.FAILED: Role.ERROR, Ending.CRASHED: Role.ERROR, None: Role.DIM}
 
@@ -104,14 +108,13 @@ def outcome_piece(headline: Headline, *, reading: bool = False) -> Piece:
 
 def overview_rows(log: BuildLog, build: Build, joined: Sequence[NumberedFile] = ()) -> list[OverviewRow]:
     """Return what the log tells of a build, most important first. ``joined`` are its further files."""
-    telling = (OverviewRow(name, value, span.line) for name, value, span in told_options(build, _TELLING))
     sections: Iterable[tuple[str, Iterable[OverviewRow]]] = (
         ("Build", _build_rows(build)),
         ("Files of this engine", _file_rows(joined)),
-        ("Options that matter", telling),
-        ("Passes", _pass_rows(build)),
-        ("Layers", chain(_stage_rows(build), _engine_rows(build))),
-        ("Tuning", _tuning_rows(build)),
+        ("Options that matter", _rows_of(option_facts(build))),
+        ("Passes", _rows_of(pass_facts(build))),
+        ("Layers", chain(_stage_rows(build), _rows_of(engine_facts(build)))),
+        ("Tuning", _rows_of(tuning_facts(build))),
         ("Results", (OverviewRow(result_name(each), result_text(each), each.span.line) for each in build.results)),
         ("Log", _log_rows(log)),
         *(
@@ -154,115 +157,24 @@ def _build_rows(build: Build) -> Iterator[OverviewRow]:
     yield OverviewRow(
         "TensorRT", version, build.first_line, Role.PLAIN if build.tensorrt_version is not None else Role.DIM
     )
-    yield _device_row(build)
+    yield from _rows_of([device_fact(build)])
     if build.command:
         yield OverviewRow("command", build.command, build.first_line)
     yield OverviewRow("lines", f"{build.first_line:,} to {build.last_line:,}", build.first_line)
 
 
-def _device_row(build: Build) -> OverviewRow:
-    """Return the GPU, its compute capability, SMs and memory in one row."""
-    device = {fact.name: fact for fact in build.options.get("device", ())}
-    selected = device.get("Selected Device")
-    if selected is None:
-        return OverviewRow("GPU", "unknown: the log does not say", None, Role.DIM)
-    facts = [selected.value]
-    for name, spelled in (
-        ("Compute Capability", "compute capability {}"),
-        ("SMs", "{} SMs"),
-        ("Device Global Memory", "{}"),
-    ):
-        if name in device:
-            facts.append(spelled.format(device[name].value))
-    return OverviewRow("GPU", ", ".join(facts), selected.span.line)
-
-
-def _pass_rows(build: Build) -> Iterator[OverviewRow]:
-    """Yield the passes; a single pass without a strategy is left out."""
-    verdicts = {True: "✔ the engine", False: "✗ discarded", None: "? unknown whether the engine is from it"}
-    for number, each in enumerate(build.passes):
-        if len(build.passes) > 1 or each.backend_strategy is not None:
-            estimate = f", estimated {milliseconds(each.estimated_ms)} ms" if each.estimated_ms is not None else ""
-            strategy = "pass" if each.backend_strategy is None else f"backend strategy {each.backend_strategy}"
-            value = f"{verdicts[each.chosen]}{estimate}, lines {each.first_line:,} to {each.last_line:,}"
-            role = Role.GOOD if each.chosen else Role.PLAIN
-            yield OverviewRow(f"{number}: {strategy}", value, each.first_line, role)
-
-
 def _stage_rows(build: Build) -> Iterator[OverviewRow]:
     """Yield the number of layers after each stage; stages without a change are only counted."""
-    stages = [stage for stage in build.stages if build.may_be_in_engine(stage.pass_index)]
-    if not stages:
-        return
-    yield _stage_row(stages[0], 0)
-    quiet = 0
-    for before, stage in pairwise(stages):
-        if stage.layers == before.layers:
-            quiet += 1
-        else:
-            yield _stage_row(stage, stage.layers - before.layers)
+    changing, quiet = changing_stages(build)
+    for stage, change in changing:
+        by = f"{change:+,}" if change else ""
+        yield OverviewRow(f"{stage.layers:>8,}  {by}", stage.name, stage.span.line)
     if quiet:
         yield OverviewRow("", f"{counted(quiet, 'more stage')} changed nothing", role=Role.DIM)
 
 
-def _stage_row(stage: Stage, change: int) -> OverviewRow:
-    by = f"{change:+,}" if change else ""
-    return OverviewRow(f"{stage.layers:>8,}  {by}", stage.name, stage.span.line)
-
-
-def _engine_rows(build: Build) -> Iterator[OverviewRow]:
-    """Yield the fusions, the reformat layers and the engine's layers."""
-    fusions = [fusion for fusion in build.fusions if build.may_be_in_engine(fusion.pass_index)]
-    if fusions:
-        kinds = _tally(fusion.kind for fusion in fusions)
-        yield OverviewRow("fusions", f"{len(fusions):,}: {kinds}", fusions[0].span.line)
-    reformats = [reformat for reformat in build.reformats if build.may_be_in_engine(reformat.pass_index)]
-    if reformats:
-        added = f"{counted(len(reformats), 'reformat layer')} added"
-        yield OverviewRow("reformats", added, reformats[0].span.line)
-    dump = build.engine_layers
-    if dump:
-        types = _tally(layer.type for layer in dump)
-        line = dump[0].span.line
-        yield OverviewRow("engine", f"{counted(len(dump), 'layer')}: {types}", line, Role.STRONG)
-        computes = (layer.compute_precision for layer in dump)
-        yield OverviewRow("computes in", _tally(known.type if known else "unknown" for known in computes), line)
-        yield OverviewRow("output types", _tally(kind for layer in dump for kind in layer.output_types), line)
-        if build.choices or build.cached:
-            joined = sum(layer.choice is not None or layer.cached is not None for layer in dump)
-            yield OverviewRow("", f"{joined:,} of them traced to the choice or cached result they came from", line)
-        others = [other for other in build.engine_dumps if other.span != dump[0].span]
-        if others:
-            text = f"printed {len(others) + 1} times, these are the layers from line {line:,}"
-            yield OverviewRow("", text, others[0].span.line)
-    elif build.layer_names:
-        layers = counted(len(build.layer_names), "layer")
-        yield OverviewRow("engine", f"{layers}; the log prints their names only")
-    elif build.stages or build.choices:
-        yield OverviewRow("engine", "layers unknown: the log does not list them", role=Role.DIM)
-
-
-def _tuning_rows(build: Build) -> Iterator[OverviewRow]:
-    tuning = build.autotuning
-    if not (tuning.tactics_timed or tuning.cache_hits or build.choices):
-        yield OverviewRow("tactics", "none timed in this log", role=Role.DIM)
-        return
-    first = build.choices[0].first_line if build.choices else None
-    blocks = f" in {counted(tuning.runner_blocks, 'runner block')}" if tuning.runner_blocks else ""
-    yield OverviewRow("tactics timed", f"{tuning.tactics_timed:>6,}{blocks}", first)
-    if tuning.tactics_skipped:
-        yield OverviewRow(
-            "tactics skipped", f"{tuning.tactics_skipped:>6,} for want of scratch memory", None, Role.WARNING
-        )
-    results: tuple[tuple[str, Sequence[Choice | CachedResult]], ...] = (
-        ("choices", build.choices),
-        ("cached results", build.cached),
-    )
-    for label, made in results:
-        if made:
-            known = [result.final for result in made if result.final is not None]
-            used = f"{sum(known):,} used by the engine" if known else "unknown which of them the engine uses"
-            yield OverviewRow(label, f"{len(made):>6,}, {used}", made[0].span.line)
+def _rows_of(facts: Iterable[BuildFact]) -> Iterator[OverviewRow]:
+    return (OverviewRow(fact.label, fact.text, fact.line, Role(fact.weight)) for fact in facts)
 
 
 def barred(text: str, value: float | None, most: float | None) -> str:
@@ -274,22 +186,10 @@ def _log_rows(log: BuildLog) -> Iterator[OverviewRow]:
     source = log.source
     held = f"{counted(source.lines, 'line')}, {size(source.bytes)}, {counted(len(log.builds), 'build')}"
     yield OverviewRow("file", f"{held}: [ and ] switch" if len(log.builds) > 1 else held)
-    unknown = log.lines.unknown
-    if not unknown:
-        ours = sum(build.coverage.own_lines for build in log.builds)
-        others = sum(build.coverage.other_lines for build in log.builds)
-        foreign = f"; {counted(others, 'line')} of other programs" if others else ""
-        yield OverviewRow("not understood", f"none of {counted(ours, 'line')} of TensorRT and its tools{foreign}")
-    else:
-        lines = f"{counted(unknown, 'line')} of {counted(log.unknown_shapes, 'shape')}, most often:"
-        yield OverviewRow("not understood", lines, log.unknown_samples[0].line, Role.WARNING)
+    yield from _rows_of([understanding(log)])
     for shape in log.unknown_samples[:TOP]:
         times = "once" if shape.count == 1 else f"{shape.count:,} times"
         yield OverviewRow(fit_right(times, LABEL_WIDTH), shape.text, shape.line, Role.DIM)
     if source.cut:
         text = "the last line has no line ending, as where a log is cut"
         yield OverviewRow("end of file", text, source.lines, Role.WARNING)
-
-
-def _tally(items: Iterable[str]) -> str:
-    return ", ".join(f"{item} {count:,}" for item, count in Counter(items).most_common(6))

@@ -145,7 +145,7 @@ def test_options_left_alone_are_not_listed(passes: BuildLog) -> None:
 def test_each_of_several_passes_is_listed_with_its_fate(passes: BuildLog, single: BuildLog) -> None:
     assert rows(summarise(single), "passes") == []
     told = rows(summarise(passes), "passes")
-    assert [row.split(", ")[2] for row in told] == ["discarded", "the engine", "discarded"]
+    assert [row.split(", ")[1] for row in told] == ["discarded", "the engine", "discarded"]
 
 
 def test_stages_and_fusions_are_those_of_the_engines_pass(passes: BuildLog) -> None:
@@ -165,10 +165,11 @@ def test_where_no_pass_is_known_to_be_the_engines_the_counts_are_said_to_be_of_a
 
 
 def test_the_results_the_engine_uses_are_counted(passes: BuildLog) -> None:
-    assert rows(summarise(passes), "tactics") == [
-        "346 timed, 105 runner blocks, 8 skipped for want of scratch memory, 14 operations timed by Myelin",
-        "35 choices and 126 cached results, 10 used by the engine",
-    ]
+    timed = "346 timed, 105 runner blocks, 8 skipped for want of scratch memory, 14 operations timed by Myelin"
+    first, *_ = passes.builds[0].choices
+    assert rows(summarise(passes), "tactics") == [f"{timed} (line {first.first_line})"]
+    used = f"35 choices and 126 cached results, 10 used by the engine (line {first.span.line})"
+    assert rows(summarise(passes), "chosen") == [used]
 
 
 def test_without_an_engine_the_summary_does_not_claim_to_know_what_it_uses(passes: BuildLog) -> None:
@@ -179,9 +180,10 @@ def test_without_an_engine_the_summary_does_not_claim_to_know_what_it_uses(passe
         cached=tuple(replace(c, final=None) for c in build.cached),
         engine_layers=(),
     )
-    assert rows(text, "tactics")[1].endswith("; the log does not tell which the engine uses")
+    assert "; the log does not tell which the engine uses (line " in rows(text, "chosen")[0]
     assert rows(text, "near ties")[0].startswith("10 choices with") or " choices with " in rows(text, "near ties")[0]
-    assert rows(text, "engine") == rows(text, "slowest") == []
+    assert rows(text, "engine") == ["layers unknown: the log does not list them"]
+    assert rows(text, "slowest") == []
 
 
 def test_near_ties_come_closest_first_and_without_those_the_engine_does_not_use(single: BuildLog) -> None:
@@ -198,9 +200,10 @@ def test_near_ties_come_closest_first_and_without_those_the_engine_does_not_use(
 def test_an_engine_printed_twice_is_counted_once(single: BuildLog) -> None:
     layers = single.builds[0].engine_layers
     (dump,) = single.builds[0].engine_dumps
-    assert rows(summarise(single), "engine")[0].startswith(f"9 layers (from line {layers[0].span.line})")
+    line = layers[0].span.line
+    assert rows(summarise(single), "engine")[0] == f"9 layers (line {line})"
     row = rows(summary(single, engine_dumps=(dump, dump)), "engine")[0]
-    assert row == f"9 layers (from line {layers[0].span.line}; printed 2 times)"
+    assert row == f"9 layers; printed 2 times, these from line {line:,} (line {line})"
 
 
 def test_an_engine_known_by_names_only_is_said_to_be_so(single: BuildLog) -> None:
