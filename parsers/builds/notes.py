@@ -20,6 +20,7 @@ from trtforensics.parsers.lines.unread import (
     causes_in,
     possible_causes,
 )
+from trtforensics.parsers.notation.table_rows import whole_rows
 from trtforensics.parsers.notation.tracebacks import is_frame, raised_at
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def _texts(log: Log) -> dict[int, list[str]]:
                 for shorter in [other for other in others if other in text]:
                     del others[shorter]
             others[text] = None
-    return {line: list(parts) for line, parts in texts.items()}
+    return whole_rows({line: list(parts) for line, parts in texts.items()})
 
 
 def _joined(text: str, following: str) -> tuple[str, str]:

@@ -37,7 +37,7 @@ MOST_OF_MESSAGE = 1 << 16
 """Bytes of a line in which causes are looked for: the longest messages name thousands of nodes, behind their cause."""
 
 _MENTION = re.compile(
-    rb"(?i:tensorrt|torch2trt|trtexec|pycuda|nvinfer|nvdsinfer|onnx-?2?trt|polygraphy|myelin|tritonbackend|trtllm)"
+    rb"(?i:tensorrt|torch2trt|trtexec|pycuda|nvinfer|nvdsinfer|onnx-?2?trt|polygraphy|myelin|triton(?:backend|server)|trtllm)"
     rb"|\bTRT|trt\.|_trt|trt_|_TRT\b|deepstream-app|mmdeploy|jetson[.-]inference|jetson\.utils"
     rb"|\bI(?:Builder|Runtime|CudaEngine|ExecutionContext|NetworkDefinition)\b|create(?:Infer|NvOnnx)"
     rb"|infer/sec|Error Code \d+:|importerUtils|OpImporters\.cpp|(?i:build(?:ing)? (?:\w+ )?engine|onnx parser)"
@@ -49,8 +49,8 @@ _MENTION = re.compile(
 _FRAME = re.compile(rb"^[\s|>]*File \"[^\"]+\", line \d+, in ")
 """A frame of a Python traceback. A traceback is read even where it does not name TensorRT."""
 _HINTS = (
-    *(b"trt", b"tensorrt", b"pycuda", b"nvinfer", b"nvdsinfer", b"polygraphy", b"tritonbackend", b"myelin"),
-    *(b"create", b"error code", b"tritonclient", b".cc:", b"error thrown at core", b"loaded runtime cudnn"),
+    *(b"trt", b"tensorrt", b"pycuda", b"nvinfer", b"nvdsinfer", b"polygraphy", b"triton", b"myelin"),
+    *(b"create", b"error code", b".cc:", b"error thrown at core", b"loaded runtime cudnn"),
     *(b"nvcc", b"num classes", b"unsupportedoperator", b"unrecognized options", b"infer/sec", b"importer", b"build"),
     *(b"parser", b"execute_async", b"lint |", b"deepstream", b"mmdeploy", b"jetson"),
     *(b"to load model", b"unnamed layer", b"onnx"),

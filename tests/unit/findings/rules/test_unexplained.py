@@ -81,3 +81,25 @@ def test_a_loaded_engine_is_looked_up_where_its_program_keeps_it(said: str, step
     log = read_log(str(path), max_bytes=1 << 20, on_progress=lambda _: None)
     (finding,) = [each for each in judge(Inputs([log]), Suppression()).findings if each.code == "TF705"]
     assert step in finding.next_steps[0].what
+
+
+def test_an_error_in_a_table_whose_cell_goes_on_below_is_read_whole(tmp_path: Path) -> None:
+    (tmp_path / "b.log").write_text(
+        "[TRT] [V] Original: 3 layers\n"
+        "| net | 1 | UNAVAILABLE: Invalid argument: unable to load m |\n"
+        "|     |   | odel 'net', the warp type is not mauve          |\n",
+        encoding="utf-8",
+    )
+    log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
+    findings = judge(Inputs([log]), Suppression()).findings
+    told = [(each.title, each.evidence[0].span.line) for each in findings if each.code.startswith("TF9")]
+    assert told == [("unable to load model 'net', the warp type is not mauve", 2)]
+
+
+def test_no_engine_for_a_refitter_is_what_other_errors_led_to(tmp_path: Path) -> None:
+    said = "[E] Error[2]: [r.cpp::build::71] Error Code 2: Internal Error (Assertion engine failed. )"
+    (tmp_path / "b.log").write_text(f"{said}\n", encoding="utf-8")
+    log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
+    codes = {finding.code for finding in judge(Inputs([log]), Suppression()).findings}
+    assert "TF717" in codes
+    assert "TF615" not in codes

@@ -65,6 +65,7 @@ def test_whatever_mentions_tensorrt_holds_a_hint(text: bytes) -> None:
         (b"E0705 13:27:07.000000 1 model_repository_manager.cc:1927] Poll failed", True),
         (b"RuntimeError: [Error thrown at core/util/trt_util.cpp:283] no type", True),
         (b"E0705 is a code of a washing machine", False),
+        (b"tritonserver: symbol lookup error: /lib/libwarp.so: undefined symbol: warp", True),
         (b"ERROR: (Unnamed Layer* 7) [ElementWise]: inputs must have same dimensions", True),
     ],
 )

@@ -41,6 +41,7 @@ SAID = {
         "cannot find the mauve key",
         *"   ",
     ),
+    "| net | 1 | UNAVAILABLE: Internal: unknown colour 'red'": ("missing_part", "unknown colour 'red'", *"   "),
     "E1121 09:30:00.1 1 life.cc:5] failed to load 'net' version 1: Internal: unknown colour 'mauve'": (
         "missing_part",
         "unknown colour 'mauve'",
