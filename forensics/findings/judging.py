@@ -419,4 +419,8 @@ def _with_root(log: BuildLog, headline: Headline, roots: Sequence[Finding]) -> H
     here = [root for root in roots if not builds.isdisjoint(root.builds)]
     in_cell = [root for root in here if root.line == headline.line and log.source.cell_of(root.line)]
     root = next(iter(in_cell or here), None)
-    return headline if root is None else with_root(headline, root.code, root.line)
+    if root is None:
+        return headline
+    lines = (each.span.line for each in root.evidence)
+    line = next((line for line in lines if headline.first_line <= line <= headline.last_line), root.line)
+    return with_root(headline, root.code, line)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from trtforensics.model.ledger import TimedUnit, TimeLedger
     from trtforensics.model.log import Build, BuildLog
-    from trtforensics.model.run import ComparedOutput, Run
+    from trtforensics.model.run import ComparedOutput, Run, RunResult
 
 SEPARATOR = " · "
 _NAMES = {row["program"]: row["name"] for row in rows("programs", "trtforensics.render")}
@@ -46,6 +46,8 @@ _TENTH = 0.1
 _SHOWN = 8
 """Runs of a log that are named, those that did not pass first."""
 _NAME = 40
+_EACH = 3
+"""Builds whose times are named one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,16 +314,7 @@ def _numbers(builds: Sequence[Build], *, samples: bool = False) -> Iterator[str]
     counts = Counter(result.key for result in stated)
     values = {result.key: result.value for result in stated if counts[result.key] == 1 or len(builds) == 1}
     single = {key: value for key, value in values.items() if isinstance(value, float | int)}
-    if not any(build.loads_engine for build in builds) and "build_s" in single:
-        hits = builds[0].autotuning.cache_hits if len(builds) == 1 else 0
-        source = "shared by equal layers" if builds[0].has_own_cache else "cached"
-        yield f"built in {figure(single['build_s'])} s" + (f" ({hits:,} {source})" if hits else "")
-    elif "build_clock_s" in values:
-        yield f"built in about {figure(single['build_clock_s'])} s by its time stamps"
-    elif "generation_s" in single:
-        yield f"engine generated in {figure(single['generation_s'])} s"
-    elif "load_s" in single:
-        yield f"loaded in {figure(single['load_s'])} s"
+    yield from _made(builds, stated, single)
     size = single["engine_bytes"] / MEBIBYTE if "engine_bytes" in single else single.get("loaded_engine_mib", 0.0)
     if size:
         loads = [result.number for result in stated if result.key == "loaded_engine_mib"]
@@ -342,6 +335,23 @@ def _numbers(builds: Sequence[Build], *, samples: bool = False) -> Iterator[str]
     if "throughput_tps" in single:
         yield f"{figure(single['throughput_tps'])} tokens/s"
     yield from first_stated(stated)
+
+
+def _made(builds: Sequence[Build], stated: Sequence[RunResult], single: Mapping[str, float]) -> Iterator[str]:
+    """Give how long the engine took to build or to load; of a few builds, each."""
+    each = next(filter(None, ([r for r in stated if r.key == key] for key in ("build_s", "generation_s"))), [])
+    if 1 < len(each) == len(builds) <= _EACH:
+        yield f"built in {', '.join(figure(result.number or 0) for result in each)} s"
+    elif not any(build.loads_engine for build in builds) and "build_s" in single:
+        hits = builds[0].autotuning.cache_hits if len(builds) == 1 else 0
+        source = "shared by equal layers" if builds[0].has_own_cache else "cached"
+        yield f"built in {figure(single['build_s'])} s" + (f" ({hits:,} {source})" if hits else "")
+    elif "build_clock_s" in single:
+        yield f"built in about {figure(single['build_clock_s'])} s by its time stamps"
+    elif "generation_s" in single:
+        yield f"engine generated in {figure(single['generation_s'])} s"
+    elif "load_s" in single:
+        yield f"loaded in {figure(single['load_s'])} s"
 
 
 def _limits(single: Mapping[str, float]) -> Iterator[str]:

@@ -33,6 +33,8 @@ PROGRAMS = [*rows("programs", "trtforensics.parsers.builds")]
 _TYPED = ("prompt", "cell", "typed_trtexec", "typed_polygraphy")
 _VERSION = "TensorRT version"
 _HEADS = ("Model Options", "Device Information", _VERSION)
+_SUMMARY = ("Trace details", "Performance summary")
+"""The blocks of a run's times; where the first comes again behind the second, or the second, a run follows."""
 _COMMANDS = [(re.compile(row["kinds"]), Program(row["program"])) for row in PROGRAMS if row["by"] == "command"]
 _BEFORE_COMMAND = re.compile(r"(?:[!%]|time |sudo |[A-Z_]\w*=\S+ )+")
 
@@ -152,7 +154,7 @@ class RunEdges:
         for line, title in titles:
             if bisect_right(begins, line) != of_run:
                 of_run, printed = bisect_right(begins, line), set()
-            if title in _HEADS and title in printed:
+            if (title in _HEADS and title in printed) or (title in _SUMMARY and _SUMMARY[1] in printed):
                 yield line
                 printed.clear()
             printed.add(title)

@@ -49,7 +49,7 @@ _OWN_ENDS = ("own_end", "own_end_done", "own_end_complete", "own_end_passed", "o
 OF_BENCHMARKS = ("llm_requests", "llm_tokens")
 """The figures that benchmarks of TensorRT-LLM print last."""
 LOADED = ("jetson_loaded", "engine_size", "deserialization", "engine_loaded", "engine_deserialized", "own_loaded")
-OF_INFERENCE = ("own_latency", "own_fps", "own_loop", "own_rate", "own_rate_said", "own_answer")
+OF_INFERENCE = ("metric_latency", "own_latency", "own_fps", "own_loop", "own_rate", "own_rate_said", "own_answer")
 """What a program states of its inferences."""
 _ANNOUNCED = ("banner", "poly_run")
 """Programs that announce themselves print a verdict at their end."""
@@ -115,7 +115,7 @@ class RunEvidence:
 
     def outcome(self) -> RunOutcome:
         """Return how the run ended."""
-        verdict = self._verdict() or self._comparison() or self._own_result()
+        verdict = self._around() or self._verdict() or self._comparison() or self._own_result()
         ended = verdict or self._process() or self._exit() or self._fatal_error() or self._own_end()
         ended = ended or self._serving() or self._last_words() or self._reached() or self._cells() or self._last_phase()
         span = None if ended.line is None else self._spans.of(ended.line)
@@ -148,6 +148,12 @@ class RunEvidence:
             return None
         line, verdict = given[-1]
         return _Ended(Ending.FAILED if verdict == "FAILED" else Ending.PASSED, line, f"the verdict is {verdict}")
+
+    def _around(self) -> _Ended | None:
+        """Return the result of a script around programs with verdicts, which it states behind theirs."""
+        given, own = verdicts(self._view), self._own_result()
+        fails = own is not None and own.ending is Ending.FAILED and own.line is not None
+        return own if own is not None and fails and given and (own.line or 0) > given[-1][0] else None
 
     def _comparison(self) -> _Ended | None:
         rates = [(line, rate) for line, rate in self._view.each("poly_summary", "percent") if rate is not None]
@@ -216,8 +222,10 @@ class RunEvidence:
         return None
 
     def _serving(self) -> _Ended | None:
-        """Return that a server takes requests: the log of one that runs has no end."""
-        since = self._view.lines("own_serving")
+        """Return that a server takes requests, or was closed: the log of one that runs has no end."""
+        since, closed = self._view.lines("own_serving"), self._view.lines("own_closed")
+        if since and closed and closed[-1] > since[-1]:
+            return _Ended(Ending.PASSED, closed[-1], "the server was closed", "served, then closed")
         if not since or (self._told is not None and self._told[0] > since[-1]):
             return None
         return _Ended(Ending.NONE, since[-1], _NO_END.format("it takes requests"), "serving")

@@ -35,7 +35,7 @@ _MARKS, _WEAK_MARKS = (
     [(Program(row["program"]), row["kinds"].split()) for row in PROGRAMS if row["by"] == by] for by in ("mark", "weak")
 )
 """Programs by what only they print; the first that a run has a line of. Python's logger comes before the weak marks."""
-_NOT_OF_TENSORRT = ("poly_", "mlperf_", "of_", "own_", "raised_", "typed_")
+_NOT_OF_TENSORRT = ("poly_", "mlperf_", "triton_", "of_", "own_", "raised_", "typed_")
 _NEUTRAL = frozenset(
     {*("message", "untyped", "dialect", "resumed", "blank", "other", "layer_name", "prompt", "cell", "traceback")}
     | {*ENDS, "return_code", "step_code", "make_code", "signalled"}
@@ -144,7 +144,9 @@ def _uses_tensorrt(view: LinesView, program: Program) -> bool:
     loaded = [version for _, version in view.each("tftrt_version", "version")]
     if loaded and not names_version("".join(loaded)):
         return False
-    if program not in {Program.POLYGRAPHY, Program.PYTHON, Program.ONNXRUNTIME, Program.UNKNOWN}:
+    backends = [name for _, name in view.each("triton_backend", "name")]
+    of_others = bool(backends) and not any("tensorrt" in name for name in backends)
+    if not of_others and program not in {Program.POLYGRAPHY, Program.PYTHON, Program.ONNXRUNTIME, Program.UNKNOWN}:
         return True
     signs = (
         any(name in _TENSORRT_LOGGERS for _, name in view.each("dialect", "dialect")),
@@ -154,7 +156,7 @@ def _uses_tensorrt(view: LinesView, program: Program) -> bool:
         any("trt-runner" in f"{left} {right}" for _, left, right in view.each("poly_comparison", "left", "right")),
         any("trt-runner" in runner for _, runner in view.each("poly_validating", "runner") if "onnxrt" not in runner),
     )
-    return any(signs) or not view.has("poly_run", "poly_validating", "poly_checked", "poly_module")
+    return any(signs) or (not of_others and not view.has("poly_run", "poly_validating", "poly_checked", "poly_module"))
 
 
 _SETTINGS = [(row["kind"], row["field"], row["words"]) for row in rows("settings", "trtforensics.parsers.builds")]

@@ -224,9 +224,9 @@ def not_shown(case: Case) -> Iterator[Observation]:
     build, known = case.build, case.build.coverage
     failed = build.outcome in {Outcome.FAILED, Outcome.TRUNCATED}
     loads = case.loads_engine
-    if not case.log.lines.total:
-        return  # no log was given: the engine's own files describe it
     run = case.log.run_of(build)
+    if not case.log.lines.total or (run is not None and not run.uses_tensorrt):
+        return  # no log was given: the engine's own files describe it; or there is no engine
     ended = known.verdict or (run is not None and bool(run.outcome.reached) and run.outcome.survived is None)
     builds = (
         run is None or not run.phases or any(phase.name in {PhaseName.IMPORT, PhaseName.BUILD} for phase in run.phases)

@@ -44,6 +44,16 @@ def test_a_command_that_would_hold_a_secret_is_left_out(tmp_path: Path) -> None:
     assert not any("abcdefgh12345" in step.command for step in steps)
 
 
+def test_the_root_of_each_run_stands_in_its_own_lines(tmp_path: Path) -> None:
+    run = (
+        "&& 10.16.1 --best # {0}\nE 2: [a.cpp::b::1] Error Code 2: Internal Error (Assertion fits(conv) failed. )\n&&!"
+    )
+    (tmp_path / "b.log").write_text(marked("\n".join(map(run.format, "ab"))).text, encoding="utf-8")
+    log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
+    (source,) = judge(Inputs([log]), Suppression()).sources
+    assert [headline.at.split()[-1] for headline in source.headlines] == ["2", "5"]
+
+
 def test_what_the_rules_worked_out_is_not_kept_for_other_builds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

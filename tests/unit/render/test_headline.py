@@ -114,6 +114,11 @@ def test_a_comparison_and_a_program_have_their_own_form(load: Load, lines: str, 
     assert first_line(headlines(load(lines))) == expected
 
 
+def test_two_builds_have_a_time_each(load: Load) -> None:
+    build = "[TRT] [V] Original: 3 layers\n[TRT] [I] Engine generation completed in {} seconds.\n"
+    assert "2 builds · built in 1.5, 2.5 s" in first_line(headlines(load(build.format(1.5) + build.format(2.5))))
+
+
 def test_the_root_stands_in_place_of_the_verdicts_line_unless_the_run_passed(load: Load) -> None:
     (failed,) = headlines(load(marked("&& 10.16.1 --fp16\nE 1: broken\n&&!").text))
     assert with_root(failed, "TF100", 2).text == "FAILED, root TF100 in line 2 · trtexec 10.16.1 · FP16+FP32 allowed"

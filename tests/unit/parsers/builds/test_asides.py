@@ -138,7 +138,12 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
         ["FPS of v2", "**PERF:  FPS 0 (Avg)", "**PERF:  0.00 (0.00)", "FPS: 0"],
     ),
     "own_build_time": (
-        ["case 3, build time:  13701.181 ms", "Build TRT engine elapsed time: 0:00:03.345", "Time taken to build: 2 s"],
+        [
+            "case 3, build time:  13701.181 ms",
+            "Build TRT engine elapsed time: 0:00:03.345",
+            "Time taken to build: 2 s",
+            "Total time of building all 2 engines: 00:01:02",
+        ],
         ["build time unknown"],
     ),
     "own_end_passed": (["Passed", "  Passed!"], ["Passed 3 of 4", "It Passed"]),
@@ -198,6 +203,11 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
         ["class 0001 - 0.647910  (dog)", 'Output [Text 0 Beam 0]: "a"', "Prompt: 'a', Generated text: 'b'"],
         ["Output: a"],
     ),
+    "own_closed": (
+        ["server.cc:295] All models are stopped, unloading models", "Application shutdown complete."],
+        ["All models are loaded"],
+    ),
+    "triton_backend": (["TRITONBACKEND_Initialize: onnxruntime"], ["TRITONBACKEND_Finalize: onnxruntime"]),
     "own_serving": (["Started GRPCInferenceService at 0.0.0.0:8001", "Application startup complete."], ["Started it"]),
     "own_rate": (
         ["Throughput: 189 images/s", "Average throughput: 3393.46 images/second", "throughput: 17.4 infer/sec"],

@@ -57,6 +57,17 @@ EVIDENCE: dict[str, tuple[list[str], Ending, int | None]] = {
     "pass rate of all": ([*BUILT, f"[I] {SUMMARY.format(2, '100.0')}"], Ending.PASSED, 3),
     "outputs differ": ([*BUILT, "[E]     FAILED | Mismatched outputs: ['y']"], Ending.FAILED, 3),
     "own result": ([*BUILT, "result=FAIL", "fp16_result=PASS"], Ending.FAILED, 3),
+    "result of a script around": ([banner("RUNNING"), banner("PASSED"), "result=FAIL"], Ending.FAILED, 3),
+    "server that was closed": (
+        [*BUILT, "Started HTTPService at 0.0.0.0:8000", "All models are stopped, unloading models"],
+        Ending.PASSED,
+        4,
+    ),
+    "times without a verdict": (
+        [I + "Latency: min = 1 ms, max = 2 ms, mean = 1.5 ms, median = 1.5 ms, percentile(99%) = 2 ms"],
+        Ending.PASSED,
+        1,
+    ),
     "own tests": ([*BUILT, "All tests passed"], Ending.PASSED, 3),
     "return code": ([*BUILT, "python_return_code=1"], Ending.FAILED, 3),
     "first failing step": (
@@ -214,6 +225,19 @@ def test_a_block_of_options_that_comes_again_begins_a_run(load: Load) -> None:
     log = load("\n".join([*block, I + "Engine built in 2.5 sec.", *block, E + "Engine set up failed"]))
     assert placed(log) == [(1, 4), (5, 8)]
     assert endings(log) == ["passed", "failed"]
+
+
+def test_times_that_come_again_are_another_runs(load: Load) -> None:
+    block = [I + "=== Trace details ===", I + "=== Performance summary ===", I + "Throughput: 10 qps"]
+    assert placed(load("\n".join([*block, "2. batch 2", *block, *block[1:]]))) == [(1, 4), (5, 7), (8, 9)]
+
+
+@for_each("backend", ["tensorflow", "tensorrt", f"tensorflow\n{PY}x"])
+def test_a_server_of_other_backends_does_not_use_tensorrt(backend: str, tmp_path: Path) -> None:
+    server = f"I1 1 model_lifecycle.cc:4] loading: m:1\nI1 1 b.cc:25] TRITONBACKEND_Initialize: {backend}"
+    (tmp_path / "b.log").write_text(server, encoding="utf-8")
+    log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 20, on_progress=lambda _: None).log
+    assert only(log).uses_tensorrt == (backend != "tensorflow")
 
 
 def test_a_version_that_comes_again_begins_a_run_of_trtexec_alone(load: Load) -> None:
