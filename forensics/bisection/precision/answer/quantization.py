@@ -14,13 +14,14 @@ import re
 import struct
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from trtforensics.bisection.precision.answer.kernels import PRODUCTS
+from trtforensics.bisection.precision.answer.range_use import Grid, RangeUse, rank_of, use_of, usual_stretch
 from trtforensics.bisection.precision.casting.eligibility import operators_that
 from trtforensics.bisection.precision.emulation.judging import is_floating, scores_of
 from trtforensics.bisection.precision.emulation.twin import add_switches, emulate
@@ -33,15 +34,12 @@ from trtforensics.onnx_models.checked import CheckedModel
 from trtforensics.onnx_models.graphs import Survey, integer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from trtforensics.bisection.precision.casting.caster import Caster
     from trtforensics.bisection.precision.emulation.oracle import Oracle, Outputs
 
     Errors = Callable[[Collection[str]], float]
-    from collections.abc import Sequence
-
-    import numpy.typing as npt
 
 
 _SHARE = 0.5
@@ -133,8 +131,7 @@ class QuantizationCost:
 
     def lines(self) -> list[str]:
         """Return what quantization costs as text: the pairs whose scale is at fault first, then by what they cost."""
-        order = sorted(self.pairs, key=self._rank)
-        ranked = [f"  {each.node}, scale {each.scale}: without this pair {_cost(each)}" for each in order]
+        ranked = [f"  {each.node}, scale {each.scale}: without this pair {_cost(each)}" for each in self.ranked()]
         lines = [
             f"Quantized: {counted(len(ranked), 'pair')} of Q and DQ, at the cost of {_shown(self.error)}",
             "  by relative L2 in FP32 against the model without them.",
@@ -149,15 +146,23 @@ class QuantizationCost:
             lines.append(f"  What constants lost that are stored as integers ({stored}) cannot be seen here.")
         return lines
 
-    def _rank(self, pair: PairCost) -> tuple[bool, float]:
-        without = np.inf if pair.without is None else pair.without
-        return not (pair.use and pair.use.reason and without < (self.error or np.inf)), without
+    def ranked(self) -> list[PairCost]:
+        """Return the pairs whose scale is at fault, the worst first, then the others by what they cost.
+
+        Errors cancel at the output, so that a pair at fault may seem to cost nothing there.
+        """
+        usual = usual_stretch([pair.use for pair in self.pairs])
+
+        def key(pair: PairCost) -> tuple[int, float, float]:
+            return *rank_of(pair.use, usual), np.inf if pair.without is None else pair.without
+
+        return sorted(self.pairs, key=key)
 
 
 def _cost(pair: PairCost) -> str:
     """Return the error without a pair, what is wrong with its scale, and the signal-to-noise ratio that it leaves."""
     use = pair.use
-    noise = "" if use is None or use.snr_db is None else f"{use.snr_db:.0f} dB"
+    noise = "" if use is None or use.snr_db is None else f"{use.snr_db:.0f} dB{use.of_fitted}"
     reason = "" if use is None or not use.reason else f"it {use.reason}"
     return "; ".join(filter(None, (_shown(pair.without), reason, noise)))
 
@@ -290,108 +295,10 @@ def _error(reference: list[Outputs], outputs: list[Outputs]) -> float:
     return worst
 
 
-_CLIPS = 0.01
-"""More values than calibration by percentiles and entropy cuts off."""
-_NOISY_DB = 20.0
-_UNUSED = 0.25
-_OUTLIER = 8.0
-_FEW = 8
-"""One channel of eight, at most, is an outlier."""
-_IMAGE_RANK = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """A scale, or one for each index of ``axis``, the zero point, and the ends of the integers."""
-
-    scale: npt.NDArray[Any]
-    zero: npt.NDArray[Any]
-    low: float
-    high: float
-    axis: int = 1
-
-    def over(self, rank: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """Return scale and zero point so that they broadcast over values of a rank."""
-        shape = [1] * rank
-        if self.scale.size > 1:
-            shape[self.axis] = self.scale.size
-        return self.scale.reshape(shape), np.broadcast_to(self.zero.ravel(), self.scale.size).reshape(shape)
-
-
-@dataclass(frozen=True, slots=True)
-class RangeUse:
-    """What a grid does to the values of all samples.
-
-    ``clipped`` is the share of values beyond it; ``used`` the largest share of its range that a value takes; ``snr_db``
-    the signal-to-noise ratio in decibels, None without noise. ``outliers`` are the channels, along the second axis of
-    images and of what convolutions read, else the last, that exceed the median of those with values eightfold.
-    ``reason`` says what is wrong, or nothing.
-    """
-
-    clipped: float
-    largest: float
-    end: float
-    used: float
-    snr_db: float | None
-    outliers: tuple[int, ...]
-    reason: str
-
-
 def _channel_axis(survey: Survey, tensors: Sequence[str]) -> int | None:
     """Return the axis of channels of what a convolution reads; None: by the rank."""
     readers = {survey.nodes[use.node].op_type for name in tensors for use in survey.uses.get(name, ())}
     return 1 if readers & {"Conv", "ConvTranspose"} else None
-
-
-def use_of(arrays: Sequence[npt.NDArray[Any]], grid: Grid, channel_axis: int | None = None) -> RangeUse:
-    """Quantize the values of some samples. A grid without steps gives NaN or infinity, which no model has."""
-    beyond = count = signal = noise = clipping = used = 0.0
-    for values in arrays:
-        exact = np.asarray(values, np.float64)
-        scale, zero = grid.over(exact.ndim)
-        steps = np.rint(exact / scale) + zero
-        lost = np.square((np.clip(steps, grid.low, grid.high) - zero) * scale - exact)
-        outside = (steps < grid.low) | (steps > grid.high)
-        beyond, count = beyond + np.count_nonzero(outside), count + exact.size
-        signal, noise = signal + np.square(exact).sum(), noise + lost.sum()
-        clipping += lost[outside].sum()
-        ends = np.where(exact < 0, zero - grid.low, grid.high - zero) * scale
-        used = max(used, float(np.max(np.abs(exact) / np.maximum(ends, 1e-300), initial=0.0)))
-    largest = max((float(np.max(np.abs(values), initial=0.0)) for values in arrays), default=0.0)
-    end = float(np.max(grid.scale * max(abs(grid.high - grid.zero.max()), abs(grid.low - grid.zero.min()))))
-    ratio = float(10.0 * np.log10(signal / noise)) if noise > 0.0 < signal else None
-    clipped = beyond / max(count, 1.0)
-    outliers = _outliers(arrays, channel_axis) if grid.scale.size == 1 else ()
-    harmful = clipping > noise / 2 and ratio is not None and ratio < _NOISY_DB
-    reason = ""
-    if clipped >= _CLIPS or harmful:
-        reason = f"clips {clipped:.1%} of the values: they reach {largest:.3g}, its range ends at {end:.3g}"
-    elif outliers:
-        reason = f"has one scale, and {_channels(outliers)} far beyond the other channels (up to {largest:.3g})"
-    elif used < _UNUSED:
-        reason = f"uses {used:.1%} of its range: the values reach {largest:.3g}, it ends at {end:.3g}"
-    return RangeUse(clipped, largest, end, used, ratio, outliers, reason)
-
-
-def _outliers(arrays: Sequence[npt.NDArray[Any]], axis: int | None) -> tuple[int, ...]:
-    ranks = {values.ndim for values in arrays}
-    if len(ranks) != 1 or ranks <= {0, 1}:
-        return ()
-    rank = ranks.pop()
-    if axis is None:
-        axis = 1 if rank == _IMAGE_RANK else rank - 1
-    others = tuple(each for each in range(rank) if each != axis)
-    if len({values.shape[axis] for values in arrays}) > 1 or not all(values.size for values in arrays):
-        return ()
-    peaks = np.max([np.abs(values).max(axis=others) for values in arrays], axis=0)
-    alive = peaks[peaks > 0.0]  # the median of many dead channels is 0, and says nothing of the others
-    beyond = np.flatnonzero(peaks > _OUTLIER * np.median(alive)) if alive.size else ()
-    return tuple(map(int, beyond)) if 0 < len(beyond) <= len(alive) / _FEW else ()
-
-
-def _channels(numbers: Sequence[int]) -> str:
-    shown = ", ".join(map(str, numbers[:_FEW])) + (", …" if len(numbers) > _FEW else "")
-    return f"channel {shown} is" if len(numbers) == 1 else f"channels {shown} are"
 
 
 _HEADER = re.compile(r"TRT-(\d+)-(\w+)")
@@ -479,7 +386,13 @@ def held_against(path: str, oracle: Oracle) -> CalibrationReport:
         step = np.asarray([scale if np.isfinite(scale) and scale > 0.0 else 1e-30], np.float64)
         use = use_of(arrays, Grid(step, np.zeros(1), -_LARGEST, _LARGEST), _channel_axis(oracle.caster.survey, [name]))
         ranges.append(CachedRange(name, scale, use))
-    ranges.sort(key=lambda each: (not each.use.reason, np.inf if each.use.snr_db is None else each.use.snr_db))
+    usual = usual_stretch([each.use for each in ranges])
+
+    def worst_first(each: CachedRange) -> tuple[int, float, bool, float]:
+        use = each.use
+        return *rank_of(use, usual), not use.reason, np.inf if use.snr_db is None else use.snr_db
+
+    ranges.sort(key=worst_first)
     unknown = tuple(name for name in scales if name not in known)
     missing = tuple(name for name in known if name not in scales) if ranges else ()
     return CalibrationReport(path, version, calibrator, tuple(ranges), unknown, missing)

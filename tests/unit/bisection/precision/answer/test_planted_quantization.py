@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import onnx
@@ -12,15 +12,13 @@ import pytest
 from tests.support.zoo.net import Net
 from trtforensics.bisection.precision.answer.quantization import (
     CalibrationReport,
-    Grid,
     PairCost,
     QuantizationCost,
-    RangeUse,
     cost_of,
     held_against,
     read_cache,
-    use_of,
 )
+from trtforensics.bisection.precision.answer.range_use import Grid, RangeUse, rank_of, use_of
 from trtforensics.bisection.precision.casting.caster import Caster
 from trtforensics.bisection.precision.casting.storage import FP16
 from trtforensics.bisection.precision.emulation.oracle import Oracle
@@ -207,13 +205,66 @@ def test_names_may_have_colons_and_blanks_and_scales_few_digits(tmp_path: Path) 
     assert read_cache(str(tmp_path / "calibration.cache"))[2] == {"zero": 0.0}
 
 
-def test_a_pair_at_fault_comes_before_one_that_costs_more_and_not_where_it_costs_nothing() -> None:
-    faulty = RangeUse(0.0, 1.0, 1.0, 1.0, None, (3,), "has one scale")
-    costs = {"/costly": (0.2, None), "/faulty": (0.8, faulty), "/harmless": (1.0, faulty)}
-    pairs = tuple(PairCost(name, "t", "s", without, use) for name, (without, use) in costs.items())
-    lines = QuantizationCost(1.0, pairs, (), 0).lines()
-    assert [line.split(",")[0].strip() for line in lines if "without this pair" in line] == [
-        "/faulty",
-        "/costly",
-        "/harmless",
+def test_pairs_at_fault_come_before_those_that_cost_more_and_usual_outliers_do_not() -> None:
+    usual = [(f"/usual{number}", 0.5 + number / 10, use(stretch=9.0 + number)) for number in range(4)]
+    costs = [
+        *usual,
+        ("/costly", 0.2, use()),
+        ("/stretched", 1.0, use(outliers=(3,), stretch=100.0)),
+        ("/sparse", 0.9, use(snr_db=40.0, fitted_db=60.0, clipped=0.1)),
+        ("/coarse", 1.1, use(snr_db=24.0, fitted_db=36.0, used=0.25)),
+        ("/clipped", 1.0, use(snr_db=11.0, fitted_db=36.0, clipped=0.1)),
     ]
+    pairs = tuple(PairCost(name, "t", "s", without, of) for name, without, of in costs)
+    lines = QuantizationCost(1.0, pairs, (), 0).lines()
+    ranked = [line.split(",")[0].strip() for line in lines if "without this pair" in line]
+    assert ranked[:5] == ["/clipped", "/coarse", "/stretched", "/costly", "/usual0"]
+    assert "; 11 dB of 36 dB" in lines[2]
+
+
+def use(**facts: Any) -> RangeUse:
+    sound = {"clipped": 0.0, "used": 1.0, "snr_db": 34.0, "fitted_db": 35.0, "outliers": (), "stretch": 5.0}
+    return RangeUse(largest=1.0, end=1.0, reason="", **{**sound, **facts})
+
+
+NORMAL = np.random.default_rng(5).standard_normal((1, 8, 16, 16))
+END = np.abs(NORMAL).max()
+
+
+@pytest.mark.parametrize(
+    ("end", "reason"),
+    [
+        (1.0, ""),
+        (1.3, ""),
+        (0.8, ""),
+        (0.25, "clips "),
+        (4.0, "uses 2"),
+        (3.3, "uses 3"),
+    ],
+)
+def test_a_scale_is_held_against_what_a_range_that_fits_would_leave(end: float, reason: str) -> None:
+    found = use_of([NORMAL], Grid(np.asarray([END * end / 127]), np.zeros(1), -128.0, 127.0))
+    assert found.reason.startswith(reason)
+    assert bool(found.reason) == bool(reason)
+    assert (rank_of(found, 3.0)[0] == 0) == bool(reason)
+
+
+def test_a_tail_that_is_cut_off_is_a_fault_where_it_is_most_of_the_noise() -> None:
+    values = NORMAL.copy()
+    values.ravel()[:8] = 14.0
+    found = use_of([values], Grid(np.asarray([END / 127]), np.zeros(1), -128.0, 127.0))
+    assert found.reason.startswith("clips 0.4% of the values: they reach 14")
+    assert found.snr_db == pytest.approx(7.0, abs=2.0)
+
+
+def test_zero_points_and_scales_of_channels_are_held_against_their_like() -> None:
+    channels = np.abs(NORMAL).max(axis=(0, 2, 3)) / 127
+    grids = [
+        (np.abs(NORMAL), Grid(np.asarray([END / 255]), np.zeros(1), 0.0, 255.0)),
+        (np.abs(NORMAL), Grid(np.asarray([END / 255]), np.asarray([-128.0]), -128.0, 127.0)),
+        (NORMAL, Grid(channels, np.zeros(1), -128.0, 127.0)),
+    ]
+    for values, grid in grids:
+        found = use_of([values], grid)
+        assert found.fitted_db == pytest.approx(found.snr_db, abs=0.2)
+    assert use_of([NORMAL], Grid(channels / 4, np.zeros(1), -128.0, 127.0)).excess_db > 9.0

@@ -1,0 +1,185 @@
+"""How a scale suits the values that it quantizes: what it clips, what it leaves unused, which channels stretch it.
+
+A calibrator sees other values than the samples are, and may cut off a tail. What it leaves is seldom more than 8 dB
+below what a range that ends at the largest value leaves (1,100 pairs of eight networks; the least is one of 35 dB), and
+the largest channel is seldom ten times further beyond the median one than in the network's other tensors. Only beyond
+that is a scale at fault, whatever the network does with the values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import numpy.typing as npt
+
+_CLIPS = 0.01
+"""More values than calibration by percentiles and entropy cuts off."""
+_NOISY_DB = 20.0
+_USUAL_DB = 35.0
+"""What 8 bits leave of most tensors: what a sparse one has beyond it may be lost."""
+_FAULTY_DB = 9.0
+_UNUSED = 0.35
+_OUTLIER = 8.0
+_FAR = 10.0
+_FEW = 8
+"""One channel of eight, at most, is an outlier."""
+_IMAGE_RANK = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A scale, or one for each index of ``axis``, the zero point, and the ends of the integers."""
+
+    scale: npt.NDArray[Any]
+    zero: npt.NDArray[Any]
+    low: float
+    high: float
+    axis: int = 1
+
+    def over(self, rank: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Return scale and zero point so that they broadcast over values of a rank."""
+        shape = [1] * rank
+        if self.scale.size > 1:
+            shape[self.axis] = self.scale.size
+        return self.scale.reshape(shape), np.broadcast_to(self.zero.ravel(), self.scale.size).reshape(shape)
+
+    def lost(self, exact: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Return the squared error of each value, and which of them are beyond the ends."""
+        scale, zero = self.over(exact.ndim)
+        steps = np.rint(exact / scale) + zero
+        lost = np.square((np.clip(steps, self.low, self.high) - zero) * scale - exact)
+        return lost, (steps < self.low) | (steps > self.high)
+
+    def fitted(self, arrays: Sequence[npt.NDArray[Any]]) -> Grid:
+        """Return the grid of as many scales that ends at the largest values; with a zero point if this one has it."""
+        low = high = np.zeros(self.scale.size)
+        for values in arrays:
+            one = self.scale.size == 1
+            rows = values.reshape(1, -1) if one else np.moveaxis(values, self.axis, 0).reshape(self.scale.size, -1)
+            low = np.minimum(low, rows.min(axis=1, initial=0.0))
+            high = np.maximum(high, rows.max(axis=1, initial=0.0))
+        symmetric = self.low < 0.0 and not self.zero.any()
+        steps = np.maximum(low / self.low, high / self.high) if symmetric else (high - low) / (self.high - self.low)
+        steps = np.where(steps > 0.0, steps, self.scale)
+        zero = np.zeros(1) if symmetric else np.rint(self.low - low / steps)
+        return Grid(steps, zero, self.low, self.high, self.axis)
+
+
+@dataclass(frozen=True, slots=True)
+class RangeUse:
+    """What a grid does to the values of all samples.
+
+    ``clipped`` is the share of values beyond it; ``used`` the largest share of its range that a value takes; ``snr_db``
+    the signal-to-noise ratio in decibels, ``fitted_db`` that of a range that ends at the largest value, None without
+    noise. ``outliers`` are the channels, along the second axis of images and of what convolutions read, else the last,
+    that exceed the median of those with values eightfold; ``stretch`` is how often the largest does. ``reason`` says
+    what is wrong, or nothing.
+    """
+
+    clipped: float
+    largest: float
+    end: float
+    used: float
+    snr_db: float | None
+    fitted_db: float | None
+    outliers: tuple[int, ...]
+    stretch: float
+    reason: str
+
+    @property
+    def excess_db(self) -> float:
+        """How much better a range that ends at the largest value is."""
+        return _excess(self.snr_db, self.fitted_db, self.used)
+
+    @property
+    def of_fitted(self) -> str:
+        """What such a range leaves, in words, where that is much better."""
+        return f" of {self.fitted_db:.0f} dB" if self.fitted_db is not None and self.excess_db >= _FAULTY_DB else ""
+
+
+def usual_stretch(uses: Iterable[RangeUse | None]) -> float:
+    """Return how far the largest channel of a network's tensors is usually beyond the median one."""
+    known = sorted(use.stretch for use in uses if use is not None)
+    return known[(len(known) - 1) // 2] if known else 1.0
+
+
+def rank_of(use: RangeUse | None, usual: float) -> tuple[int, float]:
+    """Return what sorts scales: at fault, the worst first; then stretched by a channel; then all others, as equals."""
+    if use is not None and use.excess_db >= _FAULTY_DB:
+        return 0, -use.excess_db
+    if use is not None and use.outliers and use.stretch >= _FAR * usual:
+        return 1, -use.stretch
+    return 2, 0.0
+
+
+def use_of(arrays: Sequence[npt.NDArray[Any]], grid: Grid, channel_axis: int | None = None) -> RangeUse:
+    """Quantize the values of some samples. A grid without steps gives NaN or infinity, which no model has."""
+    beyond = count = signal = noise = clipping = used = least = 0.0
+    fitted = grid.fitted(arrays)
+    for values in arrays:
+        exact = np.asarray(values, np.float64)
+        lost, outside = grid.lost(exact)
+        beyond, count = beyond + np.count_nonzero(outside), count + exact.size
+        signal, noise = signal + np.square(exact).sum(), noise + lost.sum()
+        clipping, least = clipping + lost[outside].sum(), least + fitted.lost(exact)[0].sum()
+        scale, zero = grid.over(exact.ndim)
+        ends = np.where(exact < 0, zero - grid.low, grid.high - zero) * scale
+        used = max(used, float(np.max(np.abs(exact) / np.maximum(ends, 1e-300), initial=0.0)))
+    largest = max((float(np.max(np.abs(values), initial=0.0)) for values in arrays), default=0.0)
+    end = float(np.max(grid.scale * max(abs(grid.high - grid.zero.max()), abs(grid.low - grid.zero.min()))))
+    ratio, best = _decibels(signal, noise), _decibels(signal, least)
+    clipped = beyond / max(count, 1.0)
+    outliers, stretch = _outliers(arrays, channel_axis) if grid.scale.size == 1 else ((), 1.0)
+    faulty = _excess(ratio, best, used) >= _FAULTY_DB
+    harmful = clipping > noise / 2 and ratio is not None and (faulty or ratio < _NOISY_DB)
+    reason = ""
+    if clipped >= _CLIPS or harmful:
+        reason = f"clips {clipped:.1%} of the values: they reach {largest:.3g}, its range ends at {end:.3g}"
+    elif used < _UNUSED:
+        reason = f"uses {used:.1%} of its range: the values reach {largest:.3g}, it ends at {end:.3g}"
+    elif faulty:
+        reason = "does not suit its values"
+    elif outliers:
+        reason = f"has one scale, and {_channels(outliers)} far beyond the other channels (up to {largest:.3g})"
+    return RangeUse(clipped, largest, end, used, ratio, best, outliers, stretch, reason)
+
+
+def _decibels(signal: float, noise: float) -> float | None:
+    return float(10.0 * np.log10(signal / noise)) if noise > 0.0 < signal else None
+
+
+def _excess(ratio: float | None, fitted: float | None, used: float) -> float:
+    if ratio is None:
+        return 0.0
+    enough = _USUAL_DB if fitted is None else fitted
+    return (enough if used < _UNUSED else min(enough, _USUAL_DB)) - ratio
+
+
+def _outliers(arrays: Sequence[npt.NDArray[Any]], axis: int | None) -> tuple[tuple[int, ...], float]:
+    """Return the channels that are outliers, and how often the largest exceeds the median one."""
+    ranks = {values.ndim for values in arrays}
+    if len(ranks) != 1 or ranks <= {0, 1}:
+        return (), 1.0
+    rank = ranks.pop()
+    if axis is None:
+        axis = 1 if rank == _IMAGE_RANK else rank - 1
+    others = tuple(each for each in range(rank) if each != axis)
+    if len({values.shape[axis] for values in arrays}) > 1 or not all(values.size for values in arrays):
+        return (), 1.0
+    peaks = np.max([np.abs(values).max(axis=others) for values in arrays], axis=0)
+    alive = peaks[peaks > 0.0]  # the median of many dead channels is 0, and says nothing of the others
+    if not alive.size:
+        return (), 1.0
+    stretch, beyond = float(peaks.max() / np.median(alive)), np.flatnonzero(peaks > _OUTLIER * np.median(alive))
+    return (tuple(map(int, beyond)) if 0 < len(beyond) <= len(alive) / _FEW else ()), stretch
+
+
+def _channels(numbers: Sequence[int]) -> str:
+    shown = ", ".join(map(str, numbers[:_FEW])) + (", …" if len(numbers) > _FEW else "")
+    return f"channel {shown} is" if len(numbers) == 1 else f"channels {shown} are"
