@@ -18,7 +18,7 @@ from onnx import external_data_helper, helper
 
 from trtforensics.errors import SourceError
 from trtforensics.onnx_models.checked_graph import CheckedGraph, element_name
-from trtforensics.onnx_models.deciding import computed, emptied, impossible, shape_inputs
+from trtforensics.onnx_models.deciding import computed, dropped, emptied, impossible, shape_inputs
 from trtforensics.onnx_models.graphs import bodies, graphs, initializers, load
 from trtforensics.onnx_models.reading import inlined, unique_body_tensors
 from trtforensics.onnx_models.shapes import element_types, forbidden, inferred, sizes_by_tensor
@@ -83,7 +83,7 @@ class CheckedModel(CheckedGraph):
             known = computed(self, sizes, given)
             if fault or len(known) + len(empty) == before:
                 break
-        return sizes, fault or impossible(self, sizes, known)
+        return sizes, fault or impossible(self, sizes, known) or dropped(self, sizes, self.sizes, known)
 
     @cached_property
     def computed(self) -> Mapping[str, Values]:

@@ -15,7 +15,7 @@ from trtforensics.knowledge.operators import letters_of
 from trtforensics.onnx_models.shapes import ShapeFault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -130,6 +130,22 @@ def impossible(model: CheckedGraph, sizes: Mapping[str, Sizes], known: Mapping[s
             why = _JUDGES[node.op](model, node, before, sizes)
         if why:
             return ShapeFault(node.proto.name, f"Error] {why}")
+    return None
+
+
+def dropped(
+    model: CheckedGraph, sizes: Mapping[str, Sizes], stated: Mapping[str, Sizes], known: Collection[str]
+) -> ShapeFault | None:
+    """Return the first Squeeze without axes that would drop a dimension which is dynamic by the ``stated`` sizes.
+
+    ``known`` tensors have values that follow from sizes, so that their own sizes are not dynamic.
+    """
+    bare = (node for node in model.nodes if node.op == "Squeeze" and not node.attribute("axes"))
+    for node in (each for each in bare if not model.slots(each, ("axes",)) and each.proto.input[0] not in known):
+        both = zip(sizes.get(node.proto.input[0], ()), stated.get(node.proto.input[0], ()), strict=False)
+        for place, (size, before) in enumerate(both):
+            if size == 1 and before is None:
+                return ShapeFault(node.proto.name, f"Error] without axes it drops dimension {place}, a dynamic one")
     return None
 
 
@@ -279,9 +295,20 @@ def _of_one_rank(_: CheckedGraph, node: CheckedNode, before: Sizes, sizes: Mappi
     return f"an input of {min(ranks)} dimensions beside {len(before)}" if ranks else ""
 
 
+def _framed(model: CheckedGraph, node: CheckedNode, before: Sizes, sizes: Mapping[str, Sizes]) -> str:
+    """Judge the window of an STFT, or its frame's length, against its signal."""
+    signal = before[1] if len(before) > 1 else None
+    spans = [sizes[name][0] for name in model.slots(node, ("window",)) if sizes.get(name)]
+    lengths = (model.values(name) for name in model.slots(node, ("frame_length",)))
+    spans += [int(each) for each in lengths if each is not None and each.size == 1]
+    longest = max((span for span in spans if span is not None), default=0)
+    return f"a window of {longest} on {signal} elements" if signal is not None and longest > signal else ""
+
+
 _JUDGES: Mapping[str, Callable[[CheckedGraph, CheckedNode, Sizes, Mapping[str, Sizes]], str]] = {
     "ConvTranspose": _unlike,
     "Einsum": _summed,
+    "STFT": _framed,
     "Split": _split,
     **dict.fromkeys(("GatherElements", "Scatter", "ScatterElements"), _of_one_rank),
     **dict.fromkeys(("Conv", "MaxPool", "AveragePool", "LpPool"), _windowed),

@@ -324,6 +324,9 @@ def without_weights(model: onnx.ModelProto, given: Mapping[str, Sizes] | None = 
     graph = onnx.GraphProto(name=model.graph.name)
     kept = (node for node in model.graph.node if results.keys().isdisjoint(node.output))
     graph.node.extend(node for node in kept if "" not in node.input[:1] or node.op_type in _FIRST_MAY_LACK)
+    for node in (each for scope in graphs(graph) for each in scope.node if each.op_type == "STFT"):
+        if all(attribute.name != "onesided" for attribute in node.attribute):  # inference takes 0 for the default
+            node.attribute.append(helper.make_attribute("onesided", 1))
     graph.input.extend(model.graph.input)
     graph.input.extend(helper.make_tensor_value_info(name, 1, sizes) for name, sizes in results.items())
     graph.output.extend(model.graph.output)

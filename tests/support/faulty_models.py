@@ -202,6 +202,7 @@ def _whole_nodes() -> Iterator[Row]:
     moving: Values = {"x": (FLOAT, ("n", 1, 8))}
     squeezed = model(node("Squeeze", "x", "y"), inputs=moving), model(node("Squeeze", "x a", "y"), a=np.array([0]))
     yield "Squeeze without axes", code, *squeezed, *old
+    yield "Squeeze without axes at 1", "TF180", *squeezed, "--target", "rtx"
     deep = [
         model(node("Reshape", "x s", "r"), node("Neg", "r", "y"), inputs=square, s=np.array([1] * (n - 1) + [64]))
         for n in (9, 8)
@@ -366,6 +367,14 @@ def _shapes() -> Iterator[Row]:
         model(node("MatMul", "x w", "y"), inputs={"x": (FLOAT, (2, 8))}, w=np.ones((n, 4), np.float32)) for n in (7, 8)
     ]
     yield "product", "TF179", *product
+    hann = np.ones(4, np.float32)
+    sound: Values = {"x": (FLOAT, (1, 16, 1))}
+    short: Values = {"x": (FLOAT, (1, 3, 1))}
+    spectra = [node("STFT", "x s h", "f"), node("Transpose", "f", "t", perm=[0, 1, 3, 2]), node("MatMul", "t m", "y")]
+    bins = [model(*spectra, inputs=sound, s=np.array(2), h=hann, m=np.ones((n, 5), np.float32)) for n in (4, 3)]
+    yield "half of a spectrum", "TF179", *bins, "--target", "11.1"
+    framed = [model(node("STFT", "x s h", "y"), inputs=each, s=np.array(2), h=hann) for each in (short, sound)]
+    yield "a window longer than the signal", "TF179", *framed, "--target", "11.1"
     dynamic, fixed = _reshaped([-1, 8]), model(node("Neg", "x", "y"))
     yield "no profile", "TF180", dynamic, fixed
     yield "profile that does not fit", "TF181", _reshaped([-1, 7], 7), dynamic, *good
