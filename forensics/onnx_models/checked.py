@@ -16,6 +16,7 @@ import numpy as np
 import onnx
 from onnx import external_data_helper, helper
 
+from trtforensics.console.counting import listed
 from trtforensics.errors import SourceError
 from trtforensics.onnx_models.checked_graph import CheckedGraph, element_name
 from trtforensics.onnx_models.deciding import computed, dropped, emptied, impossible, shape_inputs
@@ -191,20 +192,23 @@ def read_checked(path: str) -> CheckedModel:
 
 def _missing_data(path: str, model: onnx.ModelProto) -> dict[str, str]:
     folder = Path(path).resolve().parent
-    wanted: Counter[str] = Counter()
+    wanted: dict[str, dict[str, int]] = {}
     for tensor in initializers(model.graph):
         if external_data_helper.uses_external_data(tensor):
             place = external_data_helper.ExternalDataInfo(tensor)
-            wanted[place.location] = max(wanted[place.location], (place.offset or 0) + (place.length or 0))
+            wanted.setdefault(place.location, {})[tensor.name] = (place.offset or 0) + (place.length or 0)
     faults = {f"constant {tensor.name}": fault for tensor in initializers(model.graph) if (fault := _cut_short(tensor))}
-    for location, end in wanted.items():
-        name = f"data file {location}"
+    for location, ends in wanted.items():
+        name = f"data file {location} of {listed([*ends])}"
         if Path(location).is_absolute() or ".." in Path(location).parts:
             faults[name] = "lies outside of the model's folder"
         elif not (folder / location).is_file():
             faults[name] = "is missing"
-        elif (size := (folder / location).stat().st_size) < end:
-            faults[name] = f"has {size:,} bytes where {end:,} are wanted"
+        elif beyond := {tensor: end for tensor, end in ends.items() if end > (folder / location).stat().st_size}:
+            size = (folder / location).stat().st_size
+            faults[f"data file {location} of {listed([*beyond])}"] = (
+                f"has {size:,} bytes where {max(beyond.values()):,} are wanted"
+            )
     return faults
 
 

@@ -179,6 +179,7 @@ def _restrictions() -> Iterator[Row]:
 
     yield from _whole_nodes()
     yield from _checked_by_the_importer()
+    yield from _asked_of_inputs()
 
 
 def _whole_nodes() -> Iterator[Row]:
@@ -283,6 +284,24 @@ def _checked_by_the_importer() -> Iterator[Row]:
     yield "an Upsample of integers", code, *doubled, "--target", "8.0"
 
 
+def _asked_of_inputs() -> Iterator[Row]:
+    """Yield inputs that are left out, computed or of types that the importer's operator does not take."""
+    code = "TF171"
+    some = [model(node("Slice", "x b e", "y"), b=np.zeros(n, np.int64), e=np.full(n, 2)) for n in (2, 4)]
+    yield "starts without axes", code, *some
+    kinds = (TensorProto.INT32, FLOAT)
+    powers = [
+        model(node("Pow", "x z", "y"), inputs={"x": (n, (2,)), "z": (n, (2,))}, outputs={"y": (n, None)}) for n in kinds
+    ]
+    yield "power of integers", code, *powers, "--target", "10.1"
+    waiting = _looped("Abs")
+    waiting.graph.node[0].input[1] = ""
+    yield "a loop's condition", code, waiting, _looped("Abs")
+    moving: Values = {**_IMAGE, "axes": (INT64, (1,))}
+    sums = [model(node("ReduceSum", "x axes", "y"), inputs=moving), model(node("ReduceSum", "x - ", "y"))]
+    yield "axes that an old release wants constant", code, *sums, "--target", "8.6"
+
+
 def _looped(op: str) -> onnx.ModelProto:
     info = helper.make_tensor_value_info
     inputs = [info("i", INT64, []), info("c", TensorProto.BOOL, []), info("v", FLOAT, None)]
@@ -339,7 +358,7 @@ def _reshaped(shape: Sequence[int], width: int | str = 8) -> onnx.ModelProto:
 
 def _halved(end: int) -> onnx.ModelProto:
     """Return a model with a branch that squeezes what remains in front of a computed end."""
-    ends = [node("Add", "a k", "e"), node("Slice", "x z e", "s"), node("Squeeze", "s z", "t")]
+    ends = [node("Add", "a k", "e"), node("Slice", "x z e z", "s"), node("Squeeze", "s z", "t")]
     values = [numpy_helper.from_array(np.array([each]), name) for name, each in (("a", end), ("k", 1), ("z", 0))]
     info = helper.make_tensor_value_info
     then = helper.make_graph(ends, "then", [], [info("t", FLOAT, None)], values)

@@ -10,6 +10,7 @@ import numpy as np
 
 from trtforensics.knowledge.operators import taken_as
 from trtforensics.knowledge.table import NEWEST
+from trtforensics.onnx_models.graphs import graphs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -120,8 +121,8 @@ _NUMBERS: Mapping[str, tuple[Callable[[Any, str], Any], str]] = {
     "below": (lambda numbers, most: ~(numbers <= float(most)), "is {most:,}, it must be at most {value}"),
     "equal": (lambda numbers, wanted: numbers != float(wanted), "is not {value}, it must be"),
     "not-zero": (lambda numbers, _: numbers == 0, "has a 0, which it must not"),
-    "positive": (lambda numbers, _: ~(numbers > 0), "has {count:,} values that are not positive"),
-    "zero": (lambda numbers, _: numbers != 0, "has {count:,} values that are not zero, they must be"),
+    "positive": (lambda numbers, _: ~(numbers > 0), "has {first:g}, it must be above 0"),
+    "zero": (lambda numbers, _: numbers != 0, "has {first:g}, it must be 0"),
 }
 """Which numbers of a tensor break the restriction, and what is wrong then, in words."""
 
@@ -133,8 +134,8 @@ def _values(model: CheckedModel, tensor: str, row: Restriction) -> str:
     if numbers is None or numbers.dtype.kind not in "fiub" or not numbers.size:
         return ""
     breaks, text = _NUMBERS[row.must]
-    count = int(np.count_nonzero(breaks(numbers, row.value)))
-    return text.format(count=count, most=numbers.max(), value=row.value) if count else ""
+    broken = numbers[np.broadcast_to(breaks(numbers, row.value), numbers.shape)]
+    return text.format(first=float(broken[0]), most=numbers.max(), value=row.value) if broken.size else ""
 
 
 _TENSORS: Mapping[str, Judge] = {
@@ -198,6 +199,20 @@ def _grows(_: CheckedModel, node: CheckedNode) -> bool:
     )
 
 
+def _lacks_condition(_: CheckedModel, node: CheckedNode) -> bool:
+    """Whether a loop is given no condition, and its body reads one."""
+    body, given = node.attribute("body"), [*node.proto.input[1:2]]
+    read = {name for each in graphs(body) for inner in each.node for name in inner.input}
+    return not any(given) and body.input[1].name in {*read, *(value.name for value in body.output)}
+
+
+def _starts_for_some(model: CheckedModel, node: CheckedNode) -> bool:
+    """Whether a Slice without axes has starts for the first dimensions alone."""
+    starts = [model.sizes.get(name) for name in model.slots(node, ("starts",))]
+    count, rank = starts[0][0] if starts and starts[0] else None, model.rank(node.proto.input[0])
+    return not model.slots(node, ("axes",)) and None not in {count, rank} and count != rank
+
+
 def _cannot_squeeze(model: CheckedModel, node: CheckedNode) -> bool:
     has_axes = node.attribute("axes") or model.slots(node, ("axes",))
     return not has_axes and None in model.sizes.get(node.proto.input[0], ())
@@ -241,6 +256,8 @@ def _is_odd(model: CheckedModel, node: CheckedNode) -> bool:
 
 _NODES: Mapping[str, Callable[[CheckedModel, CheckedNode], bool]] = {
     "floors": _rounds,
+    "every-axis": _starts_for_some,
+    "has-condition": _lacks_condition,
     "keeps-shape": _grows,
     "even-rows": _is_odd,
     "last-2": partial(_scales_more, "cubic", 2),

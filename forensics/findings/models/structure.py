@@ -19,7 +19,7 @@ from trtforensics.findings.steps.commands import sanitize
 from trtforensics.findings.target import BOUNDS, profile_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from trtforensics.findings.case import Case
     from trtforensics.onnx_models.checked import CheckedModel
@@ -90,7 +90,8 @@ def _against_onnx(case: Case) -> Iterator[Observation]:
     named = {model.fault.node} if model.fault else set()
     trials = {"": {fault.node: f"ONNX forbids it: {fault.message}"} if (fault := model.forbidden) else {}}
     for bound in BOUNDS if profile else ("opt",):
-        sizes = model.sizes_at({name: shapes[bound] for name, shapes in profile.items()})[0]
+        sizes, misfit = model.sizes_at({name: shapes[bound] for name, shapes in profile.items()})
+        named |= {misfit.node} if misfit else set()
         where = f" at {bound} shapes" if profile else ""
         refused = refused_alone(model, sizes).items()
         trials[bound] = {label: f"ONNX Runtime does not run it{where}: {why}" for label, why in refused}
@@ -168,18 +169,18 @@ def unused(case: Case) -> Iterator[Observation]:
 def impossible_shapes(case: Case) -> Iterator[Observation]:
     """Report what is refused at the model's own sizes, else at the profile's bounds, each fault once."""
     model, profile = case.checked, profile_of(case.build)
-    faults = [("the sizes that the model states", model.fault)]
+    faults = [("the sizes that the model states", *model.sizes_at({}))]
     if model.fault is None and profile:
         at = {bound: {name: shapes[bound] for name, shapes in profile.items()} for bound in BOUNDS}
-        faults = [(f"{bound} shapes", model.sizes_at(shapes)[1]) for bound, shapes in at.items()]
+        faults = [(f"{bound} shapes", *model.sizes_at(shapes)) for bound, shapes in at.items()]
     elif model.fault is None and _at_batch(model, 1) is None and (fault := _at_batch(model, 2)):
-        yield replace(_refused(case, "a batch of 2, only at 1", fault), severity=Severity.WARNING)
+        yield replace(_refused(case, "a batch of 2, only at 1", {}, fault), severity=Severity.WARNING)
     yield from by_reason(case, ((node, _beyond(model, node)) for node in model.nodes), severity=Severity.WARNING)
     seen: set[str] = set()
-    for where, fault in faults:
+    for where, sizes, fault in faults:
         if fault is not None and fault.node not in seen:
             seen.add(fault.node)
-            yield _refused(case, where, fault)
+            yield _refused(case, where, sizes, fault)
 
 
 def _at_batch(model: CheckedModel, size: int) -> ShapeFault | None:
@@ -205,12 +206,13 @@ def _beyond(model: CheckedModel, node: CheckedNode) -> str:
     return ""
 
 
-def _refused(case: Case, where: str, fault: ShapeFault) -> Observation:
+def _refused(case: Case, where: str, sizes: Mapping[str, Sizes], fault: ShapeFault) -> Observation:
     nodes = [node for node in case.checked.nodes if fault.node and fault.node in (node.label, node.proto.name)][:1]
     reason = fault.message.rpartition("Error] ")[2]
     what = f"{nodes[0].op} {nodes[0].label}" if nodes else "A node"
     spans = places(case, nodes) if nodes else [head(case)]
-    title = f"{what} does not work at {where}: {reason}"
+    inputs = [_dims(sizes[name]) for node in nodes for name in node.proto.input if sizes.get(name)]
+    title = f"{what} does not work at {where}{f' ({listed(inputs)})' if inputs else ''}: {reason}"
     return Observation(title, spans, onnx_nodes=[node.label for node in nodes], same_as=fault.node)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from onnx import helper
+from onnx.external_data_helper import set_external_data
 
 from tests.support.faulty_models import FLOAT, Pair, model, node, pairs, residual, written
 from trtforensics.cli import main
@@ -55,6 +56,25 @@ def test_what_is_added_to_a_product_in_8_bits_is_quantised_too(
     found = _both(Pair("", "", residual("x"), residual("d"), ("--target", "10.3")), tmp_path, capsys)
     titles = [[finding["title"] for finding in each if "addend" in finding["title"]] for each in found]
     assert titles == [["Forecast: /add in floating point: the other addend of a quantised product has no Q/DQ"], []]
+
+
+def test_what_is_wrong_is_said_with_its_tensor_its_sizes_and_its_value(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    zero: Any = {"s": np.zeros((), np.float32), "z": np.zeros((), np.int8)}
+    stored = model(node("Add", "x k", "y"), k=np.ones(8, np.float32))
+    set_external_data(stored.graph.initializer[0], "gone.bin")
+    stored.graph.initializer[0].ClearField("raw_data")
+    misfit = model(node("Add", "x k", "y"), inputs={"x": (FLOAT, ("n", 8))}, k=np.ones((3, 8), np.float32))
+    scaled = model(node("QuantizeLinear", "x s z", "q"), node("DequantizeLinear", "q s z", "y"), **zero)
+    pairs = [Pair("", "", scaled, stored, ()), Pair("", "", misfit, misfit, ("--shapes=x:2x8",))]
+    titles = {finding["title"] for pair in pairs for each in _both(pair, tmp_path, capsys) for finding in each}
+    assert titles >= {
+        "QuantizeLinear: y_scale has 0, it must be above 0: /quantizelinear",
+        "The data file gone.bin of k is missing",
+        "Add /add does not work at min shapes (2x8, 3x8): Incompatible dimensions",
+    }
+    assert not [title for title in titles if title.startswith("Add: ONNX Runtime")]
 
 
 def test_a_normalisation_without_channels_is_judged_by_its_scales(
