@@ -86,7 +86,11 @@ def _named(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
     reported = {line for kind in _OF_TENSORRT for line, _ in log.each(kind, "text")}
     mild = {line for line, severity in log.each("message", "severity") if severity != "E"}
     quiet = {line for line, parts in texts.items() if line not in reported and any(map(_QUIET.match, parts))}
-    pairs = {line: (parts[-1], texts[line + 1][0]) for line, parts in texts.items() if excerpt and line + 1 in texts}
+    pairs = {
+        line: (parts[-1], texts[line + 1][0])
+        for line, parts in texts.items()
+        if excerpt and line + 1 in texts.keys() - reported
+    }
     joined = {text for pair in pairs.values() for text in _joined(*pair)}
     named_by = _causes_of([*{text for parts in texts.values() for text in parts} | joined])
     for line, parts in texts.items():

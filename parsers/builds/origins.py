@@ -337,17 +337,15 @@ def _foreign_names(kernels: Mapping[int, Sequence[EngineLayer]], foreign: Sequen
         if len(fitting) == 1 and (nodes or only):
             names[graph] = fitting.pop()
         layers = nodes.union(*(members(kernel.name) for kernel in group))
-        touched[graph] = {node.name for node in of_profile if not layers.isdisjoint(_ends(node.name))}
+        # either end by which a ForeignNode is named may be a fusion of several
+        touched[graph] = {
+            node.name for node in of_profile if any(not layers.isdisjoint(members(end)) for end in members(node.name))
+        }
     for graph in touched.keys() - names.keys():
         only_here = touched[graph].difference(names.values(), *(touched[other] for other in touched if other != graph))
         if len(touched[graph]) == len(only_here) == 1:
             names[graph] = only_here.pop()
     return names
-
-
-def _ends(foreign_node: str) -> set[str]:
-    """Return the layers that a ForeignNode is named by; either end may be a fusion of several."""
-    return {layer for end in members(foreign_node) for layer in members(end)}
 
 
 def _profile(kernels: Sequence[EngineLayer]) -> int | None:

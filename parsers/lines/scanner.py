@@ -160,11 +160,6 @@ def _is_unmistakable(kind: LineKind) -> bool:
     return _PHRASE.search(kind.needle) is not None or (kind.noted and _PHRASE.search(kind.regex) is not None)
 
 
-def _unwrapped(texts: Sequence[bytes]) -> bytes:
-    """Join a line that was wrapped at blanks."""
-    return b" ".join([text.strip() for text in texts])
-
-
 class Scanner:
     """Reads windows one after the other; ``scanned`` is complete after the last.
 
@@ -270,7 +265,7 @@ class Scanner:
 
     def _read_joined(self, lines: range, texts: Mapping[int, bytes]) -> range:
         """Read some lines as one; return them if a rule reads that, else none."""
-        matched = _unmistakable().find(_unwrapped([texts[line] for line in lines]))
+        matched = _unmistakable().find(b" ".join([texts[line].strip() for line in lines]))
         if matched is None:
             return lines[:0]
         kind, match = matched

@@ -38,7 +38,7 @@ MOST_OF_MESSAGE = 1 << 16
 
 _MENTION = re.compile(
     rb"(?i:tensorrt|torch2trt|trtexec|pycuda|nvinfer|nvdsinfer|onnx-?2?trt|polygraphy|myelin|triton(?:backend|server)|trtllm)"
-    rb"|\bTRT|trt\.|_trt|trt_|_TRT\b|deepstream-app|mmdeploy|jetson[.-]inference|jetson\.utils"
+    rb"|\bTRT|trt\.|_trt|trt_|_TRT\b|TrtBackend|deepstream-app|mmdeploy|jetson[.-]inference|jetson\.utils"
     rb"|\bI(?:Builder|Runtime|CudaEngine|ExecutionContext|NetworkDefinition)\b|create(?:Infer|NvOnnx)"
     rb"|infer/sec|Error Code \d+:|importerUtils|OpImporters\.cpp|(?i:build(?:ing)? (?:\w+ )?engine|onnx parser)"
     rb"|(?i:onnx ?runtime)|ONNX opset|tritonclient|^[EW]\d{4} [\d:.]+ +\d+ \w+\.cc:\d+\]|\[Error thrown at core/"

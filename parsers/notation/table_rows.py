@@ -9,8 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 _BAR = re.compile(r"[|│┃]")
-_CLOSED = re.compile(r".*\S\s*[|│┃]\s*$")
-_FEWEST_BARS = 2
+_ROW = re.compile(r".*[|│┃].*[|│┃]\s*$")
 
 
 def whole_rows(texts: Mapping[int, Sequence[str]]) -> dict[int, list[str]]:
@@ -20,10 +19,8 @@ def whole_rows(texts: Mapping[int, Sequence[str]]) -> dict[int, list[str]]:
     """
     whole = {line: list(parts) for line, parts in texts.items()}
     rows: dict[int, list[list[str]]] = {}  # the cells of each row, by the last line that it has so far
-    for line in sorted(line for line, parts in texts.items() if len(parts) == 1 and _CLOSED.match(parts[0])):
+    for line in sorted(line for line, parts in texts.items() if len(parts) == 1 and _ROW.match(parts[0])):
         cells = _BAR.split(texts[line][0].rstrip()[:-1])
-        if len(cells) < _FEWEST_BARS:
-            continue
         above = rows.pop(line - 1, [])
         goes_on = bool(above) and not cells[0 if cells[0] else 1].strip()
         if goes_on and [len(cell) for cell in cells] == [len(cell) for cell in above[0]]:

@@ -27,3 +27,11 @@ def test_a_line_of_another_programs_quiet_level_reports_no_error(
 ) -> None:
     line = f"[1752.0] [host:1:0]  sys.c:431  UCX  {level} failed to open /sys/width: No such file or directory"
     assert [note.kind for note in load(f"[11/21/2026-10:05:00] [TRT] [V] x\n{line}").builds[0].notes] == kinds
+
+
+def test_an_error_is_no_end_of_the_error_above_it(load: Callable[[str], BuildLog]) -> None:
+    text = """
+[E] [TRT] 4: [graphShapeAnalyzer.cpp::analyzeShapes::12] Error Code 4: Miscellaneous (a.b: reshape changes volume)
+[E] [TRT] 2: [builder.cpp::build::36] Error Code 2: Internal Error (Assertion engine != nullptr failed. )
+"""
+    assert "shape_analysis" not in {note.kind for note in load(text.strip()).builds[0].notes}
