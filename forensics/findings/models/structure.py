@@ -31,7 +31,7 @@ _ELEMENTWISE = {"Add", "Sub", "Mul", "Div", "Where", "Equal", "And", "Or", "Max"
 _MESSAGE = 2**31
 _OF_ONE_SHAPE, _OF_ANY_SHAPES = (10, 4), (10, 13)
 """Before the first, branches need one shape (NVIDIA/TensorRT#4558); from the second on, one rank alone."""
-_CONSTANT = 16 << 20
+_CONSTANT = 8 << 20
 """Bytes of a Constant node that is better an initializer."""
 
 
