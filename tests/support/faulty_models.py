@@ -300,6 +300,22 @@ def _asked_of_inputs() -> Iterator[Row]:
     moving: Values = {**_IMAGE, "axes": (INT64, (1,))}
     sums = [model(node("ReduceSum", "x axes", "y"), inputs=moving), model(node("ReduceSum", "x - ", "y"))]
     yield "axes that an old release wants constant", code, *sums, "--target", "8.6"
+    scale: dict[str, Any] = {"s": np.ones(4, np.float32)}
+    volumes = [
+        model(node("InstanceNormalization", "x s s", "y"), inputs={"x": (FLOAT, (1, 4, *[2] * n))}, **scale)
+        for n in (4, 3)
+    ]
+    yield "a normalisation of six dimensions", code, *volumes, "--target", "8.6"
+    steps = [
+        model(
+            node("QuantizeLinear", "x s z", "q"),
+            node("DequantizeLinear", "q s z", "y"),
+            s=np.float32(0.1),
+            z=np.zeros((), kind),
+        )
+        for kind in (np.uint8, np.int8)
+    ]
+    yield "a zero point of UINT8", code, *steps, "--target", "8.6"
 
 
 def _looped(op: str) -> onnx.ModelProto:
