@@ -9,6 +9,7 @@ import sys
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -217,6 +218,7 @@ def _symbolic(model: onnx.ModelProto) -> onnx.ModelProto | None:
 
 
 _KNOWN = ":known"
+_WIDEST = 8
 _INFERRED = 1 << 12
 """Bytes of a constant that inference of shapes may want to read; larger ones are no shapes."""
 _FIRST_MAY_LACK = {"Loop", "Scan", "Optional"}
@@ -333,7 +335,7 @@ def without_weights(model: onnx.ModelProto, given: Mapping[str, Sizes] | None = 
     graph.value_info.extend(model.graph.value_info)
     listed = {value.name for value in model.graph.input}
     for tensor in model.graph.initializer:
-        if tensor.ByteSize() <= _INFERRED and not external_data_helper.uses_external_data(tensor):
+        if _WIDEST * prod(tensor.dims) <= _INFERRED and not external_data_helper.uses_external_data(tensor):
             graph.initializer.append(tensor)
         elif tensor.name not in listed:
             graph.input.append(helper.make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims)))

@@ -136,10 +136,12 @@ def _store_in(file: IO[bytes], values: Floats, storage: Storage) -> tuple[npt.ND
 
 def rounded(values: Floats, storage: Storage) -> Floats:
     """Round to the digits of the type, as if its exponent had no limits; what FP32 cannot hold is its largest value."""
-    mantissa, exponent = np.frexp(values.astype(np.float64))
-    scale = float(1 << storage.digits)
-    exact = np.ldexp(np.rint(mantissa * scale) / scale, exponent)
-    return np.where(np.isfinite(exact), np.clip(exact, -_FP32.max, _FP32.max), exact).astype(np.float32)
+    dropped = _FP32.nmant + 1 - storage.digits
+    bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
+    nearest = bits + (((bits >> dropped) & 1) + np.uint32((1 << (dropped - 1)) - 1))
+    nearest &= np.uint32(-1 << dropped & 0xFFFFFFFF)
+    exact = np.clip(nearest.view(np.float32), -_FP32.max, _FP32.max)
+    return np.where(np.isfinite(values), exact, values).reshape(values.shape)
 
 
 def _exponent(storage: Storage) -> int:
