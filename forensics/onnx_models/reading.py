@@ -21,7 +21,14 @@ from onnx import external_data_helper, numpy_helper
 from trtforensics.errors import SourceError
 from trtforensics.onnx_models.graphs import STANDARD, defined, graphs, initializers, load, operator_set, refill, rename
 from trtforensics.onnx_models.rewriting import sort_nodes
-from trtforensics.onnx_models.streaming import is_worth_streaming, key_of, mapped, reference, references_as_inputs
+from trtforensics.onnx_models.streaming import (
+    is_worth_streaming,
+    key_of,
+    mapped,
+    reference,
+    references_as_inputs,
+    with_large_ones_as_inputs,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -139,11 +146,15 @@ def valid(path: str, model: onnx.ModelProto) -> onnx.ModelProto:
         SourceError: it is not valid.
     """
     try:
-        inferred = onnx.shape_inference.infer_shapes(model, check_type=True, data_prop=True)
+        light, large = with_large_ones_as_inputs(model)
+        inferred = onnx.shape_inference.infer_shapes(light, check_type=True, data_prop=True)
         onnx.checker.check_model(references_as_inputs(inferred))
     except (onnx.shape_inference.InferenceError, onnx.checker.ValidationError) as error:
         reason = " ".join(str(error).split())
         raise SourceError(path, f"is not a valid ONNX model: {reason[:300].rstrip('.')}", _EXPORT_AGAIN) from error
+    if large:
+        refill(inferred.graph, "input", [value for value in inferred.graph.input if value.name not in large])
+        refill(inferred.graph, "initializer", model.graph.initializer)
     return inferred
 
 

@@ -19,7 +19,7 @@ from trtforensics.errors import SourceError, UsageError
 from trtforensics.onnx_models.graphs import copied
 from trtforensics.onnx_models.reading import valid
 from trtforensics.onnx_models.shapes import element_types
-from trtforensics.onnx_models.streaming import references_as_inputs, values_of
+from trtforensics.onnx_models.streaming import references_as_inputs, values_of, with_large_ones_as_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -134,9 +134,11 @@ def session_of(
         options.add_session_config_entry("session.disable_prepacking", "1")
     kinds = {tensor.name: tensor.data_type for tensor in model.graph.initializer}
     make = runtime.OrtValue.ortvalue_from_numpy_with_onnx_type
-    weights = {name: make(each, kinds[name]) for name, each in values_of(model, streamed).items()} if streamed else {}
-    message = (references_as_inputs(model) if streamed else model).SerializeToString()
-    return ModelSession(runtime.InferenceSession(message, options, ["CPUExecutionProvider"]), weights)
+    light, values = (
+        (references_as_inputs(model), values_of(model, streamed)) if streamed else with_large_ones_as_inputs(model)
+    )
+    weights = {name: make(each, kinds[name]) for name, each in values.items()}
+    return ModelSession(runtime.InferenceSession(light.SerializeToString(), options, ["CPUExecutionProvider"]), weights)
 
 
 def run_model(model: onnx.ModelProto, feed: Sample, streamed: Streamed | None = None) -> dict[str, Any] | str:

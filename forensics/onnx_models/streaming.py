@@ -7,6 +7,7 @@ Runtime gets the values of a session by :func:`values_of`, as inputs, files by :
 from __future__ import annotations
 
 import hashlib
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,7 @@ HELD = 256 << 20
 LEAST = 1 << 20
 """Bytes of a constant that is worth streaming; smaller ones are read by what looks for patterns."""
 
+_FLOATS = {TensorProto.FLOAT: "<f4", TensorProto.FLOAT16: "<u2"}
 _ALIGNMENT = 4096
 _BLOCK = 1 << 24
 
@@ -83,6 +85,30 @@ def references_as_inputs(model: onnx.ModelProto) -> onnx.ModelProto:
     for tensor in streamed:
         copy.graph.input.append(helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
     return copy
+
+
+def with_large_ones_as_inputs(model: onnx.ModelProto) -> tuple[onnx.ModelProto, Streamed]:
+    """Return the model with its large floating-point constants as inputs, and their values.
+
+    What reads a message copies its constants several times, and some seconds a gigabyte.
+    """
+    listed, large = {value.name for values in (model.graph.input, model.graph.output) for value in values}, {}
+    for tensor in model.graph.initializer:
+        if tensor.data_type in _FLOATS and tensor.name not in listed and is_worth_streaming(tensor):
+            values = np.frombuffer(tensor.raw_data, _FLOATS[tensor.data_type])
+            if values.size == prod(tensor.dims):
+                large[tensor.name] = values.reshape(tensor.dims)
+    if not large:
+        return model, {}
+    light = onnx.ModelProto(**{field.name: value for field, value in model.ListFields() if field.name != "graph"})
+    fields = {field.name: value for field, value in model.graph.ListFields() if field.name != "initializer"}
+    light.graph.CopyFrom(onnx.GraphProto(**fields))
+    for tensor in model.graph.initializer:
+        if tensor.name in large:
+            light.graph.input.append(helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
+        else:
+            light.graph.initializer.append(tensor)
+    return light, large
 
 
 def write_data(path: Path, contents: Streamed) -> Mapping[str, tuple[int, int]]:

@@ -19,7 +19,8 @@ from trtforensics.bisection.precision.emulation.oracle import Oracle
 from trtforensics.bisection.precision.nodes import content_of
 from trtforensics.errors import OutputError, SourceError
 from trtforensics.onnx_models.reading import prepare
-from trtforensics.onnx_models.streaming import key_of, references_as_inputs
+from trtforensics.onnx_models.running import session_of
+from trtforensics.onnx_models.streaming import key_of, references_as_inputs, with_large_ones_as_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -143,3 +144,36 @@ def test_streamed_constants_become_inputs_with_their_sizes(both: tuple[Caster, C
     assert set(inputs) == {"x", "/in.w", "/out.w"}
     assert [each.dim_value for each in inputs["/in.w"].shape.dim] == [16, 16]
     assert references_as_inputs(whole) is whole
+
+
+@pytest.mark.parametrize("kind", [onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16])
+def test_large_constants_are_no_part_of_the_message_that_a_session_reads(kind: int, tmp_path: Path) -> None:
+    values = np.arange(1024 * 600).reshape(1024, 600) % 7
+    weights = numpy_helper.from_array(values.astype(onnx.helper.tensor_dtype_to_np_dtype(kind)), "w")
+    nodes = [
+        onnx.helper.make_node("Cast", ["w"], ["wide"], to=onnx.TensorProto.FLOAT),
+        onnx.helper.make_node("MatMul", ["x", "wide"], ["y"]),
+    ]
+    x, y = (onnx.helper.make_tensor_value_info(name, 1, [1, size]) for name, size in (("x", 1024), ("y", 600)))
+    graph = onnx.helper.make_graph(nodes, "g", [x], [y], [weights])
+    model = onnx.helper.make_model(
+        graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=9, producer_name="its exporter"
+    )
+    light, large = with_large_ones_as_inputs(model)
+    assert list(large) == ["w"]
+    assert light.producer_name == "its exporter"
+    assert len(light.SerializeToString()) < 1000
+    onnx.save(model, tmp_path / "model.onnx")
+    read = prepare(str(tmp_path / "model.onnx")).proto
+    assert [value.name for value in read.graph.input] == ["x"]
+    assert list(read.graph.initializer) == list(model.graph.initializer)
+    feed = {"x": np.ones((1, 1024), np.float32)}
+    session = session_of(model, {})
+    assert list(session.weights) == ["w"]
+    assert session.run(feed)["y"].reshape(-1).tolist() == values.sum(axis=0).tolist()
+
+
+def test_a_constant_of_too_few_bytes_stays_for_those_who_check_it() -> None:
+    short = onnx.TensorProto(name="w", data_type=1, dims=[1024, 1024], raw_data=bytes(1 << 20))
+    model = onnx.helper.make_model(onnx.helper.make_graph([], "g", [], [], [short]))
+    assert with_large_ones_as_inputs(model) == (model, {})

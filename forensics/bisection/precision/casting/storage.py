@@ -14,7 +14,7 @@ from trtforensics.console.output import explained
 from trtforensics.onnx_models.streaming import reference
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import numpy.typing as npt
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 _FP32 = np.finfo(np.float32)
 
-_PART = 1 << 22
-"""Values of a streamed constant that are converted at once."""
+_PART = 1 << 18
+"""Values that are converted at once: more would leave the cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,16 @@ def store(values: Floats, storage: Storage) -> tuple[bytes, int, int]:
     range; they became the largest finite value, as infinity would turn ``0 * constant`` into NaN. The second became
     zero.
     """
+    parts = [_stored(part, storage) for part in _parts(values)]
+    return b"".join(raw for raw, _, _ in parts), sum(clamped for _, clamped, _ in parts), sum(each[2] for each in parts)
+
+
+def _parts(values: Floats) -> Iterator[Floats]:
+    flat = np.ascontiguousarray(values, np.float32).reshape(-1)
+    return (flat[start : start + _PART] for start in range(0, flat.size, _PART))
+
+
+def _stored(values: Floats, storage: Storage) -> tuple[bytes, int, int]:
     finite = np.isfinite(values)
     bits = _bits(values, storage)
     overflow = finite & ((bits & _exponent(storage)) == _exponent(storage))
@@ -124,10 +134,9 @@ def _store_in(file: IO[bytes], values: Floats, storage: Storage) -> tuple[npt.ND
 
     The file may be closed and without a name: what is mapped keeps it.
     """
-    begin, flat = file.tell(), values.reshape(-1)
-    clamped = flushed = 0
-    for start in range(0, flat.size, _PART):
-        raw, more_clamped, more_flushed = store(flat[start : start + _PART], storage)
+    begin, clamped, flushed = file.tell(), 0, 0
+    for part in _parts(values):
+        raw, more_clamped, more_flushed = _stored(part, storage)
         file.write(raw)
         clamped, flushed = clamped + more_clamped, flushed + more_flushed
     file.flush()
@@ -137,11 +146,14 @@ def _store_in(file: IO[bytes], values: Floats, storage: Storage) -> tuple[npt.ND
 def rounded(values: Floats, storage: Storage) -> Floats:
     """Round to the digits of the type, as if its exponent had no limits; what FP32 cannot hold is its largest value."""
     dropped = _FP32.nmant + 1 - storage.digits
-    bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
-    nearest = bits + (((bits >> dropped) & 1) + np.uint32((1 << (dropped - 1)) - 1))
-    nearest &= np.uint32(-1 << dropped & 0xFFFFFFFF)
-    exact = np.clip(nearest.view(np.float32), -_FP32.max, _FP32.max)
-    return np.where(np.isfinite(values), exact, values).reshape(values.shape)
+    result = np.empty(values.size, np.float32)
+    for number, part in enumerate(_parts(values)):
+        bits = part.view(np.uint32)
+        nearest = bits + (((bits >> dropped) & 1) + np.uint32((1 << (dropped - 1)) - 1))
+        nearest &= np.uint32(-1 << dropped & 0xFFFFFFFF)
+        exact = np.clip(nearest.view(np.float32), -_FP32.max, _FP32.max)
+        result[number * _PART :][: part.size] = np.where(np.isfinite(part), exact, part)
+    return result.reshape(values.shape)
 
 
 def _exponent(storage: Storage) -> int:
