@@ -279,6 +279,8 @@ class CheckedGraph:
 
 def _python(attribute: onnx.AttributeProto) -> Any:  # noqa: ANN401 - of any of ONNX's types
     value = helper.get_attribute_value(attribute)
+    if attribute.type == attribute.STRINGS:
+        return [text.decode("utf-8", "replace") for text in value]
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
 

@@ -316,6 +316,21 @@ def _asked_of_inputs() -> Iterator[Row]:
         for kind in (np.uint8, np.int8)
     ]
     yield "a zero point of UINT8", code, *steps, "--target", "8.6"
+    for op in ("Relu", "Sign"):
+        signs = [model(node(op, "x", "y"), inputs={"x": (n, (2,))}, outputs={"y": (n, None)}) for n in kinds]
+        yield f"{op} of integers", code, *signs, "--target", "8.6"
+    cut = [model(node("Pad", "x p", "y"), p=np.array([0, 0, n, 0, 0, 0, 0, 0])) for n in (-1, 1)]
+    yield "pads below zero", code, *cut, "--target", "10.1"
+    cell: dict[str, Any] = {"w": np.ones((1, 4, 8), np.float32), "r": np.ones((1, 4, 4), np.float32)}
+    curves = [
+        model(
+            node("RNN", "x w r", "y", hidden_size=4, activations=[word], activation_alpha=[1.0], activation_beta=[0.0]),
+            inputs={"x": (FLOAT, (3, 2, 8))},
+            **cell,
+        )
+        for word in ("Affine", "Relu")
+    ]
+    yield "an activation that the parser has not", code, *curves
 
 
 def _looped(op: str) -> onnx.ModelProto:

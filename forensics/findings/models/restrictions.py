@@ -52,10 +52,10 @@ _ELEMENTS: Mapping[int, str] = {1: "FP32", 3: "INT8", 10: "FP16", 16: "BF16", 17
 
 _ATTRIBUTES: Mapping[str, Callable[[Any, Any, Restriction], bool]] = {
     "absent": lambda value, default, _: value != default,
-    "at-least": lambda value, _, row: float(value) < float(row.value),
+    "at-least": lambda value, _, row: any(float(each) < float(row.value) for each in _each(value)),
     "distinct": lambda value, *_: len({*value}) < len(value),
     "equal": lambda value, _, row: bool({*_each(value)} - {row.value}),
-    "in": lambda value, _, row: str(value) not in row.value.split(),
+    "in": lambda value, _, row: bool({*_each(value)} - {*row.value.split()}),
     "symmetric": lambda value, *_: list(value[: len(value) // 2]) != list(value[len(value) // 2 :]),
     "type": lambda value, default, row: value != default and _ELEMENTS.get(value, "") not in row.value.split(),
     "within": lambda value, _, row: not _is_within(map(int, _each(value)), row),
@@ -117,6 +117,7 @@ def _constant(model: CheckedModel, tensor: str, _: Restriction) -> str:
 
 
 _NUMBERS: Mapping[str, tuple[Callable[[Any, str], Any], str]] = {
+    "at-least": (lambda numbers, least: numbers < float(least), "has {first:g}, it must be at least {value}"),
     "distinct": (lambda numbers, _: np.unique(numbers).size < numbers.size, "names an axis twice"),
     "below": (lambda numbers, most: ~(numbers <= float(most)), "is {most:,}, it must be at most {value}"),
     "equal": (lambda numbers, wanted: numbers != float(wanted), "is not {value}, it must be"),

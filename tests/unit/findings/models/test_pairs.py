@@ -77,6 +77,12 @@ def test_what_is_wrong_is_said_with_its_tensor_its_sizes_and_its_value(
     assert not [title for title in titles if title.startswith("Add: ONNX Runtime")]
 
 
+def test_words_of_an_attribute_are_said_as_they_stand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pair = next(pair for pair in pairs() if pair.name == "an activation that the parser has not")
+    found = _both(pair, tmp_path, capsys)[0]
+    assert [finding["title"] for finding in found if finding["title"].startswith("RNN: activations is Affine, it must")]
+
+
 def test_a_normalisation_without_channels_is_judged_by_its_scales(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
