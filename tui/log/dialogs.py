@@ -37,8 +37,8 @@ _FAR = 20.0
 class DetailScreen(Dialog[OverviewRow, "int | None"]):
     """A layer's facts, wrapped. It ends with the line that was chosen."""
 
-    def __init__(self, build: Build, entry: LayerFacts, why: Sequence[Reason]) -> None:
-        rows = details(build, entry, why)
+    def __init__(self, entry: LayerFacts, why: Sequence[Reason]) -> None:
+        rows = details(entry, why)
         shown = WrappedList(labelled(rows), id="detail-list")
         super().__init__(shown, "Layer", "Enter shows the line, Esc closes", rows)
 

@@ -129,7 +129,7 @@ class LogScreen(BuildScreen):
             return True
         if row.kind is not RowKind.LAYER or row.entry is None or self._index is None or self.build is None:
             return False
-        self.app.push_screen(DetailScreen(self.build, row.entry, row.entry.why(TIES[self._tie])), self._go_to_cited)
+        self.app.push_screen(DetailScreen(row.entry, row.entry.why(TIES[self._tie])), self._go_to_cited)
         return True
 
     def _offer(self, tree: LayerTree) -> None:

@@ -252,7 +252,7 @@ class TimeMap:
             return [*_time_rows(row), *facts, *self._kernel_rows(row), *self._node_rows(row)]
         if row.entry is None:
             return [*facts]
-        first, *rows = details(self.facts.build, row.entry, row.entry.why())
+        first, *rows = details(row.entry, row.entry.why())
         return [first, *facts, *rows]
 
     def _kernel_rows(self, row: MapRow) -> Iterable[MapRow | OverviewRow]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum, auto
 from functools import cached_property
 from itertools import chain
@@ -144,7 +144,7 @@ class LayerIndex:
 
     def children(self, entry: LayerFacts) -> list[TreeRow]:
         """Return the rows below a layer: ONNX nodes, tensors, facts, and every tuned combination of formats."""
-        rows = [*self._onnx_rows(entry), *_engine_rows(entry)]
+        rows = [*node_rows(entry), *(fact_rows(entry) if entry.in_engine else ())]
         if not entry.inside:
             rows += chain.from_iterable(map(self._combination_rows, entry.tuned))
         return rows or [TreeRow(RowKind.DETAIL, "the log says nothing more about it")]
@@ -222,12 +222,15 @@ class LayerIndex:
         if isinstance(result, Choice) and is_foreign_node(result.layer):
             yield from map(_inner_row, self.build.operations_of(result))
 
-    def _onnx_rows(self, entry: LayerFacts) -> Iterator[TreeRow]:
-        """Yield the ONNX nodes fused into a layer, each with the line at which TensorRT's ONNX parser logged it."""
-        lines = {node.name: node.span.line for node in self.build.onnx_nodes}
-        for name in entry.onnx_nodes:
-            line, op = lines.get(name, line_of(entry)), self.facts.operators.get(name, "")
-            yield TreeRow(RowKind.DETAIL, name, line, entry.subject, label="onnx", note=op, why=entry.layer.origin)
+
+def node_rows(entry: LayerFacts) -> Iterator[TreeRow]:
+    """Yield the ONNX nodes fused into a layer, each with the line at which TensorRT's ONNX parser logged it."""
+    lines = {node.name: node.span.line for node in entry.engine.build.onnx_nodes}
+    for name in entry.onnx_nodes:
+        op = entry.engine.operators.get(name, "")
+        note = f"{op}, by the ONNX model" if op and name not in lines else op
+        line = lines.get(name, line_of(entry))
+        yield TreeRow(RowKind.DETAIL, name, line, entry.subject, label="onnx", note=note, why=entry.layer.origin)
 
 
 def layer_row(entry: LayerFacts) -> TreeRow:
@@ -265,28 +268,26 @@ def subject_name(subject: Subject) -> str:
     return (subject.op if isinstance(subject, MyelinOperation) else subject.layer) or UNNAMED
 
 
-def _engine_rows(entry: LayerFacts) -> Iterator[TreeRow]:
-    """Yield what the engine dump says about a layer."""
-    layer = entry.layer
-    if not entry.in_engine:
-        return
+def fact_rows(entry: LayerFacts) -> Iterator[TreeRow]:
+    """Yield what the log says about a layer, an engine's or one that was tuned alone."""
+    layer, known = entry.layer, entry.compute_precision
+    yield _fact(entry, "type", layer.type or "?")
+    yield _fact(entry, "in type", compute_text(entry), f"by its {known.source}" if known else "")
+    share = f", {entry.share:.1%} of the engine's time".replace("%", " %") if entry.share is not None else ""
+    time = "?" if entry.time_ms is None else f"{milliseconds(entry.time_ms)} {entry.time_is or ''}{share}"
+    yield replace(_fact(entry, "ms", time), line=line_of(entry))
     tactic = " ".join(filter(None, (tactic_text(layer.tactic), layer.tactic_name)))
-    yield _fact(entry, "type", layer.type)
-    if layer.compute_precision is not None:
-        yield _fact(entry, "in type", layer.compute_precision.type, f"by its {layer.compute_precision.source}")
-    if layer.time_ms is not None:
-        yield _fact(entry, "ms", f"{layer.time_ms:g} {layer.time_is}")
-    if tactic:
+    if entry.in_engine and tactic:
         yield _fact(entry, "tactic", tactic)
     for label, tensors in (("in", layer.inputs), ("out", layer.outputs)):
-        for tensor in tensors:
+        for tensor in tensors if entry.in_engine else ():
             yield _fact(entry, label, f"{tensor_text(tensor)} {tensor.name}", tensor_layout(tensor))
     if layer.origin:
         yield _fact(entry, "origin", layer.origin)
     elif entry.inside:
         yield _fact(entry, "origin", f"a kernel of {entry.inside}, which was tuned as a whole")
-    for name, value in layer.fields.items():
-        yield _fact(entry, "", f"{name}: {value}")
+    for name, value in layer.fields.items() if entry.in_engine else ():
+        yield _fact(entry, "printed", f"{name}: {value}")
 
 
 def _fact(entry: LayerFacts, label: str, text: str, note: str = "") -> TreeRow:

@@ -20,7 +20,7 @@ async def test_children_of_a_layer_come_when_it_is_opened_and_go_when_it_is_clos
         await pilot.press("2")
         closed = panes_of(app).layer_tree.row_count()
         await pilot.press("right")
-        assert panes_of(app).layer_tree.row_count() == closed + 9
+        assert panes_of(app).layer_tree.row_count() == closed + 10
         assert "onnx   conv1  Conv" in screen_text(app)
         await pilot.press("down", "down", "left")
         assert panes_of(app).layer_tree.row_count() == closed

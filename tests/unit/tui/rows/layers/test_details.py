@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def test_the_tactics_that_were_timed_are_told_of_the_layer_that_was_tuned(log: BuildLog, make: Any) -> None:
     build = log.builds[0]
     tuned = LayerIndex(build).engine[0]
-    rows = [row for row in details(build, tuned, ()) if row.label == "tuned"]
+    rows = [row for row in details(tuned, ()) if row.label == "tuned"]
     assert [row.line for row in rows] == [result.span.line for result in tuned.tuned]
     assert [row.value[:2] for row in rows] == ["✗ ", "✔ "]
     assert "lost  0.1870 ms" in rows[0].value
@@ -25,4 +25,4 @@ def test_the_tactics_that_were_timed_are_told_of_the_layer_that_was_tuned(log: B
     compiled = replace(build, choices=(whole,), cached=(), engine_layers=(kernel,), myelin_operations=())
     inside = LayerIndex(compiled).engine[1]
     assert inside.inside == make.foreign_name
-    assert "tuned" not in [row.label for row in details(compiled, inside, ())]
+    assert "tuned" not in [row.label for row in details(inside, ())]
