@@ -24,16 +24,6 @@ if TYPE_CHECKING:
     from trtforensics.model.run import Run, StepExit
 
 
-@explained("TF614")
-def terminated(case: Case) -> Iterator[Observation]:
-    """Name the exception."""
-    for note in case.notes("terminated"):
-        name = note.text("name")
-        title = "An uncaught exception ended the program" + (f": {name}" if name else "")
-        settle = "The line what() behind it, and the first error before it"
-        yield from observe([note], title, settle=settle, same_as=f"terminated {name}")
-
-
 @explained("TF615")
 def internal_check(case: Case) -> Iterator[Observation]:
     """Quote the assertion, where no other rule knows it."""

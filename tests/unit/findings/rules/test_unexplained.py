@@ -103,3 +103,12 @@ def test_no_engine_for_a_refitter_is_what_other_errors_led_to(tmp_path: Path) ->
     codes = {finding.code for finding in judge(Inputs([log]), Suppression()).findings}
     assert "TF717" in codes
     assert "TF615" not in codes
+
+
+def test_a_reshape_to_a_multiple_of_the_volume_is_a_title_that_reads(tmp_path: Path) -> None:
+    what = "reshape changes volume to multiple of original volume. Reshaping [4] to [1]."
+    said = f"[E] Error Code 4: Miscellaneous (x: {what})"
+    (tmp_path / "b.log").write_text(f"{said}\n", encoding="utf-8")
+    log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
+    titles = [each.title for each in judge(Inputs([log]), Suppression()).findings if each.code == "TF107"]
+    assert titles == ["A reshape changes the volume. Reshaping [4] to [1]."]
