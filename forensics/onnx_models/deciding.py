@@ -123,7 +123,7 @@ def impossible(model: CheckedGraph, sizes: Mapping[str, Sizes], known: Mapping[s
     """Return the first node that does not take the sizes of its inputs, which inference lets pass."""
     for node in model.nodes:
         before = sizes.get(node.proto.input[0]) if node.proto.input and node.is_standard else None
-        why = _of_other_sizes(model, node, before, sizes) if before else ""
+        why = "" if before is None else _of_other_sizes(model, node, before, sizes)
         if before and not why and node.op == "Reshape" and len(node.proto.input) > 1:
             why = _reshaped(node, before, known.get(node.proto.input[1], model.values(node.proto.input[1])))
         elif before and not why and node.op in _JUDGES:
@@ -149,24 +149,29 @@ def dropped(
     return None
 
 
+_PLACES = ("axis", "batch_axis", "time_axis")
 _BEYOND = {"Flatten": 1, "OneHot": 1, "QuantizeLinear": 99, "DequantizeLinear": 99}
 """How far ``axis`` may lie behind the last dimension; of Q/DQ TF187 tells."""
 
 
 def _of_other_sizes(model: CheckedGraph, node: CheckedNode, before: Sizes, sizes: Mapping[str, Sizes]) -> str:
-    """Judge ``axis``, and the inputs by their letters, where the first has as many dimensions as these."""
+    """Judge axes, and the inputs by their letters, where the first has as many dimensions as these."""
     axes = [values for name in model.slots(node, ("axes", "axis")) if (values := model.values(name)) is not None]
     given = [axis for values in axes for axis in values.reshape(-1).tolist()]
-    rank, axis = len(before), node.attribute("axis")
+    stated = [*map(node.attribute, _PLACES), *(node.attribute("axes") or node.default("axes", model.opset) or ())]
+    rank = len(before)
     more = len(given) if node.op == "Unsqueeze" else _BEYOND.get(node.op, 0)
-    for place in [*given, axis] if isinstance(axis, int) else given:
+    for place in (place for place in (*given, *stated) if isinstance(place, int)):
         if not -rank - more <= place < rank + more:
             return f"axis {place} of {rank} dimensions"
         if node.op == "Squeeze" and before[place] not in {None, 1}:
             return f"axis {place} has {before[place]} elements, one is dropped"
     terms = letters_of(node.op)
+    free = 1 if node.op == "InstanceNormalization" else None  # TensorRT-RTX broadcasts its scales
     turned = bool(node.attribute("layout")) or node.attribute("batch_axis") == 0
-    return "" if turned or (not terms[0].endswith("*") and len(terms[0]) != rank) else _unified(node, terms, sizes)
+    return (
+        "" if turned or (not terms[0].endswith("*") and len(terms[0]) != rank) else _unified(node, terms, sizes, free)
+    )
 
 
 def _unified(node: CheckedNode, terms: Sequence[str], sizes: Mapping[str, Sizes], free: int | None = None) -> str:
@@ -246,7 +251,7 @@ def _windowed(model: CheckedGraph, node: CheckedNode, before: Sizes, sizes: Mapp
 def _unlike(_: CheckedGraph, node: CheckedNode, __: Sizes, sizes: Mapping[str, Sizes]) -> str:
     """Judge ``kernel_shape`` of a convolution against its weights."""
     window, stated = sizes.get(node.proto.input[1], ())[2:], node.attribute("kernel_shape")
-    unlike = stated and window and None not in window and list(stated) != list(window)
+    unlike = stated and window and None not in window and list(stated)[: len(window)] != list(window)
     return f"kernel_shape {stated} beside weights of {'x'.join(map(str, window))}" if unlike else ""
 
 
@@ -305,10 +310,66 @@ def _framed(model: CheckedGraph, node: CheckedNode, before: Sizes, sizes: Mappin
     return f"a window of {longest} on {signal} elements" if signal is not None and longest > signal else ""
 
 
+_GATES = {"GRU": 3, "LSTM": 4, "RNN": 1}
+_JOINED = 3
+"""Dimensions of a tensor whose last holds the elements of all heads."""
+
+
+def _recurrent(_: CheckedGraph, node: CheckedNode, __: Sizes, sizes: Mapping[str, Sizes]) -> str:
+    """Judge ``hidden_size`` against the weights; TensorRT-RTX takes a GRU of larger ones."""
+    hidden, gates = node.attribute("hidden_size"), _GATES[node.op]
+    if not hidden:
+        return ""
+    for name, *wanted in zip(node.proto.input[1:], (gates, gates, 2 * gates), (0, 1, 0), strict=False):
+        for size, times in zip(sizes.get(name, ())[1:], wanted, strict=False):
+            least = times * hidden
+            if least and size is not None and (size < least or (node.op != "GRU" and size > least)):
+                return f"{name} has {size} where hidden_size {hidden} wants {least}"
+    return ""
+
+
+def _headed(_: CheckedGraph, node: CheckedNode, before: Sizes, sizes: Mapping[str, Sizes]) -> str:
+    """Judge into how many heads the last dimension of inputs of three dimensions parts, and the sizes of heads."""
+    attributes = ("q_num_heads", "kv_num_heads", "kv_num_heads") if node.op == "Attention" else ("num_heads",)
+    heads, counts = [], []
+    for name, attribute in zip(node.proto.input, attributes, strict=False):
+        shape, count = sizes.get(name, ()), node.attribute(attribute) or 0
+        size = shape[-1] if shape else None
+        if len(shape) == _JOINED and (not count or (size or 0) % count):
+            return f"{size} elements in {count} heads ({attribute})"
+        heads.append(size // count if size and len(shape) == _JOINED else size)
+        counts.append(count if len(shape) == _JOINED else shape[1] if shape else None)
+    if node.op == "Attention":
+        uneven = None not in counts[:2] and (counts[0] or 0) % (counts[1] or 1)
+        unlike = None not in heads[:2] and heads[0] != heads[1]
+        words = f"{counts[0]} heads of {heads[0]} elements for {counts[1]} of {heads[1]}"
+        return words if uneven or unlike else ""
+    return _turned(node, heads[0], before, sizes)
+
+
+def _turned(node: CheckedNode, head: int | None, before: Sizes, sizes: Mapping[str, Sizes]) -> str:
+    """Judge what a RotaryEmbedding turns of each head, and its caches of cosines and sines."""
+    turned = node.attribute("rotary_embedding_dim") or head
+    if turned and head and (turned % 2 or turned > head):
+        return f"{turned} of {head} elements are turned in pairs"
+    by_position = not "".join(node.proto.input[3:4])
+    rank = 2 + by_position
+    for shape in filter(None, map(sizes.get, node.proto.input[1:3])):
+        if len(shape) != rank:
+            return f"a cache of {len(shape)} dimensions, {rank} are wanted"
+        if turned and shape[-1] not in {None, turned // 2}:
+            return f"a cache of {shape[-1]} elements where half of {turned} is wanted"
+        if by_position and None not in (shape[1], before[-2]) and shape[1] != before[-2]:
+            return f"a cache of {shape[1]} positions for {before[-2]}"
+    return ""
+
+
 _JUDGES: Mapping[str, Callable[[CheckedGraph, CheckedNode, Sizes, Mapping[str, Sizes]], str]] = {
     "ConvTranspose": _unlike,
     "Einsum": _summed,
     "STFT": _framed,
+    **dict.fromkeys(_GATES, _recurrent),
+    **dict.fromkeys(("Attention", "RotaryEmbedding"), _headed),
     "Split": _split,
     **dict.fromkeys(("GatherElements", "Scatter", "ScatterElements"), _of_one_rank),
     **dict.fromkeys(("Conv", "MaxPool", "AveragePool", "LpPool"), _windowed),

@@ -26,6 +26,8 @@ def refusal(model: CheckedModel, node: CheckedNode, row: Restriction) -> str:
     """Return what is wrong with a node by one restriction; empty where it keeps it, or that cannot be told."""
     if row.must in _NODES:
         return row.value if _NODES[row.must](model, node) else ""
+    if row.must == "given":
+        return "" if _is_given(model, node, row) else f"{' or '.join(row.names)} is not given"
     if row.of == "attribute":
         return next(filter(None, (_attribute(model, node, name, row) for name in row.names)), "")
     tensors = model.slots(node, row.names, of=row.of)
@@ -34,6 +36,12 @@ def refusal(model: CheckedModel, node: CheckedNode, row: Restriction) -> str:
     judge = _TENSORS.get(row.must)
     words = (judge(model, tensor, row) for tensor in tensors) if judge else ()
     return next((f"{' or '.join(row.names)} {text}" for text in words if text), "")
+
+
+def _is_given(model: CheckedModel, node: CheckedNode, row: Restriction) -> bool:
+    if row.of == "attribute":
+        return any(node.attribute(name) is not None for name in row.names)
+    return bool(model.slots(node, row.names))
 
 
 def _attribute(model: CheckedModel, node: CheckedNode, name: str, row: Restriction) -> str:
@@ -47,7 +55,19 @@ def _each(value: Any) -> list[str]:  # noqa: ANN401 - of any of ONNX's types
     return list(map(str, value)) if isinstance(value, (list, tuple)) else [str(value)]
 
 
-_ELEMENTS: Mapping[int, str] = {1: "FP32", 3: "INT8", 10: "FP16", 16: "BF16", 17: "FP8", 22: "INT4", 23: "FP4"}
+_ELEMENTS: Mapping[int, str] = {
+    1: "FP32",
+    2: "UINT8",
+    3: "INT8",
+    6: "INT32",
+    7: "INT64",
+    9: "BOOL",
+    10: "FP16",
+    16: "BF16",
+    17: "FP8",
+    22: "INT4",
+    23: "FP4",
+}
 """Types that an attribute names by ONNX's numbers."""
 
 _ATTRIBUTES: Mapping[str, Callable[[Any, Any, Restriction], bool]] = {
@@ -56,6 +76,8 @@ _ATTRIBUTES: Mapping[str, Callable[[Any, Any, Restriction], bool]] = {
     "distinct": lambda value, *_: len({*value}) < len(value),
     "equal": lambda value, _, row: bool({*_each(value)} - {row.value}),
     "in": lambda value, _, row: bool({*_each(value)} - {*row.value.split()}),
+    "not-type": lambda value, _, row: _ELEMENTS.get(value, "") in row.value.split(),
+    "positive": lambda value, *_: not float(value) > 0,
     "symmetric": lambda value, *_: list(value[: len(value) // 2]) != list(value[len(value) // 2 :]),
     "type": lambda value, default, row: value != default and _ELEMENTS.get(value, "") not in row.value.split(),
     "within": lambda value, _, row: not _is_within(map(int, _each(value)), row),
@@ -68,6 +90,8 @@ _WORDS = {
     "distinct": "name no axis twice",
     "equal": "be ",
     "in": "be one of ",
+    "not-type": "be none of ",
+    "positive": "be greater than 0",
     "symmetric": "be symmetric",
     "type": "be ",
     "within": "be within ",
@@ -143,6 +167,9 @@ _TENSORS: Mapping[str, Judge] = {
     **dict.fromkeys(_NUMBERS, _values),
     "build-time": _constant,
     "constant": _constant,
+    "constant-int8": lambda model, tensor, row: (
+        _constant(model, tensor, row) if _type_of(model, tensor) in {"INT8", "UINT8"} else ""
+    ),
     "no-input": lambda model, tensor, row: row.value if tensor in [value.name for value in model.inputs] else "",
     "not-constant": lambda model, tensor, _: "is constant, which it must not be" if tensor in model.constants else "",
     "not-type": _type,
@@ -249,10 +276,21 @@ def _turns_otherwise(_: CheckedModel, node: CheckedNode) -> bool:
     return both and any(each[: len(each) // 2] != each[len(each) // 2 :] for each in given)
 
 
+def _is_of_odd_size(model: CheckedModel, node: CheckedNode) -> bool:
+    sizes = model.sizes.get(node.proto.input[0], (None,))
+    odd = None not in sizes and prod(size or 0 for size in sizes) % 2
+    return bool(odd) and _type_of(model, node.proto.input[0]) in {"FP4", "INT4"}
+
+
 def _is_odd(model: CheckedModel, node: CheckedNode) -> bool:
     packed = (name for name in (node.proto.input[0], node.proto.output[0]) if _type_of(model, name) == "INT4")
     sizes = (model.sizes.get(name) for name in packed)
     return any(each and (each[-1] or 0) % 2 for each in sizes)
+
+
+def _has_other_activations(_: CheckedModel, node: CheckedNode) -> bool:
+    given, directions = node.attribute("activations"), 1 + (node.attribute("direction") == "bidirectional")
+    return bool(given) and len(given) != directions * {"GRU": 2, "LSTM": 3, "RNN": 1}[node.op]
 
 
 _NODES: Mapping[str, Callable[[CheckedModel, CheckedNode], bool]] = {
@@ -260,11 +298,14 @@ _NODES: Mapping[str, Callable[[CheckedModel, CheckedNode], bool]] = {
     "every-axis": _starts_for_some,
     "has-condition": _lacks_condition,
     "keeps-shape": _grows,
+    "even-count": _is_of_odd_size,
     "even-rows": _is_odd,
     "last-2": partial(_scales_more, "cubic", 2),
     "last-3": partial(_scales_more, "linear", 3),
     "lower-case": lambda _, node: str(node.attribute("equation")) != str(node.attribute("equation")).lower(),
     "mask-or-causal": lambda model, node: bool(node.attribute("is_causal") and model.slots(node, ("attn_mask",))),
+    "of-each-direction": _has_other_activations,
+    "one-padding": lambda _, node: bool(node.attribute("pads")) and "SAME" in str(node.attribute("auto_pad")),
     "one-shape": lambda model, node: len({model.sizes.get(name) for name in node.proto.input[1:3]} - {None}) > 1,
     "padded": _pads_outwards,
     "pads-2": _pads_more,

@@ -39,8 +39,10 @@ _COMMON = (7, 5)
 _INT32 = np.iinfo(np.int32)
 
 
-_TAKEN_BY_RTX = {"CastLike", "Identity", "Shape", "Size"}
+_TAKEN_BY_RTX = {"CastLike", "Dropout", "Identity", "Shape", "Size"}
 """Operators of UINT8 that TensorRT-RTX 1.7.1 builds; it builds others where constants alone are UINT8."""
+_OF_MANY = {"Max", "Min", "Sum"}
+"""Operators that do nothing to a single input."""
 _OF_IMAGES = {"Cast", "QuantizeLinear", "Equal", "If", "Loop", "Scan"}
 
 
@@ -59,7 +61,9 @@ def refused_type(case: Case) -> Iterator[Observation]:
     wide = {node: _of_bytes(case, node) for node in model.nodes if node.op not in _OF_IMAGES}
     images = [node for node, names in wide.items() if names]
     if images:
-        bound = [node for node in images if node.op not in _TAKEN_BY_RTX and not wide[node] <= {*model.constants}]
+        idle = [node for node in images if node.op in _OF_MANY and len(node.proto.input) == 1]
+        taken = [node for node in images if node.op in _TAKEN_BY_RTX or wide[node] <= {*model.constants}]
+        bound = [node for node in images if node not in {*taken, *idle}]
         lenient = case.version is not None and case.version.rtx and not bound
         severity, title = Severity.WARNING if lenient else None, "UINT8 is for inputs, outputs and Casts alone: {nodes}"
         yield of_nodes(case, images, title, severity=severity, same_as="images")

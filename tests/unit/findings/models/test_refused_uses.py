@@ -1,0 +1,188 @@
+"""Uses of operators that the parser or the builder refuses, each beside the nearest one that it takes."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+from tests.support.faulty_models import FLOAT, INT64, Values, model, node
+from trtforensics.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_SQUARE: Values = {"x": (FLOAT, (4, 4))}
+_HEADS: Values = {"x": (FLOAT, (2, 3, 4, 8))}
+Uses = tuple[Any, ...]
+
+
+def _attributes() -> Iterator[Uses]:
+    for op in ("Conv", "MaxPool", "AveragePool"):
+        window: dict[str, Any] = {"w": np.ones((4, 4, 3, 3), np.float32)} if op == "Conv" else {}
+        words = "x w" if window else "x"
+        made: dict[str, Any] = {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]}
+        both = (model(node(op, words, "y", auto_pad=word, **made), **window) for word in ("SAME_UPPER", "NOTSET"))
+        yield f"pads of {op}", *both
+    sizes: Values = {"x": (INT64, ())}
+    yield (
+        "type of a window",
+        *(model(node("HannWindow", "x", "y", output_datatype=n), inputs=sizes) for n in (10, 1)),
+    )
+    lengths: list[Values] = [{"x": (INT64, shape)} for shape in ((1,), ())]
+    yield "length of a window", *(model(node("HannWindow", "x", "y"), inputs=each) for each in lengths)
+    yield "Cast to no type", *(model(node("Cast", "x", "y", to=n)) for n in (0, TensorProto.FLOAT16))
+    for attribute in ("batch_axis", "time_axis"):
+        other: dict[str, Any] = (
+            {"batch_axis": 1, "time_axis": 0} if attribute == "time_axis" else {"batch_axis": 0, "time_axis": 1}
+        )
+        for place in (-1, 2):
+            turned = [{**other, attribute: place}, other]
+            lengths_given: dict[str, Any] = {"n": np.full(4, 2)}
+            yield (
+                f"{attribute} {place}",
+                *(
+                    model(node("ReverseSequence", "x n", "y", **each), inputs=_SQUARE, **lengths_given)
+                    for each in turned
+                ),
+            )
+    boxes: Values = {"x": (FLOAT, (1, 4, 8, 8)), "r": (FLOAT, (2, 4)), "b": (INT64, (2,))}
+    for name, low in (("spatial_scale", 0.0), ("output_height", 0)):
+        both = (
+            model(node("RoiAlign", "x r b", "y", **_given(name, each)), inputs=boxes) for each in (low, type(low)(1))
+        )
+        yield f"{name} of RoiAlign", *both
+    scaled: dict[str, Any] = {"inputs": {"x": (FLOAT, (2, 8))}, "opset": 23, "s": np.ones(8, np.float32)}
+    stashed = (model(node("RMSNormalization", "x s", "y", stash_type=n), **scaled) for n in (17, 16))
+    yield "stash_type", *stashed
+
+
+def _inputs() -> Iterator[Uses]:
+    eights: dict[str, Any] = {"outputs": {"y": (TensorProto.INT8, None)}, "s": np.float32(0.1)}
+    moving: Values = {**_SQUARE, "z": (TensorProto.INT8, ())}
+    fixed = model(node("QuantizeLinear", "x s z", "y"), inputs=_SQUARE, z=np.int8(0), **eights)
+    yield "zero point at run time", model(node("QuantizeLinear", "x s z", "y"), inputs=moving, **eights), fixed
+    for size in (3, 4):
+        odd: Values = {"x": (TensorProto.INT4, (3, size))}
+        if size % 2:
+            unpaired = model(node("DequantizeLinear", "x s", "y"), inputs=odd, opset=21, s=np.float32(0.1))
+        else:
+            paired = model(node("DequantizeLinear", "x s", "y"), inputs=odd, opset=21, s=np.float32(0.1))
+    yield "odd number of elements in 4 bits", unpaired, paired
+    for op in ("Squeeze", "Unsqueeze"):
+        made = [
+            model(node(op, "x a", "y"), inputs={"x": (kind, (1, 4))}, outputs={"y": (kind, None)}, opset=23, a=[0])
+            for kind in (TensorProto.INT4, TensorProto.INT8)
+        ]
+        yield f"4 bits in {op}", *made
+    numbers: Values = {"x": (TensorProto.INT8, (4, 4))}
+    made = [model(node("Einsum", "x", "y", equation="ij->ji"), inputs=each) for each in (numbers, _SQUARE)]
+    made[0].graph.output[0].type.tensor_type.elem_type = TensorProto.INT8
+    yield "Einsum in 8 bits", *made
+    scales: dict[str, Any] = {"s": np.array([1, 1, 2, 2], np.float32)}
+    yield "Resize to no size", model(node("Resize", "x", "y")), model(node("Resize", "x - s", "y"), **scales)
+    eighths: dict[str, Any] = {"opset": 21, "s": np.float32(0.1)}
+    kinds = [TensorProto.INT8, TensorProto.FLOAT8E4M3FN]
+    each_kind: list[Values] = [{"x": (kind, (4, 4)), "z": (kind, ())} for kind in kinds]
+    both = (model(node("DequantizeLinear", "x s z", "y"), inputs=each, **eighths) for each in each_kind)
+    yield "zero point of INT8 at run time", *both
+    scalar: Values = {"x": (FLOAT, ())}
+    yield "sum of a scalar", *(model(node("ReduceSum", "x", "y"), inputs=each) for each in (scalar, _SQUARE))
+    yield "loop without a condition", *(_loop(words) for words in ("n - x", "n c x"))
+
+
+def _loop(words: str) -> onnx.ModelProto:
+    state = [helper.make_tensor_value_info(name, FLOAT, [2]) for name in ("s", "t")]
+    head = [helper.make_tensor_value_info("i", INT64, []), helper.make_tensor_value_info("go", TensorProto.BOOL, [])]
+    end = helper.make_tensor_value_info("on", TensorProto.BOOL, [])
+    nodes = [node("Add", "s s", "t", "/double"), node("Identity", "go", "on", "/keep")]
+    body = helper.make_graph(nodes, "body", [*head, state[0]], [end, state[1]])
+    return model(node("Loop", words, "y", body=body), inputs={"x": (FLOAT, (2,))}, n=3, c=True)
+
+
+def _sizes() -> Iterator[Uses]:
+    for op, gates in (("GRU", 3), ("LSTM", 4), ("RNN", 1)):
+        weights: dict[str, Any] = {
+            "w": np.ones((1, 4 * gates, 6), np.float32),
+            "r": np.ones((1, 4 * gates, 4), np.float32),
+        }
+        sequence: Values = {"x": (FLOAT, (3, 2, 6))}
+        for more in (("hidden_size", 5), ()):
+            both = (
+                model(node(op, "x w r", "y", **_given(*each)), inputs=sequence, **weights)
+                for each in (more, {"hidden_size": 4})
+            )
+            yield f"hidden_size of {op}: {more or 'none'}", *both
+        uneven = [["Tanh"] * (max(gates - 1, 1) + n) for n in (1, 0)]
+        both = (
+            model(node(op, "x w r", "y", hidden_size=4, activations=each), inputs=sequence, **weights)
+            for each in uneven
+        )
+        yield f"activations of {op}", *both
+    for name, width, more in (("cache", 3, ()), ("turned part", 4, ("rotary_embedding_dim", 3))):
+        rotary = [
+            model(node("RotaryEmbedding", "x c c", "y", **_given(*extra)), inputs=_HEADS, opset=23, c=_cache(size))
+            for extra, size in ((more, width), ((), 4))
+        ]
+        yield f"{name} of a RotaryEmbedding", *rotary
+    joined: Values = {"x": (FLOAT, (2, 4, 24))}
+    parted = (
+        model(node("RotaryEmbedding", "x c c", "y", num_heads=n), inputs=joined, opset=23, c=_cache(4)) for n in (5, 3)
+    )
+    yield "heads of a RotaryEmbedding", *parted
+    yield "heads of queries", *(_attention(24, n, 3) for n in (5, 3))
+    yield "groups of heads", *(_attention(48, n, 3, 24 * n // 3 if n == 6 else 48) for n in (4, 6))
+    thirds: Values = {"x": (FLOAT, (2, 3, 4))}
+    normal = (model(node("MeanVarianceNormalization", "x", "y"), inputs=each) for each in (thirds, {**_HEADS}))
+    yield "axes that are not there", *normal
+
+
+def _given(name: str = "", value: float = 0) -> dict[str, Any]:
+    return {name: value} if name else {}
+
+
+def _cache(width: int) -> Any:
+    return np.ones((2, 4, width), np.float32)
+
+
+def _attention(width: int, queries: int, keys: int, query_width: int | None = None) -> onnx.ModelProto:
+    inputs: Values = {"x": (FLOAT, (1, 4, query_width or width)), "k": (FLOAT, (1, 6, 24))}
+    made = node("Attention", "x k k", "y", q_num_heads=queries, kv_num_heads=keys)
+    return model(made, inputs=inputs, opset=23)
+
+
+@pytest.mark.parametrize("uses", [*_attributes(), *_inputs(), *_sizes()], ids=lambda uses: uses[0])
+def test_a_use_is_refused_and_the_nearest_one_is_not(
+    uses: Uses, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused, taken = (_errors(each, tmp_path, capsys) for each in uses[1:])
+    assert refused & {"TF171", "TF179"}
+    assert not taken
+
+
+def test_an_operator_of_one_input_of_uint8_does_nothing_to_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bytes_in: Values = dict.fromkeys("xz", (TensorProto.UINT8, (2, 3)))
+    outputs: Values = {"y": (TensorProto.UINT8, None)}
+    for words, codes in (("x", set[str]()), ("x z", {"TF174"})):
+        assert _errors(model(node("Min", words, "y"), inputs=bytes_in, outputs=outputs), tmp_path, capsys) == codes
+
+
+def test_further_sizes_of_a_kernel_are_not_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kernel: dict[str, Any] = {"w": np.ones((4, 4, 3, 3), np.float32)}
+    for shape, codes in ((3, 3, 5), set[str]()), ((5, 3, 3), {"TF179"}):
+        assert _errors(model(node("Conv", "x w", "y", kernel_shape=shape), **kernel), tmp_path, capsys) == codes
+
+
+def _errors(proto: onnx.ModelProto, folder: Path, capsys: pytest.CaptureFixture[str]) -> set[str]:
+    path = str(folder / "model.onnx")
+    onnx.save(proto, path)
+    assert main(["check", path, "--target", "rtx", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["findings"]
+    return {finding["code"] for finding in found if finding["severity"] == "error"}
