@@ -31,8 +31,11 @@ _EARLY_ENDS = (
 )
 _RAISED = ("raised_error", "raised_exception", "raised_ort")
 _OWN = ("own_result", "own_result_upper", "own_tests", "own_gtest", "own_pytest")
-BENIGN = re.compile(r"catchCudaError|Skipping tactic |== CAPTURED STD|FAILED \| Iteration \d")
-"""Errors that builds survive: TensorRT-RTX prints the first where there is no GPU, Polygraphy's debug the last."""
+BENIGN = re.compile(
+    r"catchCudaError|Deserialize engine failed because |Skipping tactic |== CAPTURED STD|FAILED \| Iteration \d"
+)
+"""Errors that builds survive: TensorRT-RTX prints the first where there is no GPU, Polygraphy's debug the last;
+DeepStream the second, and builds the engine."""
 _FRAME = re.compile(r"  |\.\.\.|\s*$")
 """A line of a traceback's frames, or that leaves some out."""
 _LAST_WORDS = 8

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 EXCERPTS = {
+    "TF6081": (
+        "| WARN nvinfer gstnvinfer.cpp:643:gst_nvinfer_logger:<a> [UID = 1]: deserialize engine from file :/a failed",
+        "| deserialized trt engine from :/a",
+    ),
     "TF479": (
         "| libnvinfer.so: error adding symbols: file in wrong format",
         "| libnvinfer.so: error adding symbols: file in a format",

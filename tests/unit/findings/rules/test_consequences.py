@@ -82,7 +82,7 @@ PASSED_ON = (
 @pytest.mark.parametrize(
     ("lines", "root", "below"),
     [
-        (ABSENT + NOT_LOADED, "TF634", {"TF632"}),
+        (ABSENT + NOT_LOADED, "TF634", {"TF6081"}),
         (PLUGIN + NVINFER, "TF623", {"TF676"}),
         (TUNING + NO_TACTIC, "TF343", {"TF301", "TF302"}),
         (OUTPUT + NO_TACTIC, "TF345", {"TF301", "TF302"}),

@@ -55,3 +55,9 @@ def test_what_polygraphy_makes_up_follows_from_the_name_that_no_input_has(tmp_pa
     assert made_up.title == "Polygraphy guessed the shape of tensor0"
     assert made_up.consequence_of is not None
     assert report.findings[made_up.consequence_of] is root
+
+
+def test_a_profile_that_torch_tensorrt_goes_on_with_is_a_warning(tmp_path: Path) -> None:
+    said = "[Torch-TensorRT TorchScript Conversion Context] - Max value of this profile is not valid"
+    found = [of_code(report_on(f"{level}: {said}", tmp_path), "TF402")[0] for level in ("WARNING", "ERROR")]
+    assert [one.severity.word for one in found] == ["warning", "error"]

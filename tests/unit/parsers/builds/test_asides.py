@@ -214,7 +214,15 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
         ["Throughput: 12 qps", "Throughput: images/s", "throughput, 3 images/s"],
     ),
     "own_rate_said": (["Images processed per second= 1598", "images per second: 12.5"], ["per second: 3"]),
-    "saved_file": (["[TRT-LLM] [I] Serializing engine to a/rank0.engine..."], ["Serializing engine"]),
+    "saved_file": (
+        [
+            "[TRT-LLM] [I] Serializing engine to a/rank0.engine...",
+            "INFO:EngineBuilder:Serializing engine to file: b.engine",
+            "[UID = 1]: serialize cuda engine to file: /a folder/c.engine successfully",
+            "TensorRT: export success 3.5s, saved as 'd.engine' (1.5 MB)",
+        ],
+        ["Serializing engine"],
+    ),
     "said_error": (
         ["ERROR: ../nvdsinfer/a.cpp:58 Cannot", "12 0x3 ERROR nvinfer x", "[ERROR] x", "[a.cu:5]: Failed to run"],
         ["ERRORS: 3"],

@@ -63,6 +63,11 @@ EVIDENCE: dict[str, tuple[list[str], Ending, int | None]] = {
         Ending.PASSED,
         4,
     ),
+    "engine that was missing, and built": (
+        ["ERROR: Deserialize engine failed because file path: /a.engine open error", *BUILT, "End-of-stream"],
+        Ending.PASSED,
+        4,
+    ),
     "times without a verdict": (
         [I + "Latency: min = 1 ms, max = 2 ms, mean = 1.5 ms, median = 1.5 ms, percentile(99%) = 2 ms"],
         Ending.PASSED,
