@@ -22,7 +22,7 @@ from trtforensics.onnx_models.checked_graph import CheckedGraph, element_name
 from trtforensics.onnx_models.deciding import computed, dropped, emptied, impossible, shape_inputs
 from trtforensics.onnx_models.graphs import bodies, graphs, initializers, load
 from trtforensics.onnx_models.reading import inlined, unique_body_tensors
-from trtforensics.onnx_models.shapes import element_types, forbidden, inferred, sizes_by_tensor
+from trtforensics.onnx_models.shapes import element_types, forbidden, inferred, made_types, sizes_by_tensor
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -56,6 +56,11 @@ class CheckedModel(CheckedGraph):
     def forbidden(self) -> ShapeFault | None:
         """What else ONNX's rules forbid."""
         return forbidden(self.proto)
+
+    @cached_property
+    def made(self) -> Mapping[str, str]:
+        """The element type of each tensor by what makes it, where that is inferred."""
+        return {name: element_name(element) for name, element in made_types(self.proto).items()}
 
     @cached_property
     def elements(self) -> Mapping[str, str]:

@@ -280,12 +280,25 @@ def inferred(
     return light, refused
 
 
-def forbidden(model: onnx.ModelProto) -> ShapeFault | None:
-    """Return the first thing that ONNX's rules forbid and ``inferred`` lets pass: types, mostly; TensorRT may not."""
+def _as_made(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Return a copy without weights that states nothing of what nodes make."""
     light = without_weights(model)
     del light.graph.value_info[:]
     for output in light.graph.output:
         output.ClearField("type")
+    return light
+
+
+def made_types(model: onnx.ModelProto) -> dict[str, int]:
+    """Return the element types of tensors by what makes them, whatever the model states."""
+    with suppress(RuntimeError, ValueError, TypeError):
+        return element_types(onnx.shape_inference.infer_shapes(_as_made(model)))
+    return {}
+
+
+def forbidden(model: onnx.ModelProto) -> ShapeFault | None:
+    """Return the first thing that ONNX's rules forbid and ``inferred`` lets pass: types, mostly; TensorRT may not."""
+    light = _as_made(model)
     for node in light.graph.node:
         node.name = node.name or next(filter(None, node.output), "")
     try:

@@ -331,6 +331,9 @@ def _asked_of_inputs() -> Iterator[Row]:
         for word in ("Affine", "Relu")
     ]
     yield "an activation that the parser has not", code, *curves
+    for target in ("8.6", "rtx"):
+        results = [model(node("ArgMax", "x", "y"), outputs={"y": (n, None)}) for n in (FLOAT, INT64)]
+        yield f"an output of another type in {target}", "TF184", *results, "--target", target
 
 
 def _looped(op: str) -> onnx.ModelProto:

@@ -17,6 +17,7 @@ from trtforensics.findings.models.seen import by_reason, head, of_nodes, places,
 from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import sanitize
 from trtforensics.findings.target import BOUNDS, profile_of
+from trtforensics.knowledge.operators import taken_as
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -31,6 +32,8 @@ _ELEMENTWISE = {"Add", "Sub", "Mul", "Div", "Where", "Equal", "And", "Or", "Max"
 _MESSAGE = 2**31
 _OF_ONE_SHAPE, _OF_ANY_SHAPES = (10, 4), (10, 13)
 """Before the first, branches need one shape (NVIDIA/TensorRT#4558); from the second on, one rank alone."""
+_ANY_OUTPUT = (10, 2)
+"""Importers before it end on an output of INT32 that the model states as of another type."""
 _CONSTANT = 8 << 20
 """Bytes of a Constant node that is better an initializer."""
 
@@ -111,7 +114,7 @@ def _is_told(case: Case, node: CheckedNode, why: str) -> bool:
 
 
 def _outputs(case: Case) -> Iterator[Observation]:
-    """Name outputs that are given out twice, or are of other sizes than the model states."""
+    """Name outputs that are given out twice, or are of other sizes or another type than the model states."""
     sizes = case.checked.sizes_at({})[0]
     names = [value.name for value in case.checked.outputs]
     for value in case.checked.outputs:
@@ -120,9 +123,14 @@ def _outputs(case: Case) -> Iterator[Observation]:
         why = "is given out twice" if names.count(value.name) > 1 else ""
         if any(None not in pair and pair[0] != pair[1] for pair in pairs):
             why = f"is stated as {value.text or 'a scalar'}, and is {_dims(known)}"
+        types = [case.checked.made.get(value.name, value.element), value.element]
+        made, stated = (taken_as(element, release_of(case)) for element in types)
+        if made and stated and made != stated:
+            why = f"is stated as {stated}, and is {made}"
         if why:
-            title = f"The output {value.name} {why}"
-            yield Observation(title, [head(case)], severity=Severity.WARNING, same_as=title)
+            title, ends = f"The output {value.name} {why}", made == "INT32" != stated and release_of(case) < _ANY_OUTPUT
+            severity = Severity.ERROR if ends else Severity.WARNING
+            yield Observation(title, [head(case)], severity=severity, same_as=title)
 
 
 @explained("TF185")
