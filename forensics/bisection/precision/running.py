@@ -431,6 +431,24 @@ def _counted(counts: Counter[str]) -> str:
     return listed([f"{name} ({count})" for name, count in counts.most_common()], _SHOWN, "more kinds")
 
 
+def reached(path: str, samples: Sequence[str]) -> dict[str, tuple[float, int]]:
+    """Return the largest magnitude of each FP32 tensor of a model on samples, with the number of its sample.
+
+    What only masks positions for a Softmax does not count.
+
+    Raises:
+        SourceError: the model or its samples cannot be read.
+        RunError: ONNX Runtime does not run it.
+        UsageError: all values of an output are NaN.
+    """
+    caster = Caster(typed_by_running(prepare(path), ()), FP16)
+    largest: dict[str, tuple[float, int]] = {}
+    for number, sample in enumerate(read_samples(caster.prepared.proto, samples), 1):
+        for name, magnitude in tensor_ranges(Oracle(caster, (sample,), masked=True)).by_tensor.items():
+            largest[name] = max(largest.get(name, (0.0, 0)), (magnitude, number), key=lambda each: each[0])
+    return largest
+
+
 def given_samples(
     samples: Sequence[Mapping[str, npt.ArrayLike] | str | PathLike[str]],
 ) -> Callable[[onnx.ModelProto], SampleSet]:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterator
 
+    from trtforensics.onnx_models.checked import CheckedModel
+
 
 def run(args: Namespace) -> int:
     """Read the models, judge them for each target and print the report."""
@@ -28,7 +30,8 @@ def run(args: Namespace) -> int:
     targets = list(_targets(args))
     settings = settings_for(Path.cwd())
     suppression = Suppression.of(args.suppress, settings)
-    reports = [report for model in args.models for report in check(model, targets, suppression)]
+    models = ((path, _measured(path, args)) for path in args.models)
+    reports = [report for path, model in models for report in check(path, targets, suppression, model)]
     report = together(reports)
     form, look = form_and_look(args, settings)
     if form == "text" and len(targets) > 1 and not args.verbose:
@@ -36,6 +39,20 @@ def run(args: Namespace) -> int:
     else:
         deliver((render(report, form, look),), args.output)
     return exit_code(report, look)
+
+
+def _measured(path: str, args: Namespace) -> CheckedModel | None:
+    """Return a model with what its tensors reach on the samples; None without samples."""
+    from dataclasses import replace
+
+    if not args.samples:
+        return None
+    if "fp16" not in args.types:
+        raise UsageError("--samples", "show what overflows in FP16, which the build is not allowed", "Add --fp16")
+    from trtforensics.bisection.precision.running import reached
+    from trtforensics.onnx_models.checked import read_checked
+
+    return replace(read_checked(path), reached=reached(path, args.samples))
 
 
 def _targets(args: Namespace) -> Iterator[ModelTarget]:

@@ -175,8 +175,11 @@ def unfused_attention(case: Case) -> Iterator[Observation]:
 
 @explained("TF196")
 def half_squares(case: Case) -> Iterator[Observation]:
-    """Name squares behind which a mean is taken, where FP16 may compute them; TF112 names LayerNorms before set 17."""
+    """Name what overflows on samples; without these squares before a mean; TF112 names LayerNorms before set 17."""
     model = case.checked
+    if model.reached:
+        yield from _overflowing(case)
+        return
     step = Step("See what overflows on samples", trtforensics("bisect", "precision", model.path, "--dry-run"))
     cubes = [node for node in model.nodes if _is_power(model, node, 3) and _may_be(case, node.proto.output[0], "FP16")]
     if cubes:
@@ -203,6 +206,19 @@ def half_squares(case: Case) -> Iterator[Observation]:
             title = f"Forecast: {{nodes}} may reach {reached:.3g} where its inputs are at most 1, FP16 ends at 65504"
             settle = "The values on samples"
             yield of_nodes(case, [node], title, confidence=Confidence.POSSIBLE, settle=settle, steps=(step,))
+
+
+def _overflowing(case: Case) -> Iterator[Observation]:
+    """Name the nodes whose results first leave FP16's range on samples, and inputs that do."""
+    model = case.checked
+    beyond = {name: at for name, at in model.reached.items() if at[0] > _HALF and _may_be(case, name, "FP16")}
+    for name, (magnitude, sample) in beyond.items():
+        maker = model.makers.get(name)
+        if maker is None or beyond.keys().isdisjoint(maker.proto.input):
+            who = "{nodes}" if maker else f"The input {name}"
+            title = f"Forecast: {who} reaches {magnitude:.4g} on sample {sample}, FP16 ends at 65504"
+            settle = "The type that the build gives this layer"
+            yield of_nodes(case, [maker] if maker else [], title, settle=settle, same_as=name)
 
 
 def _reached(model: CheckedModel, node: CheckedNode) -> float:
