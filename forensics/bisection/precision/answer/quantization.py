@@ -296,9 +296,9 @@ def _error(reference: list[Outputs], outputs: list[Outputs]) -> float:
 
 
 def _channel_axis(survey: Survey, tensors: Sequence[str]) -> int | None:
-    """Return the axis of channels of what a convolution reads; None: by the rank."""
+    """Return the axis of channels of what a product reads; None: by the rank."""
     readers = {survey.nodes[use.node].op_type for name in tensors for use in survey.uses.get(name, ())}
-    return 1 if readers & {"Conv", "ConvTranspose"} else None
+    return 1 if readers & {"Conv", "ConvTranspose"} else -1 if readers & PRODUCTS else None
 
 
 _HEADER = re.compile(r"TRT-(\d+)-(\w+)")

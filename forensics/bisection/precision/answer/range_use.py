@@ -169,7 +169,7 @@ def _outliers(arrays: Sequence[npt.NDArray[Any]], axis: int | None) -> tuple[tup
     rank = ranks.pop()
     if axis is None:
         axis = 1 if rank == _IMAGE_RANK else rank - 1
-    others = tuple(each for each in range(rank) if each != axis)
+    others = tuple(each for each in range(rank) if each != axis % rank)
     if len({values.shape[axis] for values in arrays}) > 1 or not all(values.size for values in arrays):
         return (), 1.0
     peaks = np.max([np.abs(values).max(axis=others) for values in arrays], axis=0)

@@ -113,6 +113,21 @@ def test_channels_of_a_sequence_are_where_its_convolution_has_them(tmp_path: Pat
     assert [pair.use.outliers for pair in found.pairs if pair.use] == [(5,)]
 
 
+def test_channels_of_heads_are_where_their_product_has_them(tmp_path: Path) -> None:
+    net = Net(seed=9)
+    gain = np.ones((1, 1, 1, 16))
+    gain[..., 5] = 60.0
+    tensor = net.node("Mul", "/gain", ["x", net.tensor("gain", gain)])
+    narrow = net.node("QuantizeLinear", "/Q", [tensor, net.tensor("step", 2.0), net.tensor("zero", 0, np.int8)])
+    wide = net.node("DequantizeLinear", "/DQ", [narrow, "step", "zero"])
+    made = net.node("MatMul", "/MatMul", [wide, net.weight("w", 16, 4)])
+    onnx.save(net.model(made, {"x": (1, 2, 20, 16)}, (1, 2, 20, 4)), tmp_path / "model.onnx")
+    samples = [{"x": np.random.default_rng(2).uniform(-1, 1, (1, 2, 20, 16)).astype(np.float32)}]
+    found = cost_of(Oracle(Caster(prepare(str(tmp_path / "model.onnx")), FP16), samples))
+    assert found is not None
+    assert [pair.use.outliers for pair in found.pairs if pair.use] == [(5,)]
+
+
 @pytest.mark.parametrize("wrong", BLOCKS)
 def test_a_product_without_its_pair_is_named_before_all_pairs(wrong: str, tmp_path: Path) -> None:
     found = cost(network({}, unpaired=wrong), tmp_path)
