@@ -339,10 +339,12 @@ def _numbers(builds: Sequence[Build], *, samples: bool = False) -> Iterator[str]
 
 def _made(builds: Sequence[Build], stated: Sequence[RunResult], single: Mapping[str, float]) -> Iterator[str]:
     """Give how long the engine took to build or to load; of a few builds, each."""
-    each = next(filter(None, ([r for r in stated if r.key == key] for key in ("build_s", "generation_s"))), [])
-    if 1 < len(each) == len(builds) <= _EACH:
-        yield f"built in {', '.join(figure(result.number or 0) for result in each)} s"
-    elif not any(build.loads_engine for build in builds) and "build_s" in single:
+    for key, word in (("build_s", "built"), ("generation_s", "engines generated")):
+        each = [figure(result.number or 0) for result in stated if result.key == key]
+        if 1 < len(each) == len(builds) <= _EACH:
+            yield f"{word} in {', '.join(each)} s"
+            return
+    if not any(build.loads_engine for build in builds) and "build_s" in single:
         hits = builds[0].autotuning.cache_hits if len(builds) == 1 else 0
         source = "shared by equal layers" if builds[0].has_own_cache else "cached"
         yield f"built in {figure(single['build_s'])} s" + (f" ({hits:,} {source})" if hits else "")

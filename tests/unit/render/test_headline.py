@@ -116,7 +116,9 @@ def test_a_comparison_and_a_program_have_their_own_form(load: Load, lines: str, 
 
 def test_two_builds_have_a_time_each(load: Load) -> None:
     build = "[TRT] [V] Original: 3 layers\n[TRT] [I] Engine generation completed in {} seconds.\n"
-    assert "2 builds · built in 1.5, 2.5 s" in first_line(headlines(load(build.format(1.5) + build.format(2.5))))
+    assert "2 builds · engines generated in 1.5, 2.5 s" in first_line(
+        headlines(load(build.format(1.5) + build.format(2.5)))
+    )
 
 
 def test_the_root_stands_in_place_of_the_verdicts_line_unless_the_run_passed(load: Load) -> None:

@@ -220,8 +220,9 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
             "INFO:EngineBuilder:Serializing engine to file: b.engine",
             "[UID = 1]: serialize cuda engine to file: /a folder/c.engine successfully",
             "TensorRT: export success 3.5s, saved as 'd.engine' (1.5 MB)",
+            "Engine saved to e/f.trt (2 MB)",
         ],
-        ["Serializing engine"],
+        ["Serializing engine", "Engine saved to disk", "Engine saved to a.engine.log"],
     ),
     "said_error": (
         ["ERROR: ../nvdsinfer/a.cpp:58 Cannot", "12 0x3 ERROR nvinfer x", "[ERROR] x", "[a.cu:5]: Failed to run"],
