@@ -18,7 +18,7 @@ from onnx import external_data_helper, helper, numpy_helper
 
 from trtforensics.console.processes import completed
 from trtforensics.errors import UsageError
-from trtforensics.onnx_models.graphs import declarations, graphs, initializers
+from trtforensics.onnx_models.graphs import declarations, graphs, initializers, refill
 from trtforensics.onnx_models.streaming import references_as_inputs
 
 if TYPE_CHECKING:
@@ -333,12 +333,19 @@ def _fault(message: str) -> ShapeFault | None:
     return ShapeFault(inner["node"], inner["why"][:_QUOTED]) if inner else ShapeFault("", text[:_QUOTED])
 
 
+def _has_first(node: onnx.NodeProto) -> bool:
+    return "" not in node.input[:1] or node.op_type in _FIRST_MAY_LACK
+
+
 def without_weights(model: onnx.ModelProto, given: Mapping[str, Sizes] | None = None) -> onnx.ModelProto:
     """Return a copy whose constants that are too large for shapes are inputs, and the ``given`` results of nodes."""
     results = given or {}
     graph = onnx.GraphProto(name=model.graph.name)
     kept = (node for node in model.graph.node if results.keys().isdisjoint(node.output))
-    graph.node.extend(node for node in kept if "" not in node.input[:1] or node.op_type in _FIRST_MAY_LACK)
+    graph.node.extend(kept)
+    for scope in graphs(graph):
+        if not all(map(_has_first, scope.node)):
+            refill(scope, "node", filter(_has_first, scope.node))
     for node in (each for scope in graphs(graph) for each in scope.node if each.op_type == "STFT"):
         if all(attribute.name != "onesided" for attribute in node.attribute):  # inference takes 0 for the default
             node.attribute.append(helper.make_attribute("onesided", 1))

@@ -180,6 +180,17 @@ def test_further_sizes_of_a_kernel_are_not_read(tmp_path: Path, capsys: pytest.C
         assert _errors(model(node("Conv", "x w", "y", kernel_shape=shape), **kernel), tmp_path, capsys) == codes
 
 
+def test_a_node_of_a_branch_without_its_first_input_ends_no_check(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outputs = {name: helper.make_tensor_value_info(name, TensorProto.BOOL, None) for name in "ab"}
+    nodes = {"a": node("RegexFullMatch", "- x", "a"), "b": node("Not", "c", "b")}
+    then, other = (helper.make_graph([nodes[name]], name, [], [outputs[name]]) for name in "ab")
+    inputs: Values = {"c": (TensorProto.BOOL, ()), "x": (TensorProto.STRING, (2,))}
+    proto = model(node("If", "c", "y", then_branch=then, else_branch=other), inputs=inputs, opset=20)
+    assert "TF184" in _errors(proto, tmp_path, capsys)
+
+
 def _errors(proto: onnx.ModelProto, folder: Path, capsys: pytest.CaptureFixture[str]) -> set[str]:
     path = str(folder / "model.onnx")
     onnx.save(proto, path)
