@@ -321,6 +321,9 @@ def _asked_of_inputs() -> Iterator[Row]:
         yield f"{op} of integers", code, *signs, "--target", "8.6"
     cut = [model(node("Pad", "x p", "y"), p=np.array([0, 0, n, 0, 0, 0, 0, 0])) for n in (-1, 1)]
     yield "pads below zero", code, *cut, "--target", "10.1"
+    ends: dict[str, Any] = {"b": np.array([0, 0, -1, 0]), "e": np.zeros(4, np.int64)}
+    joined = model(node("Concat", "b e", "p", axis=0), node("Pad", "x p", "y"), **ends)
+    yield "pads below zero that are no constant", code, cut[0], joined, "--target", "10.1"
     cell: dict[str, Any] = {"w": np.ones((1, 4, 8), np.float32), "r": np.ones((1, 4, 4), np.float32)}
     curves = [
         model(

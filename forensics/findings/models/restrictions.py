@@ -155,7 +155,8 @@ _NUMBERS: Mapping[str, tuple[Callable[[Any, str], Any], str]] = {
 def _values(model: CheckedModel, tensor: str, row: Restriction) -> str:
     """Judge a tensor by its numbers, where these are known and there are any."""
     numbers = model.values(tensor, whole=True)
-    numbers = model.computed.get(tensor) if numbers is None else numbers
+    if numbers is None and row.must != "at-least":  # of pads, importers look at constants alone
+        numbers = model.computed.get(tensor)
     if numbers is None or numbers.dtype.kind not in "fiub" or not numbers.size:
         return ""
     breaks, text = _NUMBERS[row.must]
