@@ -357,9 +357,9 @@ class CalibrationReport:
     def lines(self) -> list[str]:
         """Return the report as text."""
         total = len(self.ranges) + len(self.unknown)
-        wrong = [each for each in self.ranges if each.use.reason]
+        wrong, at_fault = [each for each in self.ranges if each.use.reason], sum(r.use.is_at_fault for r in self.ranges)
         of, own = f"{self.path}, {self.calibrator} of TensorRT {self.version}", len(self.ranges)
-        verdict = f"{of}: {len(wrong)} of {counted(own, 'range')} do not suit the samples"
+        verdict = f"{of}: {at_fault} of {counted(own, 'range')} do not suit the samples"
         if own < _MOST * total:
             verdict = f"{of}, is of another network: the model has {own} of its {total} names"
         lines = [f"Calibration: {verdict}."]

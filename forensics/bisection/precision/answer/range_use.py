@@ -98,9 +98,14 @@ class RangeUse:
         return _excess(self.snr_db, self.fitted_db, self.used)
 
     @property
+    def is_at_fault(self) -> bool:
+        """Whether that is more than calibration costs."""
+        return self.excess_db >= _FAULTY_DB
+
+    @property
     def of_fitted(self) -> str:
         """What such a range leaves, in words, where that is much better."""
-        return f" of {self.fitted_db:.0f} dB" if self.fitted_db is not None and self.excess_db >= _FAULTY_DB else ""
+        return f" of {self.fitted_db:.0f} dB" if self.fitted_db is not None and self.is_at_fault else ""
 
 
 def usual_stretch(uses: Iterable[RangeUse | None]) -> float:
@@ -111,7 +116,7 @@ def usual_stretch(uses: Iterable[RangeUse | None]) -> float:
 
 def rank_of(use: RangeUse | None, usual: float) -> tuple[int, float]:
     """Return what sorts scales: at fault, the worst first; then stretched by a channel; then all others, as equals."""
-    if use is not None and use.excess_db >= _FAULTY_DB:
+    if use is not None and use.is_at_fault:
         return 0, -use.excess_db
     if use is not None and use.outliers and use.stretch >= _FAR * usual:
         return 1, -use.stretch

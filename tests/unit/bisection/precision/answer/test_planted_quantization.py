@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 from tests.support.zoo.net import Net
 from trtforensics.bisection.precision.answer.quantization import (
+    CachedRange,
     CalibrationReport,
     PairCost,
     QuantizationCost,
@@ -182,6 +184,16 @@ def test_a_range_of_a_quarter_is_first_and_a_wide_one_is_named(tmp_path: Path) -
     told = "\n".join(lines[1:3])
     assert "  /c/Tanh_output_0 clips " in told
     assert "  /d/Tanh_output_0 uses 0.0% of its range" in told
+
+
+def test_a_channel_that_stretches_a_range_is_no_fault_of_the_cache() -> None:
+    ranges = tuple(
+        CachedRange(name, 1.0, replace(use(**facts), reason=name))
+        for name, facts in (("clips", {"snr_db": 11.0, "clipped": 0.1}), ("stretched", {"outliers": (3,)}))
+    )
+    lines = CalibrationReport("cache", "8501", "EntropyCalibration2", ranges, (), ()).lines()
+    assert lines[0].endswith(": 1 of 2 ranges do not suit the samples.")
+    assert [line.split()[0] for line in lines[1:]] == ["clips", "stretched"]
 
 
 def test_ranges_that_are_missing_are_named(tmp_path: Path) -> None:
