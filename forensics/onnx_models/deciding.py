@@ -158,10 +158,10 @@ def _of_other_sizes(model: CheckedGraph, node: CheckedNode, before: Sizes, sizes
     """Judge axes, and the inputs by their letters, where the first has as many dimensions as these."""
     axes = [values for name in model.slots(node, ("axes", "axis")) if (values := model.values(name)) is not None]
     given = [axis for values in axes for axis in values.reshape(-1).tolist()]
-    stated = [*map(node.attribute, _PLACES), *(node.attribute("axes") or node.default("axes", model.opset) or ())]
+    given += node.attribute("axes") or node.default("axes", model.opset) or ()
     rank = len(before)
     more = len(given) if node.op == "Unsqueeze" else _BEYOND.get(node.op, 0)
-    for place in (place for place in (*given, *stated) if isinstance(place, int)):
+    for place in (place for place in (*given, *map(node.attribute, _PLACES)) if isinstance(place, int)):
         if not -rank - more <= place < rank + more:
             return f"axis {place} of {rank} dimensions"
         if node.op == "Squeeze" and before[place] not in {None, 1}:

@@ -504,6 +504,8 @@ def _agreeing() -> Iterator[Row]:
     yield "kernel_shape", "TF179", *kernels
     axes = [model(node("LayerNormalization", "x s", "y", axis=n), s=np.ones(8, np.float32)) for n in (4, -1)]
     yield "axis out of range", "TF179", *axes
+    added = [model(node("Unsqueeze", "x", "y", axes=[n]), inputs={"x": (FLOAT, (4,))}, opset=11) for n in (2, 1)]
+    yield "an axis behind the last one", "TF179", *added
     ranks = [
         model(node("ScatterElements", "x i u", "y"), i=np.zeros(n, np.int64), u=np.ones(n, np.float32))
         for n in ((1, 8), (1, 4, 8, 8))
