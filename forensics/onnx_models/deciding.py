@@ -249,8 +249,11 @@ def _windowed(model: CheckedGraph, node: CheckedNode, before: Sizes, sizes: Mapp
 
 
 def _unlike(_: CheckedGraph, node: CheckedNode, __: Sizes, sizes: Mapping[str, Sizes]) -> str:
-    """Judge ``kernel_shape`` of a convolution against its weights."""
+    """Judge ``kernel_shape`` and ``output_shape`` of a convolution against its weights."""
     window, stated = sizes.get(node.proto.input[1], ())[2:], node.attribute("kernel_shape")
+    after = node.attribute("output_shape") or window
+    if len(after) < len(window):
+        return f"output_shape {after} where {len(window)} sizes are wanted"
     unlike = stated and window and None not in window and list(stated)[: len(window)] != list(window)
     return f"kernel_shape {stated} beside weights of {'x'.join(map(str, window))}" if unlike else ""
 

@@ -168,8 +168,8 @@ _TENSORS: Mapping[str, Judge] = {
     **dict.fromkeys(_NUMBERS, _values),
     "build-time": _constant,
     "constant": _constant,
-    "constant-int8": lambda model, tensor, row: (
-        _constant(model, tensor, row) if _type_of(model, tensor) in {"INT8", "UINT8"} else ""
+    "constant-if": lambda model, tensor, row: (
+        _constant(model, tensor, row) if _type_of(model, tensor) in row.value.split() else ""
     ),
     "no-input": lambda model, tensor, row: row.value if tensor in [value.name for value in model.inputs] else "",
     "not-constant": lambda model, tensor, _: "is constant, which it must not be" if tensor in model.constants else "",
@@ -256,7 +256,7 @@ def _pads_outwards(model: CheckedModel, node: CheckedNode) -> bool:
     ones = [1] * len(kernel)
     strides, dilations = node.attribute("strides") or ones, node.attribute("dilations") or ones
     extra = node.attribute("output_padding") or [0] * len(kernel)
-    ends = zip(before, kernel, strides, dilations, extra, shape[-len(kernel) :], strict=True)
+    ends = zip(before, kernel, strides, dilations, extra, shape[-len(kernel) :], strict=False)
     return any(
         (size - 1) * step + (width - 1) * gap + 1 + more - end < -1 for size, width, step, gap, more, end in ends
     )

@@ -91,6 +91,14 @@ def _inputs() -> Iterator[Uses]:
     each_kind: list[Values] = [{"x": (kind, (4, 4)), "z": (kind, ())} for kind in kinds]
     both = (model(node("DequantizeLinear", "x s z", "y"), inputs=each, **eighths) for each in each_kind)
     yield "zero point of INT8 at run time", *both
+    depths = model(node("OneHot", "x d v", "y"), inputs={"x": (INT64, (3,)), "d": (FLOAT, ())}, v=np.eye(2)[0])
+    fixed = model(node("OneHot", "x d v", "y"), inputs={"x": (INT64, (3,))}, d=np.float32(5), v=np.eye(2)[0])
+    yield "depth of floating point at run time", depths, fixed
+    whole: Values = {"x": (INT64, (4, 4))}
+    for op in ("ReduceL2", "ReduceLogSum", "ReduceLogSumExp"):
+        made = [model(node(op, "x", "y"), inputs=each) for each in (whole, _SQUARE)]
+        made[0].graph.output[0].type.tensor_type.elem_type = INT64
+        yield f"integers in {op}", *made
     scalar: Values = {"x": (FLOAT, ())}
     yield "sum of a scalar", *(model(node("ReduceSum", "x", "y"), inputs=each) for each in (scalar, _SQUARE))
     yield "loop without a condition", *(_loop(words) for words in ("n - x", "n c x"))
@@ -178,6 +186,12 @@ def test_further_sizes_of_a_kernel_are_not_read(tmp_path: Path, capsys: pytest.C
     kernel: dict[str, Any] = {"w": np.ones((4, 4, 3, 3), np.float32)}
     for shape, codes in ((3, 3, 5), set[str]()), ((5, 3, 3), {"TF179"}):
         assert _errors(model(node("Conv", "x w", "y", kernel_shape=shape), **kernel), tmp_path, capsys) == codes
+
+
+def test_an_output_shape_of_too_few_sizes_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kernel: dict[str, Any] = {"w": np.ones((4, 4, 3, 3), np.float32)}
+    proto = model(node("ConvTranspose", "x w", "y", output_shape=[10]), **kernel)
+    assert _errors(proto, tmp_path, capsys) == {"TF179"}
 
 
 def test_a_node_of_a_branch_without_its_first_input_ends_no_check(
