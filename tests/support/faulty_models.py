@@ -89,6 +89,10 @@ def _operators() -> Iterator[Row]:
     old = ("--target", "8.6")
     yield "operator set", "TF173", _pad("edge", 19), _pad("edge"), *old
     text = model(node("StringNormalizer", "x", "y"), inputs={"x": (TensorProto.STRING, (2,))})
+    bytes_, back = node("Cast", "x", "u", to=TensorProto.UINT8), node("Cast", "u", "y", to=FLOAT)
+    shown: Values = {**_OUT, "u": (TensorProto.UINT8, None)}
+    inner = [model(bytes_, back, outputs=each) for each in (_OUT, shown)]
+    yield "eight bits between nodes", "TF174", *inner, "--target", "8.6"
     yield "texts", "TF170", text, model(node("Neg", "x", "y"))
     yield "function", "TF170", _function("Det"), _function("Neg")
     circle = _function("Neg")

@@ -41,6 +41,7 @@ _INT32 = np.iinfo(np.int32)
 
 _TAKEN_BY_RTX = {"CastLike", "Dropout", "Identity", "Shape", "Size"}
 """Operators of UINT8 that TensorRT-RTX 1.7.1 builds; it builds others where constants alone are UINT8."""
+_FIRST_WITH_BYTES = (8, 5)
 _OF_MANY = {"Max", "Min", "Sum"}
 """Operators that do nothing to a single input."""
 _OF_IMAGES = {"Cast", "QuantizeLinear", "Equal", "If", "Loop", "Scan"}
@@ -58,8 +59,10 @@ def refused_type(case: Case) -> Iterator[Observation]:
     casts = [node for node in model.nodes if node.op == "Cast"]
     for node in casts:
         users.setdefault(node.casts_to, []).append(node.label)
+    known = version is None or version >= _FIRST_WITH_BYTES
+    inner = [node for node in model.nodes if known and _makes_bytes(case, node)]
     wide = {node: _of_bytes(case, node) for node in model.nodes if node.op not in _OF_IMAGES}
-    images = [node for node, names in wide.items() if names]
+    images = [node for node, names in wide.items() if names and node not in inner]
     if images:
         idle = [node for node in images if node.op in _OF_MANY and len(node.proto.input) == 1]
         taken = [node for node in images if node.op in _TAKEN_BY_RTX or wide[node] <= {*model.constants}]
@@ -67,6 +70,8 @@ def refused_type(case: Case) -> Iterator[Observation]:
         lenient = case.version is not None and case.version.rtx and not bound
         severity, title = Severity.WARNING if lenient else None, "UINT8 is for inputs, outputs and Casts alone: {nodes}"
         yield of_nodes(case, images, title, severity=severity, same_as="images")
+    if inner:
+        yield of_nodes(case, inner, "UINT8 is for inputs and outputs of the model, not between nodes: {nodes}")
     yield from _allowed(case)
     for element, names in users.items():
         first = first_gpu_of(element)
@@ -83,6 +88,13 @@ def refused_type(case: Case) -> Iterator[Observation]:
             continue
         nodes = [node for node in casts if node.label in names]
         yield of_nodes(case, nodes, f"{who} takes no {element}: {listed(names)}", same_as=element)
+
+
+def _makes_bytes(case: Case, node: CheckedNode) -> bool:
+    """Whether a node of the main graph makes UINT8 that is no output of the model."""
+    inner = {*node.proto.output} - {value.name for value in case.checked.outputs}
+    apart = node.holder or node.op in {"Constant", "QuantizeLinear"}
+    return not apart and any(case.checked.type_of(name) == "UINT8" for name in inner)
 
 
 def _of_bytes(case: Case, node: CheckedNode) -> set[str]:
