@@ -167,7 +167,7 @@ async def test_lines_nobody_understood_are_counted_and_the_first_is_shown(
     async with app.run_test(size=(160, 60)) as pilot:
         await parsed(pilot)
         shown = screen_text(app)
-        assert re.search(r"101 not understood +\d+ lines of \d+ shapes?, most often:", shown)
+        assert re.search(r"101 understood +\d+ lines of \d+ shapes? were not understood", shown)
         assert re.search(r"101 +20 times Quantum tactic selector engaged for lane 7", shown)
         assert "the last line has no line ending" in shown
         values = [getattr(row, "value", "") for row, _ in app.first._panes.overview._lines]

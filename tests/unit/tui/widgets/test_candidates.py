@@ -68,6 +68,6 @@ async def test_a_combination_shows_its_own_candidates(session: Any, screen_text:
     app = log_app(session)
     async with app.run_test(size=SIZE) as pilot:
         await parsed(pilot)
-        await pilot.press("2", "right", *["down"] * 8)
+        await pilot.press("2", "right", *["down"] * 9)
         await pilot.pause()
         assert "✗ lost to another format or pass  0.1870 ms" in screen_text(app)
