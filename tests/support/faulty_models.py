@@ -93,6 +93,11 @@ def _operators() -> Iterator[Row]:
     shown: Values = {**_OUT, "u": (TensorProto.UINT8, None)}
     inner = [model(bytes_, back, outputs=each) for each in (_OUT, shown)]
     yield "eight bits between nodes", "TF174", *inner, "--target", "8.6"
+    ranges = []
+    for element, kind in ((TensorProto.DOUBLE, np.float64), (INT64, np.int64)):
+        ends = dict(zip("abc", np.array([0, 4, 1], kind), strict=True))
+        ranges.append(model(node("Range", "a b c", "y"), inputs={}, outputs={"y": (element, None)}, **ends))
+    yield "a Range of FP64", "TF171", *ranges, "--target", "8.6"
     yield "texts", "TF170", text, model(node("Neg", "x", "y"))
     yield "function", "TF170", _function("Det"), _function("Neg")
     circle = _function("Neg")

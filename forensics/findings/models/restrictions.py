@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from trtforensics.knowledge.operators import Restriction
+    from trtforensics.knowledge.table import Release
     from trtforensics.onnx_models.checked import CheckedModel
     from trtforensics.onnx_models.checked_graph import CheckedNode
 
@@ -109,16 +110,17 @@ def _rank(model: CheckedModel, tensor: str, row: Restriction) -> str:
 
 
 def _type(model: CheckedModel, tensor: str, row: Restriction) -> str:
-    word = _type_of(model, tensor)
+    word = _type_of(model, tensor, row.last)
     if not word or (word in row.value.split()) is (row.must == "type"):
         return ""
     must = f"it must be {row.value.replace(' ', ' or ')}" if row.must == "type" else "which it must not be"
     return f"is {word}, {must}"
 
 
-def _type_of(model: CheckedModel, tensor: str) -> str:
+def _type_of(model: CheckedModel, tensor: str, release: Release | None = None) -> str:
+    """Return the type that a release makes of a tensor's: INT64 is INT32 to those before 9.0."""
     element = model.elements.get(tensor, "")
-    return taken_as(element, NEWEST) if element != "DOUBLE" else "FP64"
+    return taken_as(element, release or NEWEST) if element != "DOUBLE" else "FP64"
 
 
 def _single(model: CheckedModel, tensor: str, _: Restriction) -> str:
