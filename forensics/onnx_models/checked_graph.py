@@ -268,6 +268,10 @@ class CheckedGraph:
         places = sorted({place for name in names for place in _places(node.op, self.opset, of).get(name, ())})
         return [tensors[place] for place in places if place < len(tensors) and tensors[place]]
 
+    def names_axes(self, node: CheckedNode) -> bool:
+        """Whether a node names its axes, as an attribute or an input."""
+        return bool(node.attribute("axes") or self.slots(node, ("axes",)))
+
     @staticmethod
     def bytes_of(element: str, shape: Sequence[int]) -> int:
         """Return the bytes of a tensor; 0 for texts and unknown types."""

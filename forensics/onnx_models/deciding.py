@@ -140,8 +140,8 @@ def dropped(
 
     ``known`` tensors have values that follow from sizes, so that their own sizes are not dynamic.
     """
-    bare = (node for node in model.nodes if node.op == "Squeeze" and not node.attribute("axes"))
-    for node in (each for each in bare if not model.slots(each, ("axes",)) and each.proto.input[0] not in known):
+    bare = (node for node in model.nodes if node.op == "Squeeze" and not model.names_axes(node))
+    for node in (each for each in bare if each.proto.input[0] not in known):
         both = zip(sizes.get(node.proto.input[0], ()), stated.get(node.proto.input[0], ()), strict=False)
         for place, (size, before) in enumerate(both):
             if size == 1 and before is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from trtforensics.errors import NotAnOnnxModelError, SourceError
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     import onnx
     from google.protobuf.message import Message
+
+_Message = TypeVar("_Message", "onnx.ModelProto", "onnx.GraphProto")
 
 STANDARD = frozenset({"", "ai.onnx"})
 """The two spellings of the domain of ONNX's own operators."""
@@ -164,6 +166,11 @@ def copied(model: onnx.ModelProto) -> onnx.ModelProto:
     copy = type(model)()
     copy.CopyFrom(model)
     return copy
+
+
+def copied_without(message: _Message, field: str) -> _Message:
+    """Return a copy of a message without one of its fields, which may be large."""
+    return type(message)(**{each.name: value for each, value in message.ListFields() if each.name != field})
 
 
 @dataclass(frozen=True, slots=True)

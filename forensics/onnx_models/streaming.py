@@ -15,7 +15,7 @@ import onnx
 from onnx import TensorProto, external_data_helper, helper, numpy_helper
 
 from trtforensics.console.output import open_output, write_bytes
-from trtforensics.onnx_models.graphs import copied, refill
+from trtforensics.onnx_models.graphs import copied, copied_without, refill
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -100,9 +100,8 @@ def with_large_ones_as_inputs(model: onnx.ModelProto) -> tuple[onnx.ModelProto, 
                 large[tensor.name] = values.reshape(tensor.dims)
     if not large:
         return model, {}
-    light = onnx.ModelProto(**{field.name: value for field, value in model.ListFields() if field.name != "graph"})
-    fields = {field.name: value for field, value in model.graph.ListFields() if field.name != "initializer"}
-    light.graph.CopyFrom(onnx.GraphProto(**fields))
+    light = copied_without(model, "graph")
+    light.graph.CopyFrom(copied_without(model.graph, "initializer"))
     for tensor in model.graph.initializer:
         if tensor.name in large:
             light.graph.input.append(helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))

@@ -245,8 +245,7 @@ def _starts_for_some(model: CheckedModel, node: CheckedNode) -> bool:
 
 
 def _cannot_squeeze(model: CheckedModel, node: CheckedNode) -> bool:
-    has_axes = node.attribute("axes") or model.slots(node, ("axes",))
-    return not has_axes and None in model.sizes.get(node.proto.input[0], ())
+    return not model.names_axes(node) and None in model.sizes.get(node.proto.input[0], ())
 
 
 def _pads_outwards(model: CheckedModel, node: CheckedNode) -> bool:

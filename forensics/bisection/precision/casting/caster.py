@@ -8,7 +8,7 @@ type. If every candidate stays FP32, the result is the model itself, node for no
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import onnx
@@ -18,7 +18,7 @@ from trtforensics.bisection.precision.casting.eligibility import CandidateNode, 
 from trtforensics.bisection.precision.casting.storage import Constants, Storage, convert_constants
 from trtforensics.console.output import write_bytes
 from trtforensics.console.own_files import is_there
-from trtforensics.onnx_models.graphs import Survey, Use, initializers, refill, survey_of
+from trtforensics.onnx_models.graphs import Survey, Use, copied_without, initializers, refill, survey_of
 from trtforensics.onnx_models.rewriting import GraphRewriter, Scope
 from trtforensics.onnx_models.streaming import data_places, key_of, refer, write_data
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from trtforensics.onnx_models.reading import PreparedModel
     from trtforensics.onnx_models.streaming import Streamed
 
-_Message = TypeVar("_Message", onnx.ModelProto, onnx.GraphProto)
 _NORMALISATION = "BatchNormalization"
 DATA = "weights.bin"
 """The data file that all models of a folder share; it holds the external constants."""
@@ -82,8 +81,8 @@ class Caster:
         """Return the typed model in which the named candidates stay FP32."""
         narrow = {name: node for name, node in self.candidates.items() if name not in keep}
         source = self.prepared.proto
-        model = _without(source, "graph")
-        model.graph.CopyFrom(_without(source.graph, "initializer"))  # those that are read are added
+        model = copied_without(source, "graph")
+        model.graph.CopyFrom(copied_without(source.graph, "initializer"))  # those that are read are added
         _Casting(self, narrow).rewrite(model.graph)
         return model
 
@@ -205,11 +204,6 @@ def _folded(survey: Survey, node: onnx.NodeProto, read: Mapping[str, TensorProto
 def _add_cast(graph: onnx.GraphProto, source: str, target: str, elem_type: int) -> None:
     name = f"{target}_cast" if elem_type != TensorProto.FLOAT else f"{source}_cast_back"
     graph.node.append(onnx.helper.make_node("Cast", [source], [target], name=name, to=elem_type))
-
-
-def _without(message: _Message, field: str) -> _Message:
-    """Return a copy of a message without one of its fields, which may be large."""
-    return type(message)(**{each.name: value for each, value in message.ListFields() if each.name != field})
 
 
 def _free_suffix(tensors: Collection[str], nodes: Collection[str], storage: Storage) -> str:
