@@ -22,12 +22,12 @@ from trtforensics.errors import SourceError
 from trtforensics.onnx_models.graphs import STANDARD, defined, graphs, initializers, load, operator_set, refill, rename
 from trtforensics.onnx_models.rewriting import sort_nodes
 from trtforensics.onnx_models.streaming import (
+    apart,
     is_worth_streaming,
     key_of,
     mapped,
     reference,
     references_as_inputs,
-    with_large_ones_as_inputs,
 )
 
 if TYPE_CHECKING:
@@ -63,6 +63,8 @@ class PreparedModel:
     streamed: Streamed = field(default_factory=dict)
     """The values of streamed constants, by name."""
     renamed: bool = False
+    apart: tuple[onnx.ModelProto, Streamed] | None = None
+    """The model with references in place of its large constants, and their values; None while it is not inferred."""
 
 
 def prepare(path: str) -> PreparedModel:
@@ -72,7 +74,7 @@ def prepare(path: str) -> PreparedModel:
         SourceError: It cannot be read, is not a valid ONNX model, or has none of the standard operators.
     """
     unchecked = read_unchecked(path)
-    return replace(unchecked, proto=valid(path, unchecked.proto))
+    return valid(unchecked, unchecked.proto)
 
 
 def read_unchecked(path: str, *, inline: bool = True) -> PreparedModel:
@@ -136,26 +138,35 @@ def rewritten(prepared: PreparedModel, proto: onnx.ModelProto, note: str) -> Pre
         SourceError: it is no valid ONNX model.
     """
     unique_node_names(proto.graph)
-    return replace(prepared, proto=valid(prepared.path, proto), notes=(*prepared.notes, note))
+    return replace(valid(prepared, proto), notes=(*prepared.notes, note))
 
 
-def valid(path: str, model: onnx.ModelProto) -> onnx.ModelProto:
-    """Return a model with inferred types.
+def valid(prepared: PreparedModel, proto: onnx.ModelProto) -> PreparedModel:
+    """Return a prepared model of another message, whose types are inferred in place.
+
+    Raises:
+        SourceError: it is not valid.
+    """
+    source, large = inferred(prepared.path, proto)
+    for part in ("node", "output", "value_info"):
+        refill(proto.graph, part, getattr(source.graph, part))
+    return replace(prepared, proto=proto, apart=(source, large))
+
+
+def inferred(path: str, model: onnx.ModelProto) -> tuple[onnx.ModelProto, Streamed]:
+    """Return a model with inferred types, with references in place of its large constants, and their values.
 
     Raises:
         SourceError: it is not valid.
     """
     try:
-        light, large = with_large_ones_as_inputs(model)
-        inferred = onnx.shape_inference.infer_shapes(light, check_type=True, data_prop=True)
-        onnx.checker.check_model(references_as_inputs(inferred))
+        light, large = apart(model)
+        typed = onnx.shape_inference.infer_shapes(light, check_type=True, data_prop=True)
+        onnx.checker.check_model(references_as_inputs(typed))
     except (onnx.shape_inference.InferenceError, onnx.checker.ValidationError) as error:
         reason = " ".join(str(error).split())
         raise SourceError(path, f"is not a valid ONNX model: {reason[:300].rstrip('.')}", _EXPORT_AGAIN) from error
-    if large:
-        refill(inferred.graph, "input", [value for value in inferred.graph.input if value.name not in large])
-        refill(inferred.graph, "initializer", model.graph.initializer)
-    return inferred
+    return typed, large
 
 
 def _load_data(path: str, model: onnx.ModelProto) -> tuple[frozenset[str], Streamed]:

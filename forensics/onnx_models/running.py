@@ -7,7 +7,7 @@ FP8 as bytes, and the others not at all.
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from threading import Timer
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from trtforensics.errors import SourceError, UsageError
 from trtforensics.onnx_models.graphs import copied
 from trtforensics.onnx_models.reading import valid
 from trtforensics.onnx_models.shapes import element_types
-from trtforensics.onnx_models.streaming import references_as_inputs, values_of, with_large_ones_as_inputs
+from trtforensics.onnx_models.streaming import apart, references_as_inputs, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -109,7 +109,7 @@ def session_of(
     """Return a session of a model; ``streamed`` are the values of streamed constants, by their keys; 0 threads: all.
 
     Nodes run in the order of the model. By default ONNX Runtime runs first what only reads constants, such as the
-    Casts of all weights, and holds all of it. With streamed constants memory is given back after each node, and there
+    Casts of all weights, and holds all of it. With constants in files memory is given back after each node, and there
     are no copies of weights in another layout.
 
     Raises:
@@ -128,17 +128,17 @@ def session_of(
     options.log_severity_level = _FATAL_ONLY
     options.intra_op_num_threads = threads
     options.execution_order = runtime.ExecutionOrder.PRIORITY_BASED
-    if streamed:
+    if any(isinstance(values, np.memmap) for values in streamed.values()):
         options.enable_cpu_mem_arena = False
         options.enable_mem_pattern = False
         options.add_session_config_entry("session.disable_prepacking", "1")
     kinds = {tensor.name: tensor.data_type for tensor in model.graph.initializer}
     make = runtime.OrtValue.ortvalue_from_numpy_with_onnx_type
-    light, values = (
-        (references_as_inputs(model), values_of(model, streamed)) if streamed else with_large_ones_as_inputs(model)
-    )
+    light, large = apart(model)
+    values = values_of(light, {**streamed, **large})
     weights = {name: make(each, kinds[name]) for name, each in values.items()}
-    return ModelSession(runtime.InferenceSession(light.SerializeToString(), options, ["CPUExecutionProvider"]), weights)
+    message = references_as_inputs(light).SerializeToString()
+    return ModelSession(runtime.InferenceSession(message, options, ["CPUExecutionProvider"]), weights)
 
 
 def run_model(model: onnx.ModelProto, feed: Sample, streamed: Streamed | None = None) -> dict[str, Any] | str:
@@ -183,4 +183,4 @@ def typed_by_running(prepared: PreparedModel, libraries: Sequence[str]) -> Prepa
         if word in onnx.TensorProto.DataType.keys():  # noqa: SIM118 - an enumeration of protobuf, which is no mapping
             kind = onnx.TensorProto.DataType.Value(word)
             proto.graph.value_info.append(onnx.helper.make_tensor_value_info(each.name, kind, None))
-    return replace(prepared, proto=valid(prepared.path, proto))
+    return valid(prepared, proto)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import onnx
-from onnx import TensorProto, external_data_helper, helper, numpy_helper
+from onnx import TensorProto, external_data_helper, helper
 
 from trtforensics.console.output import open_output, write_bytes
 from trtforensics.onnx_models.graphs import copied, copied_without, refill
@@ -87,10 +87,10 @@ def references_as_inputs(model: onnx.ModelProto) -> onnx.ModelProto:
     return copy
 
 
-def with_large_ones_as_inputs(model: onnx.ModelProto) -> tuple[onnx.ModelProto, Streamed]:
-    """Return the model with its large floating-point constants as inputs, and their values.
+def apart(model: onnx.ModelProto) -> tuple[onnx.ModelProto, Streamed]:
+    """Return the model with references in place of its large floating-point constants, and their values.
 
-    What reads a message copies its constants several times, and some seconds a gigabyte.
+    Each copy of a message copies its constants, and takes up to some seconds a gigabyte.
     """
     listed, large = {value.name for values in (model.graph.input, model.graph.output) for value in values}, {}
     for tensor in model.graph.initializer:
@@ -103,10 +103,10 @@ def with_large_ones_as_inputs(model: onnx.ModelProto) -> tuple[onnx.ModelProto, 
     light = copied_without(model, "graph")
     light.graph.CopyFrom(copied_without(model.graph, "initializer"))
     for tensor in model.graph.initializer:
-        if tensor.name in large:
-            light.graph.input.append(helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
-        else:
-            light.graph.initializer.append(tensor)
+        outside = tensor.name in large
+        light.graph.initializer.append(
+            reference(tensor.name, tensor.data_type, tuple(tensor.dims)) if outside else tensor
+        )
     return light, large
 
 
@@ -147,6 +147,13 @@ def refer(tensor: TensorProto, data: str, offset: int, length: int) -> None:
         tensor.external_data.add(key=key, value=str(value))
 
 
+def fill(tensor: TensorProto, values: npt.NDArray[Any]) -> None:
+    """Give a streamed tensor values of its own, in place."""
+    for field in ("external_data", "data_location"):
+        tensor.ClearField(field)
+    tensor.raw_data = values.tobytes()
+
+
 def held(model: onnx.ModelProto, streamed: Streamed) -> Streamed:
     """Put streamed constants into a model where they are few; return those that stay outside: all, or none."""
     if not streamed or sum(array.nbytes for array in streamed.values()) > HELD:
@@ -154,7 +161,7 @@ def held(model: onnx.ModelProto, streamed: Streamed) -> Streamed:
     for tensor in model.graph.initializer:
         key = key_of(tensor)
         if key is not None:
-            tensor.CopyFrom(numpy_helper.from_array(np.ascontiguousarray(streamed[key]), tensor.name))
+            fill(tensor, streamed[key])
     return {}
 
 

@@ -16,7 +16,7 @@ from trtforensics.console.counting import counted
 from trtforensics.errors import SourceError
 from trtforensics.onnx_models.cutting import constants_to_nodes
 from trtforensics.onnx_models.graphs import all_nodes, copied, holds_graphs, is_random
-from trtforensics.onnx_models.reading import read_as_it_is, valid
+from trtforensics.onnx_models.reading import inferred, read_as_it_is
 from trtforensics.onnx_models.running import failures, first_line, session_of
 from trtforensics.repairs import broadcasts, casts, folding, reshapes
 from trtforensics.repairs.graph import DEFAULTS_SINCE, SHAPES, Change, RepairedGraph, defaults_of, part_of
@@ -73,7 +73,7 @@ def read_original(path: str) -> PreparedModel:
     read = read_as_it_is(path)
     if read.streamed:
         raise SourceError(path, "has more than 1.9 GB of weights, which are not repaired", "Cut the model in parts")
-    valid(path, read.proto)
+    inferred(path, read.proto)
     return read
 
 

@@ -20,7 +20,7 @@ from trtforensics.bisection.precision.nodes import content_of
 from trtforensics.errors import OutputError, SourceError
 from trtforensics.onnx_models.reading import prepare
 from trtforensics.onnx_models.running import session_of
-from trtforensics.onnx_models.streaming import key_of, references_as_inputs, with_large_ones_as_inputs
+from trtforensics.onnx_models.streaming import apart, key_of, references_as_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -159,7 +159,7 @@ def test_large_constants_are_no_part_of_the_message_that_a_session_reads(kind: i
     model = onnx.helper.make_model(
         graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=9, producer_name="its exporter"
     )
-    light, large = with_large_ones_as_inputs(model)
+    light, large = apart(model)
     assert list(large) == ["w"]
     assert light.producer_name == "its exporter"
     assert len(light.SerializeToString()) < 1000
@@ -176,4 +176,23 @@ def test_large_constants_are_no_part_of_the_message_that_a_session_reads(kind: i
 def test_a_constant_of_too_few_bytes_stays_for_those_who_check_it() -> None:
     short = onnx.TensorProto(name="w", data_type=1, dims=[1024, 1024], raw_data=bytes(1 << 20))
     model = onnx.helper.make_model(onnx.helper.make_graph([], "g", [], [], [short]))
-    assert with_large_ones_as_inputs(model) == (model, {})
+    assert apart(model) == (model, {})
+
+
+def test_large_constants_are_references_until_a_model_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    net = Net(seed=3)
+    path, written = tmp_path / "model.onnx", tmp_path / "written.onnx"
+    onnx.save(net.model(net.linear("/in", "x", 16, 16), {"x": (2, 16)}, (2, 16)), path)
+    whole = Caster(prepare(str(path)), FP16)
+    monkeypatch.setattr("trtforensics.onnx_models.streaming.LEAST", 200)
+    light = Caster(prepare(str(path)), FP16)
+    assert set(light.streamed) == {"/in.w", "/in.w__fp16"}
+    for keep in ((), light.candidates):
+        model, wanted = light.cast(keep), session_of(whole.cast(keep), {}).run(SAMPLE)
+        assert model.ByteSize() < whole.cast(keep).ByteSize() - 200
+        assert np.array_equal(session_of(model, light.streamed).run(SAMPLE)["y"], wanted["y"])
+        save(light, model, written)
+        assert onnx.load(written, load_external_data=False) == whole.cast(keep)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["model.onnx", "written.onnx"]

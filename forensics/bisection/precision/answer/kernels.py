@@ -160,7 +160,7 @@ def _stays_below(oracle: Oracle, name: str) -> bool:
 
 def _with_sums(oracle: Oracle, names: Collection[str]) -> onnx.ModelProto:
     """Return the twin with the products of the magnitudes of operands besides, without what is added."""
-    model = emulate(oracle.caster.prepared.proto)
+    model = emulate(oracle.caster.source)
     nodes = [oracle.caster.survey.nodes[name] for name in names]
     for tensor in dict.fromkeys(tensor for node in nodes for tensor in node.input[:_OPERANDS]):
         model.graph.node.append(helper.make_node("Abs", [tensor], [tensor + _MARK], name=f"{tensor}{_MARK}_Abs"))
@@ -182,7 +182,7 @@ def largest_partial_sums(oracle: Oracle, names: Collection[str]) -> dict[str, fl
     Raises:
         RunError: ONNX Runtime cannot run the model with these sums.
     """
-    proto, survey = oracle.caster.prepared.proto, oracle.caster.survey
+    proto, survey = oracle.caster.source, oracle.caster.survey
     shapes = sizes_by_tensor(proto)
     model = emulate(proto)
     taps = []
@@ -250,7 +250,7 @@ def kernel_notes(lever: PrecisionLever, minimal: frozenset[str] | None) -> Kerne
     except RunError:  # the answer does without them: ONNX Runtime returns no such tensors of this model
         sums, cubes = {}, ()
     half_sums = oracle.accumulator is Accumulator.FP16
-    shapes = sizes_by_tensor(caster.prepared.proto) if half_sums else {}
+    shapes = sizes_by_tensor(caster.source) if half_sums else {}
     nodes = caster.survey.nodes
     return KernelNotes(
         attention=tuple(attention_nodes(caster.survey, minimal)),

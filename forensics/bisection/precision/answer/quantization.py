@@ -81,7 +81,7 @@ def pairs_of(survey: Survey) -> tuple[QuantizedPair, ...]:
 
 def switched(caster: Caster, pairs: tuple[QuantizedPair, ...]) -> onnx.ModelProto:
     """Return the FP32 model with one more input, :data:`QUANTIZED`; a pair that is off passes its tensor on."""
-    model = emulate(caster.prepared.proto)
+    model = emulate(caster.source)
     graph, nodes = model.graph, list(model.graph.node)
     graph.ClearField("node")
     switches = add_switches(graph, QUANTIZED, len(pairs))

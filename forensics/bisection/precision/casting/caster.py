@@ -18,9 +18,9 @@ from trtforensics.bisection.precision.casting.eligibility import CandidateNode, 
 from trtforensics.bisection.precision.casting.storage import Constants, Storage, convert_constants
 from trtforensics.console.output import write_bytes
 from trtforensics.console.own_files import is_there
-from trtforensics.onnx_models.graphs import Survey, Use, copied_without, initializers, refill, survey_of
+from trtforensics.onnx_models.graphs import Survey, Use, copied, initializers, refill, survey_of
 from trtforensics.onnx_models.rewriting import GraphRewriter, Scope
-from trtforensics.onnx_models.streaming import data_places, key_of, refer, write_data
+from trtforensics.onnx_models.streaming import data_places, fill, key_of, refer, write_data
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -37,11 +37,16 @@ DATA = "weights.bin"
 
 
 class Caster:
-    """Casts one model, with any set of nodes in FP32."""
+    """Casts one model, with any set of nodes in FP32.
+
+    ``source`` is the model with references in place of its large constants, which what it makes has too: what runs
+    them takes the values from ``streamed``, :func:`save` writes them.
+    """
 
     def __init__(self, prepared: PreparedModel, storage: Storage) -> None:
         self.prepared = prepared
         self.storage = storage
+        self.source, self._apart = prepared.apart or (prepared.proto, {})
         self.survey = survey_of(prepared.proto)
         self.candidates = candidates(prepared.proto, self.survey, storage)
         self.suffix = _free_suffix(self.survey.scopes, self.survey.nodes, storage)
@@ -57,12 +62,16 @@ class Caster:
         for name, node in self.candidates.items():
             if node.op == _NORMALISATION and len(node.inputs) > 1:
                 read |= _folded(self.survey, self.survey.nodes[name], read)
-        return convert_constants(read, self.suffix, self.storage, self.prepared.streamed)
+        return convert_constants(read, self.suffix, self.storage, self._wide)
 
     @property
     def streamed(self) -> Streamed:
         """The values of all streamed constants, by their keys."""
-        return {**self.prepared.streamed, **self.constants.streamed}
+        return {**self._wide, **self.constants.streamed}
+
+    @property
+    def _wide(self) -> Streamed:
+        return {**self.prepared.streamed, **self._apart}
 
     def kept(self, chosen: Collection[str]) -> frozenset[str]:
         """Return the nodes that stay FP32 if the chosen ones do: those, and the nodes that only move FP32 data."""
@@ -80,9 +89,7 @@ class Caster:
     def cast(self, keep: Collection[str]) -> onnx.ModelProto:
         """Return the typed model in which the named candidates stay FP32."""
         narrow = {name: node for name, node in self.candidates.items() if name not in keep}
-        source = self.prepared.proto
-        model = copied_without(source, "graph")
-        model.graph.CopyFrom(copied_without(source.graph, "initializer"))  # those that are read are added
+        model = copied(self.source)
         _Casting(self, narrow).rewrite(model.graph)
         return model
 
@@ -107,7 +114,7 @@ class _Casting(GraphRewriter):
     def begin(self, scope: Scope) -> None:
         """Write the constants in the types in which they are read."""
         graph = scope.graph
-        constants = list(graph.initializer if scope.number else self._caster.prepared.proto.graph.initializer)
+        constants = list(graph.initializer)
         graph.ClearField("initializer")
         for tensor in constants:
             if self._is_read_wide(tensor.name) or not self._is_read_narrow(tensor.name):
@@ -228,6 +235,9 @@ def save(caster: Caster, model: onnx.ModelProto, path: Path, data: str = DATA) -
         for tensor in initializers(model.graph):
             if tensor.name in places:
                 refer(tensor, data, *places[tensor.name])
+    for tensor in model.graph.initializer:
+        if key_of(tensor) in caster.streamed:
+            fill(tensor, caster.streamed[tensor.name])
     write_bytes(path, model.SerializeToString())
 
 

@@ -21,9 +21,12 @@ if TYPE_CHECKING:
     from trtforensics.onnx_models.streaming import Streamed
 
     Floats = npt.NDArray[np.float32]
+    Bits = npt.NDArray[np.uint16]
 
 _FP32 = np.finfo(np.float32)
 
+_MAGNITUDE = np.uint16(0x7FFF)
+"""All bits but that of the sign."""
 _PART = 1 << 18
 """Values that are converted at once: more would leave the cache."""
 
@@ -60,15 +63,18 @@ BF16 = Storage("bf16", TensorProto.BFLOAT16, "tensor(bfloat16)", "BF16", (2.0 - 
 STORAGES = {storage.name: storage for storage in (FP16, BF16)}
 
 
-def store(values: Floats, storage: Storage) -> tuple[bytes, int, int]:
+def store(values: Floats, storage: Storage) -> tuple[Bits, int, int]:
     """Round to nearest even, clamp finite overflow, keep infinities and NaN.
 
-    Return the bytes, and how many values changed more than rounding changes them. The first were finite and beyond the
+    Return the bits, and how many values changed more than rounding changes them. The first were finite and beyond the
     range; they became the largest finite value, as infinity would turn ``0 * constant`` into NaN. The second became
     zero.
     """
-    parts = [_stored(part, storage) for part in _parts(values)]
-    return b"".join(raw for raw, _, _ in parts), sum(clamped for _, clamped, _ in parts), sum(each[2] for each in parts)
+    stored, counts = np.empty(values.size, "<u2"), np.zeros(2, np.int64)
+    for number, part in enumerate(_parts(values)):
+        stored[number * _PART :][: part.size], *changed = _stored(part, storage)
+        counts += changed
+    return stored.reshape(values.shape), int(counts[0]), int(counts[1])
 
 
 def _parts(values: Floats) -> Iterator[Floats]:
@@ -76,14 +82,14 @@ def _parts(values: Floats) -> Iterator[Floats]:
     return (flat[start : start + _PART] for start in range(0, flat.size, _PART))
 
 
-def _stored(values: Floats, storage: Storage) -> tuple[bytes, int, int]:
-    finite = np.isfinite(values)
-    bits = _bits(values, storage)
-    overflow = finite & ((bits & _exponent(storage)) == _exponent(storage))
-    if overflow.any():
+def _stored(values: Floats, storage: Storage) -> tuple[Bits, int, int]:
+    bits, clamped = _bits(values, storage), 0
+    if (bits & _MAGNITUDE).max(initial=0) >= _exponent(storage):
+        overflow = np.isfinite(values) & ((bits & _exponent(storage)) == _exponent(storage))
         bits = _bits(np.where(overflow, np.copysign(np.float32(storage.largest), values), values), storage)
-    flushed = (values != 0) & ((bits & 0x7FFF) == 0)
-    return bits.astype("<u2").tobytes(), int(overflow.sum()), int(flushed.sum())
+        clamped = int(np.count_nonzero(overflow))
+    flushed = np.count_nonzero(values) - np.count_nonzero(bits & _MAGNITUDE)
+    return bits.astype("<u2", copy=False), clamped, int(flushed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,24 +126,27 @@ def convert_constants(
             copy, dims = name + suffix, tuple(tensor.dims)
             if name in streamed:
                 narrow[name] = reference(copy, storage.elem_type, dims)
-                copies[copy], changed = _store_in(file, streamed[name], storage)
+                copies[copy], changed = _stored_apart(streamed[name], storage, file)
             else:
-                raw, *changed = store(numpy_helper.to_array(tensor), storage)
-                narrow[name] = TensorProto(name=copy, data_type=storage.elem_type, dims=dims, raw_data=raw)
+                bits, *changed = store(numpy_helper.to_array(tensor), storage)
+                narrow[name] = TensorProto(name=copy, data_type=storage.elem_type, dims=dims, raw_data=bits.tobytes())
             if any(changed):
                 altered[name] = AlteredConstant(name, prod(dims), *changed)
     return Constants(narrow, altered, copies)
 
 
-def _store_in(file: IO[bytes], values: Floats, storage: Storage) -> tuple[npt.NDArray[np.uint16], list[int]]:
-    """Append a 16-bit copy to a file, a part at a time; return it mapped, and how many values are clamped and flushed.
+def _stored_apart(values: Floats, storage: Storage, file: IO[bytes]) -> tuple[Bits, list[int]]:
+    """Return a 16-bit copy, and how many values are clamped and flushed; of what is mapped, it is appended to a file.
 
     The file may be closed and without a name: what is mapped keeps it.
     """
+    if not isinstance(values, np.memmap):
+        stored, *changed = store(values, storage)
+        return stored, changed
     begin, clamped, flushed = file.tell(), 0, 0
     for part in _parts(values):
-        raw, more_clamped, more_flushed = _stored(part, storage)
-        file.write(raw)
+        bits, more_clamped, more_flushed = _stored(part, storage)
+        file.write(bits.tobytes())
         clamped, flushed = clamped + more_clamped, flushed + more_flushed
     file.flush()
     return np.memmap(file, "<u2", "r", begin, values.shape), [clamped, flushed]
@@ -148,11 +157,11 @@ def rounded(values: Floats, storage: Storage) -> Floats:
     dropped = _FP32.nmant + 1 - storage.digits
     result = np.empty(values.size, np.float32)
     for number, part in enumerate(_parts(values)):
-        bits = part.view(np.uint32)
+        bits, into = part.view(np.uint32), result[number * _PART :][: part.size]
         nearest = bits + (((bits >> dropped) & 1) + np.uint32((1 << (dropped - 1)) - 1))
-        nearest &= np.uint32(-1 << dropped & 0xFFFFFFFF)
-        exact = np.clip(nearest.view(np.float32), -_FP32.max, _FP32.max)
-        result[number * _PART :][: part.size] = np.where(np.isfinite(part), exact, part)
+        np.bitwise_and(nearest, np.uint32(-1 << dropped & 0xFFFFFFFF), out=into.view(np.uint32))
+        if not (np.isfinite(into).all() and np.isfinite(part).all()):  # a NaN may have become zero
+            into[:] = np.where(np.isfinite(part), np.clip(into, -_FP32.max, _FP32.max), part)
     return result.reshape(values.shape)
 
 
@@ -161,7 +170,7 @@ def _exponent(storage: Storage) -> int:
     return 0x7C00 if storage.digits == FP16.digits else 0x7F80
 
 
-def _bits(values: Floats, storage: Storage) -> npt.NDArray[np.uint16]:
+def _bits(values: Floats, storage: Storage) -> Bits:
     if storage.digits == FP16.digits:
         with np.errstate(over="ignore"):
             return values.astype(np.float16).view(np.uint16)

@@ -204,7 +204,7 @@ def inner_losses(oracle: Oracle, typed: onnx.ModelProto) -> tuple[dict[str, Loss
     if not holders:
         return {}, []
     measure = partial(_counted, frozenset(mask_paths(caster.survey))), _COUNTS, "ReduceSum"
-    exact, measured = copied(caster.prepared.proto), copied(typed)
+    exact, measured = copied(caster.source), copied(typed)
     taps = measured_inside(exact, {n: {each: each for each in names.values()} for n, names in narrow.items()}, *measure)
     inverse = {n: {about: name for name, about in names.items()} for n, names in narrow.items()}
     measured_inside(measured, inverse, *measure)

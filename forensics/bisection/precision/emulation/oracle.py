@@ -136,7 +136,7 @@ class Oracle:
 
     def _first_run(self) -> list[Outputs]:
         """Return the outputs of the FP32 model; keep its other tensors where they need no run of their own."""
-        model = emulate(self.caster.prepared.proto)
+        model = emulate(self.caster.source)
         outputs = [value.name for value in model.graph.output]
         names = [name for name in self.tensors if name in self.caster.survey.producers and name not in outputs]
         if len([*self._parted(names, model)]) == 1:
@@ -161,8 +161,8 @@ class Oracle:
     def floor(self) -> Scores:
         """The scores of rounding alone, measured on first access."""
         if self._floor is None:
-            rounding = emulate(without_range_limits(self.caster, self.accumulator))
-            self._floor = self.compared(self.outputs_of(rounding))
+            rounding, weights = without_range_limits(self.caster, self.accumulator)
+            self._floor = self.compared(self._each(self._session(emulate(rounding)), weights))
         return self._floor
 
     def on(self, samples: Sequence[Sample]) -> Oracle:
@@ -236,7 +236,7 @@ class Oracle:
         if model is None and self._exact.keys() >= set(made):
             yield from ((name, self._exact[name]) for name in made)
             return
-        whole = emulate(self.caster.prepared.proto) if model is None else model
+        whole = emulate(self.caster.source) if model is None else model
         for few in self._parted(made, whole):
             part = copied(whole)
             set_outputs(part, few)
@@ -269,9 +269,8 @@ class Oracle:
 
     def _session(self, model: onnx.ModelProto) -> ModelSession:
         with self._explained():
-            streamed = self.caster.streamed if self.caster.prepared.streamed else {}
-            turned = self.nudge > 0.0 and not streamed and can_reorder(model)
-            return session_of(reordered(model) if turned else model, streamed, self.libraries)
+            turned = self.nudge > 0.0 and not self.caster.prepared.streamed and can_reorder(model)
+            return session_of(reordered(model) if turned else model, self.caster.streamed, self.libraries)
 
     def _each(self, session: ModelSession, more: Sample) -> Iterator[Outputs]:
         for sample in self.samples:

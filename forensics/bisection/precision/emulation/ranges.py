@@ -233,7 +233,7 @@ def _inside_bodies(oracle: Oracle) -> dict[str, float]:
             inner.setdefault(scope, {})[name] = name
     if not inner:
         return {}
-    model = copied(oracle.caster.prepared.proto)
+    model = copied(oracle.caster.source)
     taps = measured_inside(model, inner, _magnitude, 2, "ReduceMax")
     try:
         runs = oracle.outputs_of(emulate(model))

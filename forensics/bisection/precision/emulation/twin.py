@@ -39,7 +39,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from trtforensics.bisection.precision.casting.caster import Caster
+    from trtforensics.bisection.precision.casting.storage import Floats
     from trtforensics.onnx_models.shapes import Sizes
+    from trtforensics.onnx_models.streaming import Streamed
 
 
 _HALVES = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
@@ -187,11 +189,17 @@ _FIRST_WITH_BROADCAST_MAX = 8
 """Before this operator set, Max and Min take operands of one shape only, but Clip has its limits as attributes."""
 
 
-def without_range_limits(caster: Caster, accumulator: Accumulator = Accumulator.FP32) -> onnx.ModelProto:
-    """Return the model with every candidate rounded, nothing clamped; products sum in ``accumulator``."""
-    model = copied(caster.prepared.proto)
-    _Rounding(caster, accumulator).rewrite(model.graph)
-    return model
+def without_range_limits(
+    caster: Caster, accumulator: Accumulator = Accumulator.FP32
+) -> tuple[onnx.ModelProto, Streamed]:
+    """Return the model with every candidate rounded, nothing clamped, and the values of its large constants, as inputs.
+
+    Products sum in ``accumulator``.
+    """
+    model = copied(caster.source)
+    rounding = _Rounding(caster, accumulator, model.graph)
+    rounding.rewrite(model.graph)
+    return model, rounding.large
 
 
 def add_switches(graph: onnx.GraphProto, name: str, count: int) -> list[str]:
@@ -208,9 +216,10 @@ def add_switches(graph: onnx.GraphProto, name: str, count: int) -> list[str]:
 class _Rounding(GraphRewriter):
     """Has candidates read and write the digits that the type keeps of a tensor, by Veltkamp's splitting."""
 
-    def __init__(self, caster: Caster, accumulator: Accumulator) -> None:
+    def __init__(self, caster: Caster, accumulator: Accumulator, graph: onnx.GraphProto) -> None:
         super().__init__()
-        self._caster = caster
+        self.large: dict[str, Floats] = {}
+        self._caster, self._main = caster, graph
         self._shapes = sizes_by_tensor(caster.prepared.proto) if accumulator is Accumulator.FP16 else {}
         self._broadcasts = operator_set(caster.prepared.proto) >= _FIRST_WITH_BROADCAST_MAX
         self._stored = {
@@ -252,10 +261,15 @@ class _Rounding(GraphRewriter):
                 scope.graph.initializer.append(constant)
 
     def _store_operand(self, source: str, target: str, graph: onnx.GraphProto) -> None:
-        caster = self._caster
+        caster, storage = self._caster, self._caster.storage
         if source in caster.survey.constants and source not in caster.prepared.streamed:
-            exact = numpy_helper.to_array(caster.survey.constants[source])
-            graph.initializer.append(numpy_helper.from_array(rounded(exact, caster.storage), target))
+            large = caster.streamed.get(source)
+            exact = rounded(numpy_helper.to_array(caster.survey.constants[source]) if large is None else large, storage)
+            if large is None:
+                graph.initializer.append(numpy_helper.from_array(exact, target))
+            else:
+                self.large[target] = exact
+                self._main.input.append(helper.make_tensor_value_info(target, TensorProto.FLOAT, exact.shape))
         else:
             graph.node.extend(self._storing(source, target))
 

@@ -14,8 +14,8 @@ from trtforensics.bisection.precision.casting.storage import BF16, FP16, STORAGE
 FLOATS = arrays(np.float32, st.integers(1, 20), elements=st.floats(width=32))
 
 
-def read_back(raw: bytes, storage: Storage) -> np.ndarray:
-    tensor = TensorProto(data_type=storage.elem_type, dims=[len(raw) // 2], raw_data=raw)
+def read_back(bits: np.ndarray, storage: Storage) -> np.ndarray:
+    tensor = TensorProto(data_type=storage.elem_type, dims=[bits.size], raw_data=bits.tobytes())
     return np.asarray(numpy_helper.to_array(tensor)).astype(np.float32)
 
 
