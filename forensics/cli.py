@@ -164,10 +164,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ForensicsError as failure:
         from trtforensics.sources.strangers import named  # noqa: PLC0415 - only an error needs it
 
-        told = failure
+        explained = failure
         with suppress(OSError):  # the file cannot be looked at a second time
-            told = named(failure)
-        return _failed(str(told), ExitCode.USAGE, debug="--debug" in arguments)
+            explained = named(failure)
+        return _failed(str(explained), ExitCode.USAGE, debug="--debug" in arguments)
     except KeyboardInterrupt:
         again = "To go on where it stopped" if _is(command_of(arguments), "resumable") else "To start again"
         import shlex  # noqa: PLC0415 - only an interrupted command needs it

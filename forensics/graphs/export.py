@@ -144,8 +144,8 @@ def to_dot(graph: nx.MultiDiGraph) -> Iterator[str]:
         yield f"  {quoted(node)} [label={_label(attributes)}, {_DOT_NODES[NodeKind(attributes['kind'])]}];\n"
     for source, target, attributes in graph.edges(data=True):
         kind = EdgeKind(attributes["kind"])
-        told = ", ".join(dict.fromkeys(attributes.get("fusions", ()))) or attributes["kind"]
-        label = "" if kind in {EdgeKind.PRODUCES, EdgeKind.CONSUMES} else f", label={quoted(_shown(told))}"
+        shown = ", ".join(dict.fromkeys(attributes.get("fusions", ()))) or attributes["kind"]
+        label = "" if kind in {EdgeKind.PRODUCES, EdgeKind.CONSUMES} else f", label={quoted(_shown(shown))}"
         yield f"  {quoted(source)} -> {quoted(target)} [{_DOT_EDGES[kind]}{label}];\n"
     yield "}\n"
 

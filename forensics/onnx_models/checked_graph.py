@@ -191,8 +191,8 @@ class CheckedGraph:
     @property
     def knows_set(self) -> bool:
         """Whether the installed onnx has the operator set, or no node is of ONNX's own domain."""
-        own = any(node.is_standard for node in self.nodes)
-        return not own or 0 < self.opset <= onnx.defs.onnx_opset_version()
+        is_standard = any(node.is_standard for node in self.nodes)
+        return not is_standard or 0 < self.opset <= onnx.defs.onnx_opset_version()
 
     @cached_property
     def inputs(self) -> tuple[CheckedInput, ...]:

@@ -87,7 +87,7 @@ def _read(document: Document, folder: Path, updates: Mapping[str, tuple[int, flo
         what = f"TensorRT {report.version} has no editable timing caches"
         raise UsageError(name, what, "Use TensorRT 10.8 or later")
     if not report.keys:
-        report_text = f" (it says: {report.said})" if report.said else ""
+        report_text = f" (it says: {report.message})" if report.message else ""
         what = f"TensorRT {report.version} finds no key of an editable timing cache in it{report_text}"
         raise NotATimingCacheError(name, what, _SAME)
     return report

@@ -188,7 +188,7 @@ class CacheReport:
     absent: str = ""
     version: str = ""
     editable: bool = False
-    said: str = ""
+    message: str = ""
     keys: dict[str, tuple[int | None, float]] = field(default_factory=dict)
     refused: str = ""
 
@@ -208,7 +208,7 @@ def read(folder: Path) -> CacheReport:
     config.set_flag(trt.BuilderFlag.EDITABLE_TIMING_CACHE)
     cache = config.create_timing_cache((folder / BASE).read_bytes())
     report.keys = {} if cache is None else values_in(cache)
-    report.said = messages[-1] if messages else ""
+    report.message = messages[-1] if messages else ""
     updates = folder / UPDATES
     if cache is not None and is_there(updates):
         for key, (tactic, time_ms) in json.loads(updates.read_text("ascii")).items():

@@ -88,16 +88,16 @@ def _listed_layer(fields: dict[str, Any] | str, span: SourceSpan) -> EngineLayer
     """Return a layer with what of it has TensorRT's form; the rest stays among its fields."""
     if isinstance(fields, str):
         return _made(fields, {}, span)
-    own = dict(fields)
+    copy = dict(fields)
     for side in _SIDES:
-        given = own.get(side)
+        given = copy.get(side)
         if given is not None and not (isinstance(given, list) and all(isinstance(tensor, dict) for tensor in given)):
-            own[side.casefold()] = own.pop(side)
+            copy[side.casefold()] = copy.pop(side)
     try:
-        return _made(own["Name"], own, span)
+        return _made(copy["Name"], copy, span)
     except NotEngineInfoError:
-        own["TacticName"] = own.get("TacticName") or _text(own.pop("TacticValue"))
-        return _made(own["Name"], own, span)
+        copy["TacticName"] = copy.get("TacticName") or _text(copy.pop("TacticValue"))
+        return _made(copy["Name"], copy, span)
 
 
 def _layer(record: PlacedValue) -> EngineLayer:

@@ -151,8 +151,8 @@ def mention_tensorrt(index: LineIndex, lines: Lines) -> bool:
 def name_tensorrt(texts: Sequence[bytes]) -> bool:
     """Whether any of some lines names TensorRT or something of it, or a cause that no other program has."""
     hinted = (text for text in texts if any(map(text.lower().__contains__, _HINTS)))
-    own = [cause for cause in possible_causes(texts) if cause[0].name not in _OF_NO_PROGRAM]
-    return any(map(_MENTION.search, hinted)) or any(True for text in texts for _ in causes_in(text, own))
+    causes = [cause for cause in possible_causes(texts) if cause[0].name not in _OF_NO_PROGRAM]
+    return any(map(_MENTION.search, hinted)) or any(True for text in texts for _ in causes_in(text, causes))
 
 
 def _openings(texts: list[bytes]) -> list[bytes]:

@@ -53,12 +53,12 @@ def raised_at(texts: Mapping[int, Sequence[str]], line: int, used: str | None) -
     if not frames:
         return {}
     last = frames[0]
-    own = next((frame for frame in frames if not _INSTALLED.search(frame.path)), last)
+    caller = next((frame for frame in frames if not _INSTALLED.search(frame.path)), last)
     asked = re.compile(rf"(\w[\w.\[\]]*(?:\(\))?)\.{re.escape(used)}\b") if used else _ITEMS
     asserted, subjects = _ASSERTED.match(last.code), dict.fromkeys(asked.findall(last.code))
-    told = last.code, " or ".join(subjects), asserted[1] if asserted else ""
-    where = last.place, last.function, own.place if own is not last else ""
-    return {name: value or None for name, value in zip(FIELDS, (*told, *where), strict=True)}
+    statement = last.code, " or ".join(subjects), asserted[1] if asserted else ""
+    where = last.place, last.function, caller.place if caller is not last else ""
+    return {name: value or None for name, value in zip(FIELDS, (*statement, *where), strict=True)}
 
 
 def _frames(texts: Mapping[int, Sequence[str]], line: int) -> Iterator[_Frame]:

@@ -81,14 +81,14 @@ def end_orphans(directory: Path) -> list[int]:
     name, ours = f"{variable('dir')}=".encode(), _line_of_descent()
 
     def orphans() -> list[int]:
-        found = []
+        processes = []
         for process, entries in environments():
             folders = (Path(os.fsdecode(entry.removeprefix(name))) for entry in entries if entry.startswith(name))
             with suppress(OSError):  # the folder is gone
                 of_probes = (folder.parent.parent for folder in folders if folder.parent.name == "probes")
                 if process not in ours and any(artifacts.samefile(directory) for artifacts in of_probes):
-                    found.append(process)
-        return found
+                    processes.append(process)
+        return processes
 
     return end_all(orphans)
 
