@@ -190,14 +190,14 @@ def read_checked(path: str) -> CheckedModel:
         SourceError: The file cannot be read or is no ONNX model.
     """
     model = load(path)
-    data, circle = _missing_data(path, model), ""
+    data, circle, functions = _missing_data(path, model), "", [function.name for function in model.functions]
     try:
         model = inlined(path, model)
     except SourceError as error:
         circle = error.what.partition(": ")[2]
         model.ClearField("functions")
     unique_body_tensors(model.graph)
-    return CheckedModel(path, model, data, circle)
+    return CheckedModel(path, model, data, circle, functions)
 
 
 def _missing_data(path: str, model: onnx.ModelProto) -> dict[str, str]:

@@ -150,6 +150,8 @@ class CheckedGraph:
     """What is wrong with files of external data and with constants that are cut short, by words for these."""
     circle: str = ""
     """Why the local functions could not be inlined, in ONNX's words."""
+    functions: Sequence[str] = ()
+    """The local functions that the model had, by name."""
 
     @cached_property
     def nodes(self) -> tuple[CheckedNode, ...]:

@@ -251,7 +251,7 @@ def inferred(
     known: Mapping[str, npt.NDArray[Any]] | None = None,
     empty: Mapping[str, Sizes] | None = None,
 ) -> tuple[onnx.ModelProto, ShapeFault | None]:
-    """Infer types and sizes of a copy without weights; return it as it was where inference refuses, with the reason.
+    """Infer types and sizes of a copy without weights; where inference refuses a node, what it can, with the reason.
 
     Nodes read the values of ``known`` tensors as constants: inference propagates few values itself. Nodes of ``empty``
     results are left out: inference gives such a pooling one element.
@@ -277,6 +277,8 @@ def inferred(
             refused = _fault(str(error)) if strict else None
         except (RuntimeError, ValueError, TypeError):  # what it fails on is no fault of shapes
             refused = None
+    with suppress(onnx.shape_inference.InferenceError, RuntimeError, ValueError, TypeError):
+        light = onnx.shape_inference.infer_shapes(light, data_prop=True)
     return light, refused
 
 

@@ -103,6 +103,7 @@ def _operators() -> Iterator[Row]:
     circle = _function("Neg")
     circle.functions[0].node[0].CopyFrom(node("Twice", "a", "b", domain="own"))
     circle.functions[0].opset_import.add(domain="own", version=1)
+    yield "function before 9.0", "TF172", _function("Neg"), model(node("Neg", "x", "y")), *old
     yield "function that calls itself", "TF184", circle, _function("Neg")
     crowded = _function("Neg")
     crowded.graph.node[0].input.append(crowded.graph.node[0].input[0])
@@ -235,6 +236,23 @@ def _whole_nodes() -> Iterator[Row]:
         model(node("ScatterElements", "x i u", "y", reduction=word), inputs=square, **rows) for word in ("add", "none")
     )
     yield "a reduction that is ignored", "TF173", added, put, *old
+    yield from _ignored()
+
+
+def _ignored() -> Iterator[Row]:
+    """Yield attributes that change results, and that the importer does not read."""
+    code, old = "TF173", ("--target", "8.6")
+    parts = [model(node("Shape", "x", "y", start=n), outputs={"y": (INT64, None)}) for n in (1, 0)]
+    yield "a part of a shape", code, *parts, *old
+    gates: dict[str, Any] = {"w": np.ones((1, 12, 8), np.float32), "r": np.ones((1, 12, 4), np.float32)}
+    batches = [
+        model(node("GRU", "x w r", "y", hidden_size=4, layout=n), inputs={"x": (FLOAT, (3, 2, 8))}, **gates)
+        for n in (1, 0)
+    ]
+    yield "batches before steps", code, *batches, "--target", "rtx"
+    places: Values = {**_IMAGE, "g": (FLOAT, (1, 3, 3, 2))}
+    modes = [model(node("GridSample", "x g", "y", mode=word), inputs=places, opset=20) for word in ("cubic", "nearest")]
+    yield "a mode that is read as nearest", code, *modes, "--target", "10.1"
 
 
 def _checked_by_the_importer() -> Iterator[Row]:
@@ -692,6 +710,11 @@ def _quantisation() -> Iterator[Row]:
     good = _quantised()
     yield "scale of 0", "TF171", _quantised(scale=0.0), good
     yield "zero point", "TF171", _quantised(zero=3), good
+    bare = _quantised()
+    for each in bare.graph.node:
+        del each.input[2:]
+    yield "no zero point", "TF171", bare, good, "--target", "8.6"
+    yield "no zero point, of another type", "TF174", bare, good
     yield "scale NaN", "TF187", _quantised(scale=float("nan")), good
     yield "scales of another length", "TF187", _quantised(scales=5), _quantised(scales=4)
     yield "Q without DQ", "TF188", _quantised(reader="Abs"), good

@@ -5,9 +5,10 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
-from trtforensics.findings.finding import Confidence, Severity
+from trtforensics.console.counting import listed
+from trtforensics.findings.finding import Confidence, Observation, Severity
 from trtforensics.findings.models.restrictions import refusal
-from trtforensics.findings.models.seen import by_operator, by_reason, how_many, of_nodes, repair
+from trtforensics.findings.models.seen import by_operator, by_reason, head, how_many, of_nodes, repair
 from trtforensics.findings.rule import explained
 from trtforensics.findings.target import profile_of
 from trtforensics.knowledge.operators import (
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from trtforensics.findings.case import Case
-    from trtforensics.findings.finding import Observation
     from trtforensics.onnx_models.checked import CheckedModel
     from trtforensics.onnx_models.checked_graph import CheckedNode
     from trtforensics.onnx_models.shapes import Sizes
@@ -36,6 +36,8 @@ _AS_RTX = (11, 3)
 
 _NOT_IN_RTX = frozenset({"DeformConv", "NonZero"})
 """What TensorRT imports, and TensorRT-RTX 1.7.1 takes for a plugin that it does not find."""
+_FUNCTIONS = (9, 0)
+"""The first release whose parser reads a model's local functions (Changelog.md of onnx-tensorrt)."""
 _MOST_DIMENSIONS = 8
 """Dims::MAX_DIMS in NvInferRuntimeBase.h of all releases."""
 _MOST_ELEMENTS, _LARGE = 2**31 - 1, (10, 0)
@@ -151,6 +153,9 @@ def plugin_wanted(case: Case) -> Iterator[Observation]:
         title += ", which TensorRT's own library has: {nodes}" if shipped else ": {nodes}"
         settle = "Whether a library that the build loads registers that plugin"
         yield of_nodes(case, nodes, title, severity=Severity.NOTE if shipped else None, settle=settle, same_as=op)
+    if case.checked.functions and release_of(case) < _FUNCTIONS:
+        title = f"Before 9.0 the parser takes functions of a model for plugins: {listed(case.checked.functions)}"
+        yield Observation(title, [head(case)], same_as="functions")
     foreign = [node for node in case.checked.nodes if not node.is_standard and is_operator(node.op)]
     for op, nodes in by_operator(foreign).items():
         other = sorted({name for node in nodes for name in node.unknown_attributes()})
@@ -161,10 +166,17 @@ def plugin_wanted(case: Case) -> Iterator[Observation]:
 
 
 def _lost(case: Case, node: CheckedNode) -> str:
-    """Return which attribute the parser does not read though the results depend on it, in words."""
-    rows = restrictions_of(node.op, _for_uses(case))
-    names = (name for row in rows if row.must == "ignored" for name in row.names if name != "seed")
-    return next((f"{name} is ignored" for name in names if node.attribute(name) not in {None, "none"}), "")
+    """Return which attribute, or which value of one, the parser does not read though results depend on it, in words."""
+    rows = [
+        row for row in restrictions_of(node.op, _for_uses(case)) if row.must == "ignored" and "seed" not in row.names
+    ]
+    given = ((name, node.attribute(name), row.value.split()) for row in rows for name in row.names)
+    lost = (
+        f"{name} {value} is ignored"
+        for name, value, unread in given
+        if value is not None and (value in unread if unread else value != node.default(name, case.checked.opset))
+    )
+    return next(lost, "")
 
 
 _BROADCASTING = 7
@@ -186,7 +198,7 @@ def newer_operator_set(case: Case) -> Iterator[Observation]:
     if case.version is None:
         return
     lost = ((node, _lost(case, node)) for node in case.checked.nodes)
-    yield from by_reason(case, lost, settle="Whether two updates go to one place")
+    yield from by_reason(case, lost, settle="Whether results depend on it")
     if case.checked.opset < _BROADCASTING and case.ran("7"):
         old = [node for node in case.checked.nodes if node.is_standard and node.op in _ELEMENTWISE]
         if old:

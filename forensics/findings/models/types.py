@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from trtforensics.findings.case import Case
+    from trtforensics.onnx_models.checked import CheckedModel
     from trtforensics.onnx_models.checked_graph import CheckedNode
 
 _HALF = 65504.0
@@ -41,7 +42,7 @@ _INT32 = np.iinfo(np.int32)
 
 _TAKEN_BY_RTX = {"CastLike", "Dropout", "Identity", "Shape", "Size"}
 """Operators of UINT8 that TensorRT-RTX 1.7.1 builds; it builds others where constants alone are UINT8."""
-_FIRST_WITH_BYTES = (8, 5)
+_FIRST_WITH_BYTES, _FIRST_WITHOUT_POINTS = (8, 5), (9, 0)
 _OF_MANY = {"Max", "Min", "Sum"}
 """Operators that do nothing to a single input."""
 _OF_IMAGES = {"Cast", "QuantizeLinear", "Equal", "If", "Loop", "Scan"}
@@ -51,17 +52,13 @@ _OF_IMAGES = {"Cast", "QuantizeLinear", "Equal", "If", "Loop", "Scan"}
 def refused_type(case: Case) -> Iterator[Observation]:
     """Name types with the inputs, outputs, constants and Casts that have them."""
     model, version, capability = case.checked, release_of(case), compute_capability(case)
-    users: dict[str, list[str]] = {}
-    for value in (*model.inputs, *model.outputs):
-        users.setdefault(value.element, []).append(value.name)
-    for name, (element, _) in model.weights.items():
+    casts, users = [node for node in model.nodes if node.op == "Cast"], dict[str, list[str]]()
+    typed = [(value.element, value.name) for value in (*model.inputs, *model.outputs)]
+    typed += [(element, name) for name, (element, _) in model.weights.items()]
+    for element, name in [*typed, *((node.casts_to, node.label) for node in casts)]:
         users.setdefault(element, []).append(name)
-    casts = [node for node in model.nodes if node.op == "Cast"]
-    for node in casts:
-        users.setdefault(node.casts_to, []).append(node.label)
-    known = version is None or version >= _FIRST_WITH_BYTES
-    inner = [node for node in model.nodes if known and _makes_bytes(case, node)]
-    wide = {node: _of_bytes(case, node) for node in model.nodes if node.op not in _OF_IMAGES}
+    inner = [node for node in model.nodes if version >= _FIRST_WITH_BYTES and _makes_bytes(case, node)]
+    wide = {node: _of_bytes(model, node) for node in model.nodes if node.op not in _OF_IMAGES}
     images = [node for node, names in wide.items() if names and node not in inner]
     if images:
         idle = [node for node in images if node.op in _OF_MANY and len(node.proto.input) == 1]
@@ -72,6 +69,10 @@ def refused_type(case: Case) -> Iterator[Observation]:
         yield of_nodes(case, images, title, severity=severity, same_as="images")
     if inner:
         yield of_nodes(case, inner, "UINT8 is for inputs and outputs of the model, not between nodes: {nodes}")
+    signed = [node for node in model.nodes if version >= _FIRST_WITHOUT_POINTS and _is_signed(model, node)]
+    if signed:
+        title = "Without zero points, what is UINT8 by ONNX is INT8 to TensorRT: {nodes}"
+        yield of_nodes(case, signed, title, severity=Severity.WARNING, same_as="zero points")
     yield from _allowed(case)
     for element, names in users.items():
         first = first_gpu_of(element)
@@ -97,12 +98,17 @@ def _makes_bytes(case: Case, node: CheckedNode) -> bool:
     return not apart and any(case.checked.type_of(name) == "UINT8" for name in inner)
 
 
-def _of_bytes(case: Case, node: CheckedNode) -> set[str]:
-    """Return the inputs of UINT8; to the parser the result of a QuantizeLinear without a zero point is INT8."""
-    makers, signed = case.checked.makers, {"y_zero_point"}
-    names = {name for name in node.proto.input if case.checked.type_of(name) == "UINT8"}
-    quantised = {name for name in names if name in makers and makers[name].op == "QuantizeLinear"}
-    return names - {name for name in quantised if not case.checked.slots(makers[name], signed)}
+def _is_signed(model: CheckedModel, node: CheckedNode | None) -> bool:
+    """Whether a node gives UINT8 by ONNX, for want of a zero point, and INT8 to the parser."""
+    if node is None or node.op != "QuantizeLinear" or node.attribute("output_dtype"):
+        return False
+    return not model.slots(node, ("y_zero_point",))
+
+
+def _of_bytes(model: CheckedModel, node: CheckedNode) -> set[str]:
+    """Return the inputs that are UINT8 to the parser."""
+    names = {name for name in node.proto.input if model.type_of(name) == "UINT8"}
+    return {name for name in names if not _is_signed(model, model.makers.get(name))}
 
 
 def _allowed(case: Case) -> Iterator[Observation]:
