@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from trtforensics.console.counting import MEBIBYTE, counted
+from trtforensics.console.counting import MEBIBYTE, counted, listed
 from trtforensics.console.terminal import visible
 from trtforensics.knowledge.table import rows
 from trtforensics.model.data_types import ELEMENT_TYPES
@@ -316,10 +316,12 @@ def _numbers(builds: Sequence[Build], *, samples: bool = False) -> Iterator[str]
     single = {key: value for key, value in values.items() if isinstance(value, float | int)}
     yield from _made(builds, stated, single)
     size = single["engine_bytes"] / MEBIBYTE if "engine_bytes" in single else single.get("loaded_engine_mib", 0.0)
-    if size:
-        loads = [result.number for result in stated if result.key == "loaded_engine_mib"]
-        again = f", loaded {len(loads)} times" if len(loads) > 1 and set(loads) == {size} else ""
-        yield (f"{figure(size)} MiB" if size >= _TENTH else f"{figure(size * 1024)} KiB") + again
+    loads = Counter(result.number or 0.0 for result in stated if result.key == "loaded_engine_mib")
+    again = {each: f" (loaded {times} times)" * (times > 1) for each, times in loads.items()}
+    if len(loads) > 1:
+        yield f"engines of {listed([f'{figure(each)} MiB{times}' for each, times in again.items()])}"
+    elif size:
+        yield (f"{figure(size)} MiB" if size >= _TENTH else f"{figure(size * 1024)} KiB") + again.get(size, "")
     shown = ("p90", "p99") if samples else ("p99",)
     offline = samples and "throughput_qps" in single  # its latencies are the wait in the queue
     for key, name in () if offline else (("gpu_compute_ms", "GPU"), ("latency_ms", "latency")):
@@ -341,7 +343,7 @@ def _made(builds: Sequence[Build], stated: Sequence[RunResult], single: Mapping[
     """Give how long the engine took to build or to load; of a few builds, each."""
     for key, word in (("build_s", "built"), ("generation_s", "engines generated")):
         each = [figure(result.number or 0) for result in stated if result.key == key]
-        if 1 < len(each) == len(builds) <= _EACH:
+        if 1 < len(each) <= _EACH and len(each) >= len(builds):
             yield f"{word} in {', '.join(each)} s"
             return
     if not any(build.loads_engine for build in builds) and "build_s" in single:

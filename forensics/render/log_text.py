@@ -240,23 +240,12 @@ def _results(build: Build) -> Iterator[Row]:
     shown = [result for result in build.results if not result.key.endswith("_total_s")]
     spread = [result for result in shown if isinstance(result.value, Mapping)]
     single = [result for result in shown if result not in spread]
-    yield from _list("results", [*map(_result, spread), *_filled(map(_result, single))])
+    rest = textwrap.wrap(", ".join(map(_result, single)), _TEXT_WIDTH, break_on_hyphens=False)
+    yield from _list("results", [*map(_result, spread), *rest])
 
 
 def _result(result: RunResult) -> str:
     return f"{result_name(result)}: {result_text(result)}"
-
-
-def _filled(entries: Iterable[str]) -> Iterator[str]:
-    """Put as many entries in a row as it holds."""
-    row = ""
-    for entry in entries:
-        if row and len(f"{row}, {entry}") > _TEXT_WIDTH:
-            yield row
-            row = ""
-        row = f"{row}, {entry}" if row else entry
-    if row:
-        yield row
 
 
 def _list(label: str, entries: Iterable[str]) -> Iterator[Row]:

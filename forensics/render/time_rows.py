@@ -18,6 +18,7 @@ from trtforensics.model.older_python import StrEnum
 from trtforensics.model.profile import TimeSource
 from trtforensics.model.run import PhaseName
 from trtforensics.parsers.notation import names
+from trtforensics.render.build_facts import option_facts
 from trtforensics.render.headline import UNKNOWN_TYPE, computed_type, is_mostly_timed
 from trtforensics.render.names import shortened
 from trtforensics.render.stated_rows import figure, stated_rows
@@ -36,6 +37,13 @@ _LONGER = 1.5
 _SHOWN = 3
 _KINDS = 4
 _NAME = 36
+_FACT = 90
+_MEMORY = {
+    "weights_mib": "weights",
+    "activations_mib": "activations",
+    "context_mib": "context",
+    "managed_mib": "all of TensorRT",
+}
 _PLACE = re.compile(r"(?:_v)?[_.]?\d+$")
 _FUSED_INTO = {"QuantizeLinear", "DequantizeLinear"}
 """Operators whose names stand before that of the one that they are fused into, which takes the time."""
@@ -77,8 +85,20 @@ def _ranges(lines: Sequence[int]) -> str:
 def time_rows(log: BuildLog, build: Build) -> list[TimeRow]:
     """Return where the time goes: by kinds of layers, the slowest, by types, in a run's latency, in the build."""
     ledger = ledger_of(build)
-    rows = [*_layers(log, build, ledger), *_latency(build), *_making(log, build), *_memory(build), *_stated(build)]
+    rows = [*_set_up(log, build), *_layers(log, build, ledger), *_latency(build), *_making(log, build)]
+    rows += [*_memory(build), *_stated(build)]
     return [row for row in rows if row.text]
+
+
+def _set_up(log: BuildLog, build: Build) -> Iterator[TimeRow]:
+    """Say how a run was set up, whichever program says so: its inputs and batch, the options that tell."""
+    run = log.run_of(build)
+    facts = run.facts if run is not None else ()
+    told = [(fact.value, fact.span.line) for fact in facts]
+    told += [(f"{each.label} {each.text}", each.line) for each in option_facts(build) if each.label != "Precision"]
+    first = dict(reversed(told))
+    words = "; ".join(f"{shortened(text, _FACT)} (line {line})" for text, line in [*first.items()][::-1])
+    yield TimeRow("set-up", words, tuple(fact.span for fact in facts))
 
 
 def kind_of(unit: TimedUnit) -> str:
@@ -233,19 +253,19 @@ def _making(log: BuildLog, build: Build) -> Iterator[TimeRow]:
 
 def _memory(build: Build) -> Iterator[TimeRow]:
     """Say what the engine and its context take of the GPU's memory."""
-    context, loaded, made = (build.result(key) for key in ("context_mib", "loaded_engine_mib", "engine_bytes"))
-    engine = loaded or made
-    if context is None or not context.number:
+    engine = "loaded_engine_mib" if build.result("loaded_engine_mib") else "engine_bytes"
+    held = {key: result for key in (*_MEMORY, engine) if (result := build.result(key)) and result.number}
+    if not held.keys() - {engine}:
         return
-    size = (engine.number if engine is not None else None) or 0.0
-    size /= MEBIBYTE if engine is made else 1
-    words = f"context {figure(context.number)} MiB" + (f" and engine {figure(size)} MiB" if size else "")
-    spans = [context.span, *([engine.span] if engine is not None and size else [])]
+    sizes = {key: (result.number or 0.0) / (MEBIBYTE if key == "engine_bytes" else 1) for key, result in held.items()}
+    words = ", ".join(f"{_MEMORY.get(key, 'engine')} {figure(size)} MiB" for key, size in sizes.items())
+    spans = [result.span for result in held.values()]
     total, known = build.fact("device", "Device Global Memory"), build.result("device_mib")
     number = total.value.split()[0] if total is not None and total.value.strip().endswith("MiB") else ""
     number = f"{known.number:.0f}" if known is not None else number
     if (printed := known or total) is not None and number.isdecimal():
-        words += f", {(context.number + size) / int(number):.0%} of the GPU's {number} MiB"
+        part = sizes.get("context_mib", sizes.get("activations_mib", 0.0)) + sizes.get(engine, 0.0)
+        words += f", context and engine {part / int(number):.0%} of the GPU's {number} MiB" if part else ""
         spans.append(printed.span)
     used = next((note for note in build.notes if note.kind == "init_cuda" and note.number("count")), None)
     if used is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,7 +84,7 @@ def tensorrt_versions(log: Log) -> list[str | None]:
     for build, printed in log.placed("banner", "version"):
         if printed is not None and is_whole(printed):
             versions.setdefault(build, decoded_version(int(printed)))
-    for build, loaded in log.placed("tftrt_version", "version"):
+    for build, loaded in chain(log.placed("own_tensorrt", "version"), log.placed("tftrt_version", "version")):
         if names_version(loaded):
             versions.setdefault(build, ".".join(re.findall(r"[0-9]+", loaded)))
     for kind, pattern in (("library", _LIBRARY_VERSION), ("poly_module", _MODULE_VERSION)):

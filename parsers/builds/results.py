@@ -77,15 +77,12 @@ def _latencies(view: LinesView) -> Iterator[_Found]:
         yield line, _LATENCIES[name], _stated(known)
 
 
-_GROWTH = re.compile(r"GPU \+([0-9]+),")
-
-
 def _context_memory(view: LinesView) -> Iterator[_Found]:
-    """Read how much GPU memory TensorRT took when it made a context (before 10.0)."""
+    """Read how much GPU memory TensorRT took when it made a context (before 10.0), and what it holds then."""
     for line, text in view.each("context_memory", "text"):
-        grown = _GROWTH.search(text)
-        if grown and int(grown[1]):
-            yield line, "context_mib", float(grown[1])
+        for key, number in zip(("context_mib", "managed_mib"), re.findall(r"GPU \+?([0-9]+)", text), strict=False):
+            if int(number):
+                yield line, key, float(number)
 
 
 _FIRST_DIMENSION = re.compile(r" with dimensions ([0-9]+)x")

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import listed
 from trtforensics.knowledge.table import rows
 from trtforensics.model.data_types import ELEMENT_TYPES
+from trtforensics.model.log import Fact
 from trtforensics.model.run import Phase, PhaseName, Program, Run
 from trtforensics.parsers.builds.comparisons import comparisons
 from trtforensics.parsers.builds.header import names_version
@@ -71,8 +74,9 @@ def runs(
             told,
             comparisons(view, log.spans, [node for build in of_run for node in nodes[build]]),
             _engine_file(view, command),
-            next((version for _, version in view.each("llm_version", "version")), None),
+            next((version for kind in _OWN_VERSIONS for _, version in view.each(kind, "version")), None),
             _loaded_file(view, command),
+            tuple(Fact("set-up", text, log.spans.of(line)) for line, text in _facts(view, "more", "many", "count")),
             _setting(view, program),
         )
 
@@ -141,6 +145,8 @@ def _uses_tensorrt(view: LinesView, program: Program) -> bool:
     """Whether anything in a run is TensorRT's; where nothing shows what the run did, it is taken to be."""
     if program is Program.TENSORRT_LLM and view.has("llm_pytorch"):
         return False
+    if program is Program.TF_TRT and len(view.lines("of_tf_trt")) == len(view.lines("tftrt_unloaded")):
+        return False
     loaded = [version for _, version in view.each("tftrt_version", "version")]
     if loaded and not names_version("".join(loaded)):
         return False
@@ -159,8 +165,13 @@ def _uses_tensorrt(view: LinesView, program: Program) -> bool:
     return any(signs) or (not of_others and not view.has("poly_run", "poly_validating", "poly_checked", "poly_module"))
 
 
-_SETTINGS = [(row["kind"], row["field"], row["words"]) for row in rows("settings", "trtforensics.parsers.builds")]
-"""Kinds of line that state how a run was set up, their field, and the words for it."""
+_SETTINGS = [*rows("settings", "trtforensics.parsers.builds")]
+"""Kinds of line that state how a run was set up, their field and what counts of it, and the words for all values.
+
+They are shown ``first``, in the headline; below it as ``more``, with their ``count``, or only if there are ``many``.
+"""
+_OWN_VERSIONS = ("llm_version", "triton_version")
+_MOST_VALUES = 8
 _JETSON_TYPE = re.compile(r"GPU: +(FP\d+|INT\d+)")
 _TYPE_WORDS = {name.upper(): known.word for known in ELEMENT_TYPES.values() for name in (known.name, known.onnx)}
 _TYPE_WORDS["FLOAT32"] = ELEMENT_TYPES["Float"].word  # as programs write it, and TensorRT does not
@@ -173,9 +184,21 @@ def _setting(view: LinesView, program: Program) -> str:
     Of MLPerf that is its scenario and mode too, and whether its result counts; of ONNX Runtime the provider it takes.
     """
     own = [] if program in {Program.TRTEXEC, Program.POLYGRAPHY} else _own_settings(view)
-    names = [words.format(value) for kind, field, words in _SETTINGS for _, value in view.each(kind, field)]
+    names = [text for _, text in _facts(view, "first")]
     names += [verdict for _, verdict in view.each("own_result", "verdict") if verdict in {"VALID", "INVALID"}]
     return ", ".join(dict.fromkeys([*own, *names]))
+
+
+def _facts(view: LinesView, *shown: str) -> Iterator[tuple[int, str]]:
+    """Give what the lines of a run say of its set-up, each with the first line that says it."""
+    for row in _SETTINGS:
+        told = view.each(row["kind"], row["field"])
+        read = [(line, re.search(row["pattern"] or "(.+)", str(value))) for line, value in told]
+        known = [(line, " ".join(filter(None, match.groups()))) for line, match in read if match is not None]
+        counts = Counter(value for _, value in known)
+        values = [f"{value} ({number})" if row["shown"] == "count" else value for value, number in counts.items()]
+        if row["shown"] in shown and len(values) > (row["shown"] == "many"):
+            yield known[0][0], row["words"].format(listed(values, _MOST_VALUES))
 
 
 def _own_settings(view: LinesView) -> list[str]:

@@ -42,7 +42,7 @@ DIALECTS = (_USUAL.name, *(kind.name for kind in _OTHERS))
 
 _LEVEL_WITHIN = 80
 """The first bytes of a line in which a level is looked for."""
-_OPENINGS = frozenset((b"[", b">", b"_"))
+_OPENINGS = frozenset((b"[", b">", b"_", b"("))
 """The bytes that open a prefix beside letters and digits; for any other line, ``&&&&`` say, no regex has to run."""
 
 

@@ -52,6 +52,47 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
         ["|   0  Tesla M60           On   | 0", 'Device 0: "NVIDIA A10"', "GPU: NVIDIA GeForce RTX 3060 (8.6)"],
         ["Copyright NVIDIA Corporation", "GPU of NVIDIA is used"],
     ),
+    "own_tensorrt": (
+        [
+            "TensorRT: starting export with TensorRT 10.3.0...",
+            "TensorRT version: 8.6.1",
+            "trt.__version__ = 10.0.1",
+            "a.trt9.1.0.dev4.plan",
+        ],
+        ["TensorRT version: new", "TensorRT 8"],
+    ),
+    "own_library": (["opened dynamic library libnvinfer.so.6"], ["opened dynamic library libnvinfer_plugin.so.6"]),
+    "own_program": (["Ultralytics 8.3.1 on CUDA:0", "Ultralytics YOLOv8.1.9 on"], ["Ultralytics YOLO"]),
+    "own_batch": (
+        ["with batch_size 1 --", "batch size=4, n=5", "batch_size: 8"],
+        ["batch size: 1x3", "batch size 0.5", "batches 3"],
+    ),
+    "own_shape": (
+        ['TensorRT: input "x" with shape(1, 3, 8, 8) DataType.FLOAT', "binding to input 0 x  dims (b=1 c=3) size=4"],
+        ["output with shape(1, 3)", "binding to output 0 x  dims (b=1)"],
+    ),
+    "own_size": (["saved as 'a.engine' (22.7 MB)", "Engine size: 12 MiB"], ["saved as 'a.onnx' (3 MB)"]),
+    "own_layers": (["   -- layers       72"], ["-- bindings 2"]),
+    "served_model": (
+        ["| a_b     | 1       | READY  |"],
+        ["| a | 1 | UNAVAILABLE: x |"],
+    ),
+    "served_item": (
+        ["{'name': 'a', 'version': 1, 'state': 'READY'}"],
+        ["{'name': 'a', 'version': 1, 'state': 'UNAVAILABLE'}"],
+    ),
+    "triton_instance": (["Created instance a_0_1 on GPU 0 with"], ["Created instance a_0_1 on CPU"]),
+    "triton_version": (["| server_version         | 2.49.0    |"], ["| server_id | 3 |"]),
+    "tftrt_unconverted": (
+        ["There are 4 ops of 2 types in the graph that are not converted to TensorRT: Sub, (For more information"],
+        ["There are 4 ops"],
+    ),
+    "tftrt_unloaded": (["TF-TRT Warning: Could not find TensorRT"], ["TF-TRT Warning: x"]),
+    "tftrt_engine": (
+        ["TensorRT node TRTEngineOp_0 added for segment 0 consisting of 9 nodes succeeded."],
+        ["TensorRT node TRTEngineOp_0 added for segment 0 consisting of 9 nodes failed: x."],
+    ),
+    "llm_tokens_cached": (["Using 410880 tokens in paged KV cache."], ["Using tokens in paged KV cache"]),
     "own_input": (
         ["0   INPUT  kFLOAT images   3x640x640    min: 1x3x640x640   opt: 1x3x640x640   Max: 8x3x640x640"],
         ["1   OUTPUT kFLOAT out 3x4", "INPUT image"],
@@ -122,7 +163,11 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
         ["Rebuilding the engine"],
     ),
     "own_built": (
-        ["INFO:_TRTInterpreter:Build TRT engine elapsed time: 0:00:03.3", "TensorRT: export success ok 479.3s"],
+        [
+            "INFO:_TRTInterpreter:Build TRT engine elapsed time: 0:00:03.3",
+            "TensorRT: export success ok 479.3s",
+            "TensorRT node TRTEngineOp_0 added for segment 0 consisting of 9 nodes succeeded.",
+        ],
         ["TensorRT: export failure"],
     ),
     "own_loaded": (
@@ -143,6 +188,7 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
             "Build TRT engine elapsed time: 0:00:03.345",
             "Time taken to build: 2 s",
             "Total time of building all 2 engines: 00:01:02",
+            "TensorRTOptimizer: Graph size after: 4 nodes (-112), 3 edges (-118), time = 332.5ms.",
         ],
         ["build time unknown"],
     ),
@@ -198,7 +244,10 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
         ],
     ),
     "loaded_file_said": (["Device:0.GPU: [0] ./c.plan has been successfully loaded."], ["It has been loaded"]),
-    "own_loop": (["17.6 ms ± 176 µs per loop (mean ± std. dev. of 7 runs, 10 loops each)"], ["3 ms per loop"]),
+    "own_loop": (
+        ["    376 µs ± 3 µs per loop (mean)", "17.6 ms ± 176 µs per loop (mean ± std. dev. of 7 runs, 10 loops each)"],
+        ["3 ms per loop"],
+    ),
     "own_answer": (
         ["class 0001 - 0.647910  (dog)", 'Output [Text 0 Beam 0]: "a"', "Prompt: 'a', Generated text: 'b'"],
         ["Output: a"],
@@ -208,7 +257,14 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
         ["All models are loaded"],
     ),
     "triton_backend": (["TRITONBACKEND_Initialize: onnxruntime"], ["TRITONBACKEND_Finalize: onnxruntime"]),
-    "own_serving": (["Started GRPCInferenceService at 0.0.0.0:8001", "Application startup complete."], ["Started it"]),
+    "own_serving": (
+        [
+            "Started GRPCInferenceService at 0.0.0.0:8001",
+            "Application startup complete.",
+            "{'name': 'a', 'version': 1, 'state': 'READY'}",
+        ],
+        ["Started it"],
+    ),
     "own_rate": (
         ["Throughput: 189 images/s", "Average throughput: 3393.46 images/second", "throughput: 17.4 infer/sec"],
         ["Throughput: 12 qps", "Throughput: images/s", "throughput, 3 images/s"],

@@ -33,6 +33,8 @@ PREFIXES = [
     ("trtexec", "W", STAMP + STAMP + STAMP + b"[W] [TRT] "),
     ("trtexec", "V", b"[00/15/2020-10:38:48] [V] [TRT] "),
     ("trtexec", "I", b"> > " + STAMP + b"[I] [TRT] "),
+    ("trtexec", "W", b"[1,0]<stderr>:" + STAMP + b"[W] [TRT] "),
+    ("tensorrt_llm_cpp", "I", b"(Worker:a pid=12, ip=10.0.0.1) [TensorRT-LLM][INFO] "),
     ("python", "V", STAMP + b"[TRT] [V] "),
     ("python", "E", b"[TRT] [E] "),
     ("ros", "W", b"[planner_node-1] " + STAMP + b"[TRT] [W] "),

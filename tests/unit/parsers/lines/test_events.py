@@ -97,6 +97,8 @@ def joined(parts: tuple[object, ...]) -> str:
 
 
 Reading = tuple[str, dict[str, Any]]
+TOTALS = {"Total Activation": "activations_total", "Total Weights": "weights_total"}
+"""Sums that are results of a build."""
 READINGS: dict[type[Event], tuple[st.SearchStrategy[Any], Callable[[Any], Reading]]] = {
     o.Banner: (
         st.builds(o.Banner, st.sampled_from(["RUNNING", "PASSED", "FAILED"]), names, counts),
@@ -346,8 +348,11 @@ READINGS: dict[type[Event], tuple[st.SearchStrategy[Any], Callable[[Any], Readin
     ),
     t.MemoryOmitted: (st.builds(t.MemoryOmitted, counts), lambda e: ("memory_skipped", {"count": e.layers})),
     t.TotalMemory: (
-        st.builds(t.TotalMemory, st.sampled_from(["Total Host Persistent", "Max Scratch", "Total Activation"]), sizes),
-        lambda e: ("memory_total", {"name": f"{e.kind} Memory", "count": e.size}),
+        st.builds(t.TotalMemory, st.sampled_from(["Total Host Persistent", "Max Scratch", *TOTALS]), sizes),
+        lambda e: (
+            TOTALS.get(e.kind, "memory_total"),
+            {"count": e.size} | ({} if e.kind in TOTALS else {"name": f"{e.kind} Memory"}),
+        ),
     ),
     t.KernelIndex: (
         st.builds(t.KernelIndex, names, counts),

@@ -1,0 +1,131 @@
+"""What is plain in the log of any program stands in its report: on what it ran, with what, what it wrote, how fast."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.for_each import for_each
+from trtforensics.render.headline import headlines
+from trtforensics.render.time_rows import time_rows
+from trtforensics.sources.quoting import read_log
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from trtforensics.model.log import BuildLog
+
+    Load = Callable[[str], BuildLog]
+
+MARKS = {
+    "triton": "TRITONBACKEND_Initialize: tensorrt",
+    "deepstream": "NvDsInfer starts",
+    "tensorrt-llm": "[TRT-LLM] [I] Hello",
+    "torch-tensorrt": "torch_tensorrt/dynamo is used",
+    "jetson-inference": "jetson-inference starts",
+    "ros": "[INFO] [1715000000.123456789] [node]: hello",
+    "tf-trt": "Converting to TF-TRT",
+    "onnxruntime": "TensorRT EP is used",
+    "python": "[TRT] [I] Hello",
+    "cpp": "main.cpp:3 hello",
+    "processes of Ray": "(Worker:a pid=12) [TRT] [I] Hello",
+}
+"""A line that only the program prints."""
+SAID = """Device 0: "NVIDIA RTX A1000"
+TensorRT version: 10.3.1
+Precision: FP16
+batch_size: 4
+TensorRT: input "x" with shape(4, 3, 8, 8) DataType.FLOAT
+Engine size: 12.5 MB
+Engine saved to out/a.engine
+build time: 7.5 s
+latency: 2.5 ms
+throughput: 400 images/s
+[TRT] [I] Total Weights Memory: 2097152
+[TRT] [I] [MemUsageChange] TensorRT-managed allocation in IExecutionContext creation: CPU +0, GPU +6, now: CPU 0, GPU 9 (MiB)
+"""  # noqa: E501 - a line of a log
+PLAIN = ("NVIDIA RTX A1000", "10.3.1", "FP16", "batch 4", "x (4, 3, 8, 8)", "12.5 MB", "a.engine", "7.5 s", "2.5 ms")
+PLAIN = (*PLAIN, "400 images/s", "weights 2 MiB", "context 6 MiB", "all of TensorRT 9 MiB")
+
+
+@pytest.fixture
+def load(tmp_path: Path) -> Load:
+    """Return what reads a text as ``report`` does, which takes excerpts too."""
+
+    def read(text: str) -> BuildLog:
+        path = tmp_path / "run.log"
+        path.write_text(text)
+        return read_log(str(path), max_bytes=1 << 20, on_progress=lambda *_: None).log
+
+    return read
+
+
+def told(log: BuildLog) -> str:
+    rows = [row.cited for row in time_rows(log, log.builds[0])]
+    return "\n".join([*(headline.text for headline in headlines(log)), *rows])
+
+
+@for_each("program", MARKS)
+def test_plain_facts_stand_in_the_report_of_every_program(load: Load, program: str) -> None:
+    text = told(load(f"{MARKS[program]}\n{SAID}"))
+    assert [fact for fact in PLAIN if fact not in text] == [], text
+
+
+def test_of_several_models_each_is_named_with_its_instances(load: Load) -> None:
+    text = told(
+        load("""TRITONBACKEND_Initialize: tensorrt
+I0516 08:25:52.973930 9 logging.cc:49] Loaded engine size: 38 MiB
+I0516 08:25:52.973930 9 logging.cc:49] Loaded engine size: 8 MiB
+I0516 08:25:52.973930 9 logging.cc:49] Loaded engine size: 8 MiB
+Created instance a_0_0 on GPU 0 with stream priority 0
+Created instance b_0_0 on GPU 0 with stream priority 0
+Created instance b_0_1 on GPU 0 with stream priority 0
+| a     | 1       | READY  |
+| b     | 1       | READY  |
+| server_version                   | 2.49.0                                  |
+Started HTTPService at 0.0.0.0:8000""")
+    )
+    assert "SERVING" in text
+    for fact in (
+        "Triton 2.49.0",
+        "ready: a, b",
+        "instances of a (1), b (2)",
+        "engines of 38 MiB, 8 MiB (loaded 2 times)",
+    ):
+        assert fact in text
+
+
+def test_engines_that_a_program_builds_one_after_the_other_are_each_named(load: Load) -> None:
+    text = told(
+        load("""[I] Finished engine building in 17 seconds
+[I] Saving engine to out/a.plan
+[I] Finished engine building in 20 seconds
+[I] Saving engine to out/b.plan""")
+    )
+    assert "built in 17, 20 s" in text
+    assert "written: a.plan, b.plan" in text
+
+
+def test_tensorflow_that_does_not_find_tensorrt_runs_without_it(load: Load) -> None:
+    warning = (
+        "2023-01-01 W tensorflow/compiler/tf2tensorrt/utils/py_utils.cc:38] TF-TRT Warning: Could not find TensorRT"
+    )
+    assert "without TensorRT" in headlines(load(warning))[0].text
+    assert "without TensorRT" not in headlines(load(f"{warning}\nConverting to TF-TRT FP16..."))[0].text
+
+
+def test_a_converted_segment_is_an_engine_and_what_stays_is_named(load: Load) -> None:
+    text = told(
+        load("""x tf2tensorrt/segment/segment.cc:4] There are 4 ops of 2 different types in the graph that are not \
+converted to TensorRT: Sub, NoOp, (For more information see x).
+x tf2tensorrt/convert/c.cc:7] TensorRT node TRTEngineOp_0 added for segment 0 consisting of 9 nodes succeeded.""")
+    )
+    assert text.startswith("ENGINE BUILT")
+    assert "4 ops not converted to TensorRT: Sub, NoOp" in text
+
+
+@for_each("line", ["    376 µs ± 3.9 µs per loop (mean ± std. dev. of 7 runs)", "3.1 ms ± 1 ms per loop (mean)"])
+def test_a_timed_loop_is_an_inference_that_ran(load: Load, line: str) -> None:
+    assert "INFERENCE RAN" in headlines(load(f"TensorrtExecutionProvider\n{line}"))[0].text
