@@ -14,7 +14,6 @@ from trtforensics.model.older_python import StrEnum
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from trtforensics.model.log import Fact
     from trtforensics.model.span import SourceSpan
 
 
@@ -238,7 +237,7 @@ class Run:
     """The program's own version, of TensorRT-LLM."""
     loaded_file: str | None = None
     """The file that the last engine was loaded from."""
-    facts: tuple[Fact, ...] = ()
+    facts: tuple[tuple[str, SourceSpan], ...] = ()
     """What else a program says of its set-up, in our words: inputs, batch, instances, the files it wrote."""
     setting: str = ""
     """MLPerf's scenario and mode, and whether its result is valid; the type or provider that a library takes."""

@@ -37,7 +37,7 @@ def run_members(run: Run) -> dict[str, Any]:
         "engine_file": run.engine_file,
         "loaded_file": run.loaded_file,
         "setting": run.setting or None,
-        "facts": [{"text": fact.value, "line": fact.span.line} for fact in run.facts],
+        "facts": [{"text": text, "line": span.line} for text, span in run.facts],
         "builds": list(run.builds),
         "results": {
             result.key: dict(result.value) if isinstance(result.value, Mapping) else result.value

@@ -94,11 +94,11 @@ def _set_up(log: BuildLog, build: Build) -> Iterator[TimeRow]:
     """Say how a run was set up, whichever program says so: its inputs and batch, the options that tell."""
     run = log.run_of(build)
     facts = run.facts if run is not None else ()
-    told = [(fact.value, fact.span.line) for fact in facts]
+    told: list[tuple[str, int | None]] = [(text, span.line) for text, span in facts]
     told += [(f"{each.label} {each.text}", each.line) for each in option_facts(build) if each.label != "Precision"]
     first = dict(reversed(told))
     words = "; ".join(f"{shortened(text, _FACT)} (line {line})" for text, line in [*first.items()][::-1])
-    yield TimeRow("set-up", words, tuple(fact.span for fact in facts))
+    yield TimeRow("set-up", words, tuple(span for _, span in facts))
 
 
 def kind_of(unit: TimedUnit) -> str:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from trtforensics.console.counting import listed
 from trtforensics.knowledge.table import rows
 from trtforensics.model.data_types import ELEMENT_TYPES
-from trtforensics.model.log import Fact
 from trtforensics.model.run import Phase, PhaseName, Program, Run
 from trtforensics.parsers.builds.comparisons import comparisons
 from trtforensics.parsers.builds.header import names_version
@@ -76,7 +75,7 @@ def runs(
             _engine_file(view, command),
             next((version for kind in _OWN_VERSIONS for _, version in view.each(kind, "version")), None),
             _loaded_file(view, command),
-            tuple(Fact("set-up", text, log.spans.of(line)) for line, text in _facts(view, "more", "many", "count")),
+            tuple((text, log.spans.of(line)) for line, text in _facts(view, "more", "many", "count")),
             _setting(view, program),
         )
 
