@@ -46,7 +46,17 @@ throughput: 400 images/s
 [TRT] [I] Total Weights Memory: 2097152
 [TRT] [I] [MemUsageChange] TensorRT-managed allocation in IExecutionContext creation: CPU +0, GPU +6, now: CPU 0, GPU 9 (MiB)
 """  # noqa: E501 - a line of a log
-PLAIN = ("NVIDIA RTX A1000", "10.3.1", "FP16", "batch 4", "x (4, 3, 8, 8)", "12.5 MB", "a.engine", "7.5 s", "2.5 ms")
+PLAIN: tuple[str, ...] = (
+    "NVIDIA RTX A1000",
+    "10.3.1",
+    "FP16",
+    "batch 4",
+    "x (4, 3, 8, 8)",
+    "12.5 MB",
+    "a.engine",
+    "7.5 s",
+    "2.5 ms",
+)
 PLAIN = (*PLAIN, "400 images/s", "weights 2 MiB", "context 6 MiB", "all of TensorRT 9 MiB")
 
 
