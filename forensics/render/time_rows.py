@@ -37,7 +37,7 @@ _LONGER = 1.5
 _SHOWN = 3
 _KINDS = 4
 _NAME = 36
-_FACT = 90
+_FACT, _PART = 90, 0.005
 _MEMORY = {
     "weights_mib": "weights",
     "activations_mib": "activations",
@@ -263,9 +263,9 @@ def _memory(build: Build) -> Iterator[TimeRow]:
     total, known = build.fact("device", "Device Global Memory"), build.result("device_mib")
     number = total.value.split()[0] if total is not None and total.value.strip().endswith("MiB") else ""
     number = f"{known.number:.0f}" if known is not None else number
-    if (printed := known or total) is not None and number.isdecimal():
-        part = sizes.get("context_mib", sizes.get("activations_mib", 0.0)) + sizes.get(engine, 0.0)
-        words += f", context and engine {part / int(number):.0%} of the GPU's {number} MiB" if part else ""
+    part = sizes.get("context_mib", sizes.get("activations_mib", 0.0)) + sizes.get(engine, 0.0)
+    if (printed := known or total) is not None and number.isdecimal() and part >= _PART * int(number):
+        words += f", context and engine {part / int(number):.0%} of the GPU's {number} MiB"
         spans.append(printed.span)
     used = next((note for note in build.notes if note.kind == "init_cuda" and note.number("count")), None)
     if used is not None:

@@ -58,7 +58,7 @@ _RAISED = "python_"
 NamedCauses: TypeAlias = "tuple[tuple[str, dict[str, str | None]], ...]"
 """Names of causes, each with what its rule captures."""
 
-_QUIET = re.compile(r"^.{0,150}?(?<![\w:.])(?:DEBUG|TRACE|VERBOSE)(?![\w:.])")
+_QUIET = re.compile(r"^.{0,150}?(?<![\w:.])(?:DEBUG|TRACE|VERBOSE|INFO|WARN(?:ING)?)(?![\w:.])")
 """The level of another program's line that reports no error, whatever it says in words."""
 _LISTED = re.compile(rb"\s*\w+=[^,=]*,\w+=")
 """The beginning of a row of names and values: a list of error codes says what may fail, not that it did."""

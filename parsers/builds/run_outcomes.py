@@ -227,7 +227,7 @@ class RunEvidence:
     def _serving(self) -> _Ended | None:
         """Return that a server takes requests, or was closed: the log of one that runs has no end."""
         since, closed = self._view.lines("own_serving"), self._view.lines("own_closed")
-        if since and closed and closed[-1] > since[-1]:
+        if closed and (not since or closed[-1] > since[-1]):
             return _Ended(Ending.PASSED, closed[-1], "the server was closed", "served, then closed")
         if not since or (self._told is not None and self._told[0] > since[-1]):
             return None

@@ -44,8 +44,9 @@ build time: 7.5 s
 latency: 2.5 ms
 throughput: 400 images/s
 [TRT] [I] Total Weights Memory: 2097152
-[TRT] [I] [MemUsageChange] TensorRT-managed allocation in IExecutionContext creation: CPU +0, GPU +6, now: CPU 0, GPU 9 (MiB)
-"""  # noqa: E501 - a line of a log
+[TRT] [I] [MemUsageChange] TensorRT-managed allocation in IExecutionContext creation: CPU +0, \
+GPU +6, now: CPU 0, GPU 9 (MiB)
+"""
 PLAIN: tuple[str, ...] = (
     "NVIDIA RTX A1000",
     "10.3.1",

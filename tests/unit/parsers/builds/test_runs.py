@@ -462,7 +462,7 @@ STATED = {
     "an engine": (["gstnvinfer: Use deserialized engine model: /a"], "ENGINE LOADED (line 1) · DeepStream"),
     "an engine file, loaded again": (
         ["Loading /m/a.engine for TensorRT inference...", "[TRT] [I] Loaded engine size: 21 MiB"] * 2,
-        "ENGINE LOADED (line 4) · Python · engine a.engine · 21 MiB, loaded 2 times",
+        "ENGINE LOADED (line 4) · Python · engine a.engine · 21 MiB (loaded 2 times)",
     ),
     "loops of a notebook": (
         ["In [1]: ", "17.6 ms ± 176 µs per loop (mean ± std. dev. of 7 runs, 10 loops each)",
