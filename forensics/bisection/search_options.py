@@ -25,32 +25,19 @@ if TYPE_CHECKING:
 _LEVELS = range(6)
 _RANDOM = 4
 _FROM_A_SCRIPT = 16
-_SHAPES = "sizes of dynamic inputs"
 
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
     """How the installed TensorRT builds; ``cli`` applies ``builder_python`` before a command runs."""
 
-    builder: str | None = option(
-        "--builder", choices=MODULES, help="the module that builds without --build (default: the one installed)"
-    )
-    builder_python: str | None = option(
-        "--builder-python",
-        metavar="PYTHON",
-        help="the Python, 3.8 or later, in which child processes import TensorRT (default: this one)",
-    )
-    builder_flags: str = option(
-        "--builder-flags", default="", metavar="FP16,INT8", help="builder flags of that build, by TensorRT's names"
-    )
-    strongly_typed: bool = option("--strongly-typed", default=False, help="build a strongly typed network (11: always)")
-    optimization_level: int | None = option(
-        "--optimization-level", type=int, choices=_LEVELS, metavar="N", help="0 to 5 (default: TensorRT's own)"
-    )
-    shapes: tuple[str, ...] = option("--shapes", default=(), metavar="x:2x16,…", help=_SHAPES)
-    compute_capability: str = option(
-        "--compute-capability", default="SM89", metavar="SM", help="what TensorRT-RTX builds for (default: SM89)"
-    )
+    builder: str | None = option("--builder", choices=MODULES)
+    builder_python: str | None = option("--builder-python")
+    builder_flags: str = option("--builder-flags", default="")
+    strongly_typed: bool = option("--strongly-typed", default=False)
+    optimization_level: int | None = option("--optimization-level", type=int, choices=_LEVELS)
+    shapes: tuple[str, ...] = option("--shapes", default=())
+    compute_capability: str = option("--compute-capability", default="SM89")
 
     def installed(self, lever: str | None = None) -> Installed:
         """Return the installed TensorRT, which must have the lever.
@@ -97,30 +84,11 @@ class BuildOptions:
 class SampleOptions:
     """The samples on which a model runs."""
 
-    inputs: tuple[str, ...] = option(
-        *("--inputs", "--load-inputs"),
-        default=(),
-        metavar="FILE",
-        help="samples to judge on: .npz, .npy, Polygraphy's JSON, or a folder of them; repeat",
-    )
-    data_loader_script: str | None = option(
-        "--data-loader-script",
-        metavar="FILE[:NAME]",
-        help="samples from a Python script whose load_data() gives a mapping for each, as Polygraphy runs it",
-    )
-    samples: int | None = option(
-        "--samples",
-        type=count,
-        metavar="N",
-        help=f"how many random samples (default: {_RANDOM}), or the most from a script (default: {_FROM_A_SCRIPT})",
-    )
-    shapes: tuple[str, ...] = option("--shapes", default=(), metavar="x:2x16,…", help=_SHAPES)
-    val_range: tuple[str, ...] = option(
-        "--val-range",
-        default=(),
-        metavar="[x:][LOW,HIGH]",
-        help="the values of random inputs (default: floats of a normal distribution, integers by the graph); repeat",
-    )
+    inputs: tuple[str, ...] = option("--inputs", "--load-inputs", default=())
+    data_loader_script: str | None = option("--data-loader-script")
+    samples: int | None = option("--samples", type=count)
+    shapes: tuple[str, ...] = option("--shapes", default=())
+    val_range: tuple[str, ...] = option("--val-range", default=())
 
     def samples_of(self, model: onnx.ModelProto) -> SampleSet:
         """Return the samples of a model, with notes on how they came about.
@@ -167,66 +135,18 @@ class PrecisionOptions:
     """What a precision search emulates, how it judges outputs, and how it builds."""
 
     precision: Literal["fp16", "bf16", "int8", "fp8"] = option(
-        "--precision",
-        default="fp16",
-        choices=("fp16", "bf16", "int8", "fp8"),
-        help="the type of all other nodes (default: fp16); int8 and fp8: what if products were quantized",
+        "--precision", default="fp16", choices=("fp16", "bf16", "int8", "fp8")
     )
-    accumulate: Literal["fp32", "fp16"] = option(
-        "--accumulate",
-        default="fp32",
-        choices=("fp32", "fp16"),
-        help="the type in which kernels sum matrix products and convolutions (default: fp32)",
-    )
-    custom_ops: tuple[str, ...] = option(
-        "--custom-ops",
-        default=(),
-        metavar="LIBRARY",
-        help="a shared library of custom operators for ONNX Runtime; repeat",
-    )
-    against: str | None = option(
-        "--against",
-        metavar="ORIGINAL",
-        help="MODEL is in 16 bits: judge it against this FP32 model that it was made of, and search there",
-    )
-    reference: str | None = option(
-        "--reference",
-        metavar="ORIGINAL",
-        help="MODEL has Q/DQ: show the noise of each layer against this FP32 model that it was made of",
-    )
-    calibration: str | None = option(
-        "--calibration",
-        metavar="CACHE",
-        help="a calibration.cache of TensorRT, to hold its ranges against those of the samples",
-    )
-    metric: tuple[str, ...] = option(
-        "--metric",
-        default=(),
-        metavar="[OUTPUT:]NAME",
-        help="max-rel, rel-l2 (default: both), max-abs, cosine, psnr or mismatch; repeat for several outputs",
-    )
-    tolerance: tuple[str, ...] = option(
-        "--tolerance",
-        default=(),
-        metavar="[OUTPUT:]X",
-        help="what still passes (default: four times the rounding floor, at most a cap, for fp16 0.01); judges again "
-        "what is stored",
-    )
-    held_out: int | None = option(
-        "--held-out",
-        type=int,
-        metavar="N",
-        help="judge the answer on the last N samples alone (default: every fourth sample is held out)",
-    )
-    mask_nonfinite: bool = option(
-        "--mask-nonfinite", default=False, help="leave out values that are not finite in FP32 either"
-    )
-    by: Literal["casts", "constraints"] = option(
-        "--by",
-        default="casts",
-        choices=("casts", "constraints"),
-        help="build the model with Casts, strongly typed (default), or with layer precisions, TensorRT 10 and older",
-    )
+    accumulate: Literal["fp32", "fp16"] = option("--accumulate", default="fp32", choices=("fp32", "fp16"))
+    custom_ops: tuple[str, ...] = option("--custom-ops", default=())
+    against: str | None = option("--against")
+    reference: str | None = option("--reference")
+    calibration: str | None = option("--calibration")
+    metric: tuple[str, ...] = option("--metric", default=())
+    tolerance: tuple[str, ...] = option("--tolerance", default=())
+    held_out: int | None = option("--held-out", type=int)
+    mask_nonfinite: bool = option("--mask-nonfinite", default=False)
+    by: Literal["casts", "constraints"] = option("--by", default="casts", choices=("casts", "constraints"))
 
 
 def run_options(args: Namespace, judged: str = "{engine}") -> RunOptions:

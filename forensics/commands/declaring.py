@@ -31,7 +31,7 @@ _HOW: dict[str, dict[str, Any]] = {
 """What the words of the column ``how`` mean to argparse; ``adds`` and ``sets`` give the option's own name.
 
 ``codes`` lets a shell complete codes of findings. ``fields`` stands for options that are fields of a dataclass, all or
-those of the column ``choices``.
+those of the column ``choices``; their own rows have its name in place of commands.
 """
 
 
@@ -78,14 +78,19 @@ def declare(parser: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
     return every
 
 
+def _filled(row: Mapping[str, str], *columns: str) -> dict[str, str]:
+    return {column: row[column] for column in columns if row[column]}
+
+
 def _declare_row(parser: argparse.ArgumentParser, row: Mapping[str, str]) -> None:
     names, how, choices = row["names"].split(), row["how"].split(), row["choices"].split()
     if how == ["fields"]:
         module, _, name = row["names"].rpartition(".")
-        other = {field: row["help"] for field in choices if row["help"]}
-        add_options(parser, getattr(import_module(module), name), choices, **other)
+        own = [each for each in _rows("arguments") if name in each["commands"].split()]
+        words_of = {each["names"]: _filled(each, "metavar") | {"help": row["help"] or each["help"]} for each in own}
+        add_options(parser, getattr(import_module(module), name), choices, words_of)
         return
-    declared: dict[str, Any] = {key: row[key] for key in ("dest", "metavar", "default", "help") if row[key]}
+    declared: dict[str, Any] = _filled(row, "dest", "metavar", "default", "help")
     for word in how:
         declared |= _HOW[word]
     if not {"adds", "sets"}.isdisjoint(how):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 from trtforensics.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
     from dataclasses import Field
 
 
@@ -96,27 +96,31 @@ class _Options(Protocol):
 _T = TypeVar("_T", bound=_Options)
 
 
-def option(*flags: str, default: Any = None, **declared: Any) -> Any:  # noqa: ANN401 - as dataclasses.field and argparse
+def option(flag: str, *others: str, default: Any = None, **declared: Any) -> Any:  # noqa: ANN401 - as dataclasses.field
     """Return a dataclass field that an option of these flags sets; ``declared`` goes to argparse.
 
     An option whose default is False is a switch; one whose default is () may be repeated, unless its type reads a list.
+    Its metavar and help are words of :func:`add_options`.
     """
     if default is False:
         declared["action"] = "store_true"
     elif default == () and "type" not in declared:
         declared["action"] = "append"
-    return field(default=default, metadata={"flags": flags, "declared": declared})
+    return field(default=default, metadata={"flags": (flag, *others), "declared": declared})
 
 
 def add_options(
-    parser: argparse.ArgumentParser, options: type[_Options], only: Collection[str] = (), **helps: str
+    parser: argparse.ArgumentParser,
+    options: type[_Options],
+    only: Collection[str],
+    words_of: Mapping[str, Mapping[str, str]],
 ) -> None:
-    """Declare the options of a dataclass, or ``only`` those of some fields; ``helps`` has other help for fields."""
+    """Declare the options of a dataclass, or ``only`` those of some fields, in the words of each by its first flag."""
     for each in fields(options):
         if each.metadata and (not only or each.name in only):
-            declared = {**each.metadata["declared"]}
-            declared["help"] = helps.get(each.name, declared["help"])
-            parser.add_argument(*each.metadata["flags"], dest=each.name, default=argparse.SUPPRESS, **declared)
+            flags = each.metadata["flags"]
+            declared = {"dest": each.name, "default": argparse.SUPPRESS, **each.metadata["declared"]}
+            parser.add_argument(*flags, **declared, **words_of[flags[0]])
 
 
 def read_options(args: argparse.Namespace, options: type[_T]) -> _T:

@@ -59,22 +59,13 @@ class PinConditions:
     that satisfy.
     """
 
-    accumulate: str | None = option("--accumulate", choices=_SUMS, help="matrix products and convolutions sum in FP32")
-    no_split_k: bool = option(
-        "--no-splitk", default=False, help="no kernel whose name says that it splits the reduction between blocks"
-    )
-    refused: tuple[str, ...] = option("--not", default=(), metavar="KERNEL*", help="no such kernel (or tactic id)")
-    same_as: str | None = option("--same-as", metavar="GOOD.log", help="what the build of this log chose")
-    prefer: str | None = option("--prefer", choices=_WISHES, help="kernels that do not split K, where offered")
-    layers: re.Pattern[str] | None = option(
-        "--layers", type=layers_of, metavar="EXPR", help="conditions for layers that this regular expression matches"
-    )
-    within: tuple[float, float] | None = option(
-        "--within",
-        type=bounds_of,
-        metavar="P%",
-        help="at most so much slower, a layer and in all; P%%,Q%%: a layer, in all",
-    )
+    accumulate: str | None = option("--accumulate", choices=_SUMS)
+    no_split_k: bool = option("--no-splitk", default=False)
+    refused: tuple[str, ...] = option("--not", default=())
+    same_as: str | None = option("--same-as")
+    prefer: str | None = option("--prefer", choices=_WISHES)
+    layers: re.Pattern[str] | None = option("--layers", type=layers_of)
+    within: tuple[float, float] | None = option("--within", type=bounds_of)
     chosen: Mapping[str, Algorithm] | None = None
 
     @property
