@@ -59,6 +59,6 @@ def test_every_field_that_an_option_sets_has_its_words(options: type) -> None:
 
 
 def test_the_words_name_the_numbers_of_samples() -> None:
-    (row,) = (row for row in ROWS if row["names"] == "--samples")
+    (row,) = (row for row in ROWS if row["commands"] == "SampleOptions" and row["names"] == "--samples")
     assert f"(default: {search_options._RANDOM})" in row["help"]
     assert f"(default: {search_options._FROM_A_SCRIPT})" in row["help"]
