@@ -29,11 +29,10 @@ from trtforensics.tui.rows.diff_rows import (
     sides_line,
     time_map,
 )
-from trtforensics.tui.rows.layers.candidates import CandidateTable, layer_table, unknown_table
+from trtforensics.tui.rows.layers.candidates import CandidateTable, candidates_of, layer_table, unknown_table
 from trtforensics.tui.rows.layers.index import LayerIndex
 from trtforensics.tui.rows.pieces import Piece, Role, clip
 from trtforensics.tui.sessions import text_of
-from trtforensics.tui.widgets.candidates import CandidateList
 from trtforensics.tui.widgets.row_list import RowList
 from trtforensics.tui.widgets.text_pane import TextPane
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
@@ -54,6 +53,7 @@ TALL = 30
 """Height of the screen in cells from which the lines of a row have room below the map."""
 
 _SIDES = {"good": Role.GOOD, "bad": Role.ERROR}
+_READING = unknown_table("reading the log")
 
 
 class DiffScreen(ListScreen[DiffRow]):
@@ -302,12 +302,10 @@ class CandidatesScreen(Keyed, ModalScreen[None]):
                 name = layer.name if layer is not None else "no such layer"
                 with Vertical(classes="pane"):
                     yield LineBar((Piece(f" {side} ", role), Piece(f" {name}")), classes="heading")
-                    yield CandidateList(id=f"{side}-candidates")
+                    yield RowList(candidates_of(_READING), id=f"{side}-candidates")
 
     def on_mount(self) -> None:
-        for side in _SIDES:
-            self._table(side).show_table(unknown_table("reading the log"))
-        self._table("good").focus()
+        self.query(RowList).first().focus()
         in_thread(self, self._collect, self._show, group="candidates")
 
     def _collect(self) -> dict[str, CandidateTable]:
@@ -321,7 +319,5 @@ class CandidatesScreen(Keyed, ModalScreen[None]):
 
     def _show(self, tables: dict[str, CandidateTable]) -> None:
         for side, table in tables.items():
-            self._table(side).show_table(table)
-
-    def _table(self, side: str) -> CandidateList:
-        return self.query_one(f"#{side}-candidates", CandidateList)
+            shown: RowList[int] = self.query_one(f"#{side}-candidates", RowList)
+            shown.show(range(len(table.candidates)), presentation=candidates_of(table), home=table.chosen)

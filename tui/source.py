@@ -55,8 +55,8 @@ def layer_pieces(layer: LayerView) -> Line:
 SOURCE_LAYERS: Presentation[LayerView] = Presentation(
     pieces=lambda layer, _: layer_pieces(layer),
     line=lambda layer: layer.span.line,
-    heading=lambda _rows, _width: ((Piece(HEADING),),),
-    scrolls=True,
+    heading=lambda *_: ((Piece(HEADING),),),
+    widest=None,
     noun="layer",
     filters=list_columns("source"),
 )

@@ -113,7 +113,7 @@ def add_options(
     parser: argparse.ArgumentParser,
     options: type[_Options],
     only: Collection[str],
-    words_of: Mapping[str, Mapping[str, str]],
+    words_of: Mapping[str, Mapping[str, Any]],
 ) -> None:
     """Declare the options of a dataclass, or ``only`` those of some fields, in the words of each by its first flag."""
     for each in fields(options):

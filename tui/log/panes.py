@@ -14,13 +14,12 @@ from trtforensics.engines.onnx_nodes import fates
 from trtforensics.tui.log.findings import FindingList
 from trtforensics.tui.log.layer_tree import LayerTree
 from trtforensics.tui.rows.first_rows import rows_shown
-from trtforensics.tui.rows.layers.candidates import NOTHING_SELECTED
+from trtforensics.tui.rows.layers.candidates import NOTHING_SELECTED, candidates_of
 from trtforensics.tui.rows.log_lines import messages
 from trtforensics.tui.rows.node_rows import FATES
 from trtforensics.tui.rows.overview_rows import OverviewRow
 from trtforensics.tui.rows.pieces import Piece, Role, width_of
 from trtforensics.tui.rows.timeline import TIMELINE, timeline
-from trtforensics.tui.widgets.candidates import CandidateList
 from trtforensics.tui.widgets.log_view import LogView
 from trtforensics.tui.widgets.row_list import RowList, WrappedList
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
@@ -101,7 +100,9 @@ class Panes(Container):
         self.layer_tree = LayerTree()
         self.findings = FindingList()
         self.messages = RowList(messages(()), id="messages")
-        self.candidates = CandidateList(id="candidates")
+        self.candidates = RowList(candidates_of(NOTHING_SELECTED), id="candidates")
+        self.table = NOTHING_SELECTED
+        """What the candidates in view are of."""
         self.nodes = RowList(FATES, id="nodes")
         self.timeline = RowList(TIMELINE, id="timeline")
         self._due: dict[str, Callable[[], None]] = {}
@@ -185,8 +186,8 @@ class Panes(Container):
 
     def show_candidates(self, table: CandidateTable, *, keep: bool = False) -> None:
         """Show a layer's candidates and their number. With ``keep`` the layer is the same and the cursor stays."""
-        self.candidates.show_table(table, keep=keep)
-        count = len(table.candidates)
+        self.table, count = table, len(table.candidates)
+        self.candidates.show(range(count), presentation=candidates_of(table), keep=keep, home=table.chosen)
         pieces = (Piece(" 3 ", Role.DIM), Piece("Candidates"))
         self._heading.show(*pieces, Piece(f" {count:,} " if count else "", Role.ACCENT))
 

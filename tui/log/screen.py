@@ -274,7 +274,7 @@ class LogScreen(BuildScreen):
         if finding is not None:
             yield finding.code
         elif self.focused is candidates and candidates.selected is not None:
-            candidate = candidates.table.candidates[candidates.selected]
+            candidate = panes.table.candidates[candidates.selected]
             yield from (candidate.runner, candidate.kernel)
         elif entry is not None:
             yield from (entry.kind, entry.layer.type)
@@ -304,7 +304,7 @@ class LogScreen(BuildScreen):
             return finding_issue(log, build, finding, shown)
         if row is None:
             return ""
-        return layer_issue(log, build, row, self._panes.candidates.table, cited)
+        return layer_issue(log, build, row, self._panes.table, cited)
 
     def action_open(self, pane: str) -> None:
         """Open a pane; the candidates are of the bar under the cursor, also where it has not moved yet."""

@@ -339,11 +339,11 @@ def probes(view: DirectoryView, marked: Probe | None) -> Presentation[Probe]:
     """Return how the probes of a directory look in a list; a probe may be marked."""
     return Presentation(
         pieces=lambda probe, _: probe_row(view, probe, marked=marked is not None and marked.number == probe.number),
-        heading=lambda _rows, _width: (heading(view),),
+        heading=lambda *_: (heading(view),),
         key=lambda probe: probe.number,
         columns=list_columns("probes", verdict=lambda probe: verdict_of(view, probe)[0], seconds=_seconds),
     )
 
 
-LINES: Presentation[Line] = Presentation(pieces=lambda line, _: line, scrolls=True)
+LINES: Presentation[Line] = Presentation(pieces=lambda line, _: line, widest=None)
 """How lines look that are laid out already: of the answer, and of a probe's details."""

@@ -342,7 +342,7 @@ def differences(*, scored: bool) -> Presentation[DiffRow]:
     """Return how rows look in a list, with their suspicion where they are ``scored``."""
     return Presentation(
         pieces=partial(row_pieces, scored=scored),
-        heading=lambda _, width: (header(width, scored=scored),),
+        heading=lambda _, width, __: (header(width, scored=scored),),
         filters=COLUMNS,
         columns=COLUMNS,
     )
@@ -351,7 +351,7 @@ def differences(*, scored: bool) -> Presentation[DiffRow]:
 PLACES: Presentation[DiffPlace] = Presentation(
     pieces=lambda place, _: place_pieces(place),
     line=lambda place: place.span.line if place.span is not None else None,
-    scrolls=True,
+    widest=None,
 )
 
 
@@ -386,7 +386,7 @@ def time_map(comparison: Comparison, times: LayerTimes) -> Presentation[DiffRow]
         delta = row.subject
         return _bar_line(delta, scale, width) if isinstance(delta, LayerDelta) else ()
 
-    def heading(_: Sequence[DiffRow], width: int) -> list[Line]:
+    def heading(_: Sequence[DiffRow], width: int, _height: int) -> list[Line]:
         cells, name = _bar_widths(width)
         sides = f"{fit_right('good ms', _MS)}{fit_right('bad ms', _MS)}"
         titles = f"   {fit('Δ', cells)}{fit_right('▼ Δms', _DELTA)}{sides} "

@@ -104,7 +104,7 @@ def rows_shown(rows: Sequence[Row], path: Sequence[MapRow] = ()) -> Presentation
 
     return Presentation(
         wrapped=lambda row, width: (CitingLine(line, row.line) for line in row.lines(gutter, width)),
-        heading=lambda _, width: (address(path, width),),
+        heading=lambda _, width, __: (address(path, width),),
         footing=footing,
         key=lambda row: (row.label, row.line if isinstance(row, MapRow) else None),
         columns=_COLUMNS,

@@ -93,8 +93,8 @@ def messages(rows: Sequence[Message]) -> Presentation[Message]:
     return Presentation(
         pieces=pieces,
         line=lambda message: message.span.line,
-        heading=lambda kept, _: ((Piece(f"{'line':>{gutter}} E/W message"),),) if kept else (),
-        scrolls=True,
+        heading=lambda kept, *_: ((Piece(f"{'line':>{gutter}} E/W message"),),) if kept else (),
+        widest=None,
         pinned=gutter + 1,
         noun="message",
         filters=_FILTERS,

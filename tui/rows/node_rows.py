@@ -82,15 +82,15 @@ _HEADING = f"{fit_right('node', _NUMBER)} {fit('operator', _OPERATOR)} {fit('tak
 NODES: Presentation[NodeRow] = Presentation(
     pieces=lambda row, _: _pieces(row),
     line=lambda row: row.node.number,
-    heading=lambda _rows, _width: ((Piece(_HEADING, Role.DIM),),),
-    scrolls=True,
+    heading=lambda *_: ((Piece(_HEADING, Role.DIM),),),
+    widest=None,
     noun="node",
     key=lambda row: row.node.number,
     filters=list_columns("nodes", tensors=lambda row: (*row.node.proto.input, *row.node.proto.output)),
     columns=list_columns("nodes-exported"),
 )
 NEIGHBOURS: Presentation[NodeRow] = Presentation(
-    pieces=lambda row, _: _pieces(row), line=lambda row: row.node.number, scrolls=True, noun="neighbour"
+    pieces=lambda row, _: _pieces(row), line=lambda row: row.node.number, widest=None, noun="neighbour"
 )
 
 
@@ -135,7 +135,7 @@ def _name_width(width: int) -> int:
 FATES: Presentation[Fate] = Presentation(
     pieces=node_pieces,
     line=lambda fate: fate.span.line,
-    heading=lambda fates, width: node_heading(fate_counts(fates), width) if fates else (),
+    heading=lambda fates, width, _: node_heading(fate_counts(fates), width) if fates else (),
     noun="ONNX node",
     filters=list_columns("fates", layer=lambda fate: fate.layer.name if fate.layer else ""),
 )

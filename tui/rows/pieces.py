@@ -191,12 +191,12 @@ class Presentation(Generic[Row]):
     """Breaks a row into lines of a width, for a list that wraps its rows."""
     line: Callable[[Row], int | None] = lambda _row: None
     """The line of the log that a row is about."""
-    heading: Callable[[Sequence[Row], int], Sequence[Line]] = lambda _rows, _width: ()
-    """The lines that stay above the rows, in a width."""
+    heading: Callable[[Sequence[Row], int, int], Sequence[Line]] = lambda _rows, _width, _height: ()
+    """The lines that stay above the rows, in a width and for a height of the pane."""
     footing: Callable[[Row | None, int, int], Sequence[Line]] = lambda _row, _width, _height: ()
     """The lines that stay below the rows, about the row under the cursor, in a width and for a height of the pane."""
-    scrolls: bool = False
-    """Whether rows are as wide as their text and scroll sideways; else they are cut to fit."""
+    widest: int | None = 0
+    """The width of the widest row, from which rows scroll sideways: 0 where they are cut to fit, None to measure it."""
     pinned: int = 0
     """Cells at the left that do not scroll sideways."""
     noun: str = "row"

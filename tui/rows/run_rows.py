@@ -88,7 +88,7 @@ def runs(order: Order, marked: RunRow | None, rows: Sequence[RunRow] = ()) -> Pr
     return Presentation(
         pieces=lambda row, width: _pieces(row, width, marked, folder),
         line=lambda row: row["line"],
-        heading=lambda _rows, width: _heading(width, order),
+        heading=lambda _, width, __: _heading(width, order),
         noun="run",
         key=key_of,
         filters=COLUMNS,

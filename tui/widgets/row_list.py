@@ -61,10 +61,10 @@ class RowList(VirtualList, Generic[Row]):
 
     def list_rows(self) -> None:
         """List the rows that the filter keeps."""
-        kept, pieces = self.kept_by, self.presentation.pieces
+        kept, pieces, widest = self.kept_by, self.presentation.pieces, self.presentation.widest
         self.rows = [row for row in self.every if kept.keeps(row)] if kept.text else self.every
-        if self.presentation.scrolls:
-            self._widest = max((width_of(pieces(row, 0)) for row in self.rows), default=0) + 1
+        measured = (width_of(pieces(row, 0)) for row in self.rows)
+        self._widest = max(measured, default=0) + 1 if widest is None else widest
         self.rows_changed()
 
     def _home_place(self) -> int:
@@ -102,7 +102,7 @@ class RowList(VirtualList, Generic[Row]):
         return self.presentation.pieces(self.rows[place], width)
 
     def header(self, width: int) -> Sequence[Line]:
-        return self.presentation.heading(self.rows, width)
+        return self.presentation.heading(self.rows, width, self.scrollable_content_region.height)
 
     def footer(self, width: int) -> Sequence[Line]:
         return self.presentation.footing(self.selected, width, self.scrollable_content_region.height)

@@ -14,7 +14,18 @@ from trtforensics.model.timings import NEAR_TIE_RATIO, Candidate, TimedTactics, 
 from trtforensics.parsers.notation.formats import parse_formats
 from trtforensics.parsers.notation.kernels import read_kernel, read_tactic
 from trtforensics.tui.rows.layers.index import Subject, formats_text, subject_name
-from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, bar, fit, fit_right, list_columns, width_of
+from trtforensics.tui.rows.pieces import (
+    Line,
+    Piece,
+    Presentation,
+    Role,
+    bar,
+    broken,
+    fit,
+    fit_right,
+    list_columns,
+    width_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -58,6 +69,8 @@ BAR_WIDTH = 12
 BAR_ENDS_AT = 4.0
 """A full bar is this multiple of the best time, so that a very slow tactic does not flatten all other bars."""
 
+LEAST_ROWS = 5
+"""Lines of the pane that the heading leaves to the names of the columns and to candidates."""
 RUNNER_LIMIT = 28
 TACTIC_WIDTH = 18
 TYPES_WIDTH = 16
@@ -208,8 +221,20 @@ def _filters(table: CandidateTable) -> tuple[TableColumn, ...]:
 
 
 def candidates_of(table: CandidateTable) -> Presentation[int]:
-    """Return how the candidates of a table look in a list, by their places in it."""
+    """Return how the candidates of a table look in a list, by their places in it.
+
+    Above them stands the decision, its lines broken where there is room for more of them, and the columns' names.
+    """
+    names = table.heading[-1:] if table.candidates else ()
+    decision = table.heading[: len(table.heading) - len(names)]
+
+    def heading(_: Sequence[int], width: int, height: int) -> Sequence[Line]:
+        lines = [part for line in decision for part in broken(line, width)]
+        return (*(lines if len(lines) + LEAST_ROWS <= height else decision), *names)
+
     return Presentation(
+        heading=heading,
+        widest=table.width,
         pieces=lambda place, _: candidate_pieces(table, place),
         line=lambda place: table.candidates[place].line,
         noun="tactic",

@@ -104,7 +104,7 @@ def neighbour_pieces(row: NeighbourRow, width: int) -> Line:
 def neighbours_of(way: Sequence[EngineLayer]) -> Presentation[NeighbourRow]:
     """Return how the picture looks in a list; the last of the layers walked through stands in its middle."""
 
-    def heading(_: Sequence[NeighbourRow], width: int) -> tuple[Line]:
+    def heading(_: Sequence[NeighbourRow], width: int, _height: int) -> tuple[Line]:
         walked = " ← ".join(layer.name or UNNAMED for layer in reversed(way[:-1]))
         return ((Piece(f" from {clip(walked, max(width - 7, 1))}" if walked else "", Role.DIM),),)
 

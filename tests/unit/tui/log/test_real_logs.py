@@ -90,7 +90,7 @@ async def test_the_candidates_of_the_engines_choice_are_marked_and_its_line_is_s
                 continue
             tree.go_to(position)
             await pilot.pause()
-            choice, table = build.choices[layer.choice], app.first._panes.candidates.table
+            choice, table = build.choices[layer.choice], app.first._panes.table
             assert table.chosen is not None
             assert table.candidates[table.chosen].tactic == choice.tactic == layer.tactic
             assert len(table.candidates) == sum(one.candidates for one in build.choices if one.layer == choice.layer)
@@ -120,7 +120,7 @@ async def test_a_cached_winner_shows_what_was_timed_in_an_earlier_pass(parsed: A
         await parsed(pilot)
         await pilot.press("2", "down", "down", "down")
         await pilot.pause()
-        table = app.first._panes.candidates.table
+        table = app.first._panes.table
         assert (len(table.candidates), table.chosen) == (19, 0)
         assert re.search(r"cached result; timed at lines \d+ to \d+", screen_text(app))
         assert "got cached result" in line_text(app)

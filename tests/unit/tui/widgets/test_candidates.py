@@ -17,7 +17,7 @@ async def test_the_selected_layer_shows_its_candidates_and_scrolls_the_log(
         await parsed(pilot)
         await pilot.press("2", "down")
         await pilot.pause()
-        assert [f"{c.time_ms}" for c in panes_of(app).candidates.table.candidates] == ["0.0067", "0.00674909"]
+        assert [f"{c.time_ms}" for c in panes_of(app).table.candidates] == ["0.0067", "0.00674909"]
         assert "next +0.7 % ≈" in screen_text(app)
         assert "Chose Runner Type: TiledPooling Tactic: 0x0000000000630101" in text_at(session, log_line(app))
 
@@ -30,14 +30,14 @@ async def test_what_is_told_of_the_choice_is_broken_where_there_is_room(session:
         await pilot.press("2", "down")
         await pilot.pause()
         pane = panes_of(app).candidates
-        *told, _ = pane.table.heading
+        *told, _ = panes_of(app).table.heading
         words = [word for line in told for piece in line for word in piece.text.split()]
         lines = ["".join(piece.text for piece in line) for line in pane.header(20)]
         assert [word for line in lines[:-1] for word in line.split()] == words
         assert max(len(line) for line in lines[:-1] if len(line.split()) > 1) <= 20
         await pilot.resize_terminal(80, 24)
         await pilot.pause()
-        assert list(pane.header(10)) == list(pane.table.heading), "no room for more lines"
+        assert list(pane.header(10)) == list(panes_of(app).table.heading), "no room for more lines"
 
 
 @pytest.mark.slow
