@@ -12,9 +12,9 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal
 
 from trtforensics.console.counting import counted
-from trtforensics.engines.facts import EngineFacts
-from trtforensics.engines.joining import load_joined
-from trtforensics.model.log import Choice
+from trtforensics.engines.facts import EngineFacts, LayerFacts
+from trtforensics.engines.joining import JoinedSources, Unjoined, load_joined
+from trtforensics.model.log import Build, BuildLog, Choice, Fusion, Message, OnnxNode
 from trtforensics.render.headline import first_line, headline_of, headlines, run_lines
 from trtforensics.render.markup import Records, RecordsByName, html, table, tag
 from trtforensics.render.names import shortened
@@ -30,12 +30,9 @@ if TYPE_CHECKING:
 
     from trtforensics.comparison.differences import Comparison
     from trtforensics.engines.alternatives import Result
-    from trtforensics.engines.facts import LayerFacts
-    from trtforensics.engines.joining import JoinedSources, Unjoined
     from trtforensics.engines.why import Reasons
     from trtforensics.findings.finding import Report
     from trtforensics.model.ledger import TimeLedger
-    from trtforensics.model.log import Build, BuildLog, Fusion, Message, OnnxNode
     from trtforensics.model.profile import LayerTime
     from trtforensics.model.run import Run, RunResult
     from trtforensics.model.span import SourceSpan

@@ -5,14 +5,12 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 
 from trtforensics.knowledge.table import rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from textual.binding import BindingType
 
 
 @cache

@@ -10,7 +10,7 @@ from textual.containers import Horizontal, Vertical
 
 from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.session.artifacts import is_paused, set_paused
-from trtforensics.bisection.session.view import view_directory
+from trtforensics.bisection.session.view import DirectoryView, view_directory
 from trtforensics.errors import OutputError
 from trtforensics.parsers.text.text import LogText
 from trtforensics.tui.comparing import ComparingScreen
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from trtforensics.bisection.session.history import Probe
-    from trtforensics.bisection.session.view import DirectoryView
 
 PERIOD_S = 0.5
 """Seconds between two reads of the directory."""

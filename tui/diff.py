@@ -10,7 +10,7 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.worker import get_current_worker
 
-from trtforensics.comparison.differences import DifferenceType
+from trtforensics.comparison.differences import Comparison, DifferenceType
 from trtforensics.comparison.times import LayerDelta
 from trtforensics.console.counting import counted
 from trtforensics.errors import ForensicsError
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.widget import Widget
 
-    from trtforensics.comparison.differences import Comparison
     from trtforensics.comparison.views import LayerView
     from trtforensics.model.log import BuildLog
     from trtforensics.sources.kinds import Kind

@@ -7,7 +7,7 @@ import re
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from trtforensics.parsers.text.text import LogText
+from trtforensics.parsers.text.text import LogText, Matcher
 from trtforensics.parsers.text.windows import Window
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from trtforensics.parsers.text.text import Matcher
 
 _CHUNK = 4 << 20
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)

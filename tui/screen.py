@@ -15,7 +15,7 @@ from trtforensics.console.output import form_of
 from trtforensics.errors import ForensicsError, UsageError
 from trtforensics.tables import forms
 from trtforensics.tui.bindings import Keyed
-from trtforensics.tui.rows.pieces import Piece, Role, clip
+from trtforensics.tui.rows.pieces import Line, Piece, Role, clip
 from trtforensics.tui.widgets.dialogs import HelpScreen, KeyFooter, TextQuestion, keys_of, whole
 from trtforensics.tui.widgets.log_view import LogView
 from trtforensics.tui.widgets.search import Prompt, Purpose
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from trtforensics.tables.table import Table
-    from trtforensics.tui.rows.pieces import Line
     from trtforensics.tui.searching import LogSearch, RowSearch
 
 REST_S = 0.1

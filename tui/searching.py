@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Generic
 from textual.worker import get_current_worker
 
 from trtforensics.console.counting import counted
-from trtforensics.parsers.text.text import LineMatcher
+from trtforensics.parsers.text.text import LineMatcher, LogText, Matcher
 from trtforensics.tui.rows.pieces import Row
 from trtforensics.tui.widgets.work import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from trtforensics.parsers.text.text import LogText, Matcher
     from trtforensics.tui.live_text import LiveText
     from trtforensics.tui.widgets.log_view import LogView
     from trtforensics.tui.widgets.row_list import RowList

@@ -19,7 +19,7 @@ from trtforensics.comparison.differences import (
     aspect_text,
     aspect_values,
 )
-from trtforensics.comparison.scores import ValueOccurrence, count, suspicious_pairs, worst
+from trtforensics.comparison.scores import Counts, ValueOccurrence, count, suspicious_pairs, worst
 from trtforensics.comparison.times import compare_times
 from trtforensics.console.counting import counted, grouped
 from trtforensics.model.layer_types import NO_KERNEL, is_foreign_node
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from trtforensics.comparison.alignment import AlignedBuilds, FusionSite, Layers
     from trtforensics.comparison.loading import ComparedSide
-    from trtforensics.comparison.scores import Counts
     from trtforensics.comparison.views import BuildView, LayerView
 
 _ABSENT = "absent"

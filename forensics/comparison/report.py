@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from trtforensics.comparison.differences import DifferenceType
+from trtforensics.comparison.differences import Comparison, Difference, DifferenceType, SideValue
 from trtforensics.comparison.runs import TOTALS
 from trtforensics.comparison.times import ONE_SIDE
 from trtforensics.console.counting import counted
@@ -17,7 +17,6 @@ from trtforensics.render.names import shortened
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from trtforensics.comparison.differences import Comparison, Difference, SideValue
     from trtforensics.comparison.loading import ComparedSide
     from trtforensics.comparison.scores import SuspiciousPair
     from trtforensics.comparison.times import (

@@ -12,8 +12,8 @@ from pathlib import PurePath
 from statistics import fmean, median
 from typing import TYPE_CHECKING
 
-from trtforensics.comparison.alignment import MatchedBy, align_builds
-from trtforensics.comparison.runs import TOTALS, Circumstance, Measured
+from trtforensics.comparison.alignment import AlignedBuilds, Layers, MatchedBy, align_builds
+from trtforensics.comparison.runs import TOTALS, Circumstance, Measured, RunView
 from trtforensics.model.layer_types import NO_KERNEL
 from trtforensics.model.profile import TimeSource
 from trtforensics.model.timings import NEAR_TIE_RATIO
@@ -21,8 +21,6 @@ from trtforensics.model.timings import NEAR_TIE_RATIO
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from trtforensics.comparison.alignment import AlignedBuilds, Layers
-    from trtforensics.comparison.runs import RunView
     from trtforensics.comparison.views import BuildView, LayerView
     from trtforensics.model.span import SourceSpan
 

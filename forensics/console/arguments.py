@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import argparse
 import os
-from dataclasses import field, fields
+from dataclasses import Field, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from trtforensics.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
-    from dataclasses import Field
 
 
 _OTHER_FORMS = {".html", ".svg", ".png", ".pdf", ".csv", ".xml", ".sarif", ".parquet"}

@@ -8,15 +8,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from trtforensics.engines.joining import JoinedSources, load_joined, select_build
-from trtforensics.findings.finding import Severity, root_of
+from trtforensics.findings.finding import Report, Severity, root_of
 from trtforensics.findings.forms.table import finding_table
 from trtforensics.findings.judging import Inputs, judge
 from trtforensics.findings.suppression import Suppression
-from trtforensics.model.log import Choice
+from trtforensics.model.log import Choice, MyelinOperation
 from trtforensics.parsers.text.source import MAX_BYTES
 from trtforensics.sources.cache import load_timing_cache
 from trtforensics.sources.kinds import Kind
-from trtforensics.sources.quoting import ReadLog, read_log
+from trtforensics.sources.quoting import QuotedLog, ReadLog, read_log
 from trtforensics.sources.replay import load_replay
 from trtforensics.tables.catalogue import TABLE_NAMES, LogRow, table_of
 from trtforensics.tables.runs import RUN_TABLES, RunSummary, run_table
@@ -28,12 +28,9 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from trtforensics.console.progress import Progress
-    from trtforensics.findings.finding import Report
-    from trtforensics.model.log import MyelinOperation
     from trtforensics.model.replay import ReplayEntry
     from trtforensics.model.run import Run
     from trtforensics.model.span import SourceInfo
-    from trtforensics.sources.quoting import QuotedLog
 
 TABLES = (*TABLE_NAMES, *RUN_TABLES, "findings")
 """The words for all tables."""

@@ -14,7 +14,7 @@ from importlib.resources import files
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from trtforensics.datasets.store import columns
+from trtforensics.datasets.store import Dataset, columns
 from trtforensics.errors import UsageError
 from trtforensics.model.timings import NEAR_TIE_RATIO
 from trtforensics.tables.columns import Sort, TableColumn
@@ -23,7 +23,6 @@ from trtforensics.tables.table import Table
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from trtforensics.datasets.store import Dataset
 
 _READING = {"SELECT", "EXPLAIN", "MULTI"}
 """DuckDB's types of statements that read; a PIVOT is several."""

@@ -15,7 +15,7 @@ from trtforensics.console.counting import counted
 from trtforensics.console.terminal import visible
 from trtforensics.datasets.changes import ALPHA, changes
 from trtforensics.errors import UsageError
-from trtforensics.plots.figure import WIDTH, Canvas
+from trtforensics.plots.figure import WIDTH, Canvas, Figure
 from trtforensics.plots.page import element, stylesheet
 from trtforensics.render.json_text import dumps
 from trtforensics.render.markup import page, tag
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from trtforensics.datasets.store import Dataset
-    from trtforensics.plots.figure import Figure
 
 
 MEASURES = {

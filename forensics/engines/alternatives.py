@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 
 from trtforensics.model.data_types import FLOATING, INDEXES, QUANTISED, type_word
 from trtforensics.model.layer_types import is_foreign_node
-from trtforensics.model.log import CachedResult, Choice, EngineLayer, EngineTensor
+from trtforensics.model.log import Build, CachedResult, Choice, EngineLayer, EngineTensor
 from trtforensics.model.profile import TimeSource
 from trtforensics.parsers.notation.formats import parse_formats
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from trtforensics.model.log import Build
 
 Result = Choice | CachedResult
 """A tuning result of a layer in one combination of formats."""

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from trtforensics.engines.alternatives import fastest, tuned_layer
+from trtforensics.engines.alternatives import Alternatives, OtherType, Result, fastest, tuned_layer
 from trtforensics.engines.groups import LayerGroup, layer_groups
 from trtforensics.engines.neighbours import Neighbours, reformats_of
 from trtforensics.engines.onnx_nodes import block_of, node_operators, nodes_of
@@ -21,7 +21,7 @@ from trtforensics.engines.quantities import (
     weights_bytes,
     work_of,
 )
-from trtforensics.engines.why import Reasons
+from trtforensics.engines.why import Reason, Reasons
 from trtforensics.model.layer_types import (
     FOREIGN_NODE,
     NO_KERNEL,
@@ -30,20 +30,16 @@ from trtforensics.model.layer_types import (
     is_foreign_node,
     operation_of,
 )
-from trtforensics.model.ledger import UnitKind, ledger_of
-from trtforensics.model.log import Choice, EngineLayer
+from trtforensics.model.ledger import TimedUnit, TimeLedger, UnitKind, ledger_of
+from trtforensics.model.log import Build, Choice, EngineLayer, EngineTensor
 from trtforensics.model.timings import NEAR_TIE_RATIO
 from trtforensics.parsers.notation.names import is_reformat, members
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.engines.alternatives import Alternatives, OtherType, Result
     from trtforensics.engines.quantities import Work
-    from trtforensics.engines.why import Reason
     from trtforensics.model.data_types import ComputePrecision
-    from trtforensics.model.ledger import TimedUnit, TimeLedger
-    from trtforensics.model.log import Build, EngineTensor
     from trtforensics.model.profile import LayerTime, TimeSource
     from trtforensics.model.span import SourceSpan
     from trtforensics.onnx_models.checked import CheckedModel

@@ -19,8 +19,8 @@ from trtforensics.engines.facts import EngineFacts
 from trtforensics.errors import UsageError
 from trtforensics.model.layer_types import NO_KERNEL
 from trtforensics.model.log import Build, BuildLog, Coverage, EngineLayer
-from trtforensics.model.profile import TimeSource
-from trtforensics.model.span import LineCounts
+from trtforensics.model.profile import InferenceTimes, TimeSource
+from trtforensics.model.span import LineCounts, SourceInfo, SourceSpan
 from trtforensics.parsers.builds.engine import name_kernels
 from trtforensics.parsers.builds.origins import Tuning, resolve
 from trtforensics.parsers.builds.results import with_times
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
     from trtforensics.console.progress import Progress
     from trtforensics.model.engine import Engine, EngineInfo, ProfileInfo
-    from trtforensics.model.profile import InferenceTimes
-    from trtforensics.model.span import SourceInfo, SourceSpan
     from trtforensics.onnx_models.checked import CheckedModel
 
 

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.engines.alternatives import Alternatives
 from trtforensics.model.layer_types import is_foreign_node
-from trtforensics.model.log import OnnxNode
+from trtforensics.model.log import Build, EngineLayer, Fusion, OnnxNode
 from trtforensics.model.older_python import StrEnum
 from trtforensics.parsers.notation.names import members
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from trtforensics.model.log import Build, EngineLayer, Fusion
     from trtforensics.model.notes import Removal
     from trtforensics.model.span import SourceSpan
     from trtforensics.onnx_models.checked import CheckedModel

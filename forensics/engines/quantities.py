@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.model.data_types import HALVES, bits_of
 from trtforensics.model.layer_types import ATTENTION, CONVOLUTIONS, MATRIX_PRODUCTS, NO_KERNEL, OPAQUE, REFORMATS
-from trtforensics.parsers.notation.formats import parse_formats
+from trtforensics.parsers.notation.formats import Format, parse_formats
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from trtforensics.model.log import EngineLayer, EngineTensor
-    from trtforensics.parsers.notation.formats import Format
 
 
 _COUNTED = re.compile(r'"?Type"?: ?"?(\w+)"?, ?"?Count"?: ?(\d+)')

@@ -6,10 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.model.log import Tool
+from trtforensics.model.log import Build, Fact, Tool
 
 if TYPE_CHECKING:
-    from trtforensics.model.log import Build, Fact
     from trtforensics.model.span import SourceSpan
 
 TYPE_WORDS = {"fp32": "Float", "fp16": "Half", "bf16": "BFloat16", "int8": "Int8", "int32": "Int32"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.engines.alternatives import Alternatives, OtherType, compared, tuned_type
+from trtforensics.engines.alternatives import Alternatives, OtherType, Result, compared, tuned_type
 from trtforensics.engines.requests import REDUCED, allows, constraints, precision_fact, strongly_typed, type_requests
 from trtforensics.model.data_types import INDEXES, type_word
 from trtforensics.model.layer_types import NO_KERNEL, SYNCHRONISATION, UNTUNED, is_foreign_node
@@ -17,7 +17,6 @@ from trtforensics.render.names import shortened
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trtforensics.engines.alternatives import Result
     from trtforensics.engines.requests import TypeRequest
     from trtforensics.model.log import Build, CachedResult, Choice, EngineLayer
     from trtforensics.model.span import SourceSpan

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 
 from trtforensics.errors import UsageError
-from trtforensics.graphs.build import NodeKind
+from trtforensics.graphs.build import BuildGraph, NodeKind
 from trtforensics.model.data_types import FLOATING, QUANTISED
 from trtforensics.model.layer_types import NO_KERNEL, is_foreign_node
 from trtforensics.model.older_python import StrEnum
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from trtforensics.engines.facts import LayerFacts
-    from trtforensics.graphs.build import BuildGraph
 
 
 class View(StrEnum):

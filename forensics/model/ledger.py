@@ -20,15 +20,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from trtforensics.model.layer_types import UNTUNED, is_foreign_node
-from trtforensics.model.log import CachedResult
+from trtforensics.model.log import Build, CachedResult, Choice, EngineLayer
 from trtforensics.model.older_python import StrEnum
-from trtforensics.model.profile import TimeSource
+from trtforensics.model.profile import LayerTime, ProfileRun, TimeSource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from trtforensics.model.log import Build, Choice, EngineLayer
-    from trtforensics.model.profile import LayerTime, ProfileRun
     from trtforensics.model.span import SourceSpan
 
 _FAR = 2.0

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trtforensics.model.older_python import StrEnum
-from trtforensics.model.span import SourceSpan
+from trtforensics.model.span import SourceInfo, SourceSpan
 
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from trtforensics.model.span import SourceInfo
 
 FieldPath: TypeAlias = "tuple[str | int, ...]"
 """Where a value stands in a JSON document: ``("replay", "conv1", "inputs", 0, "dtype")``."""

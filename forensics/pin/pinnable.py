@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.errors import UsageError
 from trtforensics.model.layer_types import is_foreign_node
-from trtforensics.model.log import Choice
+from trtforensics.model.log import Build, BuildLog, CachedResult, Choice, MyelinOperation
 from trtforensics.parsers.builds.views import Spans
 from trtforensics.parsers.notation.kernels import read_tactic
 from trtforensics.render.cache import of_log
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from trtforensics.model.engine import TimingCache
     from trtforensics.model.kernel import KernelFacts
-    from trtforensics.model.log import Build, BuildLog, CachedResult, MyelinOperation
     from trtforensics.model.replay import ReplayEntry
     from trtforensics.model.span import SourceSpan
 

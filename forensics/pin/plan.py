@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from trtforensics.errors import UsageError
 from trtforensics.model.layer_types import is_foreign_node
 from trtforensics.model.older_python import StrEnum
-from trtforensics.model.replay import Replay, ReplayForm
+from trtforensics.model.replay import Replay, ReplayEntry, ReplayForm
 from trtforensics.model.timings import is_near_tie
 from trtforensics.pin.conditions import PinConditions, request_of
-from trtforensics.pin.pinnable import pinnable_keys, pinnable_layers, total_ms
+from trtforensics.pin.pinnable import Pinnable, PinOffer, PinSlot, pinnable_keys, pinnable_layers, total_ms
 from trtforensics.render.cache import to_json
 from trtforensics.replay.writing import to_text
 from trtforensics.sources.build_log import load_build_log
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from trtforensics.model.engine import TimingCache
     from trtforensics.model.log import BuildLog
-    from trtforensics.model.replay import ReplayEntry
-    from trtforensics.pin.pinnable import Pinnable, PinOffer, PinSlot
 
 _ENOUGH = 1e-9
 """Shares of a bound that rounding may add."""

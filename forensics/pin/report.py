@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from trtforensics.console.terminal import visible
 from trtforensics.model.timings import tactic_text
 from trtforensics.pin.conditions import is_product
-from trtforensics.pin.plan import PinState
-from trtforensics.pin.verification import PinUse, without_proof
+from trtforensics.pin.plan import PinnedSlot, PinPlan, PinState
+from trtforensics.pin.verification import PinProof, PinUse, without_proof
 from trtforensics.render.json_text import dumps, kernel_facts
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from trtforensics.model.kernel import KernelFacts
     from trtforensics.pin.pinnable import PinOffer
-    from trtforensics.pin.plan import PinnedSlot, PinPlan
-    from trtforensics.pin.verification import PinProof
 
 SCHEMA = 1
 _SHOWN = 20

@@ -11,7 +11,7 @@ from trtforensics.model.timings import tactic_text
 from trtforensics.parsers.notation.formats import Format, short_layout
 from trtforensics.parsers.notation.names import members
 from trtforensics.replay.from_log import final_results, runner_id_of, without_selector
-from trtforensics.replay.offers import combination_of, may_be
+from trtforensics.replay.offers import FormatCombination, combination_of, may_be
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from trtforensics.model.log import BuildLog, CachedResult, Choice, EngineLayer, EngineTensor, MyelinOperation
     from trtforensics.model.replay import Replay, ReplayEntry, ReplayTensor
     from trtforensics.model.span import SourceSpan
-    from trtforensics.replay.offers import FormatCombination
 
 
 _LEAST_NAMED = 0.5

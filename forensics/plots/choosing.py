@@ -6,7 +6,7 @@ from itertools import accumulate
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from trtforensics.comparison.times import compare_times
+from trtforensics.comparison.times import LayerDelta, LayerTimes, compare_times
 from trtforensics.comparison.views import of_log
 from trtforensics.errors import UsageError
 from trtforensics.knowledge.table import rows
@@ -17,10 +17,8 @@ from trtforensics.render.names import shortened
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from trtforensics.comparison.times import LayerDelta, LayerTimes
     from trtforensics.engines.facts import EngineFacts
     from trtforensics.model.log import BuildLog
-    from trtforensics.plots.figure import Figure
 
 
 _LABEL = 30

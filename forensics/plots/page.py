@@ -13,13 +13,12 @@ from xml.etree import ElementTree as ET
 from trtforensics.console.counting import counted
 from trtforensics.console.terminal import visible
 from trtforensics.errors import OutputError
-from trtforensics.plots.figure import PAD
+from trtforensics.plots.figure import PAD, Cell, Figure
 from trtforensics.render.markup import page, tag
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from trtforensics.plots.figure import Cell, Figure
 
 _NAMESPACE = "http://www.w3.org/2000/svg"
 _DARK = (

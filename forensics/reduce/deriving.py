@@ -21,7 +21,7 @@ from trtforensics.onnx_models.drawing import random_samples
 from trtforensics.onnx_models.graphs import is_random, refill
 from trtforensics.onnx_models.shapes import is_static
 from trtforensics.onnx_models.streaming import digest_of, held
-from trtforensics.reduce.simplifying import PASSED, Aspect, made_up_names, relevant_to, simplify
+from trtforensics.reduce.simplifying import PASSED, Aspect, Simplification, made_up_names, relevant_to, simplify
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from trtforensics.onnx_models.streaming import Streamed
     from trtforensics.reduce.recording import Recording
     from trtforensics.reduce.rewriting import ModelFile
-    from trtforensics.reduce.simplifying import Simplification
 
 
 _SMALL = 64

@@ -15,24 +15,21 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
-from trtforensics.bisection.runner.probe import check_log_name
+from trtforensics.bisection.runner.probe import ProbeOutcome, check_log_name
 from trtforensics.bisection.session.job import sealed, unsealed
 from trtforensics.console.output import write_bytes
 from trtforensics.errors import NotABuildLogError, SourceError
-from trtforensics.findings.finding import Severity, without_numbers
+from trtforensics.findings.finding import Finding, Severity, without_numbers
 from trtforensics.findings.judging import Inputs, judge
 from trtforensics.findings.suppression import Suppression
 from trtforensics.model.older_python import StrEnum
 from trtforensics.parsers.lines.unread import name_tensorrt
-from trtforensics.sources.quoting import read_log
+from trtforensics.sources.quoting import QuotedLog, read_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from trtforensics.bisection.runner.probe import ProbeOutcome
-    from trtforensics.findings.finding import Finding
     from trtforensics.reduce.names import Names
-    from trtforensics.sources.quoting import QuotedLog
 
 FILE = "failure.json"
 NUMBERS = "numbers"

@@ -15,26 +15,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trtforensics.bisection.checks import builtin_of
-from trtforensics.bisection.levers.recipe import build_command
+from trtforensics.bisection.levers.recipe import Recipe, build_command
 from trtforensics.bisection.precision.casting.caster import Caster
-from trtforensics.bisection.precision.casting.storage import STORAGES
+from trtforensics.bisection.precision.casting.storage import STORAGES, Storage
 from trtforensics.bisection.precision.emulation.judging import rules_for
 from trtforensics.bisection.precision.emulation.oracle import Oracle, floating_outputs, judge_for
 from trtforensics.bisection.runner.placeholders import mentions
-from trtforensics.bisection.runner.probe import ProbeOutcome, check_log_name
+from trtforensics.bisection.runner.probe import ProbeOutcome, ProbeSpec, check_log_name
 from trtforensics.bisection.search import Item, Verdict
 from trtforensics.bisection.session.lever import Lever
 from trtforensics.console.output import explained
 from trtforensics.console.own_files import is_there, require_no_link
 from trtforensics.errors import ForensicsError, SourceError
 from trtforensics.onnx_models import samples, streaming
-from trtforensics.onnx_models.cutting import UnknownValueError
+from trtforensics.onnx_models.cutting import Original, UnknownValueError
 from trtforensics.onnx_models.reading import prepare
 from trtforensics.onnx_models.running import run_model
 from trtforensics.onnx_models.samples import write_feeds, write_npz
 from trtforensics.onnx_models.shapes import is_dynamic
 from trtforensics.onnx_models.streaming import data_file, write_model
-from trtforensics.reduce.deriving import identity_of
+from trtforensics.reduce.deriving import Control, Derived, Deriver, identity_of
 from trtforensics.reduce.failure import (
     NUMBERS,
     Failure,
@@ -49,13 +49,8 @@ from trtforensics.reduce.names import Names, paths_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from trtforensics.bisection.levers.recipe import Recipe
-    from trtforensics.bisection.precision.casting.storage import Storage
-    from trtforensics.bisection.runner.probe import ProbeSpec
     from trtforensics.bisection.session.lever import Described
-    from trtforensics.onnx_models.cutting import Original
     from trtforensics.onnx_models.samples import Values
-    from trtforensics.reduce.deriving import Control, Derived, Deriver
     from trtforensics.reduce.recording import Recording
 
 OTHERWISE = "fails otherwise"

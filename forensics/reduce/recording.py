@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import onnx
 
-from trtforensics.onnx_models.cutting import UnknownValueError, declaration, free_reads, with_graph
+from trtforensics.onnx_models.cutting import GraphNode, Original, UnknownValueError, declaration, free_reads, with_graph
 from trtforensics.onnx_models.running import failures, first_line, session_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.onnx_models.cutting import GraphNode, Original
     from trtforensics.onnx_models.samples import Sample, Values
 
 _TENSORS_A_RUN = 256

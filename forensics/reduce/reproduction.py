@@ -17,14 +17,13 @@ from trtforensics.bisection.session.job import tool_versions, versions_of
 from trtforensics.console.secrets import masked
 from trtforensics.console.terminal import visible
 from trtforensics.knowledge.table import rows
-from trtforensics.reduce.failure import NUMBERS
+from trtforensics.reduce.failure import NUMBERS, Failure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from trtforensics.bisection.levers.recipe import Recipe
     from trtforensics.bisection.session.answer import SearchAnswer
-    from trtforensics.reduce.failure import Failure
 
 COMMANDS = "commands"
 """The way by the commands that the reduction was given."""

@@ -10,15 +10,13 @@ import onnx
 from onnx import external_data_helper
 
 from trtforensics.console.counting import counted
-from trtforensics.onnx_models.cutting import constants_to_nodes
+from trtforensics.onnx_models.cutting import Original, constants_to_nodes
 from trtforensics.onnx_models.graphs import all_nodes, graphs, initializers, load, nodes_of, read_in
 from trtforensics.onnx_models.reading import constant_of
 from trtforensics.reduce.simplifying import Aspect, Simplification
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
-
-    from trtforensics.onnx_models.cutting import Original
 
 
 _INLINED = "inlined (`--keep-functions` leaves them)"

@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 
 from trtforensics.bisection.checks import builtin_of
-from trtforensics.bisection.session.answer import first_lines, write_result
+from trtforensics.bisection.session.answer import SearchAnswer, first_lines, write_result
 from trtforensics.bisection.session.artifacts import FIXED
 from trtforensics.bisection.session.bisection import bisect
 from trtforensics.console.counting import counted
@@ -23,8 +23,8 @@ from trtforensics.onnx_models.running import run_model
 from trtforensics.onnx_models.samples import write_feeds, write_golden, write_npz
 from trtforensics.onnx_models.shapes import is_dynamic
 from trtforensics.onnx_models.streaming import references_as_inputs, write_model
-from trtforensics.reduce.failure import FILE, read_failure
-from trtforensics.reduce.graph_lever import OTHERWISE
+from trtforensics.reduce.failure import FILE, Failure, read_failure
+from trtforensics.reduce.graph_lever import OTHERWISE, ReductionLever
 from trtforensics.reduce.reproduction import Reproduction, any_one, notes_text, raw_input, script_text
 from trtforensics.reduce.shrinking import ReductionSearch
 from trtforensics.reduce.simplifying import Aspect, kept_texts
@@ -34,12 +34,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from trtforensics.bisection.runner.run_options import RunOptions
-    from trtforensics.bisection.session.answer import SearchAnswer
     from trtforensics.bisection.session.lever import Described
     from trtforensics.onnx_models.samples import Values
     from trtforensics.reduce.deriving import Derived
-    from trtforensics.reduce.failure import Failure
-    from trtforensics.reduce.graph_lever import ReductionLever
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from trtforensics.console.terminal import visible
 from trtforensics.errors import UsageError
 from trtforensics.model.engine import KIND, SCHEMA, TimingCache
-from trtforensics.model.log import Tool
+from trtforensics.model.log import BuildLog, MyelinOperation, Tool
 from trtforensics.model.timings import tactic_text
 from trtforensics.parsers.notation.kernels import read_kernel
 from trtforensics.render.json_text import kernel_facts, render
@@ -15,7 +15,6 @@ from trtforensics.render.json_text import kernel_facts, render
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from trtforensics.model.log import BuildLog, MyelinOperation
 
 _RECORD_DEPTH = 2
 

@@ -9,7 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.console.terminal import visible
-from trtforensics.model.profile import TimeSource
+from trtforensics.model.profile import LayerTime, ProfileRun, TimeSource
 from trtforensics.model.timings import tactic_text
 from trtforensics.render.json_text import dumps, source_members
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from trtforensics.model.engine import Engine, EngineInfo, ProfileInfo, Repair
     from trtforensics.model.log import EngineLayer, EngineTensor
-    from trtforensics.model.profile import LayerTime, ProfileRun
     from trtforensics.sources.engine import EngineFiles
 
 

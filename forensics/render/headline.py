@@ -7,28 +7,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import MEBIBYTE, counted, listed
 from trtforensics.console.terminal import visible
 from trtforensics.knowledge.table import rows
 from trtforensics.model.data_types import ELEMENT_TYPES
 from trtforensics.model.layer_types import COMPUTES_NOTHING
-from trtforensics.model.ledger import ledger_of
-from trtforensics.model.log import Outcome, Tool
-from trtforensics.model.run import Ending, Program, furthest
+from trtforensics.model.ledger import TimedUnit, TimeLedger, ledger_of
+from trtforensics.model.log import Build, BuildLog, Outcome, Tool
+from trtforensics.model.run import ComparedOutput, Ending, Program, Run, RunResult, furthest
 from trtforensics.render.names import shortened
 from trtforensics.render.stated_rows import figure, first_stated
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from trtforensics.model.ledger import TimedUnit, TimeLedger
-    from trtforensics.model.log import Build, BuildLog
-    from trtforensics.model.run import ComparedOutput, Run, RunResult
 
 SEPARATOR = " · "
 _NAMES = {row["program"]: row["name"] for row in rows("programs", "trtforensics.render")}

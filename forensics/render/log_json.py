@@ -8,13 +8,14 @@ takes to make.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from functools import lru_cache, partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.console.secrets import remembered
-from trtforensics.model.ledger import ledger_of
-from trtforensics.model.timings import tactic_text
+from trtforensics.model.ledger import TimedUnit, ledger_of
+from trtforensics.model.timings import Candidate, tactic_text
 from trtforensics.parsers.notation.kernels import read_kernel, read_tactic
 from trtforensics.render.json_text import (
     boolean,
@@ -31,10 +32,8 @@ from trtforensics.render.runs import run_members
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from collections.abc import Set as AbstractSet
 
     from trtforensics.model.data_types import ComputePrecision
-    from trtforensics.model.ledger import TimedUnit
     from trtforensics.model.log import (
         BackendPass,
         Build,
@@ -56,7 +55,6 @@ if TYPE_CHECKING:
     from trtforensics.model.profile import LayerTime, ProfileRun
     from trtforensics.model.run import RunResult
     from trtforensics.model.span import SourceInfo
-    from trtforensics.model.timings import Candidate
 
 SCHEMA = 3
 

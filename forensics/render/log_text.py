@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted
@@ -12,7 +12,7 @@ from trtforensics.console.secrets import masked
 from trtforensics.console.terminal import visible
 from trtforensics.model.kernel import NameEvidence
 from trtforensics.model.ledger import ledger_of
-from trtforensics.model.log import Choice, Outcome
+from trtforensics.model.log import Build, BuildLog, CachedResult, Choice, Outcome
 from trtforensics.model.timings import NEAR_TIE_RATIO, tactic_text
 from trtforensics.parsers.notation.kernels import read_tactic
 from trtforensics.render.build_facts import (
@@ -29,9 +29,6 @@ from trtforensics.render.headline import first_line, headlines, run_lines
 from trtforensics.render.runs import result_name, result_text, run_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from trtforensics.model.log import Build, BuildLog, CachedResult
     from trtforensics.model.run import Run, RunResult
     from trtforensics.model.span import SourceInfo
     from trtforensics.render.build_facts import BuildFact

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.console.counting import MEBIBYTE
 from trtforensics.knowledge.table import rows
-from trtforensics.model.run import Ending
+from trtforensics.model.run import ComparedOutput, Ending, Run, RunnerComparison, RunOutcome, RunResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from trtforensics.model.run import ComparedOutput, Run, RunnerComparison, RunOutcome, RunResult
     from trtforensics.model.span import SourceSpan
 
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.console.counting import MEBIBYTE, counted, grouped
 from trtforensics.model.layer_types import REFORMATS, is_foreign_node, operation_of_type
-from trtforensics.model.ledger import ledger_of
+from trtforensics.model.ledger import TimedUnit, TimeLedger, ledger_of
 from trtforensics.model.older_python import StrEnum
 from trtforensics.model.profile import TimeSource
-from trtforensics.model.run import PhaseName
+from trtforensics.model.run import PhaseName, RunResult
 from trtforensics.parsers.notation import names
 from trtforensics.render.build_facts import option_facts
 from trtforensics.render.headline import UNKNOWN_TYPE, computed_type, is_mostly_timed
@@ -26,9 +26,7 @@ from trtforensics.render.stated_rows import figure, stated_rows
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from trtforensics.model.ledger import TimedUnit, TimeLedger
     from trtforensics.model.log import Build, BuildLog
-    from trtforensics.model.run import RunResult
     from trtforensics.model.span import SourceSpan
 
 

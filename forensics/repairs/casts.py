@@ -5,15 +5,10 @@ Casts to texts stay as they are: a number has more digits in a wider type.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import onnx
 from onnx import TensorProto
 
-from trtforensics.repairs.graph import part_of
-
-if TYPE_CHECKING:
-    from trtforensics.repairs.graph import RepairedGraph
+from trtforensics.repairs.graph import RepairedGraph, part_of
 
 NAME = "casts"
 _HOLDS: dict[int, set[int]] = {

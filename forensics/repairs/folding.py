@@ -12,12 +12,11 @@ import onnx
 
 from trtforensics.onnx_models.graphs import holds_graphs, is_random
 from trtforensics.onnx_models.running import run_model
-from trtforensics.repairs.graph import DEFAULTS_SINCE
+from trtforensics.repairs.graph import DEFAULTS_SINCE, RepairedGraph
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from trtforensics.repairs.graph import RepairedGraph
 
 NAME = "fold"
 _GROWTH = 1 << 20

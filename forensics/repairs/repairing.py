@@ -16,8 +16,8 @@ from trtforensics.console.counting import counted
 from trtforensics.errors import SourceError
 from trtforensics.onnx_models.cutting import constants_to_nodes
 from trtforensics.onnx_models.graphs import all_nodes, copied, holds_graphs, is_random
-from trtforensics.onnx_models.reading import inferred, read_as_it_is
-from trtforensics.onnx_models.running import failures, first_line, session_of
+from trtforensics.onnx_models.reading import PreparedModel, inferred, read_as_it_is
+from trtforensics.onnx_models.running import ModelSession, failures, first_line, session_of
 from trtforensics.repairs import broadcasts, casts, folding, reshapes
 from trtforensics.repairs.graph import DEFAULTS_SINCE, SHAPES, Change, RepairedGraph, defaults_of, part_of
 
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from google.protobuf.message import Message
 
-    from trtforensics.onnx_models.reading import PreparedModel
-    from trtforensics.onnx_models.running import ModelSession
     from trtforensics.onnx_models.samples import Sample, Values
 
 REPAIRS: Mapping[str, Callable[[RepairedGraph], None]] = {

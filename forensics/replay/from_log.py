@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.errors import ForensicsError
 from trtforensics.model.layer_types import is_foreign_node
-from trtforensics.model.log import CachedResult, Choice, Tool
+from trtforensics.model.log import Build, CachedResult, Choice, Tool
 from trtforensics.model.replay import Replay, ReplayEntry, ReplayForm, ReplayTensor
 from trtforensics.parsers.notation.names import is_tried_reformat
 from trtforensics.replay.offers import combination_of, tensor_of
@@ -19,7 +19,6 @@ from trtforensics.replay.offers import combination_of, tensor_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.model.log import Build
     from trtforensics.model.span import SourceInfo, SourceSpan
     from trtforensics.parsers.notation.formats import Format
 

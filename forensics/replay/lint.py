@@ -14,8 +14,8 @@ from trtforensics.console.counting import listed
 from trtforensics.errors import ForensicsError
 from trtforensics.knowledge.table import rows
 from trtforensics.model.layer_types import is_foreign_node
-from trtforensics.model.log import CachedResult
-from trtforensics.model.replay import Problem, ProblemSeverity, ReplayForm
+from trtforensics.model.log import Build, CachedResult
+from trtforensics.model.replay import FieldPath, Problem, ProblemSeverity, Replay, ReplayEntry, ReplayForm
 from trtforensics.parsers.notation.names import (
     is_generated,
     is_helper,
@@ -24,18 +24,14 @@ from trtforensics.parsers.notation.names import (
     profile_of,
     without_profile,
 )
-from trtforensics.replay.edges import edges_between, meetings
+from trtforensics.replay.edges import DataflowNode, edges_between, meetings
 from trtforensics.replay.from_log import without_selector
-from trtforensics.replay.offers import Offers
+from trtforensics.replay.offers import FormatCombination, Mismatch, Offers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from trtforensics.model.log import Build
-    from trtforensics.model.replay import FieldPath, Replay, ReplayEntry
     from trtforensics.model.span import SourceSpan
-    from trtforensics.replay.edges import DataflowNode
-    from trtforensics.replay.offers import FormatCombination, Mismatch
 
     Place = Callable[[FieldPath], SourceSpan]
 

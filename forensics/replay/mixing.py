@@ -6,15 +6,13 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import UsageError
-from trtforensics.model.replay import ReplayForm
-from trtforensics.replay.edges import edges_between, meetings
+from trtforensics.model.replay import Replay, ReplayEntry, ReplayForm
+from trtforensics.replay.edges import DataflowNode, Meeting, edges_between, meetings
 from trtforensics.replay.writing import document_text, entry_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from trtforensics.model.replay import Replay, ReplayEntry
-    from trtforensics.replay.edges import DataflowNode, Meeting
 
 _ALIKE = 0.6
 _NEWEST_COMMON = (

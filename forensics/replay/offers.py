@@ -9,18 +9,15 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.model.log import CachedResult, Choice
-from trtforensics.model.replay import ReplayTensor
-from trtforensics.parsers.notation.formats import parse_formats
+from trtforensics.model.log import Build, CachedResult, Choice
+from trtforensics.model.replay import ReplayEntry, ReplayTensor
+from trtforensics.parsers.notation.formats import Format, parse_formats
 from trtforensics.parsers.notation.names import is_tried_reformat
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trtforensics.model.log import Build
-    from trtforensics.model.replay import ReplayEntry
     from trtforensics.model.span import SourceSpan
-    from trtforensics.parsers.notation.formats import Format
 
 _LINEAR_FORMATS = {"LINEAR", "DLA_LINEAR"}
 _CHANNELS_LAST = {"HWC", "DHWC"}

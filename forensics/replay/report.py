@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from trtforensics.console.counting import grouped, head_lines
 from trtforensics.console.terminal import visible
-from trtforensics.model.replay import ProblemSeverity
+from trtforensics.model.replay import Problem, ProblemSeverity, Replay, ReplayEntry, ReplayForm
 from trtforensics.render.json_text import render, source_members
 from trtforensics.render.names import wrapped
 from trtforensics.replay.writing import signed
@@ -16,7 +16,6 @@ from trtforensics.replay.writing import signed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from trtforensics.model.replay import Problem, Replay, ReplayEntry, ReplayForm
     from trtforensics.model.span import SourceSpan
     from trtforensics.replay.edges import Meeting
     from trtforensics.replay.from_log import LeftOut

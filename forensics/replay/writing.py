@@ -10,15 +10,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.errors import ForensicsError
-from trtforensics.model.replay import ProblemSeverity, ReplayForm, ReplayTensor
+from trtforensics.model.replay import ProblemSeverity, Replay, ReplayEntry, ReplayForm, ReplayTensor
 from trtforensics.parsers.files.replay_fields import CLASS, LEGACY_ALGORITHM, LEGACY_TOP, LEGACY_VALUE
-from trtforensics.replay.offers import tensor_of
+from trtforensics.replay.offers import FormatCombination, Offers, tensor_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from trtforensics.model.replay import Replay, ReplayEntry
-    from trtforensics.replay.offers import FormatCombination, Offers
 
 _MENDED_BY_WRITING = {"encoding", "no-class", "unknown-class", "tactic-unsigned"}
 _FORMAT = "tensor_format"

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trtforensics.engines.alternatives import Alternatives, tuned_type
 from trtforensics.errors import UsageError
 from trtforensics.model.ledger import ledger_of
-from trtforensics.model.log import Choice
+from trtforensics.model.log import Build, Choice
 from trtforensics.tables.columns import columns_of, path_of
 from trtforensics.tables.layers import layer_table
 from trtforensics.tables.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     from trtforensics.engines.facts import EngineFacts
-    from trtforensics.model.log import Build
 
 
 class LogRow(NamedTuple):

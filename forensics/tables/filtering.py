@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 from trtforensics.errors import UsageError
 from trtforensics.parsers.grammar.nested import tokens, trees
-from trtforensics.tables.columns import TYPE_VALUES
+from trtforensics.tables.columns import TYPE_VALUES, TableColumn
 
 if TYPE_CHECKING:
     from lark import Lark, Token, Tree
 
-    from trtforensics.tables.columns import TableColumn
 
 _Test = Callable[[Any], bool]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from trtforensics.model.ledger import ledger_of
 from trtforensics.render.headline import allowed_types, joined_types
 from trtforensics.tables.catalogue import PLACE, LogRow
-from trtforensics.tables.columns import columns_of, path_of
+from trtforensics.tables.columns import TableColumn, columns_of, path_of
 from trtforensics.tables.table import Table
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from trtforensics.model.log import Build, BuildLog
     from trtforensics.model.run import Run, RunResult
-    from trtforensics.tables.columns import TableColumn
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from textual.worker import get_current_worker
 
 from trtforensics.console.counting import counted
 from trtforensics.engines.facts import LayerFacts
-from trtforensics.findings.finding import in_words
+from trtforensics.findings.finding import Finding, Report, in_words
 from trtforensics.model.timings import NEAR_TIE_RATIO
 from trtforensics.tables.filtering import parse_filter
 from trtforensics.tables.layers import LAYER_COLUMNS
@@ -27,10 +27,10 @@ from trtforensics.tui.rows.layers.candidates import (
     layer_table,
     unknown_table,
 )
-from trtforensics.tui.rows.layers.index import LayerIndex, RowKind, line_of
+from trtforensics.tui.rows.layers.index import LayerIndex, RowKind, Subject, TreeRow, line_of
 from trtforensics.tui.rows.overview_rows import OverviewRow, waiting_rows
 from trtforensics.tui.rows.pieces import Piece, Role
-from trtforensics.tui.rows.time_map import TimeMap
+from trtforensics.tui.rows.time_map import MapRow, TimeMap
 from trtforensics.tui.rows.title import first_failed, progress_line, strip_line, title_line
 from trtforensics.tui.screen import SourceScreen
 from trtforensics.tui.searching import LogSearch
@@ -46,12 +46,9 @@ if TYPE_CHECKING:
 
     from trtforensics.console.progress import Progress
     from trtforensics.errors import ForensicsError
-    from trtforensics.findings.finding import Finding, Report
     from trtforensics.model.log import Build, BuildLog
     from trtforensics.tui.app import TerminalApp
     from trtforensics.tui.rows.layers.candidates import CandidateTable
-    from trtforensics.tui.rows.layers.index import Subject, TreeRow
-    from trtforensics.tui.rows.time_map import MapRow
     from trtforensics.tui.sessions import LogSession
 
 PERIOD_S = 1.0

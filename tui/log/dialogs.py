@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from trtforensics.engines.neighbours import Neighbours
 from trtforensics.tables.layers import LAYER_COLUMNS
-from trtforensics.tui.rows.layers.columns import CHOICES, value_text
+from trtforensics.tui.rows.layers.columns import CHOICES, Order, value_text
 from trtforensics.tui.rows.layers.details import details, labelled
 from trtforensics.tui.rows.layers.neighbours import NeighbourRow, neighbour_rows, neighbours_of
 from trtforensics.tui.rows.overview_rows import OverviewRow
 from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, bar, fit
-from trtforensics.tui.user_files import Bookmark
+from trtforensics.tui.user_files import Bookmark, KeptSource
 from trtforensics.tui.widgets.dialogs import Dialog
 from trtforensics.tui.widgets.row_list import RowList, WrappedList
 
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from trtforensics.engines.why import Reason
     from trtforensics.model.log import Build, EngineLayer
     from trtforensics.tables.columns import Cell, TableColumn
-    from trtforensics.tui.rows.layers.columns import Order
-    from trtforensics.tui.user_files import KeptSource
 
 
 _BINS = 10

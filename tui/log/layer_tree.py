@@ -10,10 +10,10 @@ from trtforensics.tables.filtering import FilterError
 from trtforensics.tables.layers import LAYER_COLUMNS
 from trtforensics.tables.table import Table
 from trtforensics.tui.log.dialogs import ColumnScreen, compared, histogram
-from trtforensics.tui.rows.layers.columns import ENGINE_ORDER, SHOWN, ColumnLayout
+from trtforensics.tui.rows.layers.columns import ENGINE_ORDER, SHOWN, ColumnLayout, Order
 from trtforensics.tui.rows.layers.index import LayerIndex, RowKind, TreeRow, row_pieces
-from trtforensics.tui.rows.layers.questions import question_at, question_lines, why_lines
-from trtforensics.tui.rows.pieces import Presentation
+from trtforensics.tui.rows.layers.questions import Question, question_at, question_lines, why_lines
+from trtforensics.tui.rows.pieces import Line, Presentation
 from trtforensics.tui.widgets.row_list import RowList
 from trtforensics.tui.widgets.virtual_list import NO_FILTER, WIDE
 
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from trtforensics.engines.facts import LayerFacts
     from trtforensics.model.log import CachedResult, Choice
     from trtforensics.tables.columns import Cell
-    from trtforensics.tui.rows.layers.columns import Order
-    from trtforensics.tui.rows.layers.questions import Question
-    from trtforensics.tui.rows.pieces import Line
 
 ARROW_WIDTH = 3
 GROUPS = ("", "type", "block", "compute_precision", "runner")

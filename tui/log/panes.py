@@ -13,8 +13,8 @@ from textual.widgets import ContentSwitcher
 from trtforensics.engines.onnx_nodes import fates
 from trtforensics.tui.log.findings import FindingList
 from trtforensics.tui.log.layer_tree import LayerTree
-from trtforensics.tui.rows.first_rows import rows_shown
-from trtforensics.tui.rows.layers.candidates import NOTHING_SELECTED, candidates_of
+from trtforensics.tui.rows.first_rows import Row, rows_shown
+from trtforensics.tui.rows.layers.candidates import NOTHING_SELECTED, CandidateTable, candidates_of
 from trtforensics.tui.rows.log_lines import messages
 from trtforensics.tui.rows.node_rows import FATES
 from trtforensics.tui.rows.overview_rows import OverviewRow
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from trtforensics.model.log import Build, BuildLog
     from trtforensics.model.log import Message as LogMessage
     from trtforensics.parsers.text.text import LogText
-    from trtforensics.tui.rows.first_rows import Row
-    from trtforensics.tui.rows.layers.candidates import CandidateTable
     from trtforensics.tui.rows.time_map import MapRow
     from trtforensics.tui.rows.timeline import TextAt
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from trtforensics.comparison.differences import Difference, DifferenceType
+from trtforensics.comparison.differences import Comparison, Difference, DifferenceType, SideValue
 from trtforensics.comparison.report import left_out
 from trtforensics.comparison.runs import TOTALS
 from trtforensics.comparison.scores import SuspiciousPair
-from trtforensics.comparison.times import LayerDelta, LayerTimes
+from trtforensics.comparison.times import LayerDelta, LayerTimes, OtherCircumstance
 from trtforensics.console.counting import counted, milliseconds
 from trtforensics.tui.rows.pieces import (
     UNNAMED,
@@ -29,8 +29,6 @@ from trtforensics.tui.rows.time_map import WIDE
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from trtforensics.comparison.differences import Comparison, SideValue
-    from trtforensics.comparison.times import OtherCircumstance
     from trtforensics.comparison.views import LayerView
     from trtforensics.model.profile import TimeSource
     from trtforensics.model.span import SourceSpan

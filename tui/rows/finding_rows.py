@@ -7,14 +7,13 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from trtforensics.console.terminal import visible
-from trtforensics.findings.finding import Confidence, Severity
+from trtforensics.findings.finding import Confidence, Finding, Severity
 from trtforensics.tui.rows.log_lines import log_pieces
 from trtforensics.tui.rows.pieces import CitingLine, Line, Piece, Role, list_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trtforensics.findings.finding import Finding
     from trtforensics.model.span import SourceSpan
 
 ROLES = {Severity.ERROR: Role.ERROR, Severity.WARNING: Role.WARNING, Severity.NOTE: Role.ACCENT}

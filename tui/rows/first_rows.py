@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import milliseconds
 from trtforensics.engines.why import Reason
-from trtforensics.findings.finding import Severity, advice_of, answer_of
-from trtforensics.model.log import Outcome
-from trtforensics.render.headline import SEPARATOR, headline_of, headlines, with_root
+from trtforensics.findings.finding import Finding, Severity, advice_of, answer_of
+from trtforensics.model.log import Build, BuildLog, Outcome
+from trtforensics.render.headline import SEPARATOR, Headline, headline_of, headlines, with_root
 from trtforensics.render.time_rows import time_rows
 from trtforensics.tui.rows.finding_rows import ROLES, line_in_view
 from trtforensics.tui.rows.layers.questions import why_lines
 from trtforensics.tui.rows.overview_rows import OverviewRow, barred, outcome_piece, overview_rows
 from trtforensics.tui.rows.pieces import CitingLine, Line, Presentation, Role, line_digits, list_columns
-from trtforensics.tui.rows.time_map import MapRow, address
+from trtforensics.tui.rows.time_map import MapRow, TimeMap, address
 from trtforensics.tui.rows.timeline import progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from trtforensics.engines.joining import NumberedFile
-    from trtforensics.findings.finding import Finding
-    from trtforensics.model.log import Build, BuildLog
     from trtforensics.model.run import ComparedOutput
-    from trtforensics.render.headline import Headline
-    from trtforensics.tui.rows.time_map import TimeMap
 
 Row = OverviewRow | MapRow
 AROUND = 2

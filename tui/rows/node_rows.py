@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.engines.onnx_nodes import FateKind, fate_counts
+from trtforensics.engines.onnx_nodes import Fate, FateKind, fate_counts
 from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, clip, fit, fit_right, list_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from trtforensics.engines.onnx_nodes import Fate
     from trtforensics.onnx_models.checked import CheckedModel
     from trtforensics.onnx_models.checked_graph import CheckedNode
-    from trtforensics.tui.rows.pieces import Line
 
 
 _NUMBER, _OPERATOR, _NAME, _MARK = 6, 22, 40, 8

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 from trtforensics.console.counting import counted
 from trtforensics.console.terminal import visible
-from trtforensics.findings.finding import in_words
+from trtforensics.findings.finding import Finding, in_words
 from trtforensics.model.run import Ending
 from trtforensics.render.build_facts import (
     changing_stages,
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from trtforensics.engines.joining import NumberedFile
-    from trtforensics.findings.finding import Finding
     from trtforensics.model.log import Build, BuildLog
     from trtforensics.render.build_facts import BuildFact
     from trtforensics.render.headline import Headline

@@ -13,12 +13,10 @@ from rich.cells import cell_len, set_cell_size
 
 from trtforensics.console.terminal import visible
 from trtforensics.model.older_python import StrEnum
-from trtforensics.tables.columns import columns_of
+from trtforensics.tables.columns import TableColumn, columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-
-    from trtforensics.tables.columns import TableColumn
 
 
 EIGHTHS = " ▏▎▍▌▋▊▉"

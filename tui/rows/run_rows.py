@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 from trtforensics.datasets.store import columns
 from trtforensics.knowledge.table import rows
 from trtforensics.render.stated_rows import figure
-from trtforensics.tables.columns import Cell
+from trtforensics.tables.columns import Cell, TableColumn
 from trtforensics.tui.rows.layers.columns import ColumnLayout, Order
 from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, fit, fit_right
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.tables.columns import TableColumn
 
 RunRow = dict[str, Any]
 """A row of the table ``runs``, by its columns."""

@@ -8,9 +8,9 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted, grouped, milliseconds
-from trtforensics.render.headline import TYPES, UNKNOWN_TYPE, computed_type, is_mostly_timed
+from trtforensics.render.headline import TYPES, UNKNOWN_TYPE, Headline, computed_type, is_mostly_timed
 from trtforensics.render.stated_rows import figure
-from trtforensics.render.time_rows import no_times
+from trtforensics.render.time_rows import TimeRow, no_times
 from trtforensics.tui.rows.finding_rows import ROLES
 from trtforensics.tui.rows.layers.details import details
 from trtforensics.tui.rows.overview_rows import OverviewRow
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from trtforensics.engines.facts import EngineFacts, LayerFacts
     from trtforensics.findings.finding import Finding
-    from trtforensics.render.headline import Headline
-    from trtforensics.render.time_rows import TimeRow
 
 SHOWN = 10
 """Units that the map shows at its root; further ones are in one bar."""

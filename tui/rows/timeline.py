@@ -10,15 +10,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted
-from trtforensics.model.log import Choice, Outcome
+from trtforensics.model.log import Build, BuildLog, CachedResult, Choice, Outcome
 from trtforensics.model.run import PhaseName
 from trtforensics.parsers.notation.names import is_reformat
 from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, bar, fit, fit_right, list_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-
-    from trtforensics.model.log import Build, BuildLog, CachedResult
 
     TextAt = Callable[[int], str | None]
     """Returns a line of the log, None where there is none."""

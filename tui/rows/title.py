@@ -8,7 +8,7 @@ from rich.cells import cell_len
 
 from trtforensics.console.counting import counted
 from trtforensics.console.terminal import visible
-from trtforensics.model.log import Outcome
+from trtforensics.model.log import Build, BuildLog, Outcome
 from trtforensics.render.headline import SEPARATOR, headline_of
 from trtforensics.tui.rows.overview_rows import outcome_piece
 from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, clip, size, width_of
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from trtforensics.console.progress import Progress
-    from trtforensics.model.log import Build, BuildLog
 
 MOST_NAME = 30
 """Cells of a file's name that no part of a headline takes."""

@@ -18,7 +18,7 @@ from trtforensics.tui.bindings import Keyed
 from trtforensics.tui.rows.log_lines import LONGEST
 from trtforensics.tui.rows.pieces import CitingLine, Piece, Presentation, Role, fit
 from trtforensics.tui.widgets.row_list import RowList, WrappedList
-from trtforensics.tui.widgets.virtual_list import LineBar
+from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from textual.binding import ActiveBinding
     from textual.events import MouseDown
 
-    from trtforensics.tui.widgets.virtual_list import VirtualList
 
 Row = TypeVar("Row")
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from trtforensics.console.terminal import visible
-from trtforensics.parsers.text.text import LineMatcher
+from trtforensics.parsers.text.text import LineMatcher, LogText
 from trtforensics.tui.rows.log_lines import log_pieces
 from trtforensics.tui.rows.pieces import Line, Piece, Role, width_of
 from trtforensics.tui.widgets.virtual_list import VirtualList
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from trtforensics.parsers.text.text import LogText
     from trtforensics.tui.live_text import LiveText
 
 

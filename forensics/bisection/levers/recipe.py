@@ -21,13 +21,12 @@ from trtforensics.parsers.files.replay import check_opening, read_replay
 from trtforensics.parsers.text.document import read_document
 from trtforensics.trt.build import BUILD_MODULE, NOT_ASKED, REFUSED, BuildJob
 from trtforensics.trt.build_levers import LeverResult
-from trtforensics.trt.installed import child_line
+from trtforensics.trt.installed import Installed, child_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from trtforensics.bisection.runner.command import Ended
-    from trtforensics.trt.installed import Installed
 
 FAILURE = "failure.txt"
 """The last lines of the log of a build that failed."""

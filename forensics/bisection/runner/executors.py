@@ -13,7 +13,7 @@ from __future__ import annotations
 import secrets
 import time
 from abc import ABC, abstractmethod
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.bisection.runner.command import GRACE_S, Urgency
 from trtforensics.bisection.runner.leftovers import adopt_orphans, guarded
-from trtforensics.bisection.runner.probe import ProbeOutcome, run_probe
+from trtforensics.bisection.runner.probe import ProbeOutcome, ProbeSpec, run_probe
 from trtforensics.bisection.runner.watchdog import SESSION, signal_all
 from trtforensics.bisection.search import Verdict
 from trtforensics.console.cluster import connected
@@ -30,9 +30,7 @@ from trtforensics.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from concurrent.futures import Future
 
-    from trtforensics.bisection.runner.probe import ProbeSpec
     from trtforensics.bisection.runner.run_options import RunOptions
 
     Judge = Callable[[ProbeSpec, Callable[[ProbeSpec], ProbeOutcome]], ProbeOutcome]

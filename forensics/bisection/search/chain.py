@@ -12,14 +12,12 @@ from itertools import accumulate, pairwise
 from operator import or_
 from typing import TYPE_CHECKING
 
-from trtforensics.bisection.search.ledger import items_of, mask_of
-from trtforensics.bisection.search.model import Verdict
+from trtforensics.bisection.search.ledger import Ledger, items_of, mask_of
+from trtforensics.bisection.search.model import Item, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from trtforensics.bisection.search.ledger import Ledger
-    from trtforensics.bisection.search.model import Item
 
 _MOST_IN_A_ROW = 7
 

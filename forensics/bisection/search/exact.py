@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import log2
 from typing import TYPE_CHECKING
 
-from trtforensics.bisection.search.chain import Chain, depth
+from trtforensics.bisection.search.chain import Atom, Chain, Space, depth
 from trtforensics.bisection.search.ledger import Wish
 from trtforensics.bisection.search.minimal import Finder, SetMember, tell_apart
 from trtforensics.bisection.search.model import ALONE, BAD_END, GOOD_END, REST, Verdict
@@ -13,7 +13,6 @@ from trtforensics.bisection.search.model import ALONE, BAD_END, GOOD_END, REST, 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.bisection.search.chain import Atom, Space
     from trtforensics.bisection.search.ledger import Ledger, Steps, Wishes
 
 _LAST_FEW = 3

@@ -10,13 +10,12 @@ from math import ceil, log2
 from typing import TYPE_CHECKING
 
 from trtforensics.bisection.search.ledger import FlakyError, Wish, bits, items_of, neighbours
-from trtforensics.bisection.search.minimising import delta_debugging, minimised
+from trtforensics.bisection.search.minimising import Proposals, delta_debugging, minimised
 from trtforensics.bisection.search.model import AGAIN, BUILT_AGAIN, Result, Status, Verdict
 from trtforensics.bisection.search.probing import SubsetSearch
 
 if TYPE_CHECKING:
     from trtforensics.bisection.search.ledger import Steps
-    from trtforensics.bisection.search.minimising import Proposals
 
 REMEDY = "the answer alone"
 

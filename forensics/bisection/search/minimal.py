@@ -10,17 +10,15 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.bisection.search.chain import Chain
+from trtforensics.bisection.search.chain import Atom, Chain, Space
 from trtforensics.bisection.search.ledger import each, neighbours
-from trtforensics.bisection.search.minimising import delta_debugging, minimised
+from trtforensics.bisection.search.minimising import Proposals, delta_debugging, minimised
 from trtforensics.bisection.search.model import ALONE, BUT_ONE, TOGETHER, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.bisection.search.chain import Atom, Space
     from trtforensics.bisection.search.ledger import Ledger, Steps, Wish
-    from trtforensics.bisection.search.minimising import Proposals
 
 _TRIES = 4
 _WITNESSES = 2

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trtforensics.bisection.search.chain import Chain
+from trtforensics.bisection.search.chain import Atom, Chain, Space
 from trtforensics.bisection.search.ledger import Wish
 from trtforensics.bisection.search.minimal import Finder, SetMember, TooNoisyError
 from trtforensics.bisection.search.model import BAD_END, GOOD_END, Verdict
@@ -32,7 +32,6 @@ from trtforensics.bisection.search.rates import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from trtforensics.bisection.search.chain import Atom, Space
     from trtforensics.bisection.search.ledger import Ledger, Steps, Wishes
     from trtforensics.bisection.search.rates import Array
 

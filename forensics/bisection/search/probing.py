@@ -11,11 +11,10 @@ from math import ceil, log2
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from trtforensics.bisection.search.ledger import Ledger, Wish, bits, items_of, mask_of_items
-from trtforensics.bisection.search.model import Outlook, Result, SetSearch, Status
+from trtforensics.bisection.search.model import Ask, Outlook, Result, SetSearch, Status, Verdict
 
 if TYPE_CHECKING:
     from trtforensics.bisection.search.ledger import Steps, Wishes
-    from trtforensics.bisection.search.model import Ask, Verdict
 
 IDLE = "no further probe tells more"
 """Why a search ends whose steps want no probe that is new, and wait for none."""

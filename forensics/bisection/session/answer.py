@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.bisection.search import Verdict
+from trtforensics.bisection.search import SetSearch, Verdict
 from trtforensics.bisection.session.artifacts import PROBES, RESULT
 from trtforensics.bisection.session.history import indexes_text
 from trtforensics.bisection.session.job import json_bytes
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from trtforensics.bisection.search import SetSearch
     from trtforensics.bisection.session.lever import Described, Lever
     from trtforensics.bisection.session.session import Answer
 

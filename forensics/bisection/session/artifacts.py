@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trtforensics.bisection.runner.placeholders import mentions
-from trtforensics.bisection.runner.probe import ENGINE
-from trtforensics.bisection.search import Verdict
-from trtforensics.bisection.session.history import indexes_text
+from trtforensics.bisection.runner.probe import ENGINE, ProbeOutcome
+from trtforensics.bisection.search import Ask, Verdict
+from trtforensics.bisection.session.history import Probe, indexes_text
 from trtforensics.bisection.session.job import json_bytes
 from trtforensics.console.output import explained, is_temporary, write_bytes
 from trtforensics.console.own_files import (
@@ -35,10 +35,7 @@ from trtforensics.errors import SourceError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from trtforensics.bisection.runner.probe import ProbeOutcome
     from trtforensics.bisection.runner.run_options import RunOptions
-    from trtforensics.bisection.search import Ask
-    from trtforensics.bisection.session.history import Probe
 
 PROBES = "probes"
 FIXED = "fixed"

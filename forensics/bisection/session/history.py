@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.bisection.runner.probe import judge_build
 from trtforensics.bisection.runner.surroundings import differing, is_read_in_turn
-from trtforensics.bisection.search import Verdict
+from trtforensics.bisection.search import Ask, Verdict
 from trtforensics.console.counting import listed
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from trtforensics.bisection.runner.run_options import RunOptions
-    from trtforensics.bisection.search import Ask
 
 Event = dict[str, object]
 """A line of the journal."""

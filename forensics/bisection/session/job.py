@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from trtforensics.bisection.checks import builtin_of
 from trtforensics.bisection.runner.surroundings import Surroundings, differing, surroundings_of
-from trtforensics.bisection.session.history import JobKey, Judge
+from trtforensics.bisection.session.history import History, JobKey, Judge
 from trtforensics.bisection.session.journal import read_journal
 from trtforensics.console.counting import listed
 from trtforensics.console.output import is_temporary, write_bytes
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from trtforensics.bisection.runner.run_options import RunOptions
-    from trtforensics.bisection.session.history import History
 
     Document = dict[str, object]
 

@@ -21,7 +21,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from trtforensics.bisection.runner.command import write_whole
-from trtforensics.bisection.session.history import History, indexes_of
+from trtforensics.bisection.session.history import Event, History, JobKey, indexes_of
 from trtforensics.console.output import explained
 from trtforensics.console.own_files import flush_folder, open_own, read_own
 from trtforensics.console.terminal import visible
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from trtforensics.bisection.session.history import Event, JobKey
 
 NAME = "journal.jsonl"
 SCHEMA = 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from concurrent.futures import FIRST_COMPLETED, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, TypeVar
 
 from trtforensics.bisection.runner.command import Urgency
 from trtforensics.bisection.runner.disk_space import free_bytes, said_bytes
-from trtforensics.bisection.runner.executors import make_executor, revoke_ticket
+from trtforensics.bisection.runner.executors import ProbeExecutor, make_executor, revoke_ticket
 from trtforensics.bisection.runner.leftovers import end_orphans
 from trtforensics.bisection.runner.probe import ENGINE, ProbeOutcome, ProbeSpec, describe
-from trtforensics.bisection.runner.stopping import stoppable
+from trtforensics.bisection.runner.stopping import Stopper, stoppable
 from trtforensics.bisection.runner.surroundings import differing, stamp_of
-from trtforensics.bisection.search import Verdict
+from trtforensics.bisection.search import Ask, SetSearch, Verdict
 from trtforensics.bisection.session.artifacts import PAUSED, Artifacts, is_paused, locked, set_paused
-from trtforensics.bisection.session.history import Made, indexes_text
-from trtforensics.bisection.session.job import basis_of, check_directory, judge_of, write_job
+from trtforensics.bisection.session.history import Finished, Judge, Made, Probe, indexes_text
+from trtforensics.bisection.session.job import Job, basis_of, check_directory, judge_of, write_job
 from trtforensics.bisection.session.journal import Journal
 from trtforensics.console import streams
 from trtforensics.console.output import explained
@@ -29,15 +29,9 @@ from trtforensics.errors import ForensicsError, OutputError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-    from concurrent.futures import Future
     from pathlib import Path
 
-    from trtforensics.bisection.runner.executors import ProbeExecutor
     from trtforensics.bisection.runner.run_options import RunOptions
-    from trtforensics.bisection.runner.stopping import Stopper
-    from trtforensics.bisection.search import Ask, SetSearch
-    from trtforensics.bisection.session.history import Finished, Judge, Probe
-    from trtforensics.bisection.session.job import Job
     from trtforensics.bisection.session.lever import ProbeLever
 
 _T = TypeVar("_T")

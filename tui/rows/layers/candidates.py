@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from trtforensics.console.counting import counted, milliseconds
 from trtforensics.model.kernel import NameEvidence
 from trtforensics.model.log import CachedResult, Choice, MyelinOperation
-from trtforensics.model.timings import NEAR_TIE_RATIO, Candidate, TimedTactics, tactic_text
-from trtforensics.parsers.notation.formats import parse_formats
+from trtforensics.model.timings import NEAR_TIE_RATIO, Candidate, TacticTimings, TimedTactics, tactic_text
+from trtforensics.parsers.notation.formats import Format, parse_formats
 from trtforensics.parsers.notation.kernels import read_kernel, read_tactic
 from trtforensics.tui.rows.layers.index import Subject, formats_text, subject_name
 from trtforensics.tui.rows.pieces import (
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
     from trtforensics.engines.alternatives import Alternatives, Result
     from trtforensics.engines.facts import LayerFacts
-    from trtforensics.model.timings import TacticTimings
-    from trtforensics.parsers.notation.formats import Format
     from trtforensics.tables.columns import TableColumn
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import milliseconds
 from trtforensics.model.timings import tactic_text
-from trtforensics.tui.rows.layers.index import fact_rows, formats_text, node_rows
+from trtforensics.tui.rows.layers.index import TreeRow, fact_rows, formats_text, node_rows
 from trtforensics.tui.rows.overview_rows import OverviewRow
 from trtforensics.tui.rows.pieces import UNNAMED, CitingLine, Presentation, Role, line_digits
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from trtforensics.engines.facts import LayerFacts
     from trtforensics.engines.why import Reason
-    from trtforensics.tui.rows.layers.index import TreeRow
 
 _LABEL = 9
 """Cells of a label."""

@@ -14,23 +14,20 @@ from rich.cells import cell_len
 from trtforensics.console.counting import counted, milliseconds
 from trtforensics.engines.facts import EngineFacts, LayerFacts
 from trtforensics.model.layer_types import is_foreign_node
-from trtforensics.model.log import CachedResult, Choice, EngineLayer, MyelinOperation
+from trtforensics.model.log import Build, CachedResult, Choice, EngineLayer, EngineTensor, MyelinOperation
 from trtforensics.model.span import SourceSpan
 from trtforensics.model.timings import NEAR_TIE_RATIO, is_near_tie, tactic_text
 from trtforensics.tables.layers import UNKNOWN, compute_text
-from trtforensics.tui.rows.layers.columns import ENGINE_ORDER, ColumnLayout, layer_pieces, value_text
-from trtforensics.tui.rows.layers.questions import questions
+from trtforensics.tui.rows.layers.columns import ENGINE_ORDER, ColumnLayout, Order, layer_pieces, value_text
+from trtforensics.tui.rows.layers.questions import Question, questions
 from trtforensics.tui.rows.pieces import UNNAMED, Line, Piece, Role, clip, fit, fit_right
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from trtforensics.model.log import Build, EngineTensor
     from trtforensics.model.profile import TimeSource
     from trtforensics.onnx_models.checked import CheckedModel
     from trtforensics.tables.columns import TableColumn
-    from trtforensics.tui.rows.layers.columns import Order
-    from trtforensics.tui.rows.layers.questions import Question
 
 
 _DEPTH = 4
