@@ -717,7 +717,7 @@ def _quantisation() -> Iterator[Row]:
     yield "no zero point, of another type", "TF174", bare, good
     yield "scale NaN", "TF187", _quantised(scale=float("nan")), good
     yield "scales of another length", "TF187", _quantised(scales=5), _quantised(scales=4)
-    yield "Q without DQ", "TF188", _quantised(reader="Abs"), good
+    yield "Q without DQ", "TF188", _quantised(reader="Relu"), good
     yield "scales of a pair", "TF188", _quantised(other=0.2), good
     yield "zero points", "TF187", _quantised(points=3), good
     yield "an axis too far", "TF187", _quantised(scales=4, axis=7), _quantised(scales=4)

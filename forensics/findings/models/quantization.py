@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 _QUANTIZE, _DEQUANTIZE = "QuantizeLinear", "DequantizeLinear"
 _COMPUTE = {"Conv", "ConvTranspose", "Gemm", "MatMul"}
-_MOVES = {"Reshape", "Transpose", "Flatten", "Squeeze", "Unsqueeze", "MaxPool", "Slice", "Concat", "Identity", "Relu"}
-"""Operators that quantised values pass through: TensorRT moves Q and DQ across them."""
+_RESHAPES = {"DepthToSpace", "Expand", "Flatten", "Reshape", "SpaceToDepth", "Squeeze", "Tile", "Unsqueeze"}
+MOVES = _RESHAPES | {"Abs", "Concat", "Gather", "Identity", "MaxPool", "Neg", "Pad", "Slice", "Split", "Transpose"}
+"""Operators that TensorRT moves Q and DQ across (TensorRT-RTX 1.7.1 does); not so Relu, Clip, AveragePool, Resize."""
 NORMALISATIONS = {"LayerNormalization", "GroupNormalization", "InstanceNormalization", "RMSNormalization"}
 _EPILOGUES = {"BatchNormalization", "Relu", "LeakyRelu", "Clip", "Sigmoid", "Elu"}
 _FLOATING = {"Softmax", "LogSoftmax", *NORMALISATIONS}
@@ -101,7 +102,7 @@ def unpaired(case: Case) -> Iterator[Observation]:
     results = {value.name for value in model.proto.graph.output}
     for node in model.nodes:
         output = node.proto.output[0] if node.op == _QUANTIZE and node.proto.output else ""
-        others = [each for each in model.readers.get(output, ()) if each.op not in {_DEQUANTIZE, *_MOVES}]
+        others = [each for each in model.readers.get(output, ()) if each.op not in {_DEQUANTIZE, *MOVES}]
         if output and output not in results and (others or output not in model.readers):
             what = f"read by {others[0].op} {others[0].label}" if others else "read by nothing"
             yield of_nodes(case, [node], f"{{nodes}} is {what}, not by a DequantizeLinear")
@@ -119,7 +120,7 @@ def left_out(case: Case) -> Iterator[Observation]:
     """Name them, where most compute nodes have Q/DQ."""
     model = case.checked
     compute = [node for node in model.nodes if node.op in _COMPUTE]
-    rest = [node for node in compute if not any(_quantised(model, name) for name in node.proto.input[:2])]
+    rest = [node for node in compute if not any(quantised(model, name) for name in node.proto.input[:2])]
     if compute and rest and len(rest) < len(compute) * _MOST:
         title = f"{len(rest)} of {len(compute)} products and convolutions have no Q/DQ on their inputs: {{nodes}}"
         settle = "Whether they were left out for accuracy"
@@ -131,31 +132,37 @@ def _is_pair(model: CheckedModel, node: CheckedNode) -> bool:
     return maker is not None and maker.op == _DEQUANTIZE
 
 
-def _halved(model: CheckedModel, node: CheckedNode) -> int | None:
+def halved(model: CheckedModel, node: CheckedNode) -> int | None:
     """Return which of the first two inputs alone is quantised, to 8 bits; None where both or none are."""
-    has = [_quantised(model, name) for name in node.proto.input[:2]]
+    has = [quantised(model, name) for name in node.proto.input[:2]]
     makers = [maker for name in node.proto.input if (maker := model.makers.get(name)) and maker.proto.input]
     packed = any("4" in model.type_of(maker.proto.input[0])[-4:] for maker in makers)
     return None if has[0] == has[1] or packed else has.index(True)
 
 
-def _quantised(model: CheckedModel, tensor: str) -> bool:
-    """Whether a tensor comes from a DequantizeLinear, straight or through what only moves values."""
-    maker: CheckedNode | None = model.makers.get(tensor)
-    passed: set[int] = set()
-    while maker is not None and maker.op in _MOVES and maker.number not in passed:
-        passed.add(maker.number)
-        maker = model.makers.get(maker.proto.input[0])
-    return maker is not None and maker.op == _DEQUANTIZE
+def quantised(model: CheckedModel, tensor: str) -> bool:
+    """Whether a tensor comes from a DequantizeLinear, straight or through what TensorRT moves it across."""
+    scales, ahead = [], [tensor]
+    for name in ahead:
+        maker = model.makers.get(name)
+        if maker is not None and maker.op == _DEQUANTIZE:
+            scales.append(model.values(maker.proto.input[_SCALE]))
+        elif maker is None or maker.op not in MOVES:
+            return False
+        else:  # across Concat it moves those of one scale
+            behind = maker.proto.input if maker.op == "Concat" else maker.proto.input[:1]
+            ahead += [each for each in behind if each not in ahead]
+    known = [scale for scale in scales if scale is not None]
+    return all(np.array_equal(scale, known[0]) for scale in known)
 
 
 def _adds_unquantised(model: CheckedModel, node: CheckedNode) -> bool:
     """Whether a computed tensor without Q/DQ is added to a product in 8 bits, and the sum is quantised."""
     makers = [model.makers.get(name) for name in node.proto.input]
     products = [maker for maker in makers if maker is not None and maker.op in _COMPUTE]
-    eights = [all(_quantised(model, name) for name in product.proto.input[:2]) for product in products]
+    eights = [all(quantised(model, name) for name in product.proto.input[:2]) for product in products]
     others = [name for name in node.proto.input if model.makers.get(name) not in products]
-    plain = any(name not in model.constants and not _quantised(model, name) for name in others)
+    plain = any(name not in model.constants and not quantised(model, name) for name in others)
     readers = model.readers.get(node.proto.output[0], ())
     behind = (each.op for reader in readers for each in (reader, *model.readers.get(reader.proto.output[0], ())))
     return eights == [True] and plain and _QUANTIZE in behind
@@ -166,7 +173,7 @@ def placements(case: Case) -> Iterator[Observation]:
     model = case.checked
     compute = [node for node in model.nodes if node.op in _COMPUTE and len(node.proto.input) > 1]
     for one, words in ((0, "weights have none"), (1, "activations have none")):
-        half = [node for node in compute if _halved(model, node) == one]
+        half = [node for node in compute if halved(model, node) == one]
         if half:
             title = f"Forecast: {{nodes}} in floating point: Q/DQ on one input alone, {words}"
             yield of_nodes(case, half, title, settle="The types of these layers in a build", same_as=words)

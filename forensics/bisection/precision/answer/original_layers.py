@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from onnx import TensorProto
+from onnx import TensorProto, numpy_helper
 
 from trtforensics.bisection.precision.answer.kernels import PRODUCTS
-from trtforensics.bisection.precision.casting.eligibility import operators_that
+from trtforensics.bisection.precision.answer.quantization import grid_of, pairs_of, uses_of
+from trtforensics.bisection.precision.answer.range_use import UNSUITED, RangeUse, use_of
 from trtforensics.bisection.precision.emulation.oracle import RunError, set_outputs
 from trtforensics.console.counting import counted, head_lines, listed
 from trtforensics.errors import UsageError
+from trtforensics.findings.models.quantization import MOVES
 from trtforensics.onnx_models.graphs import Survey, copied, nodes_of, survey_of
 from trtforensics.onnx_models.reading import prepare
 from trtforensics.onnx_models.running import failures, first_line, session_of
@@ -26,13 +28,14 @@ if TYPE_CHECKING:
     from trtforensics.bisection.precision.emulation.oracle import Oracle
 
 _GRIDS = frozenset({"QuantizeLinear", "DequantizeLinear"})
-_MOVES = operators_that("moves-quantized")
 _SHOWN = 12
 _EXACT = "__original"
 """The end of the names of inputs that take the original's values."""
 _UNLIKE_DB = 3.0
 """Noise of more than half of the signal: no grid of 8 bits that fits its values makes it."""
 
+_ALIKE = 0.01
+"""The share of noise that 8 bits seldom leave."""
 _ROUNDING = 1e-10
 """The share of noise in the signal below which FP32's own rounding may be all of it: 100 dB."""
 
@@ -43,6 +46,7 @@ class LayerNoise:
 
     Signal-to-noise ratios are in decibels, None from 100 on, where FP32 itself rounds: ``alone_db`` where the layer
     reads the original's values, through its own pairs and with its own weights, ``summed_db`` behind all before it.
+    ``use`` is that of the worst scale of its operands, in the node ``scaled_by``; stored weights beside the original's.
     """
 
     node: str
@@ -50,11 +54,18 @@ class LayerNoise:
     tensor: str
     alone_db: float | None
     summed_db: float | None
+    scaled_by: str = ""
+    use: RangeUse | None = None
+
+    @property
+    def reason(self) -> str:
+        """What is wrong with that scale, in words."""
+        return f"; {self.scaled_by} {self.use.reason}" if self.use is not None and self.use.reason else ""
 
 
 @dataclass(frozen=True, slots=True)
 class OriginalReport:
-    """The layers that both models have, the noisiest alone first, and the products that the original does not have."""
+    """The layers that both models have, the worst first, and the products that the original does not have."""
 
     path: str
     layers: tuple[LayerNoise, ...]
@@ -65,7 +76,7 @@ class OriginalReport:
         noisy = [each for each in self.layers if each.alone_db is not None]
         layers, quiet = counted(len(self.layers), "layer"), len(self.layers) - len(noisy)
         lines = [f"Against {self.path}: signal-to-noise of {layers}, alone and summed; {quiet} add no noise."]
-        values = [f"alone {_db(each.alone_db)}, summed {_db(each.summed_db)}" for each in noisy]
+        values = [f"alone {_db(each.alone_db)}, summed {_db(each.summed_db)}{each.reason}" for each in noisy]
         shown = [f"  {each.node} [{each.op}]: {value}" for each, value in zip(noisy, values, strict=True)]
         lines += head_lines(shown, _SHOWN)
         if sum(each.alone_db is not None and each.alone_db < _UNLIKE_DB for each in noisy) * 2 > len(noisy):
@@ -93,19 +104,66 @@ def held_to_original(path: str, oracle: Oracle) -> OriginalReport:
         raise UsageError("--reference", f"{quantized.path} has no Q/DQ", "Give the model with Q/DQ as MODEL")
     if original.streamed or quantized.streamed:
         raise UsageError("--reference", "does not run models of more than 1.9 GB", "Give a part of both")
-    matches = _matches(survey, survey_of(original.proto))
+    exact = survey_of(original.proto)
+    matches = _matches(survey, exact)
     products = [node for node in survey.nodes.values() if node.op_type in PRODUCTS]
     if not any(node.output[0] in matches for node in products):
         what = f"no product of {quantized.path} has the name or the result of one in {path}"
         raise UsageError("--reference", what, "Give the FP32 model that it was made of")
     sums = _measured(oracle, path, matches, original.proto)
     makers = {name: survey.nodes[survey.producers[name]] for name in sums}
-    layers = [
-        LayerNoise(makers[name].name, makers[name].op_type, name, *(_ratio(signal, each) for each in noises))
-        for name, (signal, *noises) in sums.items()
-    ]
-    layers.sort(key=lambda each: np.inf if each.alone_db is None else each.alone_db)
+    pairs = pairs_of(survey)
+    uses = uses_of(oracle, pairs)
+    known = {result: (pair.name, uses[pair.name]) for pair in pairs if pair.name in uses for result in pair.results}
+    layers = []
+    for name, (signal, *noises) in sums.items():
+        node, twin = makers[name], exact.nodes[exact.producers[matches[name]]]
+        scales = [
+            known.get(ours) or _stored(survey, ours, exact, _unmoved(exact, theirs))
+            for ours, theirs in zip((_unmoved(survey, each) for each in node.input), twin.input, strict=False)
+        ]
+        worst = max(filter(None, scales), key=lambda each: each[1].excess_db, default=("", None))
+        alone, summed = (_ratio(signal, each) for each in noises)
+        layers.append(LayerNoise(node.name, node.op_type, name, alone, summed, *worst))
+    layers.sort(key=_worst_first)
     return OriginalReport(path, tuple(layers), tuple(node.name for node in products if node.output[0] not in sums))
+
+
+def _worst_first(layer: LayerNoise) -> tuple[float, float]:
+    excess = layer.use.excess_db if layer.use is not None and layer.use.is_at_fault else 0.0
+    return -excess, np.inf if layer.alone_db is None else layer.alone_db
+
+
+def _unmoved(survey: Survey, tensor: str) -> str:
+    """Return the tensor of which one is made by movement alone."""
+    maker = survey.maker(tensor)
+    return _unmoved(survey, maker.input[0]) if maker is not None and maker.op_type in MOVES else tensor
+
+
+def _stored(survey: Survey, tensor: str, original: Survey, exact_name: str) -> tuple[str, RangeUse] | None:
+    """Return the node that dequantizes a constant, and what its scale does to the original's values."""
+    node = survey.maker(tensor)
+    if node is None or node.op_type != "DequantizeLinear" or node.input[0] not in survey.constants:
+        return None
+    grid, stored = grid_of(survey, node), numpy_helper.to_array(survey.constants[node.input[0]])
+    exact = numpy_helper.to_array(original.constants[exact_name]) if exact_name in original.constants else np.zeros(())
+    if grid is None or stored.shape != exact.shape:
+        return None
+    use = use_of([exact], grid, (0, 1), stored)
+    held = grid.values(stored)
+    share = np.vdot(held, exact) / max(np.vdot(exact, exact), 1e-300)
+    turned = [replace(grid, axis=axis) for axis, size in enumerate(exact.shape) if size == grid.scale.size > 1]
+    suited = [each.axis for each in turned if not use_of([exact], each, (), stored).is_at_fault]
+    reason = use.reason
+    if not use.is_at_fault:
+        pass
+    elif np.square(held - share * exact).sum() <= _ALIKE * np.square(held).sum():
+        reason = f"holds {share:.3g} times the original's values"
+    elif suited:
+        reason = f"has scales along axis {grid.axis} that suit axis {suited[0]}"
+    elif reason == UNSUITED:
+        reason = "holds other values than the original's, rounded"
+    return node.name, replace(use, reason=reason)
 
 
 def _ratio(signal: float, noise: float) -> float | None:
@@ -117,7 +175,7 @@ def _matches(quantized: Survey, original: Survey) -> dict[str, str]:
     matches = {}
     for name, node in quantized.nodes.items():
         result = node.output[0] if node.output else ""
-        if node.op_type in _GRIDS | _MOVES or quantized.scopes.get(result) != 0:
+        if node.op_type in _GRIDS | MOVES or quantized.scopes.get(result) != 0:
             continue
         if quantized.types.get(result) != TensorProto.FLOAT:
             continue

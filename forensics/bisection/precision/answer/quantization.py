@@ -21,7 +21,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from trtforensics.bisection.precision.answer.kernels import PRODUCTS
-from trtforensics.bisection.precision.answer.range_use import Grid, RangeUse, rank_of, use_of, usual_stretch
+from trtforensics.bisection.precision.answer.range_use import Grid, RangeUse, rank_of, use_of
 from trtforensics.bisection.precision.casting.eligibility import operators_that
 from trtforensics.bisection.precision.emulation.judging import is_floating, scores_of
 from trtforensics.bisection.precision.emulation.twin import add_switches, emulate
@@ -29,7 +29,7 @@ from trtforensics.bisection.precision.items import PrecisionItem
 from trtforensics.bisection.precision.repair.smallest import RepairSearch, solve
 from trtforensics.console.counting import counted, grouped, head_lines, listed
 from trtforensics.errors import SourceError
-from trtforensics.findings.models.quantization import needless_pairs
+from trtforensics.findings.models.quantization import halved, needless_pairs, quantised
 from trtforensics.onnx_models.checked import CheckedModel
 from trtforensics.onnx_models.graphs import Survey, integer
 
@@ -43,13 +43,14 @@ if TYPE_CHECKING:
 
 
 _SHARE = 0.5
+_INFINITE, _NONE = 1e30, 1e-12
 _SHOWN = 8
 _ENDS: Mapping[int, tuple[float, float]] = {
     TensorProto.INT8: (-128.0, 127.0),
     TensorProto.UINT8: (0.0, 255.0),
     TensorProto.INT4: (-8.0, 7.0),
 }
-_MOVES = operators_that("moves-quantized")
+_PLACEWISE = operators_that("placewise")
 QUANTIZED = "__quantized"
 """The name of the input: one boolean for each pair."""
 
@@ -151,10 +152,11 @@ class QuantizationCost:
 
         Errors cancel at the output, so that a pair at fault may seem to cost nothing there.
         """
-        usual = usual_stretch([pair.use for pair in self.pairs])
+        usual = float(np.median([pair.use.stretch for pair in self.pairs if pair.use] or [1.0]))
 
-        def key(pair: PairCost) -> tuple[int, float, float]:
-            return *rank_of(pair.use, usual), np.inf if pair.without is None else pair.without
+        def key(pair: PairCost) -> tuple[int, float]:
+            whole, without = (_INFINITE if each is None else max(each, _NONE) for each in (self.error, pair.without))
+            return rank_of(pair.use, usual, 20.0 * np.log10(whole / without))
 
         return sorted(self.pairs, key=key)
 
@@ -195,37 +197,37 @@ def cost_of(oracle: Oracle) -> QuantizationCost | None:
     whole = error(())
     without = {name: error((name,)) for name in names}
     half = _half(names, without, whole, error) if 0.0 < whole < np.inf else ()
-    uses = _uses(oracle, pairs)
+    uses = uses_of(oracle, pairs)
     costs = tuple(
         PairCost(pair.name, pair.tensor, pair.scale, _finite(without[pair.name]), uses.get(pair.name)) for pair in pairs
     )
     stored = sum(n.op_type == "DequantizeLinear" and n.input[0] in survey.constants for n in survey.nodes.values())
     model = CheckedModel(oracle.caster.prepared.path, oracle.caster.prepared.proto)
     needless = [UnpairedNode(each.label, why) for why, nodes in needless_pairs(model).items() for each in nodes]
-    return QuantizationCost(_finite(whole), costs, half, stored, unpaired_nodes(survey), tuple(needless))
+    return QuantizationCost(_finite(whole), costs, half, stored, tuple(unpaired_nodes(model)), tuple(needless))
 
 
-def _uses(oracle: Oracle, pairs: tuple[QuantizedPair, ...]) -> dict[str, RangeUse]:
+def uses_of(oracle: Oracle, pairs: tuple[QuantizedPair, ...]) -> dict[str, RangeUse]:
     """Return how the scales suit the values of the model without pairs, where they are constants of integer types."""
     survey, uses = oracle.caster.survey, {}
-    grids = {pair: grid for pair in pairs if (grid := _grid(survey, pair)) is not None}
+    grids = {pair: grid for pair in pairs if (grid := grid_of(survey, survey.nodes[pair.name])) is not None}
     off = {QUANTIZED: np.zeros(len(pairs), np.bool_)}
     made = {pair.tensor for pair in grids if pair.tensor in survey.producers or pair.tensor not in survey.constants}
     values = dict(oracle.values_of(sorted(made), switched(oracle.caster, pairs), off))
     for pair, grid in grids.items():
         arrays = values.get(pair.tensor) or [numpy_helper.to_array(survey.constants[pair.tensor])]
-        uses[pair.name] = use_of(arrays, grid, _channel_axis(survey, pair.results))
+        uses[pair.name] = use_of(arrays, grid, _channel_axes(survey, pair.results))
     return uses
 
 
-def _grid(survey: Survey, pair: QuantizedPair) -> Grid | None:
-    node = survey.nodes[pair.name]
+def grid_of(survey: Survey, node: onnx.NodeProto) -> Grid | None:
+    """Return the grid of a QuantizeLinear or DequantizeLinear; None where it is no constant, or not of integers."""
     names = [name for name in node.input[1:] if name]
     if not all(name in survey.constants for name in names):
         return None
     scale, *zero = (numpy_helper.to_array(survey.constants[name]) for name in names)
-    kind = survey.constants[names[1]].data_type if zero else TensorProto.UINT8
-    ends = _ENDS.get(kind)
+    quantized = names[1] if zero else node.input[0] if node.op_type == "DequantizeLinear" else ""
+    ends = _ENDS.get(survey.constants[quantized].data_type if quantized in survey.constants else TensorProto.UINT8)
     steps = np.asarray(scale, np.float64).ravel()
     if ends is None or not (np.isfinite(steps) & (steps > 0)).all():
         return None
@@ -242,32 +244,18 @@ class UnpairedNode:
     why: str
 
 
-def unpaired_nodes(survey: Survey) -> tuple[UnpairedNode, ...]:
-    """Return the products of the main graph that lack a pair, between others that have theirs."""
-    found = {
-        name: [_is_quantized(survey, operand) for operand in node.input[:2]]
-        for name, node in survey.nodes.items()
-        if node.op_type in PRODUCTS and survey.scopes[node.output[0]] == 0
-    }
-    order = list(found)
-    whole = [place for place, name in enumerate(order) if all(found[name])]
-    unpaired = []
-    for place, name in enumerate(order):
-        data, weight = found[name]
-        if data != weight and whole:
-            bare = survey.nodes[name].input[int(data)]
-            unpaired.append(UnpairedNode(name, f"{bare} has no pair, its other operand has"))
-        elif not data and whole and whole[0] < place < whole[-1]:
-            unpaired.append(UnpairedNode(name, "its operands have no pairs, products before and behind it have"))
-    return tuple(unpaired)
-
-
-def _is_quantized(survey: Survey, tensor: str) -> bool:
-    """Whether a tensor is dequantized, straight or through what only moves values."""
-    maker = survey.maker(tensor)
-    while maker is not None and maker.op_type in _MOVES:
-        maker = survey.maker(maker.input[0])
-    return maker is not None and maker.op_type == "DequantizeLinear"
+def unpaired_nodes(model: CheckedModel) -> list[UnpairedNode]:
+    """Return the products of the main graph that lack a pair others have: first those with one on an operand alone."""
+    products = [node for node in model.nodes if node.op in PRODUCTS and not node.holder]
+    whole = [place for place, node in enumerate(products) if all(quantised(model, x) for x in node.proto.input[:2])]
+    half, bare = [], []
+    for place, node in enumerate(products):
+        one = halved(model, node) if whole else None
+        if one is not None:
+            half.append(UnpairedNode(node.label, f"{node.proto.input[1 - one]} has no pair, its other operand has"))
+        elif whole and whole[0] < place < whole[-1] and not any(quantised(model, x) for x in node.proto.input[:2]):
+            bare.append(UnpairedNode(node.label, "its operands have no pairs, products before and behind it have"))
+    return half + bare
 
 
 def _finite(value: float) -> float | None:
@@ -295,10 +283,17 @@ def _error(reference: list[Outputs], outputs: list[Outputs]) -> float:
     return worst
 
 
-def _channel_axis(survey: Survey, tensors: Sequence[str]) -> int | None:
-    """Return the axis of channels of what a product reads; None: by the rank."""
-    readers = {survey.nodes[use.node].op_type for name in tensors for use in survey.uses.get(name, ())}
-    return 1 if readers & {"Conv", "ConvTranspose"} else -1 if readers & PRODUCTS else None
+def _channel_axes(survey: Survey, tensors: Sequence[str]) -> tuple[int, ...]:
+    """Return the axes that channels may lie along, as the next product reads them; none: by the rank."""
+    ahead = list(tensors)
+    for name in ahead:
+        for use in survey.uses.get(name, ()):
+            node = survey.nodes[use.node]
+            if node.op_type in PRODUCTS:
+                return (1,) if node.op_type.startswith("Conv") else (-1, -2)[: use.slot + 1]
+            if node.op_type in _PLACEWISE:
+                ahead += [each for each in node.output if each not in ahead]
+    return ()
 
 
 _HEADER = re.compile(r"TRT-(\d+)-(\w+)")
@@ -384,15 +379,9 @@ def held_against(path: str, oracle: Oracle) -> CalibrationReport:
     for name, arrays in oracle.values_of([name for name in known if name in scales]):
         scale = scales[name]
         step = np.asarray([scale if np.isfinite(scale) and scale > 0.0 else 1e-30], np.float64)
-        use = use_of(arrays, Grid(step, np.zeros(1), -_LARGEST, _LARGEST), _channel_axis(oracle.caster.survey, [name]))
+        use = use_of(arrays, Grid(step, np.zeros(1), -_LARGEST, _LARGEST), _channel_axes(oracle.caster.survey, [name]))
         ranges.append(CachedRange(name, scale, use))
-    usual = usual_stretch([each.use for each in ranges])
-
-    def worst_first(each: CachedRange) -> tuple[int, float, bool, float]:
-        use = each.use
-        return *rank_of(use, usual), not use.reason, np.inf if use.snr_db is None else use.snr_db
-
-    ranges.sort(key=worst_first)
+    ranges.sort(key=lambda each: -each.use.excess_db)
     unknown = tuple(name for name in scales if name not in known)
     missing = tuple(name for name in known if name not in scales) if ranges else ()
     return CalibrationReport(path, version, calibrator, tuple(ranges), unknown, missing)

@@ -1,20 +1,19 @@
 """How a scale suits the values that it quantizes: what it clips, what it leaves unused, which channels stretch it.
 
 A calibrator sees other values than the samples are, and may cut off a tail. What it leaves is seldom more than 8 dB
-below what a range that ends at the largest value leaves (1,100 pairs of eight networks; the least is one of 35 dB), and
-the largest channel is seldom ten times further beyond the median one than in the network's other tensors. Only beyond
-that is a scale at fault, whatever the network does with the values.
+below what a range that ends at the largest value leaves (1,100 pairs of eight networks; the least is one of 35 dB).
+Beyond that a scale is at fault, whatever the network does with the values.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     import numpy.typing as npt
 
@@ -26,10 +25,11 @@ _USUAL_DB = 35.0
 _FAULTY_DB = 9.0
 _UNUSED = 0.35
 _OUTLIER = 8.0
-_FAR = 10.0
 _FEW = 8
 """One channel of eight, at most, is an outlier."""
 _IMAGE_RANK = 4
+UNSUITED = "does not suit its values"
+"""The reason where nothing else is seen to be wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +49,18 @@ class Grid:
             shape[self.axis] = self.scale.size
         return self.scale.reshape(shape), np.broadcast_to(self.zero.ravel(), self.scale.size).reshape(shape)
 
-    def lost(self, exact: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """Return the squared error of each value, and which of them are beyond the ends."""
+    def values(self, steps: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return what integers stand for."""
+        scale, zero = self.over(steps.ndim)
+        return np.asarray((np.clip(steps, self.low, self.high) - zero) * scale)
+
+    def lost(
+        self, exact: npt.NDArray[Any], stored: npt.NDArray[Any] | None = None
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Return the squared error of each value, as ``stored`` or rounded, and which of them are beyond the ends."""
         scale, zero = self.over(exact.ndim)
-        steps = np.rint(exact / scale) + zero
-        lost = np.square((np.clip(steps, self.low, self.high) - zero) * scale - exact)
-        return lost, (steps < self.low) | (steps > self.high)
+        steps = np.rint(exact / scale) + zero if stored is None else stored
+        return np.square(self.values(steps) - exact), (steps < self.low) | (steps > self.high)
 
     def fitted(self, arrays: Sequence[npt.NDArray[Any]]) -> Grid:
         """Return the grid of as many scales that ends at the largest values; with a zero point if this one has it."""
@@ -95,7 +101,9 @@ class RangeUse:
     @property
     def excess_db(self) -> float:
         """How much better a range that ends at the largest value is."""
-        return _excess(self.snr_db, self.fitted_db, self.used)
+        enough = _USUAL_DB if self.fitted_db is None else self.fitted_db
+        wanted = enough if self.used < _UNUSED else min(enough, _USUAL_DB)
+        return 0.0 if self.snr_db is None else wanted - self.snr_db
 
     @property
     def is_at_fault(self) -> bool:
@@ -108,73 +116,75 @@ class RangeUse:
         return f" of {self.fitted_db:.0f} dB" if self.fitted_db is not None and self.is_at_fault else ""
 
 
-def usual_stretch(uses: Iterable[RangeUse | None]) -> float:
-    """Return how far the largest channel of a network's tensors is usually beyond the median one."""
-    known = sorted(use.stretch for use in uses if use is not None)
-    return known[(len(known) - 1) // 2] if known else 1.0
+def rank_of(use: RangeUse | None, usual: float, gained_db: float) -> tuple[int, float]:
+    """Return what sorts scales: at fault, the worst first; then by what the model gains without them.
 
-
-def rank_of(use: RangeUse | None, usual: float) -> tuple[int, float]:
-    """Return what sorts scales: at fault, the worst first; then stretched by a channel; then all others, as equals."""
+    Besides ``gained_db`` that is how much further than usual an outlier stretches the scale of the other channels.
+    """
     if use is not None and use.is_at_fault:
         return 0, -use.excess_db
-    if use is not None and use.outliers and use.stretch >= _FAR * usual:
-        return 1, -use.stretch
-    return 2, 0.0
+    stretched = use is not None and use.outliers and use.stretch > usual
+    return 1, -gained_db - (20.0 * np.log10(use.stretch / usual) if use is not None and stretched else 0.0)
 
 
-def use_of(arrays: Sequence[npt.NDArray[Any]], grid: Grid, channel_axis: int | None = None) -> RangeUse:
-    """Quantize the values of some samples. A grid without steps gives NaN or infinity, which no model has."""
+def use_of(
+    arrays: Sequence[npt.NDArray[Any]],
+    grid: Grid,
+    axes: Sequence[int] = (),
+    stored: npt.NDArray[Any] | None = None,
+) -> RangeUse:
+    """Quantize the values of some samples; ``stored`` are the integers that a constant has instead.
+
+    Channels may lie along ``axes``. A grid without steps gives NaN or infinity, which no model has.
+    """
     beyond = count = signal = noise = clipping = used = least = 0.0
     fitted = grid.fitted(arrays)
     for values in arrays:
         exact = np.asarray(values, np.float64)
-        lost, outside = grid.lost(exact)
+        lost, outside = grid.lost(exact, stored)
         beyond, count = beyond + np.count_nonzero(outside), count + exact.size
         signal, noise = signal + np.square(exact).sum(), noise + lost.sum()
         clipping, least = clipping + lost[outside].sum(), least + fitted.lost(exact)[0].sum()
         scale, zero = grid.over(exact.ndim)
         ends = np.where(exact < 0, zero - grid.low, grid.high - zero) * scale
-        used = max(used, float(np.max(np.abs(exact) / np.maximum(ends, 1e-300), initial=0.0)))
+        shares = np.divide(np.abs(exact), ends, out=np.zeros_like(exact), where=ends > 0)
+        used = max(used, float(np.max(shares, initial=0.0)))
     largest = max((float(np.max(np.abs(values), initial=0.0)) for values in arrays), default=0.0)
     end = float(np.max(grid.scale * max(abs(grid.high - grid.zero.max()), abs(grid.low - grid.zero.min()))))
     ratio, best = _decibels(signal, noise), _decibels(signal, least)
     clipped = beyond / max(count, 1.0)
-    outliers, stretch = _outliers(arrays, channel_axis) if grid.scale.size == 1 else ((), 1.0)
-    faulty = _excess(ratio, best, used) >= _FAULTY_DB
-    harmful = clipping > noise / 2 and ratio is not None and (faulty or ratio < _NOISY_DB)
-    reason = ""
-    if clipped >= _CLIPS or harmful:
-        reason = f"clips {clipped:.1%} of the values: they reach {largest:.3g}, its range ends at {end:.3g}"
-    elif used < _UNUSED:
-        reason = f"uses {used:.1%} of its range: the values reach {largest:.3g}, it ends at {end:.3g}"
-    elif faulty:
-        reason = "does not suit its values"
-    elif outliers:
-        reason = f"has one scale, and {_channels(outliers)} far beyond the other channels (up to {largest:.3g})"
-    return RangeUse(clipped, largest, end, used, ratio, best, outliers, stretch, reason)
+    outliers, stretch = _outliers(arrays, axes) if grid.scale.size == 1 else ((), 1.0)
+    use = RangeUse(clipped, largest, end, used, ratio, best, outliers, stretch, "")
+    harmful = clipping > noise / 2 and ratio is not None and (use.is_at_fault or ratio < _NOISY_DB)
+    return replace(use, reason=_reason(use, clips=clipped >= _CLIPS or harmful))
+
+
+def _reason(use: RangeUse, *, clips: bool) -> str:
+    if clips:
+        return f"clips {use.clipped:.1%} of the values: they reach {use.largest:.3g}, its range ends at {use.end:.3g}"
+    if use.used < _UNUSED:
+        return f"uses {use.used:.1%} of its range: the values reach {use.largest:.3g}, it ends at {use.end:.3g}"
+    if use.outliers and not use.is_at_fault:
+        return f"has one scale, and {_channels(use.outliers)} far beyond the other channels (up to {use.largest:.3g})"
+    return UNSUITED if use.is_at_fault else ""
 
 
 def _decibels(signal: float, noise: float) -> float | None:
     return float(10.0 * np.log10(signal / noise)) if noise > 0.0 < signal else None
 
 
-def _excess(ratio: float | None, fitted: float | None, used: float) -> float:
-    if ratio is None:
-        return 0.0
-    enough = _USUAL_DB if fitted is None else fitted
-    return (enough if used < _UNUSED else min(enough, _USUAL_DB)) - ratio
-
-
-def _outliers(arrays: Sequence[npt.NDArray[Any]], axis: int | None) -> tuple[tuple[int, ...], float]:
-    """Return the channels that are outliers, and how often the largest exceeds the median one."""
+def _outliers(arrays: Sequence[npt.NDArray[Any]], axes: Sequence[int]) -> tuple[tuple[int, ...], float]:
+    """Return the channels that are outliers, and how often the largest exceeds the median one, along the worst axis."""
     ranks = {values.ndim for values in arrays}
     if len(ranks) != 1 or ranks <= {0, 1}:
         return (), 1.0
     rank = ranks.pop()
-    if axis is None:
-        axis = 1 if rank == _IMAGE_RANK else rank - 1
-    others = tuple(each for each in range(rank) if each != axis % rank)
+    along = axes or ((1,) if rank == _IMAGE_RANK else (-1,))
+    return max((_outliers_along(axis % rank, arrays) for axis in along), key=lambda found: found[1])
+
+
+def _outliers_along(axis: int, arrays: Sequence[npt.NDArray[Any]]) -> tuple[tuple[int, ...], float]:
+    others = tuple(each for each in range(arrays[0].ndim) if each != axis)
     if len({values.shape[axis] for values in arrays}) > 1 or not all(values.size for values in arrays):
         return (), 1.0
     peaks = np.max([np.abs(values).max(axis=others) for values in arrays], axis=0)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import onnx
 import pytest
+from onnx import helper
 
 from tests.support.zoo.net import Net
 from trtforensics.bisection.precision.answer.quantization import (
@@ -19,16 +20,18 @@ from trtforensics.bisection.precision.answer.quantization import (
     cost_of,
     held_against,
     read_cache,
+    unpaired_nodes,
 )
 from trtforensics.bisection.precision.answer.range_use import Grid, RangeUse, rank_of, use_of
 from trtforensics.bisection.precision.casting.caster import Caster
 from trtforensics.bisection.precision.casting.storage import FP16
 from trtforensics.bisection.precision.emulation.oracle import Oracle
 from trtforensics.errors import SourceError
+from trtforensics.onnx_models.checked import CheckedModel
 from trtforensics.onnx_models.reading import prepare
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 pytest.importorskip("onnxruntime", reason="ONNX Runtime is not installed")
@@ -96,38 +99,76 @@ def test_an_outlier_beside_dead_channels_is_one_and_a_living_channel_is_not() ->
     spread[..., 3] = 60.0
     assert use_of([spread], grid).outliers == (3,)
     assert use_of([np.zeros((1, 3, 32))], grid).outliers == ()
-    assert use_of([spread], grid, 1).outliers == ()
-    assert use_of([spread.transpose(0, 2, 1)], grid, 1).outliers == (3,)
+    assert use_of([spread], grid, (1,)).outliers == ()
+    assert use_of([spread.transpose(0, 2, 1)], grid, (1,)).outliers == (3,)
 
 
-def test_channels_of_a_sequence_are_where_its_convolution_has_them(tmp_path: Path) -> None:
+def placed_outliers(sizes: Sequence[int], axis: int, product: str, slot: int, folder: Path) -> list[tuple[int, ...]]:
+    """Return the outliers of a pair whose channel 5 along an axis stretches it; a gain is taken back behind it."""
     net = Net(seed=9)
-    gain = np.ones((1, 16, 1))
-    gain[0, 5] = 60.0
+    gain = np.ones([16 if place == axis else 1 for place in range(len(sizes))])
+    gain.ravel()[5] = 60.0
     tensor = net.node("Mul", "/gain", ["x", net.tensor("gain", gain)])
     narrow = net.node("QuantizeLinear", "/Q", [tensor, net.tensor("step", 2.0), net.tensor("zero", 0, np.int8)])
     wide = net.node("DequantizeLinear", "/DQ", [narrow, "step", "zero"])
-    made = net.node("Conv", "/Conv", [wide, net.weight("w", 4, 16, 1)])
-    onnx.save(net.model(made, {"x": (1, 16, 20)}, (1, 4, 20)), tmp_path / "model.onnx")
-    samples = [{"x": np.random.default_rng(2).uniform(-1, 1, (1, 16, 20)).astype(np.float32)}]
-    found = cost_of(Oracle(Caster(prepare(str(tmp_path / "model.onnx")), FP16), samples))
+    back = net.node("Mul", "/back", [wide, net.tensor("back", 1.0 / gain)])
+    other = net.weight("w", 4, 16, 1) if product == "Conv" else "x"
+    made = net.node("Transpose", "/turned", [other], perm=[0, 1, 3, 2]) if len(sizes) > 3 else other
+    made = net.node(product, "/product", [made, back] if slot else [back, made])
+    onnx.save(net.model(made, {"x": sizes}, [None] * len(sizes)), folder / "model.onnx")
+    samples = [{"x": np.random.default_rng(2).uniform(-1, 1, sizes).astype(np.float32)}]
+    found = cost_of(Oracle(Caster(prepare(str(folder / "model.onnx")), FP16), samples))
     assert found is not None
-    assert [pair.use.outliers for pair in found.pairs if pair.use] == [(5,)]
+    return [pair.use.outliers for pair in found.pairs if pair.use]
 
 
-def test_channels_of_heads_are_where_their_product_has_them(tmp_path: Path) -> None:
-    net = Net(seed=9)
-    gain = np.ones((1, 1, 1, 16))
-    gain[..., 5] = 60.0
-    tensor = net.node("Mul", "/gain", ["x", net.tensor("gain", gain)])
-    narrow = net.node("QuantizeLinear", "/Q", [tensor, net.tensor("step", 2.0), net.tensor("zero", 0, np.int8)])
-    wide = net.node("DequantizeLinear", "/DQ", [narrow, "step", "zero"])
-    made = net.node("MatMul", "/MatMul", [wide, net.weight("w", 16, 4)])
-    onnx.save(net.model(made, {"x": (1, 2, 20, 16)}, (1, 2, 20, 4)), tmp_path / "model.onnx")
-    samples = [{"x": np.random.default_rng(2).uniform(-1, 1, (1, 2, 20, 16)).astype(np.float32)}]
-    found = cost_of(Oracle(Caster(prepare(str(tmp_path / "model.onnx")), FP16), samples))
-    assert found is not None
-    assert [pair.use.outliers for pair in found.pairs if pair.use] == [(5,)]
+@pytest.mark.parametrize(
+    ("sizes", "axis", "product", "slot"),
+    [
+        ((1, 16, 20), 1, "Conv", 0),
+        ((1, 2, 20, 16), 3, "MatMul", 0),
+        ((1, 2, 20, 16), 3, "MatMul", 1),
+        ((1, 2, 16, 20), 2, "MatMul", 1),
+    ],
+)
+def test_channels_are_where_the_next_product_has_them(
+    sizes: Sequence[int], axis: int, product: str, slot: int, tmp_path: Path
+) -> None:
+    assert placed_outliers(sizes, axis, product, slot, tmp_path) == [(5,)]
+
+
+@pytest.mark.parametrize(
+    ("between", "says"),
+    [
+        ("Relu", "has no pair, its other operand has"),
+        ("Clip", "has no pair, its other operand has"),
+        ("MaxPool", ""),
+        ("Transpose", ""),
+        ("Concat", ""),
+    ],
+)
+def test_a_pair_counts_behind_what_tensorrt_moves_it_across_alone(between: str, says: str, tmp_path: Path) -> None:
+    model = network({})
+    nodes = {node.name: node for node in model.graph.node}
+    attributes = {"MaxPool": {"kernel_shape": [1, 1]}, "Transpose": {"perm": [0, 1, 3, 2]}, "Concat": {"axis": 0}}
+    apart = helper.make_node(
+        between, [nodes["/c/DQ"].output[0]], ["apart"], name="/apart", **attributes.get(between, {})
+    )
+    nodes["/c/Conv"].input[0] = "apart"
+    model.graph.node.insert(list(model.graph.node).index(nodes["/c/Conv"]), apart)
+    found = cost(model, tmp_path)
+    assert [(each.node, each.why) for each in found.unpaired] == ([("/c/Conv", f"apart {says}")] if says else [])
+
+
+@pytest.mark.parametrize(("scale", "unpaired"), [(SOUND["/c"], []), (0.5, ["/d/Conv"])])
+def test_pairs_of_one_scale_alone_are_moved_across_a_concat(scale: float, unpaired: list[str]) -> None:
+    model = network({"/d": scale})
+    nodes = {node.name: node for node in model.graph.node}
+    halves = [nodes["/c/DQ"].output[0], nodes["/d/DQ"].output[0]]
+    nodes["/d/Conv"].input[0] = "joined"
+    joined = helper.make_node("Concat", halves, ["joined"], name="/joined", axis=0)
+    model.graph.node.insert(list(model.graph.node).index(nodes["/d/Conv"]), joined)
+    assert [each.node for each in unpaired_nodes(CheckedModel("", model))] == unpaired
 
 
 @pytest.mark.parametrize("wrong", BLOCKS)
@@ -249,6 +290,17 @@ def test_pairs_at_fault_come_before_those_that_cost_more_and_usual_outliers_do_n
     assert "; 11 dB of 36 dB" in lines[2]
 
 
+def test_an_outlier_comes_before_what_costs_as_much_in_a_network_of_uneven_channels() -> None:
+    costs = [
+        *((f"/uneven{number}", 0.6, use(stretch=8.0 + number)) for number in range(4)),
+        ("/single", 0.4, use(stretch=78.0)),
+        ("/usual", 0.5, use(outliers=(1, 2), stretch=14.0)),
+        ("/planted", 0.5, use(outliers=(38,), stretch=65.0)),
+    ]
+    pairs = tuple(PairCost(name, "t", "s", without, of) for name, without, of in costs)
+    assert [pair.node for pair in QuantizationCost(1.0, pairs, (), 0).ranked()][:2] == ["/planted", "/usual"]
+
+
 def use(**facts: Any) -> RangeUse:
     sound = {"clipped": 0.0, "used": 1.0, "snr_db": 34.0, "fitted_db": 35.0, "outliers": (), "stretch": 5.0}
     return RangeUse(largest=1.0, end=1.0, reason="", **{**sound, **facts})
@@ -273,7 +325,14 @@ def test_a_scale_is_held_against_what_a_range_that_fits_would_leave(end: float, 
     found = use_of([NORMAL], Grid(np.asarray([END * end / 127]), np.zeros(1), -128.0, 127.0))
     assert found.reason.startswith(reason)
     assert bool(found.reason) == bool(reason)
-    assert (rank_of(found, 3.0)[0] == 0) == bool(reason)
+    assert (rank_of(found, 3.0, 0.0)[0] == 0) == bool(reason)
+
+
+def test_values_below_a_range_that_begins_at_zero_do_not_hide_that_it_is_too_wide() -> None:
+    values = np.maximum(NORMAL, -0.001)
+    found = use_of([values], Grid(np.asarray([values.max() * 4.0 / 255]), np.zeros(1), 0.0, 255.0))
+    assert found.reason.startswith("uses 25")
+    assert found.is_at_fault
 
 
 def test_a_tail_that_is_cut_off_is_a_fault_where_it_is_most_of_the_noise() -> None:
