@@ -92,7 +92,7 @@ def stored(
     original = network({})
     end = original.graph.node[-1]
     original.graph.node.remove(end)
-    floor = numpy_helper.from_array(np.float32(1.6), "floor")
+    floor = numpy_helper.from_array(np.asarray(1.6, np.float32), "floor")
     original.graph.initializer.append(floor)
     original.graph.node.append(helper.make_node("Sub", ["/c/MatMul_output_0", "floor"], ["less"], name="/less"))
     original.graph.node.append(helper.make_node("Relu", ["less"], ["y"], name="/rare"))

@@ -150,7 +150,11 @@ def test_channels_are_where_the_next_product_has_them(
 def test_a_pair_counts_behind_what_tensorrt_moves_it_across_alone(between: str, says: str, tmp_path: Path) -> None:
     model = network({})
     nodes = {node.name: node for node in model.graph.node}
-    attributes = {"MaxPool": {"kernel_shape": [1, 1]}, "Transpose": {"perm": [0, 1, 3, 2]}, "Concat": {"axis": 0}}
+    attributes: dict[str, dict[str, Any]] = {
+        "MaxPool": {"kernel_shape": [1, 1]},
+        "Transpose": {"perm": [0, 1, 3, 2]},
+        "Concat": {"axis": 0},
+    }
     apart = helper.make_node(
         between, [nodes["/c/DQ"].output[0]], ["apart"], name="/apart", **attributes.get(between, {})
     )
