@@ -94,10 +94,10 @@ def _operators() -> Iterator[Row]:
     inner = [model(bytes_, back, outputs=each) for each in (_OUT, shown)]
     yield "eight bits between nodes", "TF174", *inner, "--target", "8.6"
     ranges = []
-    for element, kind in ((TensorProto.DOUBLE, np.float64), (INT64, np.int64)):
+    for element, kind in ((TensorProto.FLOAT16, np.float16), (INT64, np.int64)):
         ends = dict(zip("abc", np.array([0, 4, 1], kind), strict=True))
         ranges.append(model(node("Range", "a b c", "y"), inputs={}, outputs={"y": (element, None)}, **ends))
-    yield "a Range of FP64", "TF171", *ranges, "--target", "8.6"
+    yield "a Range of FP16", "TF171", *ranges, "--target", "8.6"
     yield "texts", "TF170", text, model(node("Neg", "x", "y"))
     yield "function", "TF170", _function("Det"), _function("Neg")
     circle = _function("Neg")
@@ -402,6 +402,7 @@ def _types() -> Iterator[Row]:
         for element in (TensorProto.INT16, TensorProto.FLOAT16)
     ]
     yield "Cast to INT16", "TF174", *cast
+    yield "Cast to E8M0", "TF174", model(node("Cast", "x", "y", to=24), outputs={"y": (24, None)}, opset=24), cast[1]
     tables = [model(node("Gather", "x i", "y", axis=1), i=np.array([0, value])) for value in (2**40, 2)]
     yield "INT64 too wide", "TF175", *tables, "--target", "8.6"
     doubled = [model(node("Mul", "x m", "y"), m=np.array([value])) for value in (1e300, 1e30)]

@@ -43,6 +43,12 @@ _MOST_DIMENSIONS = 8
 _MOST_ELEMENTS, _LARGE = 2**31 - 1, (10, 0)
 """Elements of a tensor before a release (NVIDIA/TensorRT#1948, #3815)."""
 
+_SCALED = (10, 0)
+"""Releases from it on are known to end on quantised constants without scales (NVIDIA/TensorRT#3919)."""
+_QUANTISED = {"INT8", "FP8", "INT4", "FP4"}
+_TAKE_QUANTISED = {"DequantizeLinear", "QuantizeLinear", "Clip", "Flatten", "If", "Loop", "Scan", "Shape", "Size"}
+"""Operators that TensorRT-RTX 1.7.1 builds with constants of these types, or that hand them on."""
+
 
 def release_of(case: Case) -> tuple[int, ...]:
     """Return the release to judge for; the newest that is described where none is named, or for TensorRT-RTX."""
@@ -119,6 +125,7 @@ def refusals(case: Case, node: CheckedNode) -> Iterator[str]:
     for row in restrictions_of(node.op, _for_uses(case)) if support is None or support.imported else ():
         yield refusal(case.checked, node, row)
     yield _mixed(case.checked, node, release_of(case))
+    yield _unscaled(case.checked, node) if release_of(case) >= _SCALED and (support is None or support.imported) else ""
     most = max((case.checked.rank(name) or 0 for name in (*node.proto.input, *node.proto.output)), default=0)
     yield f"a tensor of {most} dimensions, {_MOST_DIMENSIONS} are the most" if most > _MOST_DIMENSIONS else ""
     yield _too_many(node, case.checked.sizes) if release_of(case) < _LARGE else ""
@@ -127,6 +134,13 @@ def refusals(case: Case, node: CheckedNode) -> Iterator[str]:
 def _too_many(node: CheckedNode, sizes: Mapping[str, Sizes]) -> str:
     volume = max((prod(size or 1 for size in sizes.get(name, ())) for name in node.proto.output), default=0)
     return f"a tensor of {volume:,} elements, {_MOST_ELEMENTS:,} are the most" if volume > _MOST_ELEMENTS else ""
+
+
+def _unscaled(model: CheckedModel, node: CheckedNode) -> str:
+    """Return that a constant of a quantised type is no values of Q/DQ, in words; empty where not."""
+    names = node.proto.input if node.is_standard and node.op not in _TAKE_QUANTISED else ()
+    bare = [name for name in names if name in model.constants and taken_as(model.type_of(name), NEWEST) in _QUANTISED]
+    return f"{bare[0]} is a quantised constant, which only a DequantizeLinear may read" if bare else ""
 
 
 def _mixed(model: CheckedModel, node: CheckedNode, version: tuple[int, ...]) -> str:

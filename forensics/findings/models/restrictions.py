@@ -118,9 +118,8 @@ def _type(model: CheckedModel, tensor: str, row: Restriction) -> str:
 
 
 def _type_of(model: CheckedModel, tensor: str, release: Release | None = None) -> str:
-    """Return the type that a release makes of a tensor's: INT64 is INT32 to those before 9.0."""
-    element = model.elements.get(tensor, "")
-    return taken_as(element, release or NEWEST) if element != "DOUBLE" else "FP64"
+    """Return the type that a release makes of a tensor's: DOUBLE is FP32 to all, INT64 is INT32 before 9.0."""
+    return taken_as(model.elements.get(tensor, ""), release or NEWEST)
 
 
 def _single(model: CheckedModel, tensor: str, _: Restriction) -> str:
@@ -206,6 +205,12 @@ def _scales_more(mode: str, most: int, model: CheckedModel, node: CheckedNode) -
     axes = node.attribute("axes") or range(scales.size)
     rank = model.rank(node.proto.input[0]) or scales.size
     return any(scale != 1 and axis % rank < rank - most for axis, scale in zip(axes, scales, strict=False))
+
+
+def _scales_late(model: CheckedModel, node: CheckedNode) -> bool:
+    """Whether scales that are no constant are for some axes, or for axes in another order."""
+    axes, late = node.attribute("axes"), any(name not in model.constants for name in model.slots(node, ("scales",)))
+    return bool(axes) and late and axes != [*range(model.rank(node.proto.input[0]) or len(axes))]
 
 
 def _rounds_otherwise(model: CheckedModel, node: CheckedNode) -> bool:
@@ -296,6 +301,7 @@ def _has_other_activations(_: CheckedModel, node: CheckedNode) -> bool:
 
 
 _NODES: Mapping[str, Callable[[CheckedModel, CheckedNode], bool]] = {
+    "axes-and-scales": _scales_late,
     "floors": _rounds,
     "every-axis": _starts_for_some,
     "has-condition": _lacks_condition,
@@ -306,6 +312,10 @@ _NODES: Mapping[str, Callable[[CheckedModel, CheckedNode], bool]] = {
     "last-3": partial(_scales_more, "linear", 3),
     "lower-case": lambda _, node: str(node.attribute("equation")) != str(node.attribute("equation")).lower(),
     "mask-or-causal": lambda model, node: bool(node.attribute("is_causal") and model.slots(node, ("attn_mask",))),
+    "min-of-bytes": lambda model, node: (
+        _type_of(model, node.proto.input[0]) == "INT8" and not model.slots(node, ("min",))
+    ),
+    "no-blank": lambda _, node: [*node.proto.input][1:] == [""],
     "of-each-direction": _has_other_activations,
     "one-padding": lambda _, node: bool(node.attribute("pads")) and "SAME" in str(node.attribute("auto_pad")),
     "one-shape": lambda model, node: len({model.sizes.get(name) for name in node.proto.input[1:3]} - {None}) > 1,

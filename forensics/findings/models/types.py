@@ -40,12 +40,12 @@ _COMMON = (7, 5)
 _INT32 = np.iinfo(np.int32)
 
 
-_TAKEN_BY_RTX = {"CastLike", "Dropout", "Identity", "Shape", "Size"}
-"""Operators of UINT8 that TensorRT-RTX 1.7.1 builds; it builds others where constants alone are UINT8."""
+_TAKEN_BY_RTX = {"CastLike", "Dropout", "Identity"}
+"""Operators of UINT8 that TensorRT-RTX 1.7.1 builds beside those that all do; others where constants alone are."""
 _FIRST_WITH_BYTES, _FIRST_WITHOUT_POINTS = (8, 5), (9, 0)
 _OF_MANY = {"Max", "Min", "Sum"}
 """Operators that do nothing to a single input."""
-_OF_IMAGES = {"Cast", "QuantizeLinear", "Equal", "If", "Loop", "Scan"}
+_OF_IMAGES = {"Cast", "QuantizeLinear", "Equal", "If", "Loop", "Scan", "Shape", "Size"}
 
 
 @explained("TF174")
@@ -58,13 +58,15 @@ def refused_type(case: Case) -> Iterator[Observation]:
     for element, name in [*typed, *((node.casts_to, node.label) for node in casts)]:
         users.setdefault(element, []).append(name)
     inner = [node for node in model.nodes if version >= _FIRST_WITH_BYTES and _makes_bytes(case, node)]
-    wide = {node: _of_bytes(model, node) for node in model.nodes if node.op not in _OF_IMAGES}
+    rtx = case.version is not None and case.version.rtx
+    apart = _OF_IMAGES | _TAKEN_BY_RTX if rtx else _OF_IMAGES
+    wide = {node: _of_bytes(model, node) for node in model.nodes if node.op not in apart}
     images = [node for node, names in wide.items() if names and node not in inner]
     if images:
         idle = [node for node in images if node.op in _OF_MANY and len(node.proto.input) == 1]
-        taken = [node for node in images if node.op in _TAKEN_BY_RTX or wide[node] <= {*model.constants}]
+        taken = [node for node in images if wide[node] <= {*model.constants}]
         bound = [node for node in images if node not in {*taken, *idle}]
-        lenient = case.version is not None and case.version.rtx and not bound
+        lenient = rtx and not bound
         severity, title = Severity.WARNING if lenient else None, "UINT8 is for inputs, outputs and Casts alone: {nodes}"
         yield of_nodes(case, images, title, severity=severity, same_as="images")
     if inner:

@@ -104,6 +104,29 @@ def _inputs() -> Iterator[Uses]:
     yield "loop without a condition", *(_loop(words) for words in ("n - x", "n c x"))
 
 
+def _constants() -> Iterator[Uses]:
+    """Yield what has to be a constant, and constants that not every node may read."""
+    eights: dict[str, Any] = {"q": np.ones((4, 8), np.int8), "s": np.float32(0.1), "n": np.array([8, 4])}
+    chains = (
+        [node("Reshape", "q n", "r"), node("DequantizeLinear", "r s", "d")],
+        [node("DequantizeLinear", "q s", "f"), node("Reshape", "f n", "d")],
+    )
+    both = (model(*each, node("MatMul", "x d", "y"), inputs={"x": (FLOAT, (2, 8))}, **eights) for each in chains)
+    yield "a quantised constant before a Reshape", *both
+    factors: dict[str, Any] = {"a": np.ones(2, np.float32), "s": np.full(2, 2, np.float32)}
+    computed = model(node("Mul", "a s", "c"), node("Resize", "x - c", "y", axes=[2, 3]), opset=18, **factors)
+    yield "computed scales of axes", computed, model(node("Resize", "x - s", "y", axes=[2, 3]), opset=18, **factors)
+    numbers: dict[str, Any] = {"inputs": {"x": (TensorProto.INT8, (4,))}, "outputs": {"y": (TensorProto.INT8, None)}}
+    bounds = (model(node("Clip", words, "y"), m=np.int8(3), **numbers) for words in ("x - m", "x m m"))
+    yield "integers without a lower bound", *bounds
+    blank = model(node("Clip", "x -", "y"), inputs=_SQUARE)
+    yield "a blank bound", blank, model(node("Clip", "x", "y"), inputs=_SQUARE)
+    doubles: dict[str, Any] = {"outputs": {"y": (TensorProto.DOUBLE, None)}, "opset": 18}
+    for op in ("Clip", "LpNormalization", "Mish"):
+        kinds: list[Values] = [{"x": (kind, (2, 4))} for kind in (TensorProto.INT16, TensorProto.DOUBLE)]
+        yield f"DOUBLE in {op}", *(model(node(op, "x", "y"), inputs=each, **doubles) for each in kinds)
+
+
 def _loop(words: str) -> onnx.ModelProto:
     state = [helper.make_tensor_value_info(name, FLOAT, [2]) for name in ("s", "t")]
     head = [helper.make_tensor_value_info("i", INT64, []), helper.make_tensor_value_info("go", TensorProto.BOOL, [])]
@@ -164,12 +187,12 @@ def _attention(width: int, queries: int, keys: int, query_width: int | None = No
     return model(made, inputs=inputs, opset=23)
 
 
-@pytest.mark.parametrize("uses", [*_attributes(), *_inputs(), *_sizes()], ids=lambda uses: uses[0])
+@pytest.mark.parametrize("uses", [*_attributes(), *_inputs(), *_constants(), *_sizes()], ids=lambda uses: uses[0])
 def test_a_use_is_refused_and_the_nearest_one_is_not(
     uses: Uses, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     refused, taken = (_errors(each, tmp_path, capsys) for each in uses[1:])
-    assert refused & {"TF171", "TF179"}
+    assert refused & {"TF171", "TF174", "TF179"}
     assert not taken
 
 
@@ -203,6 +226,34 @@ def test_a_node_of_a_branch_without_its_first_input_ends_no_check(
     inputs: Values = {"c": (TensorProto.BOOL, ()), "x": (TensorProto.STRING, (2,))}
     proto = model(node("If", "c", "y", then_branch=then, else_branch=other), inputs=inputs, opset=20)
     assert "TF184" in _errors(proto, tmp_path, capsys)
+
+
+def _forbidden() -> Iterator[tuple[str, onnx.ModelProto]]:
+    for op, gates in (("GRU", 3), ("LSTM", 4)):
+        shapes = {"w": (1, 4 * gates, 6), "r": (2, 4 * gates, 4)}
+        weights: dict[str, Any] = {name: np.ones(shape, np.float32) for name, shape in shapes.items()}
+        yield op, model(node(op, "x w r", "y", hidden_size=4), inputs={"x": (FLOAT, (3, 2, 6))}, **weights)
+    for opset in (1, 12):
+        yield f"Softmax {opset}", model(node("Softmax", "x", "y", axis=1), inputs={"x": (FLOAT, (8,))}, opset=opset)
+    yield "Transpose", model(node("Transpose", "x", "y", perm=[0, 2, 3, 1, 3]))
+    for words, shape, kernel in (("wide", (1, 4, 8, 8), (4, 4, 3)), ("long", (1, 4, 8), (4, 4, 3, 1))):
+        convolved: dict[str, Any] = {"w": np.ones(kernel, np.float32)}
+        yield f"{words} Conv", model(node("Conv", "x w", "y"), inputs={"x": (FLOAT, shape)}, **convolved)
+    looped = _loop("n c x")
+    del looped.graph.initializer[1]
+    looped.graph.input.append(helper.make_tensor_value_info("c", TensorProto.BOOL, [1]))
+    yield "Loop", looped
+
+
+@pytest.mark.parametrize("proto", [each for _, each in _forbidden()], ids=[name for name, _ in _forbidden()])
+def test_what_onnx_alone_forbids_is_no_error(
+    proto: onnx.ModelProto, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert not _errors(proto, tmp_path, capsys)
+
+
+def test_an_order_that_names_a_dimension_twice_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _errors(model(node("Transpose", "x", "y", perm=[0, 1, 2, 2])), tmp_path, capsys) == {"TF179"}
 
 
 def _errors(proto: onnx.ModelProto, folder: Path, capsys: pytest.CaptureFixture[str]) -> set[str]:
