@@ -32,7 +32,8 @@ from trtforensics.console.output import explained
 from trtforensics.console.own_files import owned
 from trtforensics.console.terminal import visible
 from trtforensics.errors import SourceError, UsageError
-from trtforensics.onnx_models.graphs import Survey, copied, integer
+from trtforensics.findings.models.quantization import channel_axis
+from trtforensics.onnx_models.graphs import Survey, copied
 from trtforensics.onnx_models.reading import rewritten
 
 if TYPE_CHECKING:
@@ -155,7 +156,8 @@ def quantized(
             tensor, stem, axis = node.input[slot], f"{node.name}__{slot}", None
             if tensor in constants:
                 values = np.abs(numpy_helper.to_array(constants[tensor]).astype(np.float64))
-                axis = _channel_axis(node, values.ndim) if by_channel and slot else None
+                axis = channel_axis(node) if by_channel and slot and values.ndim >= _OPERANDS else None
+                axis = None if axis is None else axis % values.ndim
                 reach = values.max(axis=tuple(each for each in range(values.ndim) if each != axis), initial=0.0)
             else:
                 reach = np.asarray(ranges[tensor], np.float64)
@@ -170,17 +172,6 @@ def quantized(
             node.input[slot] = tensor
         graph.node.append(node)
     return model
-
-
-def _channel_axis(node: onnx.NodeProto, rank: int) -> int | None:
-    """Return the axis of the output's channels in the second operand; None where it has none of its own."""
-    if node.op_type == "Conv":
-        return 0
-    if node.op_type == "ConvTranspose":
-        return 1 if integer(node, "group") in {None, 1} else None
-    if rank < _OPERANDS:
-        return None
-    return 0 if node.op_type == "Gemm" and integer(node, "transB") else rank - 1
 
 
 def scorer(oracle: Oracle, model: onnx.ModelProto) -> Callable[[Collection[str]], Scores]:
@@ -264,13 +255,10 @@ class WhatIf:
         lines += [f"Note: {note}." for note in self.notes]
         if self.built is not None:
             lines.append("TensorRT builds it." if self.built else f"It was not built: {self.why_not_built}.")
+        elif wants_builds:
+            lines.append("No TensorRT is installed here, so nothing was built.")
         else:
-            why = (
-                "No TensorRT is installed here, so nothing was built"
-                if wants_builds
-                else "Nothing was built (--build none)"
-            )
-            lines.append(f"{why}.")
+            lines.append("Nothing was built (--build none).")
         lines.append("Emulated: each operand is rounded to its scale, sums are FP32. No engine was run.")
         return "".join(f"{visible(line)}\n" for line in (*lines, *(f"{directory}/fixed/{line}" for line in fixed)))
 

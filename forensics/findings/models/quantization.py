@@ -9,9 +9,12 @@ import numpy as np
 from trtforensics.findings.finding import Confidence, Observation, Severity
 from trtforensics.findings.models.seen import of_nodes
 from trtforensics.findings.rule import explained
+from trtforensics.onnx_models.graphs import integer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import onnx
 
     from trtforensics.findings.case import Case
     from trtforensics.onnx_models.checked import CheckedModel
@@ -91,8 +94,14 @@ def _channels(model: CheckedModel, node: CheckedNode) -> int | None:
     reader = next(iter(model.readers.get(node.proto.output[0], ())), None)
     if node.proto.input[0] not in model.constants or reader is None or reader.proto.input[1:2] != node.proto.output[:1]:
         return None
-    places = {"Conv": 0, "ConvTranspose": 1, "MatMul": -1, "Gemm": 0 if reader.attribute("transB") else 1}
-    return places.get(reader.op)
+    return channel_axis(reader.proto)
+
+
+def channel_axis(node: onnx.NodeProto) -> int | None:
+    """Return the axis of the output's channels in the second operand of a product; None where it has none."""
+    apart = node.op_type == "ConvTranspose" and integer(node, "group") not in {None, 1}
+    places = {"Conv": 0, "ConvTranspose": 1, "MatMul": -1, "Gemm": 0 if integer(node, "transB") else 1}
+    return None if apart else places.get(node.op_type)
 
 
 @explained("TF188")
@@ -125,11 +134,6 @@ def left_out(case: Case) -> Iterator[Observation]:
         title = f"{len(rest)} of {len(compute)} products and convolutions have no Q/DQ on their inputs: {{nodes}}"
         settle = "Whether they were left out for accuracy"
         yield of_nodes(case, rest, title, confidence=Confidence.POSSIBLE, settle=settle, same_as="left out")
-
-
-def _is_pair(model: CheckedModel, node: CheckedNode) -> bool:
-    maker = model.makers.get(node.proto.input[0]) if node.proto.input else None
-    return maker is not None and maker.op == _DEQUANTIZE
 
 
 def halved(model: CheckedModel, node: CheckedNode) -> int | None:
@@ -189,7 +193,8 @@ def needless_pairs(model: CheckedModel) -> dict[str, list[CheckedNode]]:
     """Return the nodes behind Q/DQ that end a fusion or only convert, by what their Q/DQ do."""
     apart: dict[str, list[CheckedNode]] = {}
     for node in model.nodes:
-        before = model.makers.get(model.makers[node.proto.input[0]].proto.input[0]) if _is_pair(model, node) else None
+        pair = model.makers.get(node.proto.input[0]) if node.proto.input else None
+        before = model.makers.get(pair.proto.input[0]) if pair is not None and pair.op == _DEQUANTIZE else None
         if before is None:
             continue
         maker = model.makers.get(before.proto.input[0]) if before.op == _QUANTIZE else None

@@ -150,14 +150,13 @@ def _stored(survey: Survey, tensor: str, original: Survey, exact_name: str) -> t
     if grid is None or stored.shape != exact.shape:
         return None
     use = use_of([exact], grid, (0, 1), stored)
-    held = grid.values(stored)
+    if not use.is_at_fault:
+        return node.name, use
+    held, reason = grid.values(stored), use.reason
     share = np.vdot(held, exact) / max(np.vdot(exact, exact), 1e-300)
     turned = [replace(grid, axis=axis) for axis, size in enumerate(exact.shape) if size == grid.scale.size > 1]
     suited = [each.axis for each in turned if not use_of([exact], each, (), stored).is_at_fault]
-    reason = use.reason
-    if not use.is_at_fault:
-        pass
-    elif np.square(held - share * exact).sum() <= _ALIKE * np.square(held).sum():
+    if np.square(held - share * exact).sum() <= _ALIKE * np.square(held).sum():
         reason = f"holds {share:.3g} times the original's values"
     elif suited:
         reason = f"has scales along axis {grid.axis} that suit axis {suited[0]}"

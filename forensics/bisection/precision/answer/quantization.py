@@ -164,7 +164,8 @@ class QuantizationCost:
 def _cost(pair: PairCost) -> str:
     """Return the error without a pair, what is wrong with its scale, and the signal-to-noise ratio that it leaves."""
     use = pair.use
-    noise = "" if use is None or use.snr_db is None else f"{use.snr_db:.0f} dB{use.of_fitted}"
+    noise = "" if use is None or use.snr_db is None else f"{use.snr_db:.0f} dB"
+    noise += f" of {use.fitted_db:.0f} dB" if use is not None and use.fitted_db is not None and use.is_at_fault else ""
     reason = "" if use is None or not use.reason else f"it {use.reason}"
     return "; ".join(filter(None, (_shown(pair.without), reason, noise)))
 

@@ -110,11 +110,6 @@ class RangeUse:
         """Whether that is more than calibration costs."""
         return self.excess_db >= _FAULTY_DB
 
-    @property
-    def of_fitted(self) -> str:
-        """What such a range leaves, in words, where that is much better."""
-        return f" of {self.fitted_db:.0f} dB" if self.fitted_db is not None and self.is_at_fault else ""
-
 
 def rank_of(use: RangeUse | None, usual: float, gained_db: float) -> tuple[int, float]:
     """Return what sorts scales: at fault, the worst first; then by what the model gains without them.
@@ -165,7 +160,9 @@ def _reason(use: RangeUse, *, clips: bool) -> str:
     if use.used < _UNUSED:
         return f"uses {use.used:.1%} of its range: the values reach {use.largest:.3g}, it ends at {use.end:.3g}"
     if use.outliers and not use.is_at_fault:
-        return f"has one scale, and {_channels(use.outliers)} far beyond the other channels (up to {use.largest:.3g})"
+        shown = ", ".join(map(str, use.outliers[:_FEW])) + (", …" if len(use.outliers) > _FEW else "")
+        channels = f"channel {shown} is" if len(use.outliers) == 1 else f"channels {shown} are"
+        return f"has one scale, and {channels} far beyond the other channels (up to {use.largest:.3g})"
     return UNSUITED if use.is_at_fault else ""
 
 
@@ -193,8 +190,3 @@ def _outliers_along(axis: int, arrays: Sequence[npt.NDArray[Any]]) -> tuple[tupl
         return (), 1.0
     stretch, beyond = float(peaks.max() / np.median(alive)), np.flatnonzero(peaks > _OUTLIER * np.median(alive))
     return (tuple(map(int, beyond)) if 0 < len(beyond) <= len(alive) / _FEW else ()), stretch
-
-
-def _channels(numbers: Sequence[int]) -> str:
-    shown = ", ".join(map(str, numbers[:_FEW])) + (", …" if len(numbers) > _FEW else "")
-    return f"channel {shown} is" if len(numbers) == 1 else f"channels {shown} are"

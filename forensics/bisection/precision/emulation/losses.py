@@ -99,7 +99,10 @@ def losses(oracle: Oracle, keep: Collection[str], masked: Collection[str]) -> Lo
     by_tensor = {}
     for name, (loss, *_, largest) in seen.items():  # an FP32 node makes zero of the least values by rounding alone
         least = 0.0 < largest <= LEAST * caster.storage.smallest
-        flushed = sources[name] != name or not least or _reads(caster.survey, name, zeroed)
+        maker = caster.survey.maker(name)
+        flushed = (
+            sources[name] != name or not least or (maker is not None and not zeroed.keys().isdisjoint(maker.input))
+        )
         if largest and flushed:
             zeroed[name] = largest
         if loss[0] or flushed:
@@ -118,12 +121,6 @@ def losses(oracle: Oracle, keep: Collection[str], masked: Collection[str]) -> Lo
         bodies = caster.survey.holders_of(node)
         tensors.append(TensorLoss(name, node or None, bodies, lost, values, flushed, reaches, samples))
     return Losses(tuple(tensors), _beginning(caster.survey, lossy), tuple(unseen), zeroed)
-
-
-def _reads(survey: Survey, tensor: str, some: Collection[str]) -> bool:
-    """Whether the node that makes a tensor reads one of some."""
-    maker = survey.maker(tensor)
-    return maker is not None and any(name in some for name in maker.input)
 
 
 def _sources(oracle: Oracle, typed: onnx.ModelProto) -> dict[str, str]:
