@@ -368,35 +368,22 @@ class CalibrationReport:
 
 
 def held_against(path: str, oracle: Oracle) -> CalibrationReport:
-    """Hold a cache against the FP32 tensors of the main graph on the samples.
+    """Hold a cache against the FP32 tensors of the main graph that depend on its inputs, on the samples.
 
     Raises:
         RunError: ONNX Runtime does not return a tensor of the model.
         SourceError: the cache cannot be read.
     """
     version, calibrator, scales = read_cache(path)
-    known = _activations(oracle)
-    ranges = []
+    survey, ranges = oracle.caster.survey, []
+    moving = oracle.caster.candidates.keys() | survey.sources
+    known = {name: None for name in oracle.tensors if survey.producers.get(name, name) in moving}
     for name, arrays in oracle.values_of([name for name in known if name in scales]):
         scale = scales[name]
         step = np.asarray([scale if np.isfinite(scale) and scale > 0.0 else 1e-30], np.float64)
-        use = use_of(arrays, Grid(step, np.zeros(1), -_LARGEST, _LARGEST), _channel_axes(oracle.caster.survey, [name]))
+        use = use_of(arrays, Grid(step, np.zeros(1), -_LARGEST, _LARGEST), _channel_axes(survey, [name]))
         ranges.append(CachedRange(name, scale, use))
     ranges.sort(key=lambda each: -each.use.excess_db)
     unknown = tuple(name for name in scales if name not in known)
     missing = tuple(name for name in known if name not in scales) if ranges else ()
     return CalibrationReport(path, version, calibrator, tuple(ranges), unknown, missing)
-
-
-def _activations(oracle: Oracle) -> dict[str, None]:
-    """Return the inputs and results of the main graph that are FP32 and depend on the inputs, in the model's order."""
-    survey, graph = oracle.caster.survey, oracle.caster.prepared.proto.graph
-    names = [value.name for value in graph.input if survey.types.get(value.name) == 1]
-    candidates = oracle.caster.candidates
-    names += [
-        name
-        for node in graph.node
-        for name in node.output
-        if node.name in candidates and survey.types.get(name) == 1 and survey.scopes.get(name) == 0
-    ]
-    return dict.fromkeys(names)
