@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.model.timings import TimedTactics
+from trtforensics.model.timings import Candidate, TimedTactics
 from trtforensics.parsers.builds.views import Spans
 from trtforensics.parsers.notation.kernels import read_kernel, read_tactic
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from trtforensics.model.kernel import KernelFacts
     from trtforensics.model.log import Build, BuildLog
     from trtforensics.model.span import SourceSpan
-    from trtforensics.model.timings import Candidate
 
 
 @dataclass(frozen=True, slots=True)

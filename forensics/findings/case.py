@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from trtforensics.console.counting import grouped
 from trtforensics.engines.facts import EngineFacts
 from trtforensics.errors import ForensicsError
-from trtforensics.findings.arithmetic import sums_of
+from trtforensics.findings.arithmetic import TunedSum, sums_of
 from trtforensics.findings.versions import Version
-from trtforensics.model.log import Tool
+from trtforensics.model.log import Build, BuildLog, EngineLayer, Fact, Tool
 from trtforensics.model.older_python import StrEnum
 from trtforensics.model.run import PhaseName
 from trtforensics.parsers.builds.results import with_times
@@ -20,10 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from trtforensics.comparison.differences import Difference
-    from trtforensics.findings.arithmetic import TunedSum
     from trtforensics.findings.finding import Severity
     from trtforensics.model.engine import EngineInfo
-    from trtforensics.model.log import Build, BuildLog, EngineLayer, Fact
     from trtforensics.model.notes import Note
     from trtforensics.model.replay import Problem
     from trtforensics.onnx_models.checked import CheckedModel

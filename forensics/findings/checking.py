@@ -9,18 +9,16 @@ from trtforensics.console.counting import counted
 from trtforensics.console.own_files import file_digest
 from trtforensics.console.terminal import visible
 from trtforensics.findings.case import Case
-from trtforensics.findings.finding import JudgedTarget, Severity
+from trtforensics.findings.finding import JudgedTarget, Report, Severity
 from trtforensics.findings.judging import judge_model
 from trtforensics.findings.models.operators import standing
 from trtforensics.findings.models.seen import by_operator
-from trtforensics.findings.target import as_log
+from trtforensics.findings.target import ModelTarget, as_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from trtforensics.findings.finding import Report
     from trtforensics.findings.suppression import Suppression
-    from trtforensics.findings.target import ModelTarget
     from trtforensics.onnx_models.checked import CheckedModel
 
 ANY = "any"

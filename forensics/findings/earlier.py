@@ -7,11 +7,10 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from trtforensics.findings.case import LoggedBuild
-from trtforensics.sources.quoting import ReadLog, read_log
+from trtforensics.sources.quoting import QuotedLog, ReadLog, read_log
 
 if TYPE_CHECKING:
     from trtforensics.model.log import Build
-    from trtforensics.sources.quoting import QuotedLog
 
 _SHARED = 0.5
 """Share of the names of ONNX nodes (or engine layers) that two builds of one model have in common."""

@@ -30,12 +30,12 @@ from trtforensics.findings.special_cases import lines_around, special
 from trtforensics.findings.tree import MAX_EVIDENCE, RECORD, FindingWithCauses, arranged, ranked
 from trtforensics.findings.versions import Version, flags_of
 from trtforensics.knowledge.operators import remedy_of
-from trtforensics.model.log import Coverage
+from trtforensics.model.log import Build, BuildLog, Coverage
 from trtforensics.model.profile import TimeSource
-from trtforensics.render.headline import headlines, with_root
+from trtforensics.render.headline import Headline, headlines, with_root
 from trtforensics.render.names import shortened
 from trtforensics.render.time_rows import time_rows
-from trtforensics.sources.quoting import ReadLog, quote_file
+from trtforensics.sources.quoting import QuotedLog, ReadLog, quote_file
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -44,11 +44,8 @@ if TYPE_CHECKING:
     from trtforensics.findings.rule import Rule
     from trtforensics.findings.suppression import Suppression
     from trtforensics.model.engine import EngineInfo
-    from trtforensics.model.log import Build, BuildLog
     from trtforensics.model.span import SourceSpan
     from trtforensics.onnx_models.checked import CheckedModel
-    from trtforensics.render.headline import Headline
-    from trtforensics.sources.quoting import QuotedLog
     from trtforensics.sources.replay import ReplayFile
 
 _VALUE = re.compile(r"(?<![\w.+-])[\w.+/-]*(?:[0-9/_]|[a-z][A-Z]|[A-Z]{2})(?:[\w.+/-]*\w)?")

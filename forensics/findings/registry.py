@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING
 
 from trtforensics.errors import UsageError
@@ -16,7 +16,6 @@ from trtforensics.parsers.grammar import tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from importlib.metadata import EntryPoint
 
 ENTRY_POINTS = "trtforensics.rules"
 """The group of entry points; each names a module with rules, or a rule."""

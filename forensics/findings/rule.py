@@ -40,7 +40,7 @@ refute the rule (:meth:`~.rule.Rule.stands`).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from importlib.resources import files
@@ -54,8 +54,6 @@ from trtforensics.findings.special_cases import SpecialCase, terms_of
 from trtforensics.parsers.grammar import tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from trtforensics.model.notes import Note
 
 

@@ -11,14 +11,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.errors import UsageError
-from trtforensics.findings.finding import Severity, without_numbers
+from trtforensics.findings.finding import Finding, Severity, without_numbers
 from trtforensics.findings.registry import rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from trtforensics.findings.finding import Finding
 
 OWN_FILE = "trtforensics.toml"
 """Settings under ``[report]``; ``pyproject.toml`` holds them under ``[tool.trtforensics.report]``."""

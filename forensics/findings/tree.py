@@ -10,13 +10,12 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import grouped
-from trtforensics.findings.finding import Severity, builds_in_words
+from trtforensics.findings.finding import Evidence, Finding, Severity, Step, builds_in_words
 from trtforensics.findings.rule import SPECIFIC, WRAPPED
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
-    from trtforensics.findings.finding import Evidence, Finding, Step
     from trtforensics.model.span import SourceSpan
 
 MAX_EVIDENCE = 20

@@ -16,12 +16,10 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from trtforensics.knowledge.table import release, rows
-from trtforensics.model.log import Tool
+from trtforensics.model.log import Build, Tool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from trtforensics.model.log import Build
 
 
 _NUMBERS = re.compile(r"\d+(?:\.\d+)*")

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
-from trtforensics.knowledge.table import NEWEST, OLDEST, known, minor, records, release, rows, words
+from trtforensics.knowledge.table import NEWEST, OLDEST, Release, known, minor, records, release, rows, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from trtforensics.knowledge.table import Release
 
 
 @dataclass(frozen=True, slots=True)

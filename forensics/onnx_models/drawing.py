@@ -14,7 +14,7 @@ import onnx
 from onnx import TensorProto, numpy_helper
 
 from trtforensics.errors import UsageError
-from trtforensics.onnx_models.graphs import integer, survey_of
+from trtforensics.onnx_models.graphs import Survey, integer, survey_of
 from trtforensics.onnx_models.reading import constant_of
 from trtforensics.onnx_models.samples import dtypes_of
 from trtforensics.onnx_models.shapes import defaulted, input_shapes, sizes_by_tensor
@@ -22,7 +22,6 @@ from trtforensics.onnx_models.shapes import defaulted, input_shapes, sizes_by_te
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from trtforensics.onnx_models.graphs import Survey
     from trtforensics.onnx_models.samples import Sample, Values
     from trtforensics.onnx_models.shapes import Sizes
 

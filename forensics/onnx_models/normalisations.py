@@ -20,7 +20,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper, version_converter
 
-from trtforensics.onnx_models.graphs import copied, operator_set, read_in, refill
+from trtforensics.onnx_models.graphs import Survey, copied, operator_set, read_in, refill
 from trtforensics.onnx_models.shapes import dims_of
 from trtforensics.onnx_models.streaming import key_of
 
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     import numpy.typing as npt
-
-    from trtforensics.onnx_models.graphs import Survey
 
     Floats = npt.NDArray[Any]
     Size = int | str | None

@@ -17,14 +17,13 @@ from onnx import numpy_helper
 
 from trtforensics.errors import SourceError, UsageError
 from trtforensics.onnx_models.graphs import copied
-from trtforensics.onnx_models.reading import valid
+from trtforensics.onnx_models.reading import PreparedModel, valid
 from trtforensics.onnx_models.shapes import element_types
 from trtforensics.onnx_models.streaming import apart, references_as_inputs, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from trtforensics.onnx_models.reading import PreparedModel
     from trtforensics.onnx_models.samples import Sample, Values
     from trtforensics.onnx_models.streaming import Streamed
 

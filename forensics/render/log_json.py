@@ -7,7 +7,7 @@ takes to make.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache, partial
 from itertools import accumulate
@@ -31,8 +31,6 @@ from trtforensics.render.json_text import (
 from trtforensics.render.runs import run_members
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     from trtforensics.model.data_types import ComputePrecision
     from trtforensics.model.log import (
         BackendPass,

@@ -16,14 +16,13 @@ from trtforensics.model.span import SourceInfo
 from trtforensics.parsers.builds.assembler import assemble
 from trtforensics.parsers.lines import processes
 from trtforensics.parsers.lines.scanner import Scanner
-from trtforensics.parsers.text.source import MAX_BYTES, open_source
+from trtforensics.parsers.text.source import MAX_BYTES, Source, Window, open_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from trtforensics.model.log import BuildLog
     from trtforensics.parsers.lines.events import ScannedLines
-    from trtforensics.parsers.text.source import Source, Window
 
 
 _STDIN = "/dev/stdin"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trtforensics.console.secrets import masked
-from trtforensics.parsers.text.source import MAX_BYTES, open_source
+from trtforensics.parsers.text.source import MAX_BYTES, Source, open_source
 from trtforensics.parsers.text.text import LogText
 from trtforensics.parsers.text.windows import CUT_LINE, LONGEST_LINE, Window
 from trtforensics.sources.build_log import load_build_log, read_build_log
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from trtforensics.console.progress import Progress
     from trtforensics.model.log import BuildLog
-    from trtforensics.parsers.text.source import Source
 
 LONGEST_QUOTE = 1000
 """Characters of a line that are quoted; longer lines are cut."""

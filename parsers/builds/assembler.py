@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trtforensics.model.log import Build, BuildLog, Fusion, Message, ReformatLayer, Stage
-from trtforensics.model.notes import Removal
+from trtforensics.model.notes import Note, Removal, StarvedLayer
 from trtforensics.parsers.builds import autotuning, header
 from trtforensics.parsers.builds.autotuning import OF_BLOCKS, open_blocks
 from trtforensics.parsers.builds.engine import engine_dumps, engine_layers, name_kernels
@@ -24,18 +24,16 @@ from trtforensics.parsers.builds.results import profiles, results, with_times
 from trtforensics.parsers.builds.run_edges import RunEdges
 from trtforensics.parsers.builds.runs import runs
 from trtforensics.parsers.builds.views import Log, Spans
-from trtforensics.parsers.lines.events import NO_TEXT, integer_or_none
+from trtforensics.parsers.lines.events import NO_TEXT, ScannedLines, integer_or_none
 from trtforensics.parsers.notation.precision import compute_precision
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from trtforensics.model.log import CachedResult, Choice, EngineLayer
-    from trtforensics.model.notes import Note, StarvedLayer
     from trtforensics.model.run import Run
     from trtforensics.model.span import SourceInfo
     from trtforensics.model.timings import OpenBlock, TacticTimings
-    from trtforensics.parsers.lines.events import ScannedLines
 
 
 def assemble(scanned: ScannedLines, source: SourceInfo, attend: Callable[[], None] = lambda: None) -> BuildLog:

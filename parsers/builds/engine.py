@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from trtforensics.model.log import EngineDump, EngineLayer
-from trtforensics.model.timings import NO_TACTIC
+from trtforensics.model.log import CachedResult, Choice, EngineDump, EngineLayer, EngineTensor, ForeignNode, OnnxNode
+from trtforensics.model.timings import NO_TACTIC, TacticTimings
 from trtforensics.parsers.lines.events import NO_TEXT, tactic_id, tactic_or_none
 from trtforensics.parsers.notation.names import members, onnx_nodes, without_profile
 from trtforensics.parsers.notation.tensors import details, short_tensors
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from trtforensics.model.log import CachedResult, Choice, EngineTensor, ForeignNode, OnnxNode
     from trtforensics.model.span import SourceSpan
-    from trtforensics.model.timings import TacticTimings
     from trtforensics.parsers.builds.passes import Passes
     from trtforensics.parsers.builds.views import Log
 

@@ -9,20 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trtforensics.model.log import Coverage, Fact, MessageCounts, Outcome, Tool
-from trtforensics.model.profile import TimeSource
-from trtforensics.model.run import Ending
+from trtforensics.model.log import CachedResult, Choice, Coverage, EngineLayer, Fact, MessageCounts, Outcome, Tool
+from trtforensics.model.profile import ProfileRun, TimeSource
+from trtforensics.model.run import Ending, Run
 from trtforensics.parsers.builds.run_outcomes import BENIGN
-from trtforensics.parsers.builds.views import ENGINE, latest
+from trtforensics.parsers.builds.views import ENGINE, Log, latest
 from trtforensics.parsers.text.numbers import LONGEST_WHOLE, is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from trtforensics.model.log import CachedResult, Choice, EngineLayer
-    from trtforensics.model.profile import ProfileRun
-    from trtforensics.model.run import Run
-    from trtforensics.parsers.builds.views import Log
 
 _BLOCKS = {
     "Model Options": "model",

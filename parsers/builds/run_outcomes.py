@@ -12,12 +12,11 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.knowledge.table import rows
-from trtforensics.model.run import Ending, PhaseName, RunOutcome, StepExit, SurvivedError
+from trtforensics.model.run import Ending, Phase, PhaseName, RunOutcome, StepExit, SurvivedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from trtforensics.model.run import Phase
     from trtforensics.parsers.builds.views import LinesView, Spans
 
 _CRASHES = ("crashed", "terminated", "asserted", "myelin_assertion")

@@ -13,16 +13,13 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from trtforensics.model.span import SourceSpan
-from trtforensics.parsers.lines.events import NO_TEXT
+from trtforensics.model.span import SourceInfo, SourceSpan
+from trtforensics.parsers.lines.events import NO_TEXT, Events
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
-
-    from trtforensics.model.span import SourceInfo
-    from trtforensics.parsers.lines.events import Events
 
     class _HasSpan(Protocol):
         @property

@@ -12,17 +12,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.errors import NotAReplayError
-from trtforensics.model.replay import Problem, ProblemSeverity, Replay, ReplayForm, TextSpan
+from trtforensics.model.replay import FieldPath, Problem, ProblemSeverity, Replay, ReplayForm, TextSpan
 from trtforensics.parsers.files.located_json import EVERYTHING, LocatedJson, Members, plain
 from trtforensics.parsers.files.lookalikes import not_json, other_json
 from trtforensics.parsers.files.replay_fields import CLASS, LEGACY_TOP, LEGACY_VALUE, EntryReader, Flaw, check_count
-from trtforensics.parsers.text.document import place_in
+from trtforensics.parsers.text.document import Document, place_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from trtforensics.model.replay import FieldPath
-    from trtforensics.parsers.text.document import Document
 
 
 _ENTRIES = 2

@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from trtforensics.errors import NotAReplayError
 from trtforensics.model.data_types import ELEMENT_TYPES
-from trtforensics.model.replay import ProblemSeverity, ReplayEntry, ReplayForm, ReplayTensor
-
-if TYPE_CHECKING:
-    from trtforensics.model.replay import FieldPath, TextSpan
+from trtforensics.model.replay import FieldPath, ProblemSeverity, ReplayEntry, ReplayForm, ReplayTensor, TextSpan
 
 CLASS = "polygraphy_class"
 LEGACY_ALGORITHM = "__polygraphy_encoded_Algorithm"

@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.grammar import bare_names, compile_rules
-from trtforensics.parsers.grammar.layouts import layouts
+from trtforensics.parsers.grammar.layouts import Layout, layouts
 from trtforensics.parsers.grammar.line_kinds import CAUSE, GLUED, GRAMMARS, LINE, PREFIX, SENTENCE
 from trtforensics.parsers.grammar.patterns import neighbours_of, patterns_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from trtforensics.parsers.grammar.layouts import Layout
 
 
 def derived() -> tables.GrammarTables:

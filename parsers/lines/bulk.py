@@ -20,19 +20,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from trtforensics.model.older_python import compiled
-from trtforensics.parsers.grammar.layouts import Content
-from trtforensics.parsers.grammar.line_kinds import REGEX_FLAGS
-from trtforensics.parsers.lines.events import (
-    DURATION,
-    INTEGER,
-    TACTIC,
-    TEXT,
-    ColumnType,
-    column_type,
-)
+from trtforensics.parsers.grammar.layouts import Anchor, Content, Layout, Segment
+from trtforensics.parsers.grammar.line_kinds import REGEX_FLAGS, LineKind
+from trtforensics.parsers.lines.events import DURATION, INTEGER, TACTIC, TEXT, ColumnType, Texts, column_type
 from trtforensics.parsers.lines.interning import Memo, TextSpans
 from trtforensics.parsers.lines.openers import Openers, WordTable
-from trtforensics.parsers.lines.prefixes import KindRows, grouped
+from trtforensics.parsers.lines.prefixes import Bodies, KindRows, grouped
 from trtforensics.parsers.text.numbers import WORD, decimals, hexadecimals, integers, signed
 
 if TYPE_CHECKING:
@@ -41,10 +34,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from trtforensics.parsers.grammar.layouts import Anchor, Layout, Segment
-    from trtforensics.parsers.grammar.line_kinds import LineKind
-    from trtforensics.parsers.lines.events import Texts
-    from trtforensics.parsers.lines.prefixes import Bodies
     from trtforensics.parsers.text.line_index import LineIndex
 
     Bools = npt.NDArray[np.bool_]

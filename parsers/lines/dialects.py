@@ -9,14 +9,11 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from trtforensics.model.older_python import compiled
 from trtforensics.parsers.grammar import tables
-from trtforensics.parsers.grammar.line_kinds import LEVEL, PREFIX, REGEX_FLAGS
-
-if TYPE_CHECKING:
-    from trtforensics.parsers.grammar.line_kinds import LineKind
+from trtforensics.parsers.grammar.line_kinds import LEVEL, PREFIX, REGEX_FLAGS, LineKind
 
 _SEVERITY = {
     **dict.fromkeys((b"F", b"!", b"INTERNAL_ERROR", b"INTERNALERROR", b"BUG", b"CRITICAL"), "E"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trtforensics.parsers.text.line_index import opens_with
+from trtforensics.parsers.text.line_index import LineIndex, opens_with
 from trtforensics.parsers.text.numbers import MIXER, WORD
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from trtforensics.parsers.grammar.line_kinds import LineKind
-    from trtforensics.parsers.text.line_index import LineIndex
 
     Bools = npt.NDArray[np.bool_]
     Positions = npt.NDArray[np.int64]

@@ -15,12 +15,12 @@ import numpy as np
 
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.layouts import ranks
-from trtforensics.parsers.grammar.line_kinds import named_fields
+from trtforensics.parsers.grammar.line_kinds import LineKind, named_fields
 from trtforensics.parsers.lines.bulk import BulkReader, BulkRules
 from trtforensics.parsers.lines.dialects import DIALECTS, WEAK_DIALECTS, WRAPPED
-from trtforensics.parsers.lines.events import KEPT, NO_TEXT, ScannedLines
+from trtforensics.parsers.lines.events import KEPT, NO_TEXT, ScannedLines, Texts
 from trtforensics.parsers.lines.interning import Memo
-from trtforensics.parsers.lines.prefixes import Bodies, PrefixReader, glued_lines
+from trtforensics.parsers.lines.prefixes import Bodies, KindRows, Prefixes, PrefixReader, glued_lines
 from trtforensics.parsers.lines.singly import Dispatch, SingleReader
 from trtforensics.parsers.lines.unread import MOST_WRAPPED, UnreadLines, is_pasted, mention_tensorrt
 from trtforensics.parsers.text.line_index import LineIndex
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from trtforensics.parsers.grammar.line_kinds import LineKind
-    from trtforensics.parsers.lines.events import Texts
-    from trtforensics.parsers.lines.prefixes import KindRows, Prefixes
     from trtforensics.parsers.text.windows import Window
 
     _Stage = Callable[[Bodies, npt.NDArray[np.bool_]], Iterator[KindRows]]

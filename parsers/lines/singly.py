@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trtforensics.parsers.grammar.line_kinds import named_fields
-from trtforensics.parsers.lines.events import EventColumns
-from trtforensics.parsers.lines.interning import Memo
-from trtforensics.parsers.lines.prefixes import KindRows, grouped
+from trtforensics.parsers.grammar.line_kinds import LineKind, named_fields
+from trtforensics.parsers.lines.events import EventColumns, Texts
+from trtforensics.parsers.lines.interning import Memo, TextSpans
+from trtforensics.parsers.lines.prefixes import Bodies, KindRows, grouped
 
 if TYPE_CHECKING:
     import re
@@ -26,10 +26,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from trtforensics.parsers.grammar.line_kinds import LineKind
-    from trtforensics.parsers.lines.events import Texts
-    from trtforensics.parsers.lines.interning import TextSpans
-    from trtforensics.parsers.lines.prefixes import Bodies
     from trtforensics.parsers.text.line_index import LineIndex
 
     Bools = npt.NDArray[np.bool_]

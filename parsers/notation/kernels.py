@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING, Any
 from trtforensics.model.data_types import ELEMENT_TYPES
 from trtforensics.model.kernel import KernelFacts
 from trtforensics.parsers.grammar import tables
-from trtforensics.parsers.grammar.line_kinds import KERNEL, KERNEL_WORD
+from trtforensics.parsers.grammar.line_kinds import KERNEL, KERNEL_WORD, LineKind
 
 if TYPE_CHECKING:
     import re
     from collections.abc import Iterator, Mapping
-
-    from trtforensics.parsers.grammar.line_kinds import LineKind
 
     Fields = Mapping[str, str]
 

@@ -22,10 +22,10 @@ from trtforensics.bisection.precision.casting.eligibility import operators_that
 from trtforensics.bisection.precision.casting.storage import FP16, STORAGES
 from trtforensics.bisection.precision.emulation.accumulation import FIRST_OPERATOR_SET
 from trtforensics.bisection.precision.emulation.converted import ConvertedModel, judged, raised_for, require_equal
-from trtforensics.bisection.precision.emulation.judging import rules_for
+from trtforensics.bisection.precision.emulation.judging import OutputRule, rules_for
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError, floating_outputs
 from trtforensics.bisection.precision.emulation.ranges import mask_notes, tensor_ranges
-from trtforensics.bisection.precision.items import atoms_of, items_of
+from trtforensics.bisection.precision.items import PrecisionItem, atoms_of, items_of
 from trtforensics.bisection.precision.nodes import PrecisionLever, Target
 from trtforensics.bisection.precision.repair.certificate import Certificate, holding_of, parted, progress_text
 from trtforensics.bisection.precision.repair.curve import rounding_curve
@@ -39,7 +39,7 @@ from trtforensics.errors import SourceError, UsageError
 from trtforensics.model.data_types import Accumulator
 from trtforensics.onnx_models.drawing import how_to_give, inputs_behind
 from trtforensics.onnx_models.graphs import STANDARD, Survey, holds_graphs, operator_set, survey_of
-from trtforensics.onnx_models.reading import prepare
+from trtforensics.onnx_models.reading import PreparedModel, prepare
 from trtforensics.onnx_models.running import typed_by_running
 from trtforensics.onnx_models.samples import SampleSet, fitted, read_samples
 from trtforensics.onnx_models.shapes import is_dynamic
@@ -53,10 +53,7 @@ if TYPE_CHECKING:
     import onnx
 
     from trtforensics.bisection.precision.answer.precision_answer import PrecisionAnswer
-    from trtforensics.bisection.precision.emulation.judging import OutputRule
-    from trtforensics.bisection.precision.items import PrecisionItem
     from trtforensics.bisection.runner.run_options import RunOptions
-    from trtforensics.onnx_models.reading import PreparedModel
     from trtforensics.onnx_models.samples import Sample
 
 BUILDS = ("certificate", "every", "none")

@@ -20,10 +20,10 @@ from trtforensics.bisection.precision.answer.kernels import PRODUCTS
 from trtforensics.bisection.precision.answer.operators import built
 from trtforensics.bisection.precision.answer.quantization import QUANTIZED, pairs_of, switched
 from trtforensics.bisection.precision.casting.caster import Caster, save
-from trtforensics.bisection.precision.emulation.judging import scores_text
-from trtforensics.bisection.precision.emulation.oracle import judge_for
+from trtforensics.bisection.precision.emulation.judging import Scores, scores_text
+from trtforensics.bisection.precision.emulation.oracle import Oracle, judge_for
 from trtforensics.bisection.precision.repair.certificate import HeldBeside
-from trtforensics.bisection.precision.repair.curve import excess, rounding_curve
+from trtforensics.bisection.precision.repair.curve import RoundingCurve, excess, rounding_curve
 from trtforensics.bisection.precision.running import PrecisionForecast, builds_of, lever_of, subject_of
 from trtforensics.bisection.session.answer import write_result
 from trtforensics.bisection.session.artifacts import FIXED, LOCK, RESULT, locked
@@ -43,10 +43,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import onnx
 
-    from trtforensics.bisection.precision.emulation.judging import Scores
-    from trtforensics.bisection.precision.emulation.oracle import Oracle
     from trtforensics.bisection.precision.nodes import PrecisionLever
-    from trtforensics.bisection.precision.repair.curve import RoundingCurve
     from trtforensics.bisection.precision.running import PrecisionRequest
     from trtforensics.bisection.runner.run_options import RunOptions
 

@@ -5,16 +5,10 @@ The form: https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-f
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from trtforensics.console.terminal import visible
-from trtforensics.findings.finding import Severity
-from trtforensics.findings.forms.rendering import fingerprints
+from trtforensics.findings.finding import Report, Severity
+from trtforensics.findings.forms.rendering import Look, fingerprints
 from trtforensics.render.json_text import dumps
-
-if TYPE_CHECKING:
-    from trtforensics.findings.finding import Report
-    from trtforensics.findings.forms.rendering import Look
 
 _SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity.NOTE: "info"}
 

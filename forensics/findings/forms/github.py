@@ -9,13 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.console.terminal import visible
-from trtforensics.findings.finding import Severity, advice_of, why_of
+from trtforensics.findings.finding import Finding, Report, Severity, advice_of, why_of
 from trtforensics.findings.forms.html import fragment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trtforensics.findings.finding import Finding, Report
     from trtforensics.findings.forms.rendering import Look
 
 _LARGEST = 1_000_000

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from trtforensics.findings.finding import answer_of
+from trtforensics.findings.finding import Finding, Report, answer_of
 from trtforensics.render.headline import first_line
 from trtforensics.render.json_text import dumps
 
 if TYPE_CHECKING:
-    from trtforensics.findings.finding import Finding, Report
     from trtforensics.findings.forms.rendering import Look
 
 SCHEMA = 2

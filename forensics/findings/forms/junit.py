@@ -12,13 +12,12 @@ from xml.etree import ElementTree as ET
 
 from trtforensics.console.counting import grouped
 from trtforensics.console.terminal import visible
-from trtforensics.findings.finding import Severity, root_of
+from trtforensics.findings.finding import Finding, Report, Severity, Unreadable, root_of
 from trtforensics.findings.registry import rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from trtforensics.findings.finding import Finding, Report, Unreadable
     from trtforensics.findings.forms.rendering import Look
     from trtforensics.findings.rule import Rule
 

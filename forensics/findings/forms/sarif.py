@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from trtforensics.console.terminal import visible
-from trtforensics.findings.finding import root_of
-from trtforensics.findings.forms.rendering import fingerprints
+from trtforensics.findings.finding import Evidence, Finding, Report, root_of
+from trtforensics.findings.forms.rendering import Look, fingerprints
 from trtforensics.findings.registry import rule_of
 from trtforensics.model.version import __version__
 from trtforensics.parsers.text.stored import STANDARD_INPUT
@@ -24,8 +24,6 @@ from trtforensics.render.json_text import dumps
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from trtforensics.findings.finding import Evidence, Finding, Report
-    from trtforensics.findings.forms.rendering import Look
     from trtforensics.findings.rule import Rule
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

@@ -19,7 +19,7 @@ from trtforensics.findings.finding import (
     worse_roots,
 )
 from trtforensics.findings.tree import NOT_SHOWN
-from trtforensics.render.headline import SEPARATOR, first_line, run_lines
+from trtforensics.render.headline import SEPARATOR, Headline, first_line, run_lines
 from trtforensics.render.names import shortened, wrapped
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from trtforensics.findings.finding import Finding, Report, ReportSource, Step
     from trtforensics.findings.forms.rendering import Look
-    from trtforensics.render.headline import Headline
 
 _WIDTH = 110
 _INDENT = " " * 4

@@ -22,13 +22,12 @@ from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import trtforensics
 from trtforensics.findings.target import profile_of
 from trtforensics.knowledge.operators import dla_limits, dla_operators, operator_support
-from trtforensics.knowledge.table import minor
+from trtforensics.knowledge.table import Release, minor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from trtforensics.findings.case import Case
-    from trtforensics.knowledge.table import Release
     from trtforensics.onnx_models.checked import CheckedModel
     from trtforensics.onnx_models.checked_graph import CheckedNode
     from trtforensics.onnx_models.shapes import Sizes

@@ -12,7 +12,7 @@ from trtforensics.findings.observations import observe, quoted
 from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import profile, reduce
 from trtforensics.findings.steps.machine import workspace
-from trtforensics.model.timings import tactic_text
+from trtforensics.model.timings import OpenBlock, tactic_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from trtforensics.findings.case import Case
     from trtforensics.model.log import Build
     from trtforensics.model.notes import Note
-    from trtforensics.model.timings import OpenBlock
 
 _OF_OTHER_RULES = re.compile("CUDA_SUCCESS|^autotuning: CUDA error |^Formal output tensor ")
 _REASONS = {

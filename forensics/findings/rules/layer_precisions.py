@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import listed
-from trtforensics.engines.onnx_nodes import foreign_members, layer_names
-from trtforensics.engines.requests import TYPE_WORDS, allows, command_span, constraints, type_requests
+from trtforensics.engines.onnx_nodes import HoldingForeignNode, foreign_members, layer_names
+from trtforensics.engines.requests import TYPE_WORDS, TypeRequest, allows, command_span, constraints, type_requests
 from trtforensics.findings.finding import Observation, Severity, Step
 from trtforensics.findings.layers import is_foreign, output_types
 from trtforensics.findings.observations import observe
@@ -17,8 +17,6 @@ from trtforensics.model.layer_types import is_foreign_node
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from trtforensics.engines.onnx_nodes import HoldingForeignNode
-    from trtforensics.engines.requests import TypeRequest
     from trtforensics.findings.case import Case
     from trtforensics.model.log import EngineLayer, OnnxNode
 

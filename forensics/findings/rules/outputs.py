@@ -11,16 +11,14 @@ from trtforensics.findings.layers import is_quantised
 from trtforensics.findings.observations import observe
 from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import CLOSE, polygraphy_run, trtexec, typed_step
-from trtforensics.model.log import Tool
-from trtforensics.model.run import furthest
+from trtforensics.model.log import OnnxNode, Tool
+from trtforensics.model.run import ComparedOutput, RunnerComparison, furthest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from trtforensics.findings.case import Case
-    from trtforensics.model.log import OnnxNode
     from trtforensics.model.notes import Note
-    from trtforensics.model.run import ComparedOutput, RunnerComparison
     from trtforensics.model.span import SourceSpan
 
 Range = tuple[float, float]

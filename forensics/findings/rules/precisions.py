@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted, listed
-from trtforensics.engines.onnx_nodes import foreign_members
+from trtforensics.engines.onnx_nodes import HoldingForeignNode, foreign_members
 from trtforensics.engines.requests import WEAK_FLAGS, allows, command_span, precision_fact, strongly_typed
 from trtforensics.findings.finding import Confidence, Observation, Severity, Step
 from trtforensics.findings.layers import (
@@ -27,7 +27,6 @@ from trtforensics.model.layer_types import COMPUTES_NOTHING, is_foreign_node
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from trtforensics.engines.onnx_nodes import HoldingForeignNode
     from trtforensics.findings.case import Case
     from trtforensics.model.log import OnnxNode
     from trtforensics.model.notes import Note

@@ -11,7 +11,7 @@ from trtforensics.findings.layers import LAUNCH_MS, cost_of, is_quantize_node, i
 from trtforensics.findings.observations import observe
 from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import PROFILING, given_flags, profile, trtexec, typed_step
-from trtforensics.model.ledger import UnitKind
+from trtforensics.model.ledger import TimedUnit, UnitKind
 from trtforensics.model.profile import TimeSource
 from trtforensics.render.stated_rows import figure
 from trtforensics.render.time_rows import TOTALS, busy_part, enqueue_bound, kind_of, mean_of, shares, transfers_bound
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from trtforensics.findings.case import Case
-    from trtforensics.model.ledger import TimedUnit
     from trtforensics.model.log import EngineLayer
     from trtforensics.model.notes import Note
     from trtforensics.model.run import RunResult

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted, listed
-from trtforensics.findings.arithmetic import sums_of
+from trtforensics.findings.arithmetic import TunedSum, sums_of
 from trtforensics.findings.finding import Observation, Step
 from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import trtforensics, unused_name
@@ -13,7 +13,6 @@ from trtforensics.findings.steps.commands import trtforensics, unused_name
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trtforensics.findings.arithmetic import TunedSum
     from trtforensics.findings.case import Case
 
 

@@ -12,7 +12,7 @@ from trtforensics.findings.rule import explained
 from trtforensics.findings.rules.gpu import unfitting
 from trtforensics.findings.steps.commands import detailed_flags, logged, options, polygraphy_run, trtexec
 from trtforensics.model.log import Outcome, Tool
-from trtforensics.model.run import Ending, PhaseName, Program
+from trtforensics.model.run import Ending, PhaseName, Program, Run, StepExit
 from trtforensics.model.span import SourceSpan
 from trtforensics.parsers.text.wrapping import PASTED
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from trtforensics.findings.case import Case
     from trtforensics.model.notes import Note
-    from trtforensics.model.run import Run, StepExit
 
 
 @explained("TF615")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.engines.requests import WEAK_FLAGS
 from trtforensics.findings.finding import Step
-from trtforensics.findings.versions import NO_LONGER_NEEDED, WRITTEN, flags_of, has_flag
+from trtforensics.findings.versions import NO_LONGER_NEEDED, WRITTEN, Version, flags_of, has_flag
 from trtforensics.findings.versions import flags as known_flags
 from trtforensics.model.log import Outcome, Tool
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from trtforensics.findings.case import Case
-    from trtforensics.findings.versions import Version
 
 TIMING_CACHE = "--timingCacheFile=timing.cache"
 """trtexec's flag that keeps the timings of a build."""

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from trtforensics.bisection.precision.answer.kernels import KernelNotes, kernel_notes
-from trtforensics.bisection.precision.answer.operators import NAME, operator_fix
+from trtforensics.bisection.precision.answer.operators import NAME, OperatorFix, operator_fix
 from trtforensics.bisection.precision.answer.precision_answer import (
     JudgedOutput,
     PrecisionAnswer,
@@ -15,7 +15,7 @@ from trtforensics.bisection.precision.answer.precision_answer import (
     ScoredProbe,
     TensorReason,
 )
-from trtforensics.bisection.precision.answer.quantization import cost_of
+from trtforensics.bisection.precision.answer.quantization import CalibrationReport, cost_of
 from trtforensics.bisection.precision.emulation.oracle import RunError, TopRows, top_rows
 from trtforensics.bisection.precision.nodes import PrecisionLever, failure_of, read_scores, was_built
 from trtforensics.bisection.search import Verdict
@@ -30,10 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from trtforensics.bisection.precision.answer.operators import OperatorFix
     from trtforensics.bisection.precision.answer.original_layers import OriginalReport
     from trtforensics.bisection.precision.answer.precision_answer import WorstScores
-    from trtforensics.bisection.precision.answer.quantization import CalibrationReport
     from trtforensics.bisection.precision.emulation.judging import OutputJudge
     from trtforensics.bisection.precision.items import PrecisionItem
     from trtforensics.bisection.precision.repair.certificate import Certificate

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from trtforensics.bisection.precision.answer.kernels import KernelNotes, kernel_lines
-from trtforensics.bisection.precision.casting.storage import STORAGES
+from trtforensics.bisection.precision.casting.storage import STORAGES, AlteredConstant
 from trtforensics.bisection.precision.emulation.judging import Tolerance, scores_text
 from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.session.answer import JudgedProbe, SearchAnswer
@@ -22,14 +22,12 @@ if TYPE_CHECKING:
     from trtforensics.bisection.precision.answer.operators import OperatorFix
     from trtforensics.bisection.precision.answer.original_layers import OriginalReport
     from trtforensics.bisection.precision.answer.quantization import CalibrationReport, QuantizationCost
-    from trtforensics.bisection.precision.casting.storage import AlteredConstant
     from trtforensics.bisection.precision.emulation.converted import ConvertedModel
     from trtforensics.bisection.precision.emulation.losses import TensorLoss
     from trtforensics.bisection.precision.emulation.oracle import TopRows
     from trtforensics.bisection.precision.repair.certificate import Holding
     from trtforensics.bisection.precision.repair.curve import RoundingCurve
     from trtforensics.bisection.precision.repair.safe import RangeReason
-    from trtforensics.bisection.session.answer import SearchAnswer
 
     WorstScores = Mapping[str, float | None]
     """The worst score of each output by its first metric; None where it is not finite."""

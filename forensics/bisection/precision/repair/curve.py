@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import inf, prod
 from typing import TYPE_CHECKING
 
-from trtforensics.bisection.precision.emulation.judging import METRICS, scores_text
+from trtforensics.bisection.precision.emulation.judging import METRICS, OutputJudge, Scores, scores_text
 from trtforensics.console.counting import listed
 from trtforensics.onnx_models.shapes import sizes_by_tensor
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     import onnx
 
-    from trtforensics.bisection.precision.emulation.judging import OutputJudge, Scores
     from trtforensics.bisection.precision.emulation.oracle import Oracle
     from trtforensics.bisection.precision.repair.smallest import Nodes
     from trtforensics.onnx_models.shapes import Sizes
