@@ -5,6 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trtforensics.console.diagnostics import remark
+from trtforensics.console.output import write_bytes, write_text
+from trtforensics.parsers.text.document import read_document
+from trtforensics.render import cache as cache_export
+from trtforensics.sources import editable_cache
+from trtforensics.sources.build_log import keep_sources, load_build_log
+from trtforensics.sources.cache import is_binary, load_timing_cache
+from trtforensics.sources.kinds import Kind, kind_of
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -20,10 +27,6 @@ def run(args: Namespace) -> int:
 
 
 def _export(args: Namespace) -> int:
-    from trtforensics.console.output import write_text
-    from trtforensics.render import cache as cache_export
-    from trtforensics.sources.build_log import keep_sources
-
     keep_sources([args.source], args.output)
     cache = load(args.source, args.max_bytes)
     write_text(args.output, cache_export.to_json(cache))
@@ -37,20 +40,12 @@ def load(path: str, max_bytes: int) -> TimingCache:
     Raises:
         ForensicsError: the source cannot be read, is of another kind, or needs TensorRT, which is not there.
     """
-    from trtforensics.render import cache as cache_export
-    from trtforensics.sources.build_log import load_build_log
-    from trtforensics.sources.cache import is_binary, load_timing_cache
-    from trtforensics.sources.kinds import Kind, kind_of
-
     if kind_of(path) is Kind.BUILD_LOG and not is_binary(path):
         return cache_export.of_log(load_build_log([path], max_bytes=max_bytes))
     return load_timing_cache(path, max_bytes=max_bytes)
 
 
 def _apply(args: Namespace) -> int:
-    from trtforensics.sources.build_log import keep_sources
-    from trtforensics.sources.cache import load_timing_cache
-
     keep_sources([args.source, args.to], args.output)
     keys = load_timing_cache(args.source, max_bytes=args.max_bytes).keys
     changed = write_applied(args, keys)
@@ -60,10 +55,6 @@ def _apply(args: Namespace) -> int:
 
 def write_applied(args: Namespace, keys: Sequence[MyelinOperation]) -> int:
     """Write the cache ``--to`` with the tactics of some keys; return how many keys have another tactic then."""
-    from trtforensics.console.output import write_bytes
-    from trtforensics.parsers.text.document import read_document
-    from trtforensics.sources import editable_cache
-
     payload, changed = editable_cache.apply(read_document(args.to, max_bytes=args.max_bytes), keys)
     write_bytes(args.output, payload)
     return changed

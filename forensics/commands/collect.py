@@ -5,7 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from trtforensics.bisection.runner.placeholders import INPUTS, mentions
+from trtforensics.bisection.search import Verdict
+from trtforensics.bisection.search_options import require_linux, run_options
+from trtforensics.bisection.session.answer import to_json
+from trtforensics.bisection.session.collection import CollectionLever, RepeatedBuilds, collect
 from trtforensics.console import streams
+from trtforensics.console.progress import ProgressLine
 from trtforensics.errors import UsageError
 
 if TYPE_CHECKING:
@@ -14,13 +20,6 @@ if TYPE_CHECKING:
 
 def run(args: Namespace) -> int:
     """Collect, and print the answer."""
-    from trtforensics.bisection.runner.placeholders import INPUTS, mentions
-    from trtforensics.bisection.search import Verdict
-    from trtforensics.bisection.search_options import require_linux, run_options
-    from trtforensics.bisection.session.answer import to_json
-    from trtforensics.bisection.session.collection import CollectionLever, RepeatedBuilds, collect
-    from trtforensics.console.progress import ProgressLine
-
     require_linux()
     options = run_options(args)
     if options.build is None:

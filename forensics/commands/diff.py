@@ -6,11 +6,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from trtforensics.comparison.compare import compare
+from trtforensics.comparison.loading import load_side, with_files
 from trtforensics.console.arguments import wants_json
 from trtforensics.console.diagnostics import ExitCode
+from trtforensics.console.progress import ProgressLine
 from trtforensics.console.streams import deliver
 from trtforensics.console.terminal import wants_colour
 from trtforensics.errors import UsageError
+from trtforensics.sources.build_log import keep_sources
 from trtforensics.sources.kinds import Kind
 
 if TYPE_CHECKING:
@@ -19,11 +23,6 @@ if TYPE_CHECKING:
 
 def run(args: Namespace) -> int:
     """Load both sides, compare them and print the result."""
-    from trtforensics.comparison.compare import compare
-    from trtforensics.comparison.loading import load_side, with_files
-    from trtforensics.console.progress import ProgressLine
-    from trtforensics.sources.build_log import keep_sources
-
     as_json, bad_path = wants_json(args), _bad_path(args.good, args.bad)
     keep_sources([args.good, bad_path, *args.good_files, *args.bad_files], args.output)
     kind = Kind(args.kind) if args.kind else None

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from trtforensics.console import streams
 from trtforensics.console.diagnostics import ExitCode
 from trtforensics.errors import UsageError
+from trtforensics.findings import explaining
+from trtforensics.findings.registry import rule_of, rules
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -18,9 +20,6 @@ _CODE = re.compile(r"TF[0-9]+", re.IGNORECASE)
 
 def run(args: Namespace) -> int:
     """Print the explanation of codes, the rules that speak of some words, or the list."""
-    from trtforensics.findings import explaining
-    from trtforensics.findings.registry import rule_of, rules
-
     phrase, json = " ".join(args.words), args.json
     if not args.words:
         text = explaining.explain_json(rules()) if json else explaining.list_codes(rules())

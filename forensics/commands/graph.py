@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted
 from trtforensics.console.diagnostics import remark
+from trtforensics.console.output import form_of, open_output
+from trtforensics.console.progress import ProgressLine
+from trtforensics.engines.joining import load_joined
 from trtforensics.errors import UsageError
+from trtforensics.graphs.build import BuildGraph
+from trtforensics.graphs.drawing import Colouring, drawn, rendered
+from trtforensics.graphs.export import GraphForm, export, without_secrets
+from trtforensics.graphs.netron import to_onnx
+from trtforensics.graphs.views import View, around, only, top, viewed
+from trtforensics.sources.build_log import keep_sources
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -15,24 +24,12 @@ if TYPE_CHECKING:
 
     import networkx as nx
 
-    from trtforensics.graphs.build import BuildGraph
-    from trtforensics.graphs.export import GraphForm
 
 _HOPS = 2
 
 
 def run(args: Namespace) -> int:
     """Write the graph and print its size to stderr."""
-    # Imported here so that no other command waits for networkx.
-    from trtforensics.console.output import form_of, open_output
-    from trtforensics.console.progress import ProgressLine
-    from trtforensics.engines.joining import load_joined
-    from trtforensics.graphs.build import BuildGraph
-    from trtforensics.graphs.drawing import rendered
-    from trtforensics.graphs.export import GraphForm
-    from trtforensics.graphs.netron import to_onnx
-    from trtforensics.sources.build_log import keep_sources
-
     form = form_of(args.output, {form.value: form for form in GraphForm})
     _check(args, form is GraphForm.ONNX)
     keep_sources(args.sources, args.output)
@@ -76,8 +73,6 @@ def _check(args: Namespace, to_onnx: bool) -> None:  # noqa: FBT001 - of the for
 
 def _selected(graph: BuildGraph, args: Namespace, *, picture: bool) -> nx.MultiDiGraph:
     """Return the view that was asked for, or the part of it."""
-    from trtforensics.graphs.views import View, around, only, top, viewed
-
     where = args.sources[0]
     selects = args.around is not None or args.top is not None or args.filter is not None
     view = View(args.view) if args.view else View.ENGINE if picture or selects else View.ALL
@@ -103,9 +98,6 @@ def _selected(graph: BuildGraph, args: Namespace, *, picture: bool) -> nx.MultiD
 
 def _written(shown: nx.MultiDiGraph, args: Namespace, form: GraphForm, graph: BuildGraph) -> Iterable[bytes]:
     """Return the document of a form in blocks; a picture's is its DOT."""
-    from trtforensics.graphs.drawing import Colouring, drawn
-    from trtforensics.graphs.export import GraphForm, export, without_secrets
-
     whole = shown is graph.graph
     if not form.drawn and (form is not GraphForm.DOT or whole):
         return export(shown, form)

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING
 
+from trtforensics.commands.cache import write_applied
 from trtforensics.commands.parse import read_log
 from trtforensics.console import streams
 from trtforensics.console.arguments import read_options
 from trtforensics.console.diagnostics import ExitCode
+from trtforensics.console.output import write_text
 from trtforensics.errors import UsageError
 from trtforensics.pin.conditions import PinConditions
+from trtforensics.pin.plan import PinForm, PinPlan, form_of, keys_of_plan, make_plan, text_of_plan
+from trtforensics.pin.report import plan_json, plan_text, proofs_json, proofs_text
+from trtforensics.pin.verification import PinUse, verify_keys, verify_layers, without_proof
+from trtforensics.sources.build_log import keep_sources
+from trtforensics.sources.cache import is_binary, load_timing_cache
+from trtforensics.sources.kinds import Kind, kind_of
+from trtforensics.sources.replay import load_replay
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
     from trtforensics.model.engine import TimingCache
-    from trtforensics.pin.plan import PinForm, PinPlan
 
 
 def run(args: Namespace) -> int:
@@ -24,12 +33,6 @@ def run(args: Namespace) -> int:
 
 
 def _pin(args: Namespace) -> int:
-    from trtforensics.commands.cache import write_applied
-    from trtforensics.console.output import write_text
-    from trtforensics.pin.plan import PinForm, form_of, keys_of_plan, make_plan, text_of_plan
-    from trtforensics.pin.report import plan_json, plan_text
-    from trtforensics.sources.build_log import keep_sources
-
     if args.output is None:
         raise UsageError("-o", "is missing", "Name the file to write, or verify one with --verify")
     conditions = read_options(args, PinConditions)
@@ -51,10 +54,6 @@ def _pin(args: Namespace) -> int:
 
 
 def _next_steps(args: Namespace, plan: PinPlan, form: PinForm) -> list[str]:
-    from shlex import quote
-
-    from trtforensics.pin.plan import PinForm
-
     pinned, log = quote(args.output), quote(plan.pinnable.log.source.path)
     if form is PinForm.REPLAY:
         build = f"polygraphy run MODEL.onnx --trt --load-tactics {pinned} --save-engine pinned.engine -vv"
@@ -73,12 +72,6 @@ def _next_steps(args: Namespace, plan: PinPlan, form: PinForm) -> list[str]:
 
 
 def _verify(args: Namespace) -> int:
-    from trtforensics.pin.report import proofs_json, proofs_text
-    from trtforensics.pin.verification import PinUse, verify_keys, verify_layers, without_proof
-    from trtforensics.sources.cache import is_binary, load_timing_cache
-    from trtforensics.sources.kinds import Kind, kind_of
-    from trtforensics.sources.replay import load_replay
-
     if read_options(args, PinConditions) != PinConditions() or args.output or args.to or args.form:
         raise UsageError("--verify", "goes with no condition and no output", "Give PINNED and what the build left")
     texts = [path for path in args.sources if kind_of(path) is Kind.BUILD_LOG and not is_binary(path)]

@@ -6,8 +6,14 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from trtforensics.console.diagnostics import remark
+from trtforensics.console.output import form_of, write_bytes, write_text
+from trtforensics.console.progress import ProgressLine
+from trtforensics.engines.joining import load_joined
 from trtforensics.errors import UsageError
+from trtforensics.plots import page
 from trtforensics.plots.choosing import NEEDS, figures_of, figures_of_two, named
+from trtforensics.plots.times_figures import figures_of_times
+from trtforensics.sources.build_log import keep_sources
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -19,10 +25,6 @@ _ENDINGS = (".html", ".svg", ".png")
 
 def run(args: Namespace) -> int:
     """Draw the figures."""
-    from trtforensics.console.output import form_of, write_bytes, write_text
-    from trtforensics.plots import page
-    from trtforensics.sources.build_log import keep_sources
-
     ending = form_of(args.output, {ending: ending for ending in _ENDINGS})
     one_only = ending != ".html"
     if one_only and len(args.of or ()) > 1:
@@ -45,10 +47,6 @@ def run(args: Namespace) -> int:
 
 def _figures(args: Namespace) -> list[Figure]:
     """Return the figures that were asked for, or all that the files give."""
-    from trtforensics.console.progress import ProgressLine
-    from trtforensics.engines.joining import load_joined
-    from trtforensics.plots.times_figures import figures_of_times
-
     with ProgressLine(quiet=args.quiet) as progress:
         joined = load_joined(args.sources, max_bytes=args.max_bytes, on_progress=progress)
         other = load_joined(args.against, max_bytes=args.max_bytes, on_progress=progress) if args.against else None

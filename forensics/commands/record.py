@@ -9,14 +9,20 @@ from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.console import streams
+from trtforensics.console.diagnostics import remark
 from trtforensics.console.processes import completed
 from trtforensics.errors import UsageError
+from trtforensics.findings.versions import EXPORTED, NO_LONGER_NEEDED, WRITTEN, Version, flags, flags_of, has_flag
+from trtforensics.knowledge.table import NEWEST
+from trtforensics.parsers.builds.header import decoded_version
+from trtforensics.parsers.text.stored import StoredBytes
+from trtforensics.render.json_text import dumps
+from trtforensics.sources.strangers import AN_ONNX_MODEL, form_by_opening
+from trtforensics.trt.installed import child_line, installed_modules
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterator
-
-    from trtforensics.findings.versions import Version
 
 
 _BANNER = re.compile(rb"TensorRT v([0-9]{4,6})\b")
@@ -37,10 +43,6 @@ class _Command(NamedTuple):
 
 def run(args: Namespace) -> int:
     """Print the commands, as a shell script or as JSON, or run them; 1 if one fails."""
-    from trtforensics.parsers.text.stored import StoredBytes
-    from trtforensics.render.json_text import dumps
-    from trtforensics.sources.strangers import AN_ONNX_MODEL, form_by_opening
-
     with closing(StoredBytes(args.source, _OPENING)) as stored:
         form = form_by_opening(stored.peek(0, _OPENING))
     name = form["name"] if form is not None else "neither an ONNX model nor an engine"
@@ -64,8 +66,6 @@ def run(args: Namespace) -> int:
 
 
 def _version(text: str) -> Version:
-    from trtforensics.findings.versions import Version
-
     numbers = tuple(map(int, text.split("."))) if re.fullmatch(r"[0-9]+(?:\.[0-9]+)*", text) else ()
     if numbers < (_OLDEST,):
         raise UsageError("--release", f"{text} is no release of TensorRT from {_OLDEST} on", "Give one such as 10.3")
@@ -74,9 +74,6 @@ def _version(text: str) -> Version:
 
 def _of_trtexec() -> str:
     """Return the version that trtexec on the path says in its help; the newest that the tables know without one."""
-    from trtforensics.knowledge.table import NEWEST
-    from trtforensics.parsers.builds.header import decoded_version
-
     program = shutil.which("trtexec")
     banner = program and _BANNER.search(completed([program, "--help"], timeout=_PATIENCE_S).stdout)
     return decoded_version(int(banner[1])) if banner else ".".join(map(str, NEWEST))
@@ -84,8 +81,6 @@ def _of_trtexec() -> str:
 
 def _commands(args: Namespace, version: Version, *, is_plan: bool) -> Iterator[_Command]:
     """Give the command lines in the order in which they run."""
-    from trtforensics.findings.versions import EXPORTED, NO_LONGER_NEEDED, WRITTEN, flags, flags_of, has_flag
-
     given = {option: option.partition("=")[0] for option in args.options}
     for name in given.values():
         if not has_flag(version, name):
@@ -122,8 +117,6 @@ def _commands(args: Namespace, version: Version, *, is_plan: bool) -> Iterator[_
 
 def _in_python(args: Namespace, name: str, *, is_plan: bool) -> _Command:
     """Return the command that writes a plan's layers by TensorRT's Python API."""
-    from trtforensics.trt.installed import child_line, installed_modules
-
     if not is_plan or "tensorrt" not in installed_modules():
         what = f"is {name}, and there is no trtexec on the path" + (" nor a `tensorrt` in Python" if is_plan else "")
         raise UsageError(args.source, what, "Leave out `--run`, and run the commands where TensorRT is")
@@ -133,8 +126,6 @@ def _in_python(args: Namespace, name: str, *, is_plan: bool) -> _Command:
 
 def _run(lines: list[str], *, quiet: bool) -> int:
     """Run the lines one after the other; 1 after the first that fails, which is printed."""
-    from trtforensics.console.diagnostics import remark
-
     for line in lines:
         remark(line, quiet=quiet)
         status = completed(["/bin/sh", "-c", line]).returncode

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from trtforensics.console.diagnostics import error
+from trtforensics.console.progress import ProgressLine
+from trtforensics.engines.joining import say_unjoined
 from trtforensics.errors import ForensicsError
+from trtforensics.sources.build_log import keep_sources
 from trtforensics.sources.kinds import Kind
+from trtforensics.tables import forms
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -20,9 +25,6 @@ if TYPE_CHECKING:
 def run(args: Namespace) -> int:
     """Join the sources and print the table."""
     from trtforensics.datasets.judged_sources import ONE_BY_ONE
-    from trtforensics.engines.joining import say_unjoined
-    from trtforensics.sources.build_log import keep_sources
-    from trtforensics.tables import forms
 
     form = forms.form_named(args.format, args.output, "csv")
     keep_sources(args.sources, args.output)
@@ -45,7 +47,6 @@ def _shaped(table: Table, args: Namespace) -> Table:
 
 
 def _read(paths: list[str], args: Namespace) -> JudgedSource:
-    from trtforensics.console.progress import ProgressLine
     from trtforensics.datasets.judged_sources import QUOTING, judged_source
 
     kind = Kind(args.kind) if args.kind else None
@@ -60,8 +61,6 @@ def _one_by_one(args: Namespace) -> Table:
 
     Sources that cannot be read are named on stderr; where none can, the error of the first is raised.
     """
-    from itertools import chain
-
     rest = list(args.sources)
 
     def tables() -> Iterator[Table]:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from trtforensics.bisection.precision.running import reached
 from trtforensics.commands.report import exit_code, form_and_look
 from trtforensics.console.streams import deliver
 from trtforensics.errors import UsageError
+from trtforensics.findings.checking import check, table_of_targets
+from trtforensics.findings.forms.rendering import render
+from trtforensics.findings.judging import together
+from trtforensics.findings.suppression import Suppression, settings_for
 from trtforensics.findings.target import BOUNDS, TYPES, ModelTarget, release_of_jetpack
+from trtforensics.sources.build_log import keep_sources
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -18,14 +26,6 @@ if TYPE_CHECKING:
 
 def run(args: Namespace) -> int:
     """Read the models, judge them for each target and print the report."""
-    from pathlib import Path
-
-    from trtforensics.findings.checking import check, table_of_targets
-    from trtforensics.findings.forms.rendering import render
-    from trtforensics.findings.judging import together
-    from trtforensics.findings.suppression import Suppression, settings_for
-    from trtforensics.sources.build_log import keep_sources
-
     keep_sources(args.models, args.output)
     targets = list(_targets(args))
     settings = settings_for(Path.cwd())
@@ -43,13 +43,10 @@ def run(args: Namespace) -> int:
 
 def _measured(path: str, args: Namespace) -> CheckedModel | None:
     """Return a model with what its tensors reach on the samples; None without samples."""
-    from dataclasses import replace
-
     if not args.samples:
         return None
     if "fp16" not in args.types:
         raise UsageError("--samples", "show what overflows in FP16, which the build is not allowed", "Add --fp16")
-    from trtforensics.bisection.precision.running import reached
     from trtforensics.onnx_models.checked import read_checked
 
     return replace(read_checked(path), reached=reached(path, args.samples))

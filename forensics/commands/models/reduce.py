@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from trtforensics.bisection.precision.casting.storage import STORAGES
 from trtforensics.bisection.search_options import BuildOptions, SampleOptions, run_options, with_commands
+from trtforensics.bisection.session.answer import to_json
+from trtforensics.bisection.session.artifacts import reads_build
 from trtforensics.console import streams
 from trtforensics.console.arguments import read_options
 from trtforensics.console.diagnostics import ExitCode
 from trtforensics.console.progress import ProgressLine
 from trtforensics.errors import UsageError
+from trtforensics.reduce.deriving import Deriver, control_of
+from trtforensics.reduce.failure import Sameness
+from trtforensics.reduce.graph_lever import ReductionLever
+from trtforensics.reduce.recording import record
+from trtforensics.reduce.rewriting import file_of
+from trtforensics.reduce.running import reduce_model
+from trtforensics.reduce.simplifying import simplifications_of
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
     from trtforensics.bisection.levers.recipe import Recipe
     from trtforensics.bisection.runner.run_options import RunOptions
-    from trtforensics.reduce.graph_lever import ReductionLever
 
 
 _AGAINST = "builtin:against:"
@@ -25,9 +35,6 @@ _AGAINST = "builtin:against:"
 
 def run(args: Namespace) -> int:
     """Reduce, and print the answer."""
-    from trtforensics.bisection.session.answer import to_json
-    from trtforensics.reduce.running import reduce_model
-
     directory = Path(args.artifacts_dir)
     options = _options(args)
     lever = _lever(args, directory.absolute(), options)
@@ -40,8 +47,6 @@ def run(args: Namespace) -> int:
 
 def _options(args: Namespace) -> RunOptions:
     """Return the options; a failed build is what is searched for."""
-    from dataclasses import replace
-
     given = args.__contains__
     if args.precision and any(map(given, ("build", "check", "builder"))):
         raise UsageError("--precision", "has the twin judge; no --build, --check or --builder is run", "Leave it out")
@@ -58,14 +63,7 @@ def _options(args: Namespace) -> RunOptions:
 
 
 def _lever(args: Namespace, directory: Path, options: RunOptions) -> ReductionLever:
-    from trtforensics.bisection.precision.casting.storage import STORAGES
     from trtforensics.onnx_models.cutting import take_apart
-    from trtforensics.reduce.deriving import Deriver, control_of
-    from trtforensics.reduce.failure import Sameness
-    from trtforensics.reduce.graph_lever import ReductionLever
-    from trtforensics.reduce.recording import record
-    from trtforensics.reduce.rewriting import file_of
-    from trtforensics.reduce.simplifying import simplifications_of
 
     if args.keep_functions and args.anonymous:
         raise UsageError("--keep-functions", "keeps the names in functions, which --anonymous replaces", "Leave one")
@@ -91,8 +89,6 @@ def _lever(args: Namespace, directory: Path, options: RunOptions) -> ReductionLe
 
 def _recipe(args: Namespace, options: RunOptions) -> Recipe | None:
     """Return how the installed TensorRT builds; None where nothing, or a command of the user's, builds."""
-    from trtforensics.bisection.session.artifacts import reads_build
-
     build = read_options(args, BuildOptions)
     needed = build.builder or options.check is None or reads_build(options.check)
     if args.precision or options.build is not None or not needed:

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trtforensics.bisection.search_options import SampleOptions
 from trtforensics.console import streams
 from trtforensics.console.arguments import read_options
 from trtforensics.console.diagnostics import ExitCode
+from trtforensics.console.output import write_bytes
 from trtforensics.console.terminal import visible
 from trtforensics.errors import UsageError
+from trtforensics.render.json_text import dumps
+from trtforensics.repairs.repairing import (
+    REPAIRS,
+    Equality,
+    compare,
+    extreme_samples,
+    note_data,
+    read_original,
+    repaired,
+    require_named,
+)
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
     from trtforensics.repairs.graph import RepairedGraph
-    from trtforensics.repairs.repairing import Equality
 
 
 SCHEMA = 1
@@ -23,19 +35,7 @@ SCHEMA = 1
 
 def run(args: Namespace) -> int:
     """Repair, compare, write, and print what was changed."""
-    from pathlib import Path
-
-    from trtforensics.console.output import write_bytes
     from trtforensics.onnx_models.reading import prepare
-    from trtforensics.repairs.repairing import (
-        REPAIRS,
-        compare,
-        extreme_samples,
-        note_data,
-        read_original,
-        repaired,
-        require_named,
-    )
 
     if not args.repairs:
         options = ", ".join(f"--{name}" for name in REPAIRS)
@@ -55,8 +55,6 @@ def run(args: Namespace) -> int:
 
 
 def _document(result: RepairedGraph, comparison: Equality) -> str:
-    from trtforensics.render.json_text import dumps
-
     document = {
         "schema": SCHEMA,
         "kind": "repair",
