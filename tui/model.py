@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.containers import Horizontal, Vertical
@@ -74,11 +73,11 @@ class ModelScreen(ListScreen[NodeRow]):
 
     def _check(self, target: str) -> tuple[CheckedModel, Report]:
         """Judge the model for a target, in a thread; the file is read at the first call."""
-        from trtforensics.findings.suppression import Suppression, settings_for
+        from trtforensics.findings.suppression import Suppression, settings_here
         from trtforensics.onnx_models.checked import read_checked
 
         self._model = self._model or read_checked(self.source)
-        suppression = Suppression.of((), settings_for(Path.cwd()))
+        suppression = Suppression.of((), settings_here())
         (report,) = check(self.source, [_target(target)], suppression, self._model)
         return self._model, report
 

@@ -177,11 +177,11 @@ class LogSession:
             ForensicsError: The project's settings are invalid, or a rule cannot be loaded.
         """
         from trtforensics.findings.judging import Inputs, judge
-        from trtforensics.findings.suppression import Suppression, settings_for
+        from trtforensics.findings.suppression import Suppression, settings_here
         from trtforensics.sources.quoting import ShownLog
 
         inputs = Inputs([ShownLog(log, self.text)], model=self.model, engine_info=self._layers)
-        return judge(inputs, Suppression.of((), settings_for(Path.cwd())))
+        return judge(inputs, Suppression.of((), settings_here()))
 
 
 def open_log(path: str, max_bytes: int, part: str | None = None) -> LogSession:

@@ -50,16 +50,14 @@ def exit_code(report: Report, look: Look) -> ExitCode:
 
 def run(args: Namespace) -> int:
     """Read the sources, judge them and print the report."""
-    from pathlib import Path
-
     from trtforensics.findings.forms.rendering import render
     from trtforensics.findings.forms.text import MANY
     from trtforensics.findings.judging import Inputs, judge, together
-    from trtforensics.findings.suppression import Suppression, settings_for
+    from trtforensics.findings.suppression import Suppression, settings_here
     from trtforensics.sources.build_log import keep_sources
 
     keep_sources([*args.sources, args.onnx, args.replay, args.layer_info, args.baseline], args.output)
-    settings = settings_for(Path.cwd())
+    settings = settings_here()
     suppression = Suppression.of(args.suppress, settings)
     if args.baseline:
         suppression = replace(suppression, known=_known(args.baseline, args.max_bytes), baseline=args.baseline)

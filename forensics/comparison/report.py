@@ -19,13 +19,7 @@ if TYPE_CHECKING:
 
     from trtforensics.comparison.loading import ComparedSide
     from trtforensics.comparison.scores import SuspiciousPair
-    from trtforensics.comparison.times import (
-        LayerDelta,
-        LayerTimes,
-        OtherCircumstance,
-        TimeComparison,
-        TotalDelta,
-    )
+    from trtforensics.comparison.times import LayerDelta, LayerTimes, OtherCircumstance, TimeComparison, TotalDelta
     from trtforensics.model.span import SourceSpan
 
 

@@ -22,14 +22,7 @@ from trtforensics.engines.quantities import (
     work_of,
 )
 from trtforensics.engines.why import Reason, Reasons
-from trtforensics.model.layer_types import (
-    FOREIGN_NODE,
-    NO_KERNEL,
-    REFORMATS,
-    UNTUNED,
-    is_foreign_node,
-    operation_of,
-)
+from trtforensics.model.layer_types import FOREIGN_NODE, NO_KERNEL, REFORMATS, UNTUNED, is_foreign_node, operation_of
 from trtforensics.model.ledger import TimedUnit, TimeLedger, UnitKind, ledger_of
 from trtforensics.model.log import Build, Choice, EngineLayer, EngineTensor
 from trtforensics.model.timings import NEAR_TIE_RATIO

@@ -8,6 +8,7 @@ import sys
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.errors import UsageError
@@ -16,7 +17,6 @@ from trtforensics.findings.registry import rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
 
 
 OWN_FILE = "trtforensics.toml"
@@ -103,12 +103,13 @@ class ReportSettings:
     file: str = ""
 
 
-def settings_for(folder: Path) -> ReportSettings:
-    """Return the settings of the nearest file in a folder or above, ``trtforensics.toml`` before ``pyproject.toml``.
+def settings_here() -> ReportSettings:
+    """Return the settings of the nearest file where we work or above, ``trtforensics.toml`` before ``pyproject.toml``.
 
     Raises:
         UsageError: A file cannot be read, or holds a setting that does not exist or is of the wrong kind.
     """
+    folder = Path.cwd()
     for place in (folder, *folder.parents):
         for name, path in ((OWN_FILE, ("report",)), ("pyproject.toml", ("tool", "trtforensics", "report"))):
             table = _table(place / name, path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trtforensics.bisection.precision.running import reached
@@ -13,7 +12,7 @@ from trtforensics.errors import UsageError
 from trtforensics.findings.checking import check, table_of_targets
 from trtforensics.findings.forms.rendering import render
 from trtforensics.findings.judging import together
-from trtforensics.findings.suppression import Suppression, settings_for
+from trtforensics.findings.suppression import Suppression, settings_here
 from trtforensics.findings.target import BOUNDS, TYPES, ModelTarget, release_of_jetpack
 from trtforensics.sources.build_log import keep_sources
 
@@ -28,7 +27,7 @@ def run(args: Namespace) -> int:
     """Read the models, judge them for each target and print the report."""
     keep_sources(args.models, args.output)
     targets = list(_targets(args))
-    settings = settings_for(Path.cwd())
+    settings = settings_here()
     suppression = Suppression.of(args.suppress, settings)
     models = ((path, _measured(path, args)) for path in args.models)
     reports = [report for path, model in models for report in check(path, targets, suppression, model)]

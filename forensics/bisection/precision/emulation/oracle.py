@@ -32,10 +32,7 @@ from trtforensics.bisection.precision.emulation.judging import (
     scores_of,
     tolerance_of,
 )
-from trtforensics.bisection.precision.emulation.twin import (
-    emulate,
-    without_range_limits,
-)
+from trtforensics.bisection.precision.emulation.twin import emulate, without_range_limits
 from trtforensics.errors import ForensicsError, SourceError, UsageError
 from trtforensics.model.data_types import Accumulator
 from trtforensics.onnx_models.cutting import free_reads
