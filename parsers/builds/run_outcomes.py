@@ -31,7 +31,8 @@ _EARLY_ENDS = (
 _RAISED = ("raised_error", "raised_exception", "raised_ort")
 _OWN = ("own_result", "own_result_upper", "own_tests", "own_gtest", "own_pytest")
 BENIGN = re.compile(
-    r"catchCudaError|Deserialize engine failed because |Skipping tactic |== CAPTURED STD|FAILED \| Iteration \d"
+    r"catchCudaError|Deserialize engine failed because |Skipping tactic |Tactic Device request: |== CAPTURED STD"
+    r"|FAILED \| Iteration \d"
 )
 """Errors that builds survive: TensorRT-RTX prints the first where there is no GPU, Polygraphy's debug the last;
 DeepStream the second, and builds the engine."""

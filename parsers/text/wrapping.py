@@ -56,7 +56,8 @@ _NUMBERED = re.compile(rb"^[ \t]*(\d{1,7})(?:[:|.)](?:[ \t]|$)|[:|](?=\S)|\t| {1
 
 _LOGGER = (
     rb"\[(?:\d\d/\d\d/\d{4}-|\d{4}-\d\d-\d\d |[EWIVF]\] |TRT\]|TensorRT|TRT-LLM\])|&&&& "
-    rb"|(?:ERROR|WARN|WARNING|INFO|VERBOSE)(?:: | +TRT: )"
+    rb"|(?:ERROR|WARN|WARNING|INFO|VERBOSE)(?:: | +TRT: |:torch_tensorrt )"
+    rb"|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[\d.]* \[[A-Z]:onnxruntime:"
 )
 _PREFIXED = re.compile(_LOGGER)
 _INDENTED_LOGGER = re.compile(rb"^[ \t]+(?=" + _LOGGER + rb")", re.MULTILINE)

@@ -172,6 +172,8 @@ def short_of_memory(case: Case) -> Iterator[Observation]:
     largest = max((note.number("requested") or 0 for note in requests), default=0)
     bytes_wanted = max((note.number("size") or 0 for note in case.notes("memory_requested")), default=0)
     wanted = f": {largest or bytes_wanted / 1e6:,.0f} MB wanted" if largest or bytes_wanted else ""
+    free = [note.number("available") for note in requests if note.number("requested") == largest]
+    wanted += f", {free[0]:,.0f} MB free" if free and free[0] is not None else ""
     lines = {note.span.line for note in (*skipped, *requests)}
     short = [n for n in case.notes("out_of_memory") if n.span.line not in lines and near(n.span.line, skipped)]
     notes = sorted([*skipped, *requests, *short], key=lambda note: note.span.line)

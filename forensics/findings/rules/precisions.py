@@ -108,10 +108,10 @@ def _named_weights(case: Case, issues: Sequence[Note]) -> list[str]:
 
 
 def _how_many(notes: Sequence[Note], layers: Sequence[str]) -> str:
-    """Say how many weights hold such values: those that are named, else as many as one line counts, or more."""
+    """Say how many weights hold such values: those named, or as many as one line counts where that is more."""
     counts = [int(note.number("count") or 0) for note in notes if note.kind == "weights_affected"]
-    number = len(layers) or max(counts, default=0)
-    bound = "At least " if not layers and len(counts) > 1 else ""
+    number = max(len(layers), *counts, 0)
+    bound = "At least " if number > len(layers) and len(counts) > 1 else ""
     return f"{bound}{counted(number, 'weight tensor')} {'holds' if number == 1 else 'hold'} values"
 
 

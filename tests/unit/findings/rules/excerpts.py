@@ -70,6 +70,7 @@ EXCERPTS = {
         "E Calibration failure occurred with no scaling factors detected. Why?",
         "E Calibration failure occurred.",
     ),
+    "TF257": ("W Tensor conv_7 is uniformly zero.", "W Tensor conv_7 is zero."),
     "TF224": (
         "E 2: [quantization.cpp::DynamicRange::65] Error Code 2: Internal Error (Assertion min_ <= max_ failed.)",
         "E 2: [quantization.cpp::DynamicRange::65] Error Code 2: Internal Error (Assertion min_ > 0 failed.)",

@@ -30,6 +30,7 @@ LISTED = "V   List of affected weights: {}"
             "\n".join([SUBNORMAL, LISTED.format("a.bias, b.weight"), TOO_SMALL, LISTED.format("a.bias")]),
             "2 weight tensors hold values too small for FP16",
         ),
+        (f"{SUBNORMAL}\n{LISTED.format('a.bias')}", "2 weight tensors hold values too small for FP16: a.bias"),
         (OVERFLOW, "1 weight tensor holds values too large for FP16"),
     ],
 )

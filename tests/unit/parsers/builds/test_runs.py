@@ -150,6 +150,7 @@ EVIDENCE: dict[str, tuple[list[str], Ending, int | None]] = {
     "segmentation fault": ([*BUILT, "./run.sh: line 3: 17 Segmentation fault  python b.py"], Ending.CRASHED, 3),
     "last error": ([PY_E + "4: [network.cpp::validate::2917] Error Code 4: no", ""], Ending.FAILED, 1),
     "benign error": ([*BUILT, E + "Error[9]: Error Code: 9: Skipping tactic 0xfe due to exception"], Ending.PASSED, 2),
+    "short of memory": ([*BUILT, E + "Tactic Device request: 9MB Available: 2MB. Device memory"], Ending.PASSED, 2),
     "last phase": ([PY + "Original: 3 layers", V + "Tactic: 0x00000000000003e8 Time: 0.2"], Ending.NONE, 2),
     "nothing": ([PY + "a message that no rule reads"], Ending.NONE, None),
 }

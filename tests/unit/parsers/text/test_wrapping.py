@@ -80,3 +80,16 @@ def test_no_line_is_added_or_lost(lines: list[bytes]) -> None:
     text = b"".join(line + b"\n" for line in lines)
     wrapping = wrapping_of(text)
     assert wrapping is None or wrapping.undo(text).count(b"\n") == len(lines)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"2026-01-02 03:04:05.123456 [W:onnxruntime:Default, tensorrt_execution_provider.h:75 log] x",
+        b"WARNING:torch_tensorrt [TensorRT Conversion Context]:x",
+    ],
+)
+def test_lines_of_other_programs_that_run_tensorrt_may_be_indented(line: bytes) -> None:
+    wrapping = wrapping_of(b"    " + line)
+    assert wrapping is not None
+    assert wrapping.undo(b"    " + line) == line
