@@ -142,15 +142,13 @@ def tuning_facts(build: Build) -> Iterator[BuildFact]:
     weight = Weight.WARNING if skipped else Weight.PLAIN
     if any(timed):
         yield BuildFact("tactics", ", ".join(filter(None, timed)), first, weight)
-    chosen = (
-        counted(len(build.choices), "choice") if build.choices else "",
-        counted(len(build.cached), "cached result") if build.cached else "",
-    )
+    chosen = [counted(len(build.choices), "choice")] if build.choices else []
+    chosen += [counted(len(build.cached), "cached result")] if build.cached else []
     tuned = build.tuned_results
     known = [result.final for result in tuned if result.final is not None]
     used = f", {sum(known):,} used by the engine" if known else "; the log does not tell which the engine uses"
     if tuned:
-        yield BuildFact("chosen", f"{' and '.join(filter(None, chosen))}{used}", tuned[0].span.line)
+        yield BuildFact("chosen", f"{' and '.join(chosen)}{used}", tuned[0].span.line)
 
 
 def understanding(log: BuildLog) -> BuildFact:

@@ -221,10 +221,8 @@ def _slowest(log: BuildLog, build: Build) -> Iterator[str]:
 
 
 def _messages(build: Build) -> Iterator[Row]:
-    for label, severity, count in (
-        ("errors", "E", build.message_counts.error),
-        ("warnings", "W", build.message_counts.warning),
-    ):
+    counts = build.message_counts
+    for label, severity, count in (("errors", "E", counts.error), ("warnings", "W", counts.warning)):
         distinct = {m.text: m for m in reversed(build.messages) if m.severity == severity and m.text.strip()}
         first = sorted(distinct.values(), key=lambda m: m.span.line)[:_SHOWN]
         entries = [f"line {m.span.line}: {_short(m.text, _MESSAGE_WIDTH)}" for m in first]

@@ -105,12 +105,8 @@ def _comparison_rows(comparison: RunnerComparison) -> Iterator[tuple[str, str]]:
 
 
 def _errors_of(output: ComparedOutput) -> str:
-    facts = (
-        ("max absolute error", output.max_abs),
-        ("mean", output.mean_abs),
-        ("atol", output.atol),
-        ("rtol", output.rtol),
-    )
+    names = ("max absolute error", "mean", "atol", "rtol")
+    facts = zip(names, (output.max_abs, output.mean_abs, output.atol, output.rtol), strict=True)
     words = [f"{name} {value:g}" for name, value in facts if value is not None]
     words += [f"holds {name}" for name, count in (("NaN", output.nan), ("Inf", output.inf)) if count]
     return ", ".join(words) or "failed"
@@ -136,13 +132,6 @@ def result_text(result: RunResult) -> str:
 
 def _spread(values: Mapping[str, float], unit: str) -> str:
     """Spell many measurements by the median, the extremes and the last percentile; JSON has them all."""
-    order = (
-        "before",
-        "after",
-        "average",
-        "median",
-        "min",
-        "max",
-        *[name for name in values if name.startswith("p")][-1:],
-    )
+    last = [name for name in values if name.startswith("p")][-1:]
+    order = (*("before", "after", "average", "median", "min", "max"), *last)
     return ", ".join(f"{name} {values[name]:g} {unit}" for name in order if name in values)

@@ -36,12 +36,7 @@ _SHOWN = 3
 _KINDS = 4
 _NAME = 36
 _FACT, _PART = 90, 0.005
-_MEMORY = {
-    "weights_mib": "weights",
-    "activations_mib": "activations",
-    "context_mib": "context",
-    "managed_mib": "all of TensorRT",
-}
+_MEMORY = {f"{part}_mib": part for part in ("weights", "activations", "context")} | {"managed_mib": "all of TensorRT"}
 _PLACE = re.compile(r"(?:_v)?[_.]?\d+$")
 _FUSED_INTO = {"QuantizeLinear", "DequantizeLinear"}
 """Operators whose names stand before that of the one that they are fused into, which takes the time."""

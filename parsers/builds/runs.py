@@ -165,16 +165,17 @@ def _uses_tensorrt(view: LinesView, program: Program) -> bool:
 
 
 _SETTINGS = [*rows("settings", "trtforensics.parsers.builds")]
-"""Kinds of line that state how a run was set up, their field and what counts of it, and the words for all values.
+"""Fields that state how a run was set up, what counts of them, and the words for all values.
 
-They are shown ``first``, in the headline; below it as ``more``, with their ``count``, or only if there are ``many``.
+They are shown in the headline: ``first``, ``own`` where trtexec has no option for it, or ``one`` if there is no other;
+below it as ``more``, with their ``count``, or only if there are ``many``.
 """
+_LEAST = {"many": 2}
 _OWN_VERSIONS = ("llm_version", "triton_version")
 _MOST_VALUES = 8
-_JETSON_TYPE = re.compile(r"GPU: +(FP\d+|INT\d+)")
-_TYPE_WORDS = {name.upper(): known.word for known in ELEMENT_TYPES.values() for name in (known.name, known.onnx)}
-_TYPE_WORDS["FLOAT32"] = ELEMENT_TYPES["Float"].word  # as programs write it, and TensorRT does not
-_MODELS = ("own_model", "own_model_onnx", "own_model_caffe")
+_TYPE_WORDS = {
+    name.upper(): known.word for known in ELEMENT_TYPES.values() for name in (known.name, known.onnx, known.word)
+} | {"FLOAT32": ELEMENT_TYPES["Float"].word}  # as programs write it, and TensorRT does not
 
 
 def _setting(view: LinesView, program: Program) -> str:
@@ -182,36 +183,24 @@ def _setting(view: LinesView, program: Program) -> str:
 
     Of MLPerf that is its scenario and mode too, and whether its result counts; of ONNX Runtime the provider it takes.
     """
-    own = [] if program in {Program.TRTEXEC, Program.POLYGRAPHY} else _own_settings(view)
-    names = [text for _, text in _facts(view, "first")]
-    names += [verdict for _, verdict in view.each("own_result", "verdict") if verdict in {"VALID", "INVALID"}]
-    return ", ".join(dict.fromkeys([*own, *names]))
+    own = () if program in {Program.TRTEXEC, Program.POLYGRAPHY} else ("one", "own")
+    texts = [text for _, text in _facts(view, "first", *own)]
+    verdicts = (verdict for _, verdict in view.each("own_result", "verdict"))
+    return ", ".join(dict.fromkeys([*texts, *(verdict for verdict in verdicts if verdict in {"VALID", "INVALID"})]))
 
 
 def _facts(view: LinesView, *shown: str) -> Iterator[tuple[int, str]]:
     """Give what the lines of a run say of its set-up, each with the first line that says it."""
     for row in _SETTINGS:
-        told = view.each(row["kind"], row["field"])
-        read = [(line, re.search(row["pattern"] or "(.+)", str(value))) for line, value in told]
-        known = [(line, " ".join(filter(None, match.groups()))) for line, match in read if match is not None]
-        counts = Counter(value for _, value in known)
+        fields = (each.split(".") for each in row["fields"].split()) if row["shown"] in shown else ()
+        told = [(line, " ".join(map(str, each))) for kind, *names in fields for line, *each in view.each(kind, *names)]
+        read = ((line, re.search(row["pattern"] or "(.+)", text)) for line, text in told)
+        known = [(line, [*filter(None, match.groups())]) for line, match in read if match is not None]
+        joined = (f"{name} {' to '.join(dict.fromkeys(sizes))}".rstrip() for _, (name, *sizes) in known)
+        counts = Counter(_TYPE_WORDS.get(value.upper(), value) if row["shown"] == "own" else value for value in joined)
         values = [f"{value} ({number})" if row["shown"] == "count" else value for value, number in counts.items()]
-        if row["shown"] in shown and len(values) > (row["shown"] == "many"):
-            yield known[0][0], row["words"].format(listed(values, _MOST_VALUES))
-
-
-def _own_settings(view: LinesView) -> list[str]:
-    header = view.each("onnx_header", "name", "value")
-    paths = [value for _, name, value in header if name == "Input filename" and value]
-    models = {name for kind in _MODELS for _, name in view.each(kind, "name")}
-    models |= {re.split(r"[/\\]", path)[-1].removesuffix(".onnx") for path in paths}
-    models -= {"model"}
-    types = [kind.upper() for _, kind in view.each("own_type", "name")]
-    types += [kind for _, text in view.each("jetson_model", "text") for kind in _JETSON_TYPE.findall(text)]
-    stated = (text.split() for _, text in view.each("own_input", "name"))
-    inputs = [f"input {name} {' to '.join(dict.fromkeys(shape[2::4] or shape))}" for name, *shape in stated]
-    named = [f"model {name}" for name in sorted(models)] if len(models) == 1 else []
-    return [*named, *(_TYPE_WORDS.get(name, name) for name in types), *inputs]
+        if len(values) >= _LEAST.get(row["shown"], 1) and (len(values) == 1 or row["shown"] != "one"):
+            yield min(known)[0], row["words"].format(listed(values, _MOST_VALUES))
 
 
 def _files_of(option: str, command: str | None) -> list[str]:

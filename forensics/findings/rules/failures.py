@@ -111,7 +111,8 @@ def myelin(case: Case) -> Iterator[Observation]:
     notes = [note for note in case.notes(*_MYELIN) if not _OF_OTHER_RULES.search(note.text("text"))]
     text = next((note.text("text") for note in notes if note.text("text")), "")
     unhandled = next((note.text("name") for note in notes if note.text("name")), "")
-    title = "Myelin failed inside" + (f": {quoted(text, 120)}" if text else "")
+    suspect = being_timed(case, notes[0])[0] if notes else ""
+    title = f"Myelin failed inside{suspect}" + (f": {quoted(text, 120)}" if text else "")
     title = f"A {unhandled} of a Bool tensor is needed, and Myelin cannot take it" if unhandled else title
     cause, fix = myelin.variants["bool"] if unhandled else ("", "")
     yield from observe(notes, title, steps=(reduce(case),), same_as=text, cause=cause, fix=fix)
@@ -122,12 +123,7 @@ def crash(case: Case) -> Iterator[Observation]:
     """Name what was being timed: the block that the message stands in, if that block came to no choice."""
     notes = case.notes("illegal_access", "launch_timeout")
     if notes:
-        line = notes[0].span.line
-        blocks = (
-            open_block for open_block in case.build.open_blocks if open_block.span.line < line <= open_block.last_line
-        )
-        block = next(blocks, None)
-        suspect = f" while timing {_timed(case.build, block, line)}" if block else ""
+        suspect, block = being_timed(case, notes[0])
         kernel = next((f" by the kernel {note.text('kernel')}" for note in notes if note.text("kernel")), "")
         what = (
             "The launch timed out"
@@ -145,6 +141,13 @@ def crash(case: Case) -> Iterator[Observation]:
             cause=cause,
             fix=fix,
         )
+
+
+def being_timed(case: Case, note: Note) -> tuple[str, OpenBlock | None]:
+    """Say what was being timed where a message stands: the block around it that came to no choice, and its words."""
+    line = note.span.line
+    block = next((each for each in case.build.open_blocks if each.span.line < line <= each.last_line), None)
+    return f" while timing {_timed(case.build, block, line)}" if block else "", block
 
 
 _RUNS = re.compile(r"[eE]nqueue|executionContext|[eE]xecute\b|Myelin \(")

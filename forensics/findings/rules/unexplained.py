@@ -9,6 +9,7 @@ from trtforensics.console.counting import grouped, listed
 from trtforensics.findings.finding import Confidence, Observation, Severity, Step
 from trtforensics.findings.observations import CLASSES, NO_ENGINE, NO_RUN, observe, quoted, says, unexplained
 from trtforensics.findings.rule import explained
+from trtforensics.findings.rules.failures import being_timed
 from trtforensics.findings.rules.gpu import unfitting
 from trtforensics.findings.steps.commands import detailed_flags, logged, options, polygraphy_run, trtexec
 from trtforensics.model.log import Outcome, Tool
@@ -29,11 +30,11 @@ def internal_check(case: Case) -> Iterator[Observation]:
     marked = "mark all" in (case.build.command or "")
     cause, fix = internal_check.variants["marked"] if marked else ("", "")
     for note in _each_text_once(case, "internal_check"):
+        said = quoted(_unwrapped(note.text("text")))
         yield from observe(
             [note],
-            f"An internal check of TensorRT failed: {quoted(_unwrapped(note.text('text')))}",
-            settle="Whether the newest TensorRT builds it, and which part of the model fails alone "
-            "(trtforensics reduce)",
+            f"An internal check of TensorRT failed{being_timed(case, note)[0]}: {said}",
+            settle="Whether the newest TensorRT builds it, and which part fails alone (trtforensics reduce)",
             same_as=f"check {note.text('text')}",
             cause=cause,
             fix=fix,

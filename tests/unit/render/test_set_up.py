@@ -140,3 +140,19 @@ x tf2tensorrt/convert/c.cc:7] TensorRT node TRTEngineOp_0 added for segment 0 co
 @for_each("line", ["    376 µs ± 3.9 µs per loop (mean ± std. dev. of 7 runs)", "3.1 ms ± 1 ms per loop (mean)"])
 def test_a_timed_loop_is_an_inference_that_ran(load: Load, line: str) -> None:
     assert "INFERENCE RAN" in headlines(load(f"TensorrtExecutionProvider\n{line}"))[0].text
+
+
+def test_a_server_inside_a_program_that_was_closed_has_ended(load: Load) -> None:
+    log = load(
+        "TRITONBACKEND_Initialize: tensorrt\nI0516 08:25:57.4 9 server.cc:295] All models are stopped, unloading models"
+    )
+    assert headlines(log)[0].text.startswith("SERVED, THEN CLOSED")
+
+
+@for_each("level", ["WARNING", "INFO", "WARN"])
+def test_what_another_program_only_warns_of_is_no_error(load: Load, level: str) -> None:
+    said = f"[camera-1] 11:05:00 {level} (a.cpp:4) transfer returned error, index: 768, error: it is out of range"
+    log = load(f"[TRT] [I] Loaded engine size: 13 MiB\n{said}")
+    assert [note.kind for note in log.builds[0].notes if note.span.line == 2] == []
+    log = load(f"[TRT] [I] Loaded engine size: 13 MiB\n{said.replace(level, 'ERROR')}")
+    assert [note.kind for note in log.builds[0].notes if note.span.line == 2] != []

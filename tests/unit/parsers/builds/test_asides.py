@@ -39,7 +39,14 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
     ),
     "raised_cell": (["RuntimeError      Traceback (most recent call last)"], ["Traceback (most recent call last):"]),
     "own_type": (
-        ["Enabled FP16 precision", "Using TensorRT FP16 Inference", "precision : int8", "Dtype:     float16"],
+        [
+            "Enabled FP16 precision",
+            "Converting to TF-TRT FP32...",
+            "TensorRT: building FP16 engine",
+            "Using TensorRT FP16 Inference",
+            "precision : int8",
+            "Dtype:     float16",
+        ],
         ["KV Cache Dtype:         FP8", "input_dtype : int8", "using Floats", "Precision: see below"],
     ),
     "own_model": (
