@@ -46,12 +46,15 @@ def test_a_crash_names_what_was_being_timed(lines: str, named: str, tmp_path: Pa
 @pytest.mark.parametrize(
     ("message", "code"),
     [
-        ('E trtexec: /x/myelin/src/ir/graph.cpp:9: f(): Assertion `0 && "Unsupported type"\' failed.', "TF308"),
-        ("E 2: [a.cpp::createConvolution::9] Error Code 2: Internal Error (Assertion isFine(a) failed. )", "TF615"),
+        ('trtexec: /x/myelin/src/ir/graph.cpp:9: f(): Assertion `0 && "Unsupported type"\' failed.', "TF308"),
+        (
+            "[E] Error[2]: [a.cpp::createConvolution::9] Error Code 2: Internal Error (Assertion isFine(a) failed. )",
+            "TF615",
+        ),
     ],
 )
 def test_an_internal_check_names_what_was_being_timed(message: str, code: str, tmp_path: Path) -> None:
-    (tmp_path / "b.log").write_text(marked(BLOCK + message).text, encoding="utf-8")
+    (tmp_path / "b.log").write_text(marked(BLOCK).text + f"\n{message}", encoding="utf-8")
     log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
     (found,) = [one for one in judge(Inputs([log]), Suppression()).findings if one.code == code]
     assert " while timing conv (CaskConvolution; before any of its tactics had a time)" in found.title
