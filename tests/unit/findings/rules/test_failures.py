@@ -46,7 +46,10 @@ def test_a_crash_names_what_was_being_timed(lines: str, named: str, tmp_path: Pa
 @pytest.mark.parametrize(
     ("message", "code"),
     [
-        ('trtexec: /x/myelin/src/ir/graph.cpp:9: f(): Assertion `0 && "Unsupported type"\' failed.', "TF308"),
+        (
+            'trtexec: /myelin/src/compiler/ir/g.cpp:9: myelin::ir::f(): Assertion `0 && "Unsupported type"\' failed.',
+            "TF308",
+        ),
         (
             "[E] Error[2]: [a.cpp::createConvolution::9] Error Code 2: Internal Error (Assertion isFine(a) failed. )",
             "TF615",
