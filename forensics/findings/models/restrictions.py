@@ -46,57 +46,36 @@ def _is_given(model: CheckedModel, node: CheckedNode, row: Restriction) -> bool:
 
 
 def _attribute(model: CheckedModel, node: CheckedNode, name: str, row: Restriction) -> str:
-    judge, value = _ATTRIBUTES.get(row.must), _setting(model, node, name)
+    (judge, must), value = _ATTRIBUTES.get(row.must, (None, "")), _setting(model, node, name)
     if judge is None or value is None or not judge(value, node.default(name, model.opset), row):
         return ""
-    return f"{name} is {' '.join(_each(value))}, it must {_WORDS[row.must]}{row.value.replace(' ', ', ')}"
+    return f"{name} is {' '.join(_each(value))}, it must {must}{row.value.replace(' ', ', ')}"
 
 
 def _each(value: Any) -> list[str]:  # noqa: ANN401 - of any of ONNX's types
     return list(map(str, value)) if isinstance(value, (list, tuple)) else [str(value)]
 
 
-_ELEMENTS: Mapping[int, str] = {
-    1: "FP32",
-    2: "UINT8",
-    3: "INT8",
-    6: "INT32",
-    7: "INT64",
-    9: "BOOL",
-    10: "FP16",
-    16: "BF16",
-    17: "FP8",
-    22: "INT4",
-    23: "FP4",
-}
-"""Types that an attribute names by ONNX's numbers."""
+def _word(value: int) -> str:
+    """Return the type that an attribute names by ONNX's number; none of DOUBLE, which no attribute may name."""
+    from trtforensics.onnx_models.checked_graph import element_name  # noqa: PLC0415 - a report of a log imports no onnx
 
-_ATTRIBUTES: Mapping[str, Callable[[Any, Any, Restriction], bool]] = {
-    "absent": lambda value, default, _: value != default,
-    "at-least": lambda value, _, row: any(float(each) < float(row.value) for each in _each(value)),
-    "distinct": lambda value, *_: len({*value}) < len(value),
-    "equal": lambda value, _, row: bool({*_each(value)} - {row.value}),
-    "in": lambda value, _, row: bool({*_each(value)} - {*row.value.split()}),
-    "not-type": lambda value, _, row: _ELEMENTS.get(value, "") in row.value.split(),
-    "positive": lambda value, *_: not float(value) > 0,
-    "symmetric": lambda value, *_: list(value[: len(value) // 2]) != list(value[len(value) // 2 :]),
-    "type": lambda value, default, row: value != default and _ELEMENTS.get(value, "") not in row.value.split(),
-    "within": lambda value, _, row: not _is_within(map(int, _each(value)), row),
-}
-"""Whether a value breaks the restriction."""
+    return taken_as(element_name(value).replace("DOUBLE", ""), NEWEST)
 
-_WORDS = {
-    "absent": "not be",
-    "at-least": "be at least ",
-    "distinct": "name no axis twice",
-    "equal": "be ",
-    "in": "be one of ",
-    "not-type": "be none of ",
-    "positive": "be greater than 0",
-    "symmetric": "be symmetric",
-    "type": "be ",
-    "within": "be within ",
+
+_ATTRIBUTES: Mapping[str, tuple[Callable[[Any, Any, Restriction], bool], str]] = {
+    "absent": (lambda value, default, _: value != default, "not be"),
+    "at-least": (lambda value, _, row: any(float(each) < float(row.value) for each in _each(value)), "be at least "),
+    "distinct": (lambda value, *_: len({*value}) < len(value), "name no axis twice"),
+    "equal": (lambda value, _, row: bool({*_each(value)} - {row.value}), "be "),
+    "in": (lambda value, _, row: bool({*_each(value)} - {*row.value.split()}), "be one of "),
+    "not-type": (lambda value, _, row: _word(value) in row.value.split(), "be none of "),
+    "positive": (lambda value, *_: not float(value) > 0, "be greater than 0"),
+    "symmetric": (lambda value, *_: list(value[: len(value) // 2]) != list(value[len(value) // 2 :]), "be symmetric"),
+    "type": (lambda value, given, row: value != given and _word(value) not in row.value.split(), "be "),
+    "within": (lambda value, _, row: not _is_within(map(int, _each(value)), row), "be within "),
 }
+"""Whether a value breaks the restriction, and what it must, in words."""
 
 
 def _is_within(numbers: Iterable[int | None], row: Restriction) -> bool:
