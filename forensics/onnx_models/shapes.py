@@ -335,8 +335,12 @@ def _fault(message: str) -> ShapeFault | None:
     return ShapeFault(inner["node"], inner["why"][:_QUOTED]) if inner else ShapeFault("", text[:_QUOTED])
 
 
-def _has_first(node: onnx.NodeProto) -> bool:
-    return "" not in node.input[:1] or node.op_type in _FIRST_MAY_LACK
+def _is_survived(node: onnx.NodeProto) -> bool:
+    """Whether onnx's inference of a node does not end the process: without its first input, or with too few parts."""
+    parts = [each.i for each in node.attribute if each.name == "num_outputs" and node.op_type == "Split"]
+    return ("" not in node.input[:1] or node.op_type in _FIRST_MAY_LACK) and all(
+        count >= len(node.output) for count in parts
+    )
 
 
 def without_weights(model: onnx.ModelProto, given: Mapping[str, Sizes] | None = None) -> onnx.ModelProto:
@@ -346,8 +350,8 @@ def without_weights(model: onnx.ModelProto, given: Mapping[str, Sizes] | None = 
     kept = (node for node in model.graph.node if results.keys().isdisjoint(node.output))
     graph.node.extend(kept)
     for scope in graphs(graph):
-        if not all(map(_has_first, scope.node)):
-            refill(scope, "node", filter(_has_first, scope.node))
+        if not all(map(_is_survived, scope.node)):
+            refill(scope, "node", filter(_is_survived, scope.node))
     for node in (each for scope in graphs(graph) for each in scope.node if each.op_type == "STFT"):
         if all(attribute.name != "onesided" for attribute in node.attribute):  # inference takes 0 for the default
             node.attribute.append(helper.make_attribute("onesided", 1))

@@ -343,6 +343,21 @@ def _asked_of_inputs() -> Iterator[Row]:
         for kind in (np.uint8, np.int8)
     ]
     yield "a zero point of UINT8", code, *steps, "--target", "8.6"
+    for op in ("Gemm", "MatMul", "PRelu"):
+        whole = [
+            model(node(op, "x z", "y"), inputs={"x": (n, (2, 2)), "z": (n, (2, 2))}, outputs={"y": (n, None)})
+            for n in (INT64, FLOAT)
+        ]
+        yield f"INT64 in {op} before it was a type", code, *whole, "--target", "8.6"
+    put: dict[str, Any] = {"i": np.zeros((1, 1), np.int64), "u": np.ones((1, 4, 8, 8), np.float32)}
+    named, bare = (model(node("ScatterND", "x i u", "y", **each), **put) for each in ({"reduction": "none"}, {}))
+    yield "a reduction that is named", code, named, bare, "--target", "10.1"
+    for op in ("RandomNormal", "RandomUniform"):
+        drawn = [
+            model(node(op, "", "r", shape=[2], dtype=n), node("Cast", "r", "y", to=FLOAT), inputs={})
+            for n in (TensorProto.DOUBLE, TensorProto.FLOAT16)
+        ]
+        yield f"DOUBLE from {op}", code, *drawn, "--target", "8.6"
     for op in ("Relu", "Sign"):
         signs = [model(node(op, "x", "y"), inputs={"x": (n, (2,))}, outputs={"y": (n, None)}) for n in kinds]
         yield f"{op} of integers", code, *signs, "--target", "8.6"

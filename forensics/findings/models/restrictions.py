@@ -27,22 +27,17 @@ def refusal(model: CheckedModel, node: CheckedNode, row: Restriction) -> str:
     """Return what is wrong with a node by one restriction; empty where it keeps it, or that cannot be told."""
     if row.must in _NODES:
         return row.value if _NODES[row.must](model, node) else ""
+    given = [name for name in row.names if node.attribute(name) is not None]
+    tensors = given if row.of == "attribute" else model.slots(node, row.names, of=row.of)
     if row.must == "given":
-        return "" if _is_given(model, node, row) else f"{' or '.join(row.names)} is not given"
+        return "" if tensors else f"{' or '.join(row.names)} is not given"
     if row.of == "attribute":
         return next(filter(None, (_attribute(model, node, name, row) for name in row.names)), "")
-    tensors = model.slots(node, row.names, of=row.of)
     if row.must == "absent":
         return f"{' or '.join(row.names)} is given, which it must not be" if tensors else ""
     judge = _TENSORS.get(row.must)
     words = (judge(model, tensor, row) for tensor in tensors) if judge else ()
     return next((f"{' or '.join(row.names)} {text}" for text in words if text), "")
-
-
-def _is_given(model: CheckedModel, node: CheckedNode, row: Restriction) -> bool:
-    if row.of == "attribute":
-        return any(node.attribute(name) is not None for name in row.names)
-    return bool(model.slots(node, row.names))
 
 
 def _attribute(model: CheckedModel, node: CheckedNode, name: str, row: Restriction) -> str:
@@ -112,10 +107,6 @@ def _window(model: CheckedModel, tensor: str, row: Restriction) -> str:
     return "" if _is_within(window, row) else f"is a window of {'x'.join(map(str, window))}, {row.value} are taken"
 
 
-def _static(model: CheckedModel, tensor: str, _: Restriction) -> str:
-    return "is dynamic, it must be of fixed size" if None in model.sizes.get(tensor, ()) else ""
-
-
 def _constant(model: CheckedModel, tensor: str, _: Restriction) -> str:
     return "" if model.is_static(tensor) else "is computed at run time, it must be constant"
 
@@ -156,7 +147,7 @@ _TENSORS: Mapping[str, Judge] = {
     "not-type": _type,
     "rank": _rank,
     "single": _single,
-    "static": _static,
+    "static": lambda model, tensor, _: "is dynamic, it must not be" if None in model.sizes.get(tensor, ()) else "",
     "type": _type,
     "window": _window,
 }
@@ -177,13 +168,22 @@ def _is_not_plain(_: CheckedModel, node: CheckedNode) -> bool:
 
 
 def _scales_more(mode: str, most: int, model: CheckedModel, node: CheckedNode) -> bool:
-    """Whether an interpolation by known scales changes others than the last dimensions."""
-    scales = next((model.values(name) for name in model.slots(node, ("scales",))), None)
+    """Whether an interpolation by known scales, or linearly to known sizes, changes others than the last dimensions."""
+    given, ends = (next(map(model.values, model.slots(node, (name,))), None) for name in ("scales", "sizes"))
+    before, axes, stated = model.sizes.get(node.proto.input[0], ()), node.attribute("axes"), node.attribute("scales")
+    scales = given if stated is None else np.array(stated)
+    if mode == "linear" and scales is None and ends is not None and not axes and ends.size == len(before):
+        scales = np.array([end != size is not None for end, size in zip(ends, before, strict=True)]) + 1
     if scales is None or _setting(model, node, "mode") != mode:
         return False
-    axes = node.attribute("axes") or range(scales.size)
-    rank = model.rank(node.proto.input[0]) or scales.size
-    return any(scale != 1 and axis % rank < rank - most for axis, scale in zip(axes, scales, strict=False))
+    rank = len(before) or scales.size
+    places = zip(axes or range(scales.size), scales, strict=False)
+    return any(scale != 1 and axis % rank < rank - most for axis, scale in places)
+
+
+def _scatters_more(model: CheckedModel, node: CheckedNode) -> bool:
+    data, *others = (model.sizes.get(name, ()) for name in node.proto.input)
+    return any(None not in pair and pair > pair[::-1] for each in others for pair in zip(each, data, strict=False))
 
 
 def _scales_late(model: CheckedModel, node: CheckedNode) -> bool:
@@ -228,10 +228,6 @@ def _starts_for_some(model: CheckedModel, node: CheckedNode) -> bool:
     return not model.slots(node, ("axes",)) and None not in {count, rank} and count != rank
 
 
-def _cannot_squeeze(model: CheckedModel, node: CheckedNode) -> bool:
-    return not model.names_axes(node) and None in model.sizes.get(node.proto.input[0], ())
-
-
 def _pads_outwards(model: CheckedModel, node: CheckedNode) -> bool:
     """Whether ``output_shape`` is more than half an element on each side beyond what strides and kernel give."""
     shape, kernel = node.attribute("output_shape"), model.sizes.get(node.proto.input[1], ())[2:]
@@ -270,8 +266,7 @@ def _is_of_odd_size(model: CheckedModel, node: CheckedNode) -> bool:
 
 def _is_odd(model: CheckedModel, node: CheckedNode) -> bool:
     packed = (name for name in (node.proto.input[0], node.proto.output[0]) if _type_of(model, name) == "INT4")
-    sizes = (model.sizes.get(name) for name in packed)
-    return any(each and (each[-1] or 0) % 2 for each in sizes)
+    return any(((model.sizes.get(name) or (0,))[-1] or 0) % 2 for name in packed)
 
 
 def _has_other_activations(_: CheckedModel, node: CheckedNode) -> bool:
@@ -303,8 +298,10 @@ _NODES: Mapping[str, Callable[[CheckedModel, CheckedNode], bool]] = {
     "plain-equation": _is_not_plain,
     "rounds-down": _rounds_otherwise,
     "same-directions": _turns_otherwise,
-    "squeezable": _cannot_squeeze,
+    "squeezable": lambda model, node: not model.names_axes(node) and None in model.sizes.get(node.proto.input[0], ()),
     "two-axes": lambda model, node: _setting(model, node, "batch_axis") == _setting(model, node, "time_axis"),
+    "unreduced": lambda _, node: node.attribute("reduction") is not None,
+    "within-data": _scatters_more,
     "unbatched": lambda model, node: [1, 2] < [model.rank(name) or 0 for name in node.proto.input] < [2],
     "whole": lambda model, node: (
         not node.attribute("fmod") and _type_of(model, node.proto.input[0]) not in {"", "INT32", "INT64"}

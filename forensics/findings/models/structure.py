@@ -193,27 +193,27 @@ def impossible_shapes(case: Case) -> Iterator[Observation]:
             yield replace(found, severity=Severity.WARNING) if _is_taken(model, fault) else found
 
 
-_COERCED, _WIDE, _LONG = {"Softmax", "LogSoftmax", "Hardmax"}, [4, 3], (1,)
 _SINCE_AXES = 13
 """From this operator set on a Softmax goes along an axis; before, it flattened its input to two dimensions."""
+_WIDE = (4, 3)
+"""Dimensions of an input and weights that the importer takes as of one."""
 
 
 def _is_taken(model: CheckedModel, fault: ShapeFault) -> bool:
     """Whether TensorRT-RTX 1.7.1 builds what ONNX forbids, and the importers 8.6 and 10.1 do not look at it."""
     node = model.by_name.get(fault.node)
-    shapes = [model.sizes.get(name, ()) for name in node.proto.input[:2]] if node else []
-    if node is None or not shapes:
+    if node is None or not node.proto.input:
         return False
-    if node.op in _COERCED:
+    first, *others = (model.sizes.get(name, ()) for name in node.proto.input[:2])
+    if node.op.endswith(("oftmax", "ardmax")):
         axis = node.attribute("axis")
-        return "axis" in fault.message and model.opset < _SINCE_AXES and len(shapes[0]) == (1 if axis is None else axis)
-    if node.op == "Loop":
-        return "differ in rank" in fault.message and all(prod(size or 0 for size in shape) == 1 for shape in shapes)
+        return "axis" in fault.message and model.opset < _SINCE_AXES and len(first) == (1 if axis is None else axis)
     if node.op == "Transpose":
-        kept = node.attribute("perm")[: len(shapes[0])]
-        return len({*kept}) == len(shapes[0])
-    wide = [*map(len, shapes)] == _WIDE or (len(shapes[0]) == _WIDE[1] and shapes[-1][_WIDE[1] :] == _LONG)
-    return node.op.startswith("Conv") and "patial" in fault.message and wide
+        return len({*(node.attribute("perm") or ())[: len(first)]}) == len(first)
+    if node.op == "Loop":
+        return "differ in rank" in fault.message and all(prod(size or 0 for size in each) == 1 for each in others)
+    long = any((len(first), len(each)) == _WIDE or (len(first), *each[3:]) == (3, 1) for each in others)
+    return "patial" in fault.message and node.op.startswith("Conv") and long
 
 
 def _at_batch(model: CheckedModel, size: int) -> ShapeFault | None:

@@ -64,9 +64,7 @@ def refused_type(case: Case) -> Iterator[Observation]:
     images = [node for node, names in wide.items() if names and node not in inner]
     if images:
         idle = [node for node in images if node.op in _OF_MANY and len(node.proto.input) == 1]
-        taken = [node for node in images if wide[node] <= {*model.constants}]
-        bound = [node for node in images if node not in {*taken, *idle}]
-        lenient = rtx and not bound
+        lenient = rtx and all(node in idle or wide[node] <= {*model.constants} for node in images)
         severity, title = Severity.WARNING if lenient else None, "UINT8 is for inputs, outputs and Casts alone: {nodes}"
         yield of_nodes(case, images, title, severity=severity, same_as="images")
     if inner:

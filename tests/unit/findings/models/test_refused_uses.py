@@ -127,6 +127,47 @@ def _constants() -> Iterator[Uses]:
         yield f"DOUBLE in {op}", *(model(node(op, "x", "y"), inputs=each, **doubles) for each in kinds)
 
 
+def _asserted() -> Iterator[Uses]:
+    """Yield ranks, sizes and numbers that the importer asserts."""
+    flat: list[Values] = [{"x": (FLOAT, shape)} for shape in ((2, 4), (2, 4, 1))]
+    scale: dict[str, Any] = {"s": np.ones(4, np.float32)}
+    for op, opset in (("GroupNormalization", 21), ("InstanceNormalization", 17)):
+        more: dict[str, Any] = {"num_groups": 2} if op[0] == "G" else {}
+        yield f"rank of {op}", *(model(node(op, "x s s", "y", **more), inputs=n, opset=opset, **scale) for n in flat)
+    deep: list[Values] = [{"x": (FLOAT, (1, 2, *[4] * n))} for n in (4, 3)]
+    windows = ([1] * len(each["x"][1][2:]) for each in deep if each["x"][1])
+    both = (model(node("LpPool", "x", "y", kernel_shape=n), inputs=each) for n, each in zip(windows, deep, strict=True))
+    yield "rank of LpPool", *both
+    moved: list[Values] = [{**_SQUARE, "p": (INT64, shape)} for shape in ((1, 4), (4,))]
+    yield "rank of pads", *(model(node("Pad", "x p", "y"), inputs=each) for each in moved)
+    ends: dict[str, Any] = {"a": 0, "b": 4, "inputs": {}, "outputs": {"y": (INT64, None)}}
+    yield "steps of 0", *(model(node("Range", "a b c", "y"), c=n, **ends) for n in (0, 1))
+    rows: list[dict[str, Any]] = [
+        {"i": np.zeros((1, size), np.int64), "u": np.ones((1, size), np.float32)} for size in (5, 4)
+    ]
+    put = (model(node("ScatterElements", "x i u", "y"), inputs=_SQUARE, **each) for each in rows)
+    yield "more indices than elements", *put
+    cube: Values = {"x": (FLOAT, (2, 2, 2, 2))}
+    grown = (model(node("Resize", "x - - s", "y", mode="linear"), inputs=cube, s=[n, 4, 4, 4]) for n in (4, 2))
+    yield "linear to sizes in four dimensions", *grown
+    doubled = (
+        model(node("Upsample", "x", "y", mode="linear", scales=[n, 2.0, 2.0, 2.0]), inputs=cube, opset=7)
+        for n in (2.0, 1.0)
+    )
+    yield "linear in four dimensions of set 7", *doubled
+    filled = [helper.make_tensor("v", kind, [1], [1]) for kind in (TensorProto.UINT8, TensorProto.INT32)]
+    made = [
+        model(node("ConstantOfShape", "s", "y", value=n), inputs={}, outputs={"y": (n.data_type, None)}, s=[2])
+        for n in filled
+    ]
+    yield "a constant of UINT8", *made
+
+
+def test_fewer_parts_than_outputs_end_no_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    proto = model(node("Split", "x", "y z w", num_outputs=2), opset=18)
+    assert _errors(proto, tmp_path, capsys) == {"TF179"}
+
+
 def _loop(words: str) -> onnx.ModelProto:
     state = [helper.make_tensor_value_info(name, FLOAT, [2]) for name in ("s", "t")]
     head = [helper.make_tensor_value_info("i", INT64, []), helper.make_tensor_value_info("go", TensorProto.BOOL, [])]
@@ -187,7 +228,9 @@ def _attention(width: int, queries: int, keys: int, query_width: int | None = No
     return model(made, inputs=inputs, opset=23)
 
 
-@pytest.mark.parametrize("uses", [*_attributes(), *_inputs(), *_constants(), *_sizes()], ids=lambda uses: uses[0])
+@pytest.mark.parametrize(
+    "uses", [*_attributes(), *_inputs(), *_constants(), *_asserted(), *_sizes()], ids=lambda uses: uses[0]
+)
 def test_a_use_is_refused_and_the_nearest_one_is_not(
     uses: Uses, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
