@@ -287,7 +287,7 @@ _NODES: Mapping[str, Callable[[CheckedModel, CheckedNode], bool]] = {
     "lower-case": lambda _, node: str(node.attribute("equation")) != str(node.attribute("equation")).lower(),
     "mask-or-causal": lambda model, node: bool(node.attribute("is_causal") and model.slots(node, ("attn_mask",))),
     "min-of-bytes": lambda model, node: (
-        _type_of(model, node.proto.input[0]) == "INT8" and not model.slots(node, ("min",))
+        _type_of(model, node.proto.input[0]) == "INT8" and [*node.proto.input][1:2] == [""]
     ),
     "no-blank": lambda _, node: [*node.proto.input][1:] == [""],
     "of-each-direction": _has_other_activations,

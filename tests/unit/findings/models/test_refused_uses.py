@@ -117,8 +117,14 @@ def _constants() -> Iterator[Uses]:
     computed = model(node("Mul", "a s", "c"), node("Resize", "x - c", "y", axes=[2, 3]), opset=18, **factors)
     yield "computed scales of axes", computed, model(node("Resize", "x - s", "y", axes=[2, 3]), opset=18, **factors)
     numbers: dict[str, Any] = {"inputs": {"x": (TensorProto.INT8, (4,))}, "outputs": {"y": (TensorProto.INT8, None)}}
-    bounds = (model(node("Clip", words, "y"), m=np.int8(3), **numbers) for words in ("x - m", "x m m"))
-    yield "integers without a lower bound", *bounds
+    for words in ("x m m", "x"):
+        bounds = (model(node("Clip", each, "y"), m=np.int8(3), **numbers) for each in ("x - m", words))
+        yield f"integers without a lower bound, not {words}", *bounds
+    largest = (
+        model(node("TopK", "x k", "y z", sorted=0), outputs={"y": (FLOAT, None), "z": (INT64, None)}, k=n)
+        for n in ([4000], [2])
+    )
+    yield "largest elements, unsorted", *largest
     blank = model(node("Clip", "x -", "y"), inputs=_SQUARE)
     yield "a blank bound", blank, model(node("Clip", "x", "y"), inputs=_SQUARE)
     doubles: dict[str, Any] = {"outputs": {"y": (TensorProto.DOUBLE, None)}, "opset": 18}
