@@ -190,6 +190,7 @@ def _restrictions() -> Iterator[Row]:
     yield from _whole_nodes()
     yield from _checked_by_the_importer()
     yield from _asked_of_inputs()
+    yield from _asked_of_types()
 
 
 def _whole_nodes() -> Iterator[Row]:
@@ -343,21 +344,6 @@ def _asked_of_inputs() -> Iterator[Row]:
         for kind in (np.uint8, np.int8)
     ]
     yield "a zero point of UINT8", code, *steps, "--target", "8.6"
-    for op in ("Gemm", "MatMul", "PRelu"):
-        whole = [
-            model(node(op, "x z", "y"), inputs={"x": (n, (2, 2)), "z": (n, (2, 2))}, outputs={"y": (n, None)})
-            for n in (INT64, FLOAT)
-        ]
-        yield f"INT64 in {op} before it was a type", code, *whole, "--target", "8.6"
-    put: dict[str, Any] = {"i": np.zeros((1, 1), np.int64), "u": np.ones((1, 4, 8, 8), np.float32)}
-    named, bare = (model(node("ScatterND", "x i u", "y", **each), **put) for each in ({"reduction": "none"}, {}))
-    yield "a reduction that is named", code, named, bare, "--target", "10.1"
-    for op in ("RandomNormal", "RandomUniform"):
-        drawn = [
-            model(node(op, "", "r", shape=[2], dtype=n), node("Cast", "r", "y", to=FLOAT), inputs={})
-            for n in (TensorProto.DOUBLE, TensorProto.FLOAT16)
-        ]
-        yield f"DOUBLE from {op}", code, *drawn, "--target", "8.6"
     for op in ("Relu", "Sign"):
         signs = [model(node(op, "x", "y"), inputs={"x": (n, (2,))}, outputs={"y": (n, None)}) for n in kinds]
         yield f"{op} of integers", code, *signs, "--target", "8.6"
@@ -379,6 +365,26 @@ def _asked_of_inputs() -> Iterator[Row]:
     for target in ("8.6", "rtx"):
         results = [model(node("ArgMax", "x", "y"), outputs={"y": (n, None)}) for n in (FLOAT, INT64)]
         yield f"an output of another type in {target}", "TF184", *results, "--target", target
+
+
+def _asked_of_types() -> Iterator[Row]:
+    """Yield types and attributes that importers of some releases alone refuse."""
+    code = "TF171"
+    for op in ("Gemm", "MatMul", "PRelu"):
+        whole = [
+            model(node(op, "x z", "y"), inputs={"x": (n, (2, 2)), "z": (n, (2, 2))}, outputs={"y": (n, None)})
+            for n in (INT64, FLOAT)
+        ]
+        yield f"INT64 in {op} before it was a type", code, *whole, "--target", "8.6"
+    put: dict[str, Any] = {"i": np.zeros((1, 1), np.int64), "u": np.ones((1, 4, 8, 8), np.float32)}
+    named, bare = (model(node("ScatterND", "x i u", "y", **each), **put) for each in ({"reduction": "none"}, {}))
+    yield "a reduction that is named", code, named, bare, "--target", "10.1"
+    for op in ("RandomNormal", "RandomUniform"):
+        drawn = [
+            model(node(op, "", "r", shape=[2], dtype=n), node("Cast", "r", "y", to=FLOAT), inputs={})
+            for n in (TensorProto.DOUBLE, TensorProto.FLOAT16)
+        ]
+        yield f"DOUBLE from {op}", code, *drawn, "--target", "8.6"
 
 
 def _looped(op: str) -> onnx.ModelProto:
