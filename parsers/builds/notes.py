@@ -15,10 +15,12 @@ from trtforensics.parsers.lines.events import KEPT
 from trtforensics.parsers.lines.unread import (
     ANY_ERROR,
     ANYBODY_MAY_SAY,
+    FEW,
     MOST_OF_MESSAGE,
     MOST_WRAPPED,
     causes_in,
     possible_causes,
+    says_failure,
 )
 from trtforensics.parsers.notation.table_rows import whole_rows
 from trtforensics.parsers.notation.tracebacks import is_frame, raised_at
@@ -71,7 +73,8 @@ def notes(log: Log) -> Sequence[tuple[Note, ...]]:
         for kind in log.present(NOTED)
         for line, *values in log.each(kind, *KEPT[kind])
     ]
-    records += [Note(kind, log.spans.of(line), fields) for line, kind, fields in _named(log)]
+    named = list(_named(log)) or list(_worded(log))
+    records += [Note(kind, log.spans.of(line), fields) for line, kind, fields in named]
     return log.divide_records(records)
 
 
@@ -114,6 +117,17 @@ def _named(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
                 )
         if line in pairs:
             yield from ((line, kind, fields) for kind, fields in _broken(*pairs[line], named_by))
+
+
+def _worded(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
+    """Give the lines of a short excerpt that say in any form that something failed; nothing in it names a cause."""
+    texts = _texts(log)
+    for line, parts in texts.items() if len(texts) <= FEW else ():
+        text = max(parts, key=len)
+        if says_failure(text) and not _QUIET.match(text):
+            from trtforensics.parsers.notation.sentences import classified  # noqa: PLC0415 - few logs have such errors
+
+            yield line, *(classified(text) or (ANY_ERROR, {"text": text}))
 
 
 def _causes_of(texts: Sequence[str]) -> dict[str, NamedCauses]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from trtforensics.console.secrets import masked
+from trtforensics.knowledge.table import rows
 from trtforensics.model.span import UnknownShape
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.line_kinds import ASIDE, CAUSE, named_fields
@@ -48,45 +49,21 @@ _MENTION = re.compile(
 """What only text that has to do with TensorRT, or comes of the programs around it, says."""
 _FRAME = re.compile(rb"^[\s|>]*File \"[^\"]+\", line \d+, in ")
 """A frame of a Python traceback. A traceback is read even where it does not name TensorRT."""
-_HINTS = (
-    *(b"trt", b"tensorrt", b"pycuda", b"nvinfer", b"nvdsinfer", b"polygraphy", b"triton", b"myelin"),
-    *(b"create", b"error code", b".cc:", b"error thrown at core", b"loaded runtime cudnn"),
-    *(b"nvcc", b"num classes", b"unsupportedoperator", b"unrecognized options", b"infer/sec", b"importer", b"build"),
-    *(b"parser", b"execute_async", b"lint |", b"deepstream", b"mmdeploy", b"jetson"),
-    *(b"to load model", b"unnamed layer", b"onnx"),
-    *(b"iruntime", b"icudaengine", b"iexecutioncontext", b"inetworkdefinition"),
-)
+_HINTS = tuple(row["word"].encode() for row in rows("hints", "trtforensics.parsers.lines"))
 """Words of which :data:`_MENTION` holds one, in small letters: they are found a hundred times as fast."""
-OF_PYTHON = (
-    *("python_none", "python_check", "python_signature", "python_module", "python_object", "python_key"),
-    *("file_absent", "file_denied", "option_choice", "python_unwritten", "python_index", "python_name"),
-    *("python_negative", "onnx_unregistered"),
-    *("python_unpack", "torch_without_cuda", "torch_file", "torch_guard", "state_dict", "torch_sizes", "array_layout"),
-    *("device_array", "protobuf_differs", "protobuf_size", "onnx_newer", "hub_refused", "numpy_binary", "json_unread"),
-    *("text_mode", "windows_error", "module_inside", "rope_scaling"),
-)
-"""Causes that any program in Python may meet."""
 ANY_ERROR = "program_error"
 """The cause that only says that something failed; it counts where a message names no other."""
-ANYBODY_MAY_SAY = frozenset(
-    {
-        *("program_error", "out_of_memory", "illegal_access", "launch_timeout", "dds_network", "cuda_code"),
-        *("uff_refused", "torch_build", "torch_operator", "torch_unsupported", "plugin_library", "model_unread"),
-        *("rank_refused", "resize_mode", "numpy_alias", "input_planes", "triton_config", "arguments_refused"),
-        *OF_PYTHON,
-    }
+ANYBODY_MAY_SAY, _OF_NO_PROGRAM = (
+    frozenset(row["kind"] for row in rows("common_causes", "trtforensics.parsers.lines") if row[column])
+    for column in ("uncertain", "of_any_program")
 )
-"""Causes that, in a whole log, lines of other programs name for reasons of their own."""
-_OF_NO_PROGRAM = frozenset(
-    {
-        *("program_error", "out_of_memory", "illegal_access", "launch_timeout", "numpy_alias", "arguments_refused"),
-        *("crashed", "terminated", "host_killed", "library_unopened", "symbol_undefined", "forked", "linker_missing"),
-        *("header_missing", "library_status", "broadcast_shapes", "dds_network", "model_unread", "resize_mode"),
-        *("nsys_report", "runtime_old", "static_tls", "compiler_refused", "wrong_processor", *OF_PYTHON),
-    }
-)
-"""Causes that texts name which have nothing to do with TensorRT."""
-
+"""Causes that, in a whole log, lines of other programs name for reasons of their own; and those that texts name which
+have nothing to do with TensorRT."""
+FEW = 12
+"""Lines of which somebody asks what the error in them means."""
+_FAILURES = "|".join(row["pattern"] for row in rows("failure_words", "trtforensics.parsers.lines"))
+says_failure = re.compile(rf"(?i)\b(?:{_FAILURES})\b").search
+"""Finds a word of failures in a line, in whatever form it says so."""
 _LONG = 1 << 17
 """Bytes of a long text."""
 ENDINGS = ("crashed", "terminated", "host_killed", "build_failed")
@@ -143,9 +120,13 @@ def is_pasted(opening: bytes) -> bool:
 
 
 def mention_tensorrt(index: LineIndex, lines: Lines) -> bool:
-    """Whether any of some lines names TensorRT or something of it, or a cause of the grammar, or is of a traceback."""
+    """Whether any of some lines names TensorRT or something of it, or a cause of the grammar, or is of a traceback.
+
+    A few lines by themselves are asked about because of what they say: any error in them is enough.
+    """
     texts = _openings(_spans(index, lines).texts(index.data))
-    return any(map(_FRAME.search, texts)) or name_tensorrt(texts)
+    few = len(index) <= FEW and any(says_failure(text.decode(errors="replace")) for text in texts)
+    return few or any(map(_FRAME.search, texts)) or name_tensorrt(texts)
 
 
 def name_tensorrt(texts: Sequence[bytes]) -> bool:

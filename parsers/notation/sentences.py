@@ -31,10 +31,15 @@ _INTERNAL = (
 _BARE_CHECK = re.compile(r"(?:Error\[\d+\]|\d+): Assertion ")
 """A check of TensorRT's own code, as it is printed right before the error that names its place."""
 _BARE = re.compile(
-    r"(?:(?:[A-Z]\w+ )*Error|Miscellaneous|OutOfMemory|Unknown (?:exception|error)|Myelin error from unknown graph)\W*"
+    r"(?:(?:[A-Z]\w+ )*Error|Miscellaneous|OutOfMemory|Unknown (?:exception|error)"
+    r"|(?:No )?Myelin [Ee]rror (?:from unknown graph|exists))\W*"
     r"|[\w. -]*: ?"
 )
 """A sentence that only names its class, or opens what stands below."""
+_REASON = re.compile(r"\b(?:since|because|as there (?:is|are)|due to(?: the fact that)?) (?!exception)(.{8,})")
+"""What a sentence gives as its reason: what it is about."""
+_LAYER = re.compile(r"\(Unnamed Layer\* \d+\) \[[^\]]*\]|^/\S+: ")
+"""A layer's name, whose words are not what the sentence is about."""
 _MOST_READ = 4000
 """Characters of a message that are read."""
 
@@ -63,7 +68,7 @@ def classified(message: str, below: str = "") -> tuple[str, dict[str, str | None
         elif not text:
             text = words = in_words(condition)
             break
-    kind = next((name for name, kind in classes().items() if kind.match_text.search(text)), None)
+    kind = next((name for said in (*_REASON.findall(text), text) if (name := _class_of(said))), None)
     if kind is None or not text or _BARE.fullmatch(text):
         return None
     if classes()[_OF_ENGINE].match_text.search(known.get("site") or ""):
@@ -72,6 +77,11 @@ def classified(message: str, below: str = "") -> tuple[str, dict[str, str | None
     text = f"a check fails: {text}" if checked else text
     known |= {"text": text, "below": broken}
     return kind, {name: known.get(name) for name in ("text", "site", "op", "node", "below")}
+
+
+def _class_of(text: str) -> str | None:
+    plain = _LAYER.sub("", text)
+    return next((name for name, kind in classes().items() if kind.match_text.search(plain)), None)
 
 
 def _unwrapped(text: str) -> tuple[dict[str, str | None], str] | None:

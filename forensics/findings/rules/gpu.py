@@ -144,18 +144,17 @@ def _largest(notes: Sequence[Note]) -> int:
 @explained("TF307")
 def none_fits(case: Case) -> Iterator[Observation]:
     """Report the message; older releases do not say whether it was the workspace."""
-    steps = (workspace(case),)
-    yield from observe(case.notes("workspace_limit"), "Myelin found no tactic within the workspace limit", steps=steps)
+    notes, steps = case.notes("workspace_limit"), (workspace(case),)
+    yield from observe(notes, "Myelin found no tactic within the workspace limit", steps=steps)
     none, operations = case.notes("no_tactics"), case.notes("tuned_operation")
     about = operations[0] if operations else None
     what = f"{about.text('op').lower()} at {about.text('layer')} in {_TYPES[about.text('type')]}" if about else ""
-    cause, fix = none_fits.variants["no-kernel"] if what else ("", "")
+    cause, fix = none_fits.variants["no-kernel"]
     yield from observe(
         [*none, *operations],
-        f"Myelin has no tactic for the {what}" if what else "Myelin found no tactic, perhaps for want of workspace",
+        f"Myelin has no tactic for {f'the {what}' if what else 'an operation'}",
         confidence=Confidence.POSSIBLE,
-        settle="A build of that operation in another type" if what else "A build with a larger workspace",
-        steps=() if what else steps,
+        settle="A build of that operation in another type",
         cause=cause,
         fix=fix,
     )

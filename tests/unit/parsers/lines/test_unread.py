@@ -29,10 +29,15 @@ def test_of_no_lines_none_is_found() -> None:
 
 
 def test_only_lines_that_are_asked_for_count() -> None:
-    index = LineIndex(b"\n".join([_TENSORRT, _TELLING, _PLAIN]))
+    index = LineIndex(b"\n".join([_TENSORRT, _TELLING, *[_PLAIN] * 11]))
     assert UnreadLines().told(index, np.array([2])) == (set(), [])
     assert not mention_tensorrt(index, np.array([1, 2]))
     assert mention_tensorrt(index, np.array([0]))
+
+
+def test_of_a_few_lines_any_error_is_asked_about() -> None:
+    assert mention_tensorrt(LineIndex(b"mauve: " + _TELLING), np.array([0]))
+    assert not mention_tensorrt(LineIndex(_PLAIN), np.array([0]))
 
 
 def test_frames_of_a_traceback_make_an_excerpt_of_errors_that_any_program_may_have() -> None:

@@ -47,6 +47,29 @@ SAID = {
         "unknown colour 'mauve'",
         *"   ",
     ),
+    " ERROR mauve::tensorrt > IWarp::s: Error Code 4: API Usage Error ((Unnamed Layer* 7) [Dequantize]: the warp is "
+    "not supported)": ("unsupported_form", "(Unnamed Layer* 7) [Dequantize]: the warp is not supported", *"   "),
+    "[E] failed to create network since there is no mauve file": (
+        "missing_part",
+        "[E] failed to create network since there is no mauve file",
+        *"   ",
+    ),
+    "RuntimeError: warp.cc:7 bool nn::Warp::fits(int, const float*) const warps.Fit() was false": (
+        "unmet_check",
+        "a check fails: warps.Fit() holds",
+        *"   ",
+    ),
+    "TypeError: shapes must be a list or torch.Size, got INT4": (
+        "wrong_argument",
+        "shapes must be a list or torch.Size, got INT4",
+        *"   ",
+    ),
+    "IWarp: sizes must be non-negative, but size on axis 2 is not": (
+        "broken_bound",
+        "IWarp: sizes must be non-negative, but size on axis 2 is not",
+        *"   ",
+    ),
+    "mauve tensors must be on CUDA device.": ("differing_parts", "mauve tensors must be on CUDA device.", *"   "),
 }
 """By message: the class, the sentence, the function, the operator and the node."""
 
