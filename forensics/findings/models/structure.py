@@ -82,12 +82,13 @@ def invalid_graph(case: Case) -> Iterator[Observation]:
     for tensor in model.made_twice:
         makers = [node for node in model.all_nodes if tensor in node.proto.output]
         yield of_nodes(case, makers, f"{tensor} is made twice", same_as=tensor)
-    if case.log.source.path == model.path:
-        yield from _against_onnx(case)
 
 
-def _against_onnx(case: Case) -> Iterator[Observation]:
+@explained("TF169")
+def not_run(case: Case) -> Iterator[Observation]:
     """Name nodes that ONNX forbids or ONNX Runtime does not run, unless another rule speaks of them."""
+    if case.log.source.path != case.checked.path:
+        return
     from trtforensics.onnx_models.trying import refused_alone  # noqa: PLC0415 - a report of a log imports no onnx
 
     model, profile, settle = case.checked, profile_of(case.build), "Whether TensorRT takes it all the same"
@@ -96,16 +97,21 @@ def _against_onnx(case: Case) -> Iterator[Observation]:
     for bound in BOUNDS if profile else ("opt",):
         sizes, misfit = model.sizes_at({name: shapes[bound] for name, shapes in profile.items()})
         named |= {misfit.node} if misfit else set()
-        where = f" at {bound} shapes" if profile else ""
-        refused = refused_alone(model, sizes).items()
-        trials[bound] = {label: f"ONNX Runtime does not run it{where}: {why}" for label, why in refused}
+        trials[bound] = {
+            label: f"ONNX Runtime does not run it{_at(bound, model, label, sizes) if profile else ''}: {why}"
+            for label, why in refused_alone(model, sizes).items()
+        }
     for reasons in trials.values():
         pairs = [(node, reasons[node.label]) for node in model.nodes if node.label in reasons.keys() - named]
         seen = (
             (node, why) for node, why in pairs if not _is_told(case, node, why) and not are_one_type(case, node, why)
         )
-        yield from by_reason(case, seen, severity=Severity.WARNING, settle=settle)
+        yield from by_reason(case, seen, settle=settle)
         named |= reasons.keys()
+
+
+def _at(bound: str, model: CheckedModel, label: str, sizes: Mapping[str, Sizes]) -> str:
+    return f" at {bound} shapes{_operands(model, [node for node in model.nodes if node.label == label][:1], sizes)}"
 
 
 def _is_told(case: Case, node: CheckedNode, why: str) -> bool:
@@ -193,6 +199,7 @@ def impossible_shapes(case: Case) -> Iterator[Observation]:
             yield replace(found, severity=Severity.WARNING) if _is_taken(model, fault) else found
 
 
+_FEW_VALUES = 8
 _SINCE_AXES = 13
 """From this operator set on a Softmax goes along an axis; before, it flattened its input to two dimensions."""
 _WIDE = (4, 3)
@@ -244,9 +251,20 @@ def _refused(case: Case, where: str, sizes: Mapping[str, Sizes], fault: ShapeFau
     reason = fault.message.rpartition("Error] ")[2]
     what = f"{nodes[0].op} {nodes[0].label}" if nodes else "A node"
     spans = places(case, nodes) if nodes else [head(case)]
-    inputs = [_dims(sizes[name]) for node in nodes for name in node.proto.input if sizes.get(name)]
-    title = f"{what} does not work at {where}{f' ({listed(inputs)})' if inputs else ''}: {reason}"
+    title = f"{what} does not work at {where}{_operands(case.checked, nodes, sizes)}: {reason}"
     return Observation(title, spans, onnx_nodes=[node.label for node in nodes], same_as=fault.node)
+
+
+def _operands(model: CheckedModel, nodes: Sequence[CheckedNode], sizes: Mapping[str, Sizes]) -> str:
+    """Return what nodes read, in words: sizes, and of a few known integers, such as a shape or an axis, the values."""
+    words = []
+    for name in (name for node in nodes for name in node.proto.input):
+        values = model.values(name)
+        if values is not None and values.dtype.kind == "i" and values.size <= _FEW_VALUES:
+            words.append(f"{name} = {values.tolist()}")
+        elif sizes.get(name):
+            words.append(_dims(sizes[name]))
+    return f" ({listed(words)})" if words else ""
 
 
 @explained("TF180")

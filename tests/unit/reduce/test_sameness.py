@@ -86,8 +86,8 @@ OTHER = {
     "a file of the user's": (("no /w/a.npz\n", 1), ("no /w/b.npz\n", 1), "it says no /w/b.npz"),
     "assertion in C++": (
         ("m: a.cpp:3: int f(): Assertion `x > 3' failed.\n", -6),
-        ("m: a.cpp:3: int f(): Assertion `y' failed.\n", -6),
-        "it says m: a.cpp",
+        ("m: a.cpp:3: int f(): Assertion `y < 3' failed.\n", -6),
+        "it says a check fails: # must be less than #",
     ),
     "debugger's frame": (
         ("#0  0x00007f in raise () from /lib/libc.so\n#1  0x0000aa in nv::run (this=0x1) at src/run.cpp:12\n", -11),
