@@ -141,7 +141,10 @@ def search(
             tell(_first_look(lever, ranges.by_tensor))
         _ = lever.held  # a sample that the model refuses ends the search at once
 
-    lever.before_scoring = look
+    if options.check is None and not directory.exists():
+        look()  # at once: what identifies the job of a large model takes as long again
+    else:
+        lever.before_scoring = look
     every = lever.builds = builds == "every"
     plan = _plan(lever, items, ranges.masked, options, builds=builds == "certificate")
     begun = time.monotonic()

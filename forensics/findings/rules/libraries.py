@@ -99,8 +99,8 @@ def cuda_call(case: Case) -> Iterator[Observation]:
     for (code, meaning), notes in grouped(unexplained(case, "cuda_code"), _code).items():
         number = f" with error {code}" if code else ""
         title = f"A CUDA call failed{number}" + (f": {meaning}" if meaning else "")
-        said = (each.text for each in cuda_call.explanation.fixes)
-        fix = next((text for text in said if _of_code(text, code, meaning)), "")
+        texts = (each.text for each in cuda_call.explanation.fixes)
+        fix = next((text for text in texts if _of_code(text, code, meaning)), "")
         settle = "" if meaning else "CUDA_LAUNCH_BLOCKING=1: the call that fails, with CUDA's own words"
         cause, fix = cuda_call.variants["argument"] if meaning == "invalid argument" else ("", fix)
         yield from observe(notes, title, cause=cause, fix=fix, settle=settle, same_as=f"CUDA {code or meaning}")

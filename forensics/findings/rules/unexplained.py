@@ -30,10 +30,10 @@ def internal_check(case: Case) -> Iterator[Observation]:
     marked = "mark all" in (case.build.command or "")
     cause, fix = internal_check.variants["marked"] if marked else ("", "")
     for note in _each_text_once(case, "internal_check"):
-        said = quoted(_unwrapped(note.text("text")))
+        message = quoted(_unwrapped(note.text("text")))
         yield from observe(
             [note],
-            f"An internal check of TensorRT failed{being_timed(case, note)[0]}: {said}",
+            f"An internal check of TensorRT failed{being_timed(case, note)[0]}: {message}",
             settle="Whether the newest TensorRT builds it, and which part fails alone (trtforensics reduce)",
             same_as=f"check {note.text('text')}",
             cause=cause,

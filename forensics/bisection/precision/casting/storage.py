@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import starmap
 from math import prod
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, TypeVar
 
 import numpy as np
 from onnx import TensorProto, numpy_helper
@@ -14,7 +16,7 @@ from trtforensics.console.output import explained
 from trtforensics.onnx_models.streaming import reference
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     import numpy.typing as npt
 
@@ -29,6 +31,8 @@ _MAGNITUDE = np.uint16(0x7FFF)
 """All bits but that of the sign."""
 _PART = 1 << 18
 """Values that are converted at once: more would leave the cache."""
+_MANY = 1 << 22
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +74,27 @@ def store(values: Floats, storage: Storage) -> tuple[Bits, int, int]:
     range; they became the largest finite value, as infinity would turn ``0 * constant`` into NaN. The second became
     zero.
     """
-    stored, counts = np.empty(values.size, "<u2"), np.zeros(2, np.int64)
-    for number, part in enumerate(_parts(values)):
-        stored[number * _PART :][: part.size], *changed = _stored(part, storage)
-        counts += changed
-    return stored.reshape(values.shape), int(counts[0]), int(counts[1])
+    stored = np.empty(values.size, "<u2")
+
+    def store_part(place: slice, part: Floats) -> tuple[int, int]:
+        stored[place], *changed = _stored(part, storage)
+        return changed[0], changed[1]
+
+    counts = _by_parts(values, store_part)
+    return stored.reshape(values.shape), sum(clamped for clamped, _ in counts), sum(flushed for _, flushed in counts)
 
 
-def _parts(values: Floats) -> Iterator[Floats]:
+def _parts(values: Floats) -> Iterator[tuple[slice, Floats]]:
     flat = np.ascontiguousarray(values, np.float32).reshape(-1)
-    return (flat[start : start + _PART] for start in range(0, flat.size, _PART))
+    return ((slice(at, at + _PART), flat[at : at + _PART]) for at in range(0, flat.size, _PART))
+
+
+def _by_parts(values: Floats, work: Callable[[slice, Floats], _Result]) -> list[_Result]:
+    """Work on each part of some values, of many in threads: NumPy works beside Python's lock."""
+    if values.size <= _MANY:
+        return list(starmap(work, _parts(values)))
+    with ThreadPoolExecutor() as pool:
+        return list(pool.map(work, *zip(*_parts(values), strict=True)))
 
 
 def _stored(values: Floats, storage: Storage) -> tuple[Bits, int, int]:
@@ -144,7 +159,7 @@ def _stored_apart(values: Floats, storage: Storage, file: IO[bytes]) -> tuple[Bi
         stored, *changed = store(values, storage)
         return stored, changed
     begin, clamped, flushed = file.tell(), 0, 0
-    for part in _parts(values):
+    for _, part in _parts(values):
         bits, more_clamped, more_flushed = _stored(part, storage)
         file.write(bits.tobytes())
         clamped, flushed = clamped + more_clamped, flushed + more_flushed
@@ -156,12 +171,15 @@ def rounded(values: Floats, storage: Storage) -> Floats:
     """Round to the digits of the type, as if its exponent had no limits; what FP32 cannot hold is its largest value."""
     dropped = _FP32.nmant + 1 - storage.digits
     result = np.empty(values.size, np.float32)
-    for number, part in enumerate(_parts(values)):
-        bits, into = part.view(np.uint32), result[number * _PART :][: part.size]
+
+    def round_part(place: slice, part: Floats) -> None:
+        bits, into = part.view(np.uint32), result[place]
         nearest = bits + (((bits >> dropped) & 1) + np.uint32((1 << (dropped - 1)) - 1))
         np.bitwise_and(nearest, np.uint32(-1 << dropped & 0xFFFFFFFF), out=into.view(np.uint32))
         if not (np.isfinite(into).all() and np.isfinite(part).all()):  # a NaN may have become zero
             into[:] = np.where(np.isfinite(part), np.clip(into, -_FP32.max, _FP32.max), part)
+
+    _by_parts(values, round_part)
     return result.reshape(values.shape)
 
 
