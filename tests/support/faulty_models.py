@@ -744,8 +744,8 @@ def _quantisation() -> Iterator[Row]:
     yield "zero points", "TF187", _quantised(points=3), good
     yield "an axis too far", "TF187", _quantised(scales=4, axis=7), _quantised(scales=4)
     yield "scales of input channels", "TF187", *map(_weighted, (1, 0))
-    yield "Q/DQ on one input", "TF198", _convolutions([True]), _convolutions([False])
-    softmax = model(*_convolutions([True]).graph.node[:2], node("Softmax", "d0", "y"), s=np.float32(0.1), z=np.int8(0))
+    yield "Q/DQ on one input", "TF189", _convolutions([True]), _convolutions([True], weights="v")
+    softmax = model(*_convolutions([True]).graph.node[2:4], node("Softmax", "d0", "y"), s=np.float32(0.1), z=np.int8(0))
     yield "Q/DQ that converts", "TF198", softmax, good
     early = ("--target", "10.1")
     yield "INT4 in odd rows", "TF171", _packed(7, (8,), axis=0), _packed(8, (8,)), *early
@@ -763,7 +763,7 @@ def _quantisation() -> Iterator[Row]:
     yield "two types of a result", "TF187", *typed, *early
     fp16 = ("--target", "8.6", "--fp16")
     yield "Q/DQ that is not allowed", "TF174", good, model(node("Neg", "x", "y")), *fp16
-    yield "an island", "TF189", _convolutions([True, True, False]), _convolutions([True, True, True])
+    yield "an island", "TF189", *(_convolutions([True, True, last], weights="v") for last in (False, True))
 
 
 def _packed(width: int, scales: tuple[int, ...], axis: int = 1) -> onnx.ModelProto:
@@ -792,15 +792,17 @@ def residual(other: str) -> onnx.ModelProto:
     return model(*pairs[0], *pairs[1], *sums, *pairs[2], w=_KERNEL, s=np.float32(0.1), z=np.int8(0))
 
 
-def _convolutions(quantised: Sequence[bool]) -> onnx.ModelProto:
-    nodes, tensor = [], "x"
+def _convolutions(quantised: Sequence[bool], weights: str = "w") -> onnx.ModelProto:
+    """Return convolutions with or without Q/DQ before them; the weights ``v`` are quantised."""
+    nodes, tensor = [node("QuantizeLinear", "w s z", "u"), node("DequantizeLinear", "u s z", "v")], "x"
     for place, has_pair in enumerate(quantised):
         if has_pair:
             nodes += [node("QuantizeLinear", f"{tensor} s z", f"q{place}", f"/q{place}")]
             nodes += [node("DequantizeLinear", f"q{place} s z", f"d{place}", f"/d{place}")]
             tensor = f"d{place}"
         output = "y" if place == len(quantised) - 1 else f"c{place}"
-        nodes += [node("Conv", f"{tensor} w", output, f"/conv{place}", pads=[1, 1, 1, 1])]
+        read = weights if has_pair else "w"
+        nodes += [node("Conv", f"{tensor} {read}", output, f"/conv{place}", pads=[1, 1, 1, 1])]
         tensor = output
     return model(*nodes, w=_KERNEL, s=np.float32(0.1), z=np.int8(0))
 

@@ -59,7 +59,7 @@ def _blocks(report: Report, look: Look) -> Iterator[list[str]]:
         yield [*_each_once(report, look)]
     for index, source in enumerate(() if many else report.sources):
         roots = report.roots(index)
-        summary = tally([finding for finding in report.findings if finding.source == index])
+        summary = tally([finding for finding in report.findings if finding.source == index], of_log=not source.model)
         yield [
             *_headlines(source.headlines, look),
             *(line for row in source.times for line in _wrapped(f"{row.label:<9}", row.cited, look)),
@@ -186,10 +186,10 @@ def _typed(step: Step, look: Look) -> Iterator[str]:
         yield f"{_INDENT}  {visible(step.command)}"
 
 
-def tally(findings: Sequence[Finding]) -> str:
+def tally(findings: Sequence[Finding], *, of_log: bool) -> str:
     """Return how many findings have each severity, in words: ``1 error, 2 notes``."""
     words = [counted(number, word) for word, number in counts(findings).items() if number]
-    return ", ".join(words) or "nothing found in what the log tells"
+    return ", ".join(words) or f"nothing found{' in what the log tells' if of_log else ''}"
 
 
 def _headline(finding: Finding, look: Look, *, several: bool, label: str = "") -> list[str]:

@@ -134,6 +134,13 @@ def left_out(case: Case) -> Iterator[Observation]:
         title = f"{len(rest)} of {len(compute)} products and convolutions have no Q/DQ on their inputs: {{nodes}}"
         settle = "Whether they were left out for accuracy"
         yield of_nodes(case, rest, title, confidence=Confidence.POSSIBLE, settle=settle, same_as="left out")
+    for one, words in ((0, "weights have none"), (1, "activations have none")):
+        half = [node for node in compute if len(node.proto.input) > 1 and halved(model, node) == one]
+        if half:
+            title = f"{{nodes}} in floating point: Q/DQ on one input alone, {words}"
+            severity = Severity.NOTE if one else Severity.WARNING  # weights alone may be quantised for their size
+            settle = "The types of these layers in a build"
+            yield of_nodes(case, half, title, severity=severity, settle=settle, same_as=words)
 
 
 def halved(model: CheckedModel, node: CheckedNode) -> int | None:
@@ -173,14 +180,8 @@ def _adds_unquantised(model: CheckedModel, node: CheckedNode) -> bool:
 
 
 def placements(case: Case) -> Iterator[Observation]:
-    """Forecast which products stay in floating point for want of Q/DQ, and which Q/DQ end fusions or only convert."""
+    """Forecast which sums stay in floating point for want of Q/DQ, and which Q/DQ end fusions or only convert."""
     model = case.checked
-    compute = [node for node in model.nodes if node.op in _COMPUTE and len(node.proto.input) > 1]
-    for one, words in ((0, "weights have none"), (1, "activations have none")):
-        half = [node for node in compute if halved(model, node) == one]
-        if half:
-            title = f"Forecast: {{nodes}} in floating point: Q/DQ on one input alone, {words}"
-            yield of_nodes(case, half, title, settle="The types of these layers in a build", same_as=words)
     sums = [node for node in model.nodes if node.op == "Add" and _adds_unquantised(model, node)]
     if sums:
         title = "Forecast: {nodes} in floating point: the other addend of a quantised product has no Q/DQ"
