@@ -29,7 +29,7 @@ from trtforensics.render.headline import first_line, headlines, run_lines
 from trtforensics.render.runs import result_name, result_text, run_rows
 
 if TYPE_CHECKING:
-    from trtforensics.model.run import Run, RunResult
+    from trtforensics.model.run import Run
     from trtforensics.model.span import SourceInfo
     from trtforensics.render.build_facts import BuildFact
 
@@ -187,9 +187,9 @@ def _sums(build: Build) -> Iterator[str]:
         "with K split": sum(kernel.split_k is True for kernel in facts),
         "2:4 sparse": sum(kernel.sparse is True for kernel in facts),
     }
-    listed = ", ".join(f"{count:,} {way}" for way, count in ways.items() if count)
-    if listed:
-        yield f"{listed}, as far as names and lines say"
+    ways_taken = ", ".join(f"{count:,} {way}" for way, count in ways.items() if count)
+    if ways_taken:
+        yield f"{ways_taken}, as far as names and lines say"
 
 
 def _engine(log: BuildLog, build: Build) -> Iterator[Row]:
@@ -234,13 +234,13 @@ def _messages(build: Build) -> Iterator[Row]:
 def _results(build: Build) -> Iterator[Row]:
     shown = [result for result in build.results if not result.key.endswith("_total_s")]
     spread = [result for result in shown if isinstance(result.value, Mapping)]
-    single = [result for result in shown if result not in spread]
-    rest = textwrap.wrap(", ".join(map(_result, single)), _TEXT_WIDTH, break_on_hyphens=False)
-    yield from _list("results", [*map(_result, spread), *rest])
-
-
-def _result(result: RunResult) -> str:
-    return f"{result_name(result)}: {result_text(result)}"
+    single: dict[str, list[str]] = {}
+    for result in shown:
+        if result not in spread:
+            single.setdefault(result_name(result), []).append(result_text(result))
+    words = ", ".join(f"{name}: {', then '.join(texts)}" for name, texts in single.items())
+    rest = textwrap.wrap(words, _TEXT_WIDTH, break_on_hyphens=False)
+    yield from _list("results", [*(f"{result_name(each)}: {result_text(each)}" for each in spread), *rest])
 
 
 def _list(label: str, entries: Iterable[str]) -> Iterator[Row]:
