@@ -238,7 +238,7 @@ def _results(build: Build) -> Iterator[Row]:
     for result in shown:
         if result not in spread:
             single.setdefault(result_name(result), []).append(result_text(result))
-    words = ", ".join(f"{name}: {', then '.join(texts)}" for name, texts in single.items())
+    words = ", ".join(f"{name}: {' / '.join(texts)}" for name, texts in single.items())
     rest = textwrap.wrap(words, _TEXT_WIDTH, break_on_hyphens=False)
     yield from _list("results", [*(f"{result_name(each)}: {result_text(each)}" for each in spread), *rest])
 
