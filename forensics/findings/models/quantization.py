@@ -164,7 +164,7 @@ def quantised(model: CheckedModel, tensor: str) -> bool:
             behind = maker.proto.input if maker.op == "Concat" else maker.proto.input[:1]
             ahead += [each for each in behind if each not in ahead]
     known = [scale for scale in scales if scale is not None]
-    return all(np.array_equal(scale, known[0]) for scale in known)
+    return bool(scales) and all(np.array_equal(scale, known[0]) for scale in known)  # a circle has none
 
 
 def _adds_unquantised(model: CheckedModel, node: CheckedNode) -> bool:

@@ -135,7 +135,7 @@ def _worst_first(layer: LayerNoise) -> tuple[float, float]:
 
 
 def _unmoved(survey: Survey, tensor: str) -> str:
-    """Return the tensor of which one is made by movement alone."""
+    """Follow a tensor back over nodes that only move values; return where they begin."""
     maker = survey.maker(tensor)
     return _unmoved(survey, maker.input[0]) if maker is not None and maker.op_type in MOVES else tensor
 

@@ -227,3 +227,12 @@ def test_what_the_builder_takes_though_onnx_forbids_it_is_a_warning(
     found, twin = _both(Pair("", "", models[0], models[1], ("--target", "10.3")), tmp_path, capsys)
     assert [(each["code"], each["severity"]) for each in found if each["severity"] != "note"] == [("TF169", "warning")]
     assert not [each for each in twin if each["severity"] != "note"]
+
+
+def test_a_circle_of_nodes_that_move_values_is_not_quantised(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nodes = node("Identity", "b", "a"), node("Identity", "a", "b"), node("Conv", "a w", "y")
+    circle = model(*nodes, w=np.ones((2, 2, 1, 1), np.float32))
+    found, _ = _both(Pair("", "", circle, circle, ("--target", "10.3")), tmp_path, capsys)
+    assert "TF189" not in {each["code"] for each in found}
