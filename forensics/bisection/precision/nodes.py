@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.bisection.levers.recipe import FAILURE, JOB, LOG, REPORT, first_of, keep_failure, write_job
 from trtforensics.bisection.precision.casting.caster import Caster, save
-from trtforensics.bisection.precision.emulation.judging import METRICS, OutputRule, Scores, spelled
+from trtforensics.bisection.precision.emulation.judging import METRICS, OutputJudge, OutputRule, Scores, spelled
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError, judge_for
 from trtforensics.bisection.precision.items import atoms_of
 from trtforensics.bisection.precision.repair.fixes import write_fixes, write_gpu_check
@@ -95,7 +95,6 @@ class PrecisionLever(Lever):
         self.caster = caster
         self.oracle = oracle
         self.rules = rules
-        self.judge = judge_for(oracle, rules)
         self.target = target
         command = f"exec {shlex.join(child_line(BUILD_MODULE))} {{dir}}/{JOB} > {{log}} 2>&1"
         self.build = None if target is None else command
@@ -190,22 +189,31 @@ class PrecisionLever(Lever):
         except RunError as error:
             return Verdict.UNRESOLVED, error.what
         write_scores(folder, self._scores[keep], self.basis)
-        return self._judged(self._scores[keep])
+        return self._judged(self._scores[keep], self.judge)
 
     def look(self) -> tuple[Verdict, str]:
-        """Judge the twin with every node in 16 bits, before any probe."""
+        """Judge the twin with every node in 16 bits, before any probe; what rounding costs is measured if need be."""
         try:
-            return self._judged(self.oracle.score_mixture(self.keep_of(range(len(self.nodes)))))
+            scores = self.oracle.score_mixture(self.keep_of(range(len(self.nodes))))
+            strictest = judge_for(self.oracle, self.rules, strictest=True)
+            judgement = strictest.judge(scores)
+            decided = judgement.passed or set(judgement.worst.values()) == {None}
+            return self._judged(scores, strictest if decided else self.judge)
         except RunError as error:
             return Verdict.UNRESOLVED, error.what
+
+    @cached_property
+    def judge(self) -> OutputJudge:
+        """The judge of all probes; what rounding costs is measured on first access."""
+        return judge_for(self.oracle, self.rules)
 
     @cached_property
     def held(self) -> Oracle | None:
         """The oracle of the samples that are held out, run on first access; None without any."""
         return self.oracle.on(self.held_samples) if self.held_samples else None
 
-    def _judged(self, scores: Scores) -> tuple[Verdict, str]:
-        judgement = self.judge.judge(scores)
+    def _judged(self, scores: Scores, judge: OutputJudge) -> tuple[Verdict, str]:
+        judgement = judge.judge(scores)
         shown = ", ".join(
             f"{name}: {self.rules[name].metric.name} {score:.3g}"
             for name, score in judgement.worst.items()
@@ -219,7 +227,7 @@ class PrecisionLever(Lever):
         if self.builds and was_built(folder) is None:
             return None
         scores = read_scores(folder, self.basis)
-        return None if scores is None else self._judged(scores)
+        return None if scores is None else self._judged(scores, self.judge)
 
     def run(self, spec: ProbeSpec, commands: Callable[[ProbeSpec], ProbeOutcome]) -> ProbeOutcome:
         """Build if that is wanted, then judge: by the check command if there is one, else by the twin."""

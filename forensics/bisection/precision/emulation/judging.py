@@ -116,7 +116,7 @@ def scores_of(
         return None
     difference = wanted - compared
     wanted[low] = 0.0
-    return _floating(wanted, wanted - difference, peak) if wanted.size else dict(_EQUAL)
+    return _floating(wanted, wanted - difference, peak) if wanted.size else dict(EQUAL)
 
 
 def is_floating(values: Values) -> bool:
@@ -135,13 +135,14 @@ def largest_of(arrays: Iterable[Values]) -> float:
     return max((float(np.abs(each).max(initial=0.0)) for each in arrays), default=0.0)
 
 
-_EQUAL: Mapping[str, float] = {**dict.fromkeys(METRICS, 0.0), "cosine": 1.0, "psnr": _PSNR_CAP}
+EQUAL: Mapping[str, float] = {**dict.fromkeys(METRICS, 0.0), "cosine": 1.0, "psnr": _PSNR_CAP}
+"""The scores of equal outputs."""
 
 
 def _exact(reference: Values, output: Values) -> dict[str, float]:
     """Measure integers and booleans: the share of unequal values, and the other measures as far as they apply."""
     if not reference.size:
-        return dict(_EQUAL)
+        return dict(EQUAL)
     scores = _floating(reference.astype(np.float64).ravel(), output.astype(np.float64).ravel(), None)
     return {**scores, "mismatch": float(np.mean(reference != output))}
 

@@ -20,6 +20,7 @@ from onnx import numpy_helper
 from trtforensics.bisection.precision.casting.eligibility import operators_that
 from trtforensics.bisection.precision.emulation.accumulation import can_reorder, reordered
 from trtforensics.bisection.precision.emulation.judging import (
+    EQUAL,
     METRICS,
     Metric,
     OutputJudge,
@@ -362,12 +363,17 @@ def floating_outputs(model: onnx.ModelProto) -> dict[str, bool]:
     return {value.name: value.type.tensor_type.elem_type in wide for value in model.graph.output}
 
 
-def judge_for(oracle: Oracle, rules: Mapping[str, OutputRule], other: Storage | None = None) -> OutputJudge:
-    """Return the judge of an oracle's scores; of values in an ``other`` type only the caps are known."""
+def judge_for(
+    oracle: Oracle, rules: Mapping[str, OutputRule], other: Storage | None = None, *, strictest: bool = False
+) -> OutputJudge:
+    """Return the judge of an oracle's scores; of values in an ``other`` type only the caps are known.
+
+    The ``strictest`` judge takes rounding to cost nothing, without a run: what it passes, every judge passes.
+    """
     storage = other or oracle.caster.storage
 
     def tolerance(name: str, metric: Metric, given: float | None) -> Tolerance:
-        floor = None if other else oracle.floor.worst(name, metric)
+        floor = EQUAL[metric.name] if strictest else None if other else oracle.floor.worst(name, metric)
         return tolerance_of(metric, given, floor, oracle.peaks[name], storage)
 
     return OutputJudge(

@@ -15,12 +15,18 @@ import pytest
 import trtforensics as tf
 from tests.support.repository import ROOT
 from tests.support.zoo.net import Net
+from trtforensics.bisection.precision.emulation import oracle
+from trtforensics.bisection.precision.emulation.twin import without_range_limits
 from trtforensics.bisection.precision.running import PrecisionRequest, given_samples, search
 from trtforensics.bisection.runner.run_options import RunOptions
 from trtforensics.bisection.search_options import BuildOptions, PrecisionOptions
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from trtforensics.bisection.precision.casting.caster import Caster
+    from trtforensics.model.data_types import Accumulator
+    from trtforensics.onnx_models.streaming import Streamed
 
 MODEL = ROOT / "testdata" / "models" / "norm-chain.onnx"
 
@@ -57,6 +63,28 @@ def test_the_first_look_says_whether_outputs_pass_before_the_search_does(tmp_pat
     (line,) = told
     assert line.startswith("first look, 1 sample: the outputs fail with every node in FP16 (emulated: y")
     assert " tensors go beyond 65504 in FP32 (" in line
+
+
+def test_the_first_look_does_not_measure_what_rounding_costs_where_nothing_hangs_on_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    net = Net(seed=1)
+    net.tensor("weights", np.full((4, 8), 0.5))
+    onnx.save(net.model(net.node("MatMul", "/product", ["x", "weights"]), {"x": (1, 4)}, (1, 8)), tmp_path / "m.onnx")
+    measured: list[Caster] = []
+
+    def measure(caster: Caster, accumulator: Accumulator) -> tuple[onnx.ModelProto, Streamed]:
+        measured.append(caster)
+        return without_range_limits(caster, accumulator)
+
+    monkeypatch.setattr(oracle, "without_range_limits", measure)
+    samples = given_samples([{"x": np.arange(4, dtype=np.float32)[None]}])
+    request = PrecisionRequest(str(tmp_path / "m.onnx"), PrecisionOptions(), samples, BuildOptions())
+    told: list[tuple[str, int]] = []
+    search(request, RunOptions(build="none"), tmp_path / "out", print, lambda line: told.append((line, len(measured))))
+    ((line, before),) = told
+    assert "the outputs pass with every node in FP16" in line
+    assert (before, len(measured)) == (0, 1)
 
 
 def test_a_looser_tolerance_and_another_metric_judge_what_is_stored(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from trtforensics.bisection.precision.casting.storage import BF16, FP16, Storage
 from trtforensics.bisection.precision.emulation.judging import (
+    EQUAL,
     METRICS,
     OutputJudge,
     Scores,
@@ -51,6 +52,18 @@ def test_no_default_tolerance_is_tighter_than_two_units_of_rounding(storage: Sto
     assert tolerance_of(METRICS["max-abs"], None, 0.0, 3.0, storage).tolerance == 6.0 * storage.half_unit
     assert tolerance_of(METRICS["cosine"], None, 1.0, 1.0, storage).tolerance == 1.0 - (2.0 * storage.half_unit) ** 2
     assert tolerance_of(METRICS["mismatch"], None, 0.0, 1.0, storage).tolerance == 0.0
+
+
+@pytest.mark.parametrize("storage", [FP16, BF16], ids=lambda storage: storage.name)
+@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("error", [0.0, 1e-6, 1e-3, 0.5, None])
+def test_no_floor_gives_a_tighter_tolerance_than_that_of_equal_outputs(
+    name: str, error: float | None, storage: Storage
+) -> None:
+    metric = METRICS[name]
+    floor = EQUAL[name] if error == 0.0 else None if error is None else metric.score_of(error)
+    strictest = tolerance_of(metric, None, EQUAL[name], 7.0, storage)
+    assert metric.passes(strictest.tolerance, tolerance_of(metric, None, floor, 7.0, storage).tolerance)
 
 
 def test_a_given_tolerance_is_taken_as_it_is() -> None:
