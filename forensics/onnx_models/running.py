@@ -16,7 +16,7 @@ import onnx
 from onnx import numpy_helper
 
 from trtforensics.errors import SourceError, UsageError
-from trtforensics.onnx_models.graphs import copied
+from trtforensics.onnx_models.graphs import copied, graphs
 from trtforensics.onnx_models.reading import PreparedModel, valid
 from trtforensics.onnx_models.shapes import element_types
 from trtforensics.onnx_models.streaming import apart, references_as_inputs, values_of
@@ -109,7 +109,8 @@ def session_of(
 
     Nodes run in the order of the model. By default ONNX Runtime runs first what only reads constants, such as the
     Casts of all weights, and holds all of it. With constants in files memory is given back after each node, and there
-    are no copies of weights in another layout.
+    are no copies of weights in another layout. ONNX Runtime finds the shapes itself: those in a model may be wrong for
+    sizes of 1, and it would share a buffer between two tensors that they say are alike.
 
     Raises:
         RuntimeError, ValueError: those of :func:`failures`.
@@ -136,8 +137,11 @@ def session_of(
     light, large = apart(model)
     values = values_of(light, {**streamed, **large})
     weights = {name: make(each, kinds[name]) for name, each in values.items()}
-    message = references_as_inputs(light).SerializeToString()
-    return ModelSession(runtime.InferenceSession(message, options, ["CPUExecutionProvider"]), weights)
+    plain = copied(references_as_inputs(light))
+    for graph in graphs(plain.graph):
+        graph.ClearField("value_info")
+    session = runtime.InferenceSession(plain.SerializeToString(), options, ["CPUExecutionProvider"])
+    return ModelSession(session, weights)
 
 
 def run_model(model: onnx.ModelProto, feed: Sample, streamed: Streamed | None = None) -> dict[str, Any] | str:
