@@ -286,7 +286,8 @@ def _finding(entry: _RuleObservation, quotes: _Quotes) -> FindingWithCauses:
     version = Version.of(entry.about.build)
     discarded = all(_in_discarded_pass(entry.about, span) for span in observation.spans)
     loads = entry.about.loads_engine
-    fixes = (*filter(None, [case.fix if case else "", observation.fix]), *_fixes(rule, version))
+    usual = () if case is not None and case.fix and case.instead else _fixes(rule, version)
+    fixes = (*filter(None, [case.fix if case else "", observation.fix]), *usual)
     steps = (step_for_loaded(step) if loads else step for step in observation.steps)
     sure = observation.confidence or (Confidence.LIKELY if observation.settle else Confidence.CERTAIN)
     finding = Finding(

@@ -297,7 +297,9 @@ def _rule(lines: list[str], required: frozenset[str]) -> Rule:
 def _cases(rows: Iterable[Mapping[str, str]], *, alone: bool = False) -> Iterator[SpecialCase]:
     for row in rows:
         if "when" in row:
-            yield SpecialCase(terms_of(row["when"]), row["cause"], row.get("fix", ""), alone and "follows" not in row)
+            yield SpecialCase(
+                terms_of(row["when"]), row["cause"], row.get("fix", ""), alone and "follows" not in row, instead=alone
+            )
 
 
 @cache

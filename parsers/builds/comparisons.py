@@ -81,7 +81,8 @@ def _read(reading: _Reading, kind: str, values: list[str | float | None], span: 
         basis, mean, largest = values
         reading.update(**({"mean_abs": mean, "max_abs": largest} if basis == "Absolute" else {"max_rel": largest}))  # type: ignore[arg-type]  # numbers
     elif kind == "poly_stats":
-        runner, least, most = values
+        name, runner, least, most = values
+        reading.outputs = reading.outputs or [ComparedOutput(str(name), span)]  # an excerpt may lack its own line
         reading.left = reading.left or str(runner)  # an excerpt may lack the line that names both
         reading.right = reading.right or (str(runner) if runner != reading.left else "")
         side = "left_range" if runner == reading.left else "right_range"

@@ -25,7 +25,7 @@ _MOST_WRAPPED = 8
 """Wrappers that are taken off one message."""
 _INTERNAL = (
     *("Internal Error (", "MyelinCheckException", "Myelin (", "INTERNAL_ERROR", "INTERNAL ERROR", "CHECK("),
-    *("what():  Assertion ", " - Assertion Error in "),
+    *("what(): Assertion ", "what():  Assertion ", " - Assertion Error in "),
 )
 """What stands before checks of TensorRT's own code."""
 _BARE_CHECK = re.compile(r"(?:Error\[\d+\]|\d+): Assertion ")

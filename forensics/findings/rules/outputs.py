@@ -69,8 +69,10 @@ def _fewer(case: Case) -> tuple[Step, ...]:
 def differs(case: Case) -> Iterator[Observation]:
     """Name the outputs; only a warning where reduced types cannot meet the tolerances."""
     notes = case.notes("output_differs")
-    if not notes:  # Polygraphy's last line, in an excerpt that has nothing else
-        yield from observe(case.notes("outputs_mismatched"), "An output differs from the reference", same_as="mismatch")
+    if not notes:  # Polygraphy's last line, in an excerpt that has nothing else, or its figures alone
+        mismatched = case.notes("outputs_mismatched")
+        yield from observe(mismatched, "An output differs from the reference", same_as="mismatch")
+        yield from () if mismatched else _unjudged(case)
     lost = [note for note in case.notes("poly_stats") if "avg-magnitude=nan" in note.text("text")]
     nan = {
         note.text("runner").partition("-")[0]: note for note in lost if note.text("tensor") == lost[0].text("tensor")
@@ -110,6 +112,16 @@ def differs(case: Case) -> Iterator[Observation]:
         cause=wrong[0],
         fix=wrong[1],
     )
+
+
+def _unjudged(case: Case) -> Iterator[Observation]:
+    """Report an output whose error is printed without a verdict, and is more than rounding leaves."""
+    outputs = [each for each in _outputs(case) if each.passed is None and (_part(each) or 0.0) >= _GROSS]
+    cause, fix = differs.variants["gross"]
+    if outputs and not any(each.holds_integers for each in outputs):
+        title = f"{listed([each.name for each in outputs])} really differ{'s' * (len(outputs) < _SEVERAL)}"
+        title += f"{_how_far(case, outputs)}{_how_large(outputs, '')}"
+        yield from observe(case.notes("poly_difference"), title, same_as="unjudged", cause=cause, fix=fix)
 
 
 @explained("TF250")
@@ -198,9 +210,12 @@ def _recovered(case: Case, outputs: Sequence[ComparedOutput]) -> str:
 
 def _failed(case: Case) -> list[ComparedOutput]:
     """Return the outputs of this build that differ."""
+    return [output for output in _outputs(case) if output.passed is False]
+
+
+def _outputs(case: Case) -> list[ComparedOutput]:
     here = range(case.build.first_line, case.build.last_line + 1)
-    outputs = [output for each in _comparisons(case) for output in each.outputs]
-    return [output for output in outputs if output.passed is False and output.span.line in here]
+    return [output for each in _comparisons(case) for output in each.outputs if output.span.line in here]
 
 
 def _how_far(case: Case, outputs: Sequence[ComparedOutput]) -> str:
@@ -215,7 +230,7 @@ def _how_far(case: Case, outputs: Sequence[ComparedOutput]) -> str:
             for side, pair in limits
             if pair
         ]
-        words.append(f"; {f'{worst.name} ' if len(outputs) > 1 else ''}by up to {worst.max_abs:.3g}")
+        words.append(f"; {f'{worst.name} ' if len(outputs) > 1 else ''}by up to {worst.max_abs:.5g}")
         words.append(f" where its values are {' and '.join(values)}" if values else "")
     integers = list(dict.fromkeys(output.name for output in outputs if output.holds_integers))
     others = ", which moves the rows of sorted outputs too" if worst is not None else ""

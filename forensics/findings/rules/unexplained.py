@@ -61,7 +61,7 @@ def _each_text_once(case: Case, kind: str) -> list[Note]:
 
 def _unwrapped(text: str) -> str:
     """Return a message without the closing of what wraps it."""
-    return text.strip().removesuffix(" )").removesuffix(")").strip()
+    return text.strip().removesuffix(" )").removesuffix(")").strip().removesuffix(" failed.")
 
 
 _POLYGRAPHY = ("Could not parse ONNX correctly", "Failed to parse ONNX model. Does the model file exist")

@@ -232,7 +232,7 @@ EXCERPTS = {
         "E attention: found supported formats",
     ),
     "TF634": (
-        "| WARNING: Deserialize engine failed because file path: /opt/a.engine open error",
+        "| operator (): open engine failed",
         "| WARNING: Deserialized engine of file path: /opt/a.engine",
     ),
     "TF635": (

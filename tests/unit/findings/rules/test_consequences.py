@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ABSENT = "| WARNING: Deserialize engine failed because file path: /models/a.engine open error\n"
-NOT_LOADED = "| deserialize engine from file :/models/a.engine failed\n"
 PLUGIN = (
     "E 2: [pluginV2DynamicExtRunner.cpp::execute::115] Error Code 2: Internal Error (Assertion status == 0 failed.)\n"
 )
@@ -82,7 +81,6 @@ PASSED_ON = (
 @pytest.mark.parametrize(
     ("lines", "root", "below"),
     [
-        (ABSENT + NOT_LOADED, "TF634", {"TF6081"}),
         (PLUGIN + NVINFER, "TF623", {"TF676"}),
         (TUNING + NO_TACTIC, "TF343", {"TF301", "TF302"}),
         (OUTPUT + NO_TACTIC, "TF345", {"TF301", "TF302"}),
@@ -165,3 +163,10 @@ def test_nan_in_both_runners_refutes_a_fault_of_tensorrt(least: str, title: str,
     shown += ["E         FAILED | Output: 'y' | Difference exceeds tolerance (rel=1e-05, abs=1e-05)"]
     (found,) = [one for one in report_on(marked("\n".join(shown)).text, tmp_path).findings if one.code == "TF216"]
     assert found.title.startswith(title)
+
+
+def test_an_engine_file_that_deepstream_is_to_build_is_no_root(tmp_path: Path) -> None:
+    (tmp_path / "b.log").write_text(marked(ABSENT + "| a.cpp:7: void build(): Assertion `network' failed.\n").text)
+    log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
+    first = judge(Inputs([log]), Suppression()).findings[0]
+    assert (first.code, first.consequence_of) == ("TF633", None)

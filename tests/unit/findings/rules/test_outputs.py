@@ -180,3 +180,16 @@ def test_values_that_were_lost_before_are_no_matter_of_the_tolerance(
     (tmp_path / "b.log").write_text(marked("\n".join(lines)).text, encoding="utf-8")
     log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
     assert judge(Inputs([log]), Suppression()).findings[0].title.startswith(said)
+
+
+@pytest.mark.parametrize(("largest", "codes"), [("12.25", {"TF216"}), ("0.01", set())])
+def test_an_error_without_a_verdict_is_weighed_by_the_outputs_range(
+    largest: str, codes: set[str], tmp_path: Path
+) -> None:
+    stats = "Stats: mean=1.5, std-dev=2, var=4, median=1, min=-20 at (0,), max=20 at (1,), avg-magnitude=3"
+    error = f"Absolute Difference | Stats: mean=0.004, std-dev=0, var=0, median=0, min=0 at (0,), max={largest} at (1,)"
+    (tmp_path / "b.log").write_text(f"[I]         {RUNNERS[1]}: scores | {stats}\n[I]             {error}\n")
+    log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
+    found = [each for each in judge(Inputs([log]), Suppression()).findings if each.code != "TF705"]
+    assert {each.code for each in found} == codes
+    assert all("scores really differs; by up to 12.25" in each.title for each in found)

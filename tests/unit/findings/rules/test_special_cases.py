@@ -91,3 +91,8 @@ def test_lines_around_a_line_stay_in_the_file() -> None:
     assert lines_around(3, 5) == range(1, 6)
     assert 851 in lines_around(1000, 2000)
     assert 849 not in lines_around(1000, 2000)
+
+
+def test_the_fix_of_an_error_in_its_own_words_stands_in_the_place_of_its_classs(tmp_path: Path) -> None:
+    (finding,) = (each for each in report_on(EXAMPLES["myelin-device"], tmp_path).findings if each.code == "TF912")
+    assert len(finding.fixes) == 1

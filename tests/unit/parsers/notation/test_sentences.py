@@ -36,6 +36,9 @@ SAID = {
     ),
     "IWarp::setType: Error Code 3: API Usage Error (Parameter check failed, condition: index >= 0. In setType at "
     "api/warp.cpp:150)": ("out_of_bounds", "a check fails: index must be at least 0", *"   "),
+    "ERROR: Failed to enqueue the inference batch": ("failed_part", "Failed to enqueue the inference batch", *"   "),
+    "[error] Engine net.FP32.plan load failed": ("refused_load", "[error] Engine net.FP32.plan load failed", *"   "),
+    "recipe for target 'out/libwarp.so' failed": ("failed_word", "recipe for target 'out/libwarp.so' failed", *"   "),
     "2026-11-22 09:30:00,259 - net.warp - ERROR - cannot find the mauve key": (
         "missing_part",
         "cannot find the mauve key",
