@@ -20,14 +20,15 @@ from trtforensics.console.counting import listed
 from trtforensics.errors import SourceError
 from trtforensics.onnx_models.checked_graph import CheckedGraph, element_name
 from trtforensics.onnx_models.deciding import computed, dropped, emptied, impossible, shape_inputs
-from trtforensics.onnx_models.graphs import bodies, graphs, initializers, load
+from trtforensics.onnx_models.graphs import bodies, graphs, initializers, load, reachable
 from trtforensics.onnx_models.reading import inlined, unique_body_tensors
 from trtforensics.onnx_models.shapes import element_types, forbidden, inferred, made_types, sizes_by_tensor
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from trtforensics.onnx_models.checked_graph import CheckedNode, Values
+    from trtforensics.onnx_models.checked_graph import CheckedNode
+    from trtforensics.onnx_models.samples import Values
     from trtforensics.onnx_models.shapes import ShapeFault, Sizes
 
 _PASSES = 4
@@ -117,20 +118,16 @@ class CheckedModel(CheckedGraph):
 
     def is_static(self, name: str, *, any_sizes: bool = False) -> bool:
         """Whether constants and sizes decide a tensor, as far as its makers tell: known sizes, or ``any_sizes``."""
-        reached, open_ones = {name}, [name]
-        while open_ones:
-            tensor = open_ones.pop()
-            if tensor in self.constants:
-                continue
+
+        def undecided(tensor: str) -> Iterator[str]:
             node = self.makers.get(tensor)
-            if node is None:
-                return False
-            sizes = self.sizes.get("".join(node.proto.input), (None,)) if node.op in {"Shape", "Size"} else (None,)
-            if None not in sizes or (any_sizes and node.op in {"Shape", "Size"}):
-                continue
-            open_ones += [each for each in node.proto.input if each and each not in reached]
-            reached |= {*node.proto.input}
-        return True
+            if node is None or tensor in self.constants:
+                return
+            measures = node.op in {"Shape", "Size"}
+            if not measures or not (any_sizes or None not in self.sizes.get("".join(node.proto.input), (None,))):
+                yield from filter(None, node.proto.input)
+
+        return all(each in self.constants or each in self.makers for each in reachable([name], undecided))
 
     @cached_property
     def shared_names(self) -> list[str]:
@@ -162,15 +159,7 @@ class CheckedModel(CheckedGraph):
 
     def reaches(self, start: CheckedNode, end: CheckedNode) -> bool:
         """Whether a node depends on another one, or is the same, as far as tensors of their names tell."""
-        wanted, seen = [end], {id(end)}
-        while wanted:
-            node = wanted.pop()
-            if node is start:
-                return True
-            before = [maker for name in node.proto.input if (maker := self.makers.get(name)) and id(maker) not in seen]
-            seen |= {id(maker) for maker in before}
-            wanted += before
-        return False
+        return start in reachable([end], lambda node: filter(None, map(self.makers.get, node.proto.input)))
 
     def quote(self, lines: Collection[int]) -> Mapping[int, str]:
         """Return nodes by their numbers as a line each, as logs return their lines; 0 is the model's head."""

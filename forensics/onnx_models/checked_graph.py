@@ -16,18 +16,15 @@ import onnx
 from onnx import external_data_helper, helper, numpy_helper
 
 from trtforensics.onnx_models.graphs import STANDARD, held_nodes, initializers, operator_set
-from trtforensics.onnx_models.reading import constant_of
+from trtforensics.onnx_models.reading import constant_of, schema_of
 from trtforensics.onnx_models.shapes import fits, sizes_of, spelled
 from trtforensics.onnx_models.streaming import mapped
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    import numpy.typing as npt
-
+    from trtforensics.onnx_models.samples import Values
     from trtforensics.onnx_models.shapes import Sizes
-
-    Values = npt.NDArray[Any]
 
 _BLOCK = 1 << 22
 """Elements of a constant in a file of its own that are read in one go."""
@@ -67,7 +64,7 @@ class CheckedNode:
 
     def since(self, opset: int) -> int:
         """Return the operator set, up to one, in which the operator last changed; 0 for one that is not ONNX's."""
-        schema = _schema(self.op, opset) if self.is_standard else None
+        schema = schema_of(self.op, opset) if self.is_standard else None
         return 0 if schema is None else int(schema.since_version)
 
     def differs(self, opset: int, known: int) -> bool:
@@ -75,12 +72,12 @@ class CheckedNode:
 
         Element types that were added since are no difference.
         """
-        now, before = (_schema(self.op, version) if self.is_standard else None for version in (opset, known))
+        now, before = (schema_of(self.op, version) if self.is_standard else None for version in (opset, known))
         return opset > known and now is not None and (before is None or _signature(now) != _signature(before))
 
     def lacks(self, opset: int) -> list[str]:
         """Return the attributes and inputs that ONNX's operator wants, later ones too, and the node has not."""
-        schema, later = (_schema(self.op, version) for version in (opset, onnx.defs.onnx_opset_version()))
+        schema, later = (schema_of(self.op, version) for version in (opset, onnx.defs.onnx_opset_version()))
         if schema is None or not self.is_standard:
             return []
         given = {attribute.name for attribute in self.proto.attribute}
@@ -93,7 +90,7 @@ class CheckedNode:
 
     def unknown_attributes(self, opset: int = 0) -> list[str]:
         """Return the attributes that ONNX's operator of the name does not have in a set, or in the newest."""
-        schema = _schema(self.op, opset or onnx.defs.onnx_opset_version())
+        schema = schema_of(self.op, opset or onnx.defs.onnx_opset_version())
         known = None if schema is None else schema.attributes
         return [] if known is None else sorted({each.name for each in self.proto.attribute} - {*known})
 
@@ -108,7 +105,7 @@ class CheckedNode:
 
     def default(self, name: str, opset: int) -> Any:  # noqa: ANN401 - of any of ONNX's types
         """Return the default of an attribute in an operator set; None where there is none."""
-        schema = _schema(self.op, opset)
+        schema = schema_of(self.op, opset)
         declared = None if schema is None else schema.attributes.get(name)
         return _python(declared.default_value) if declared is not None and declared.default_value.name else None
 
@@ -297,21 +294,12 @@ def _count(tensor: onnx.TensorProto) -> int:
 @cache
 def _places(op: str, opset: int, of: str) -> Mapping[str, Sequence[int]]:
     """Return the places of an operator's inputs (or outputs) by name; of variadic ones all."""
-    schema = _schema(op, opset)
+    schema = schema_of(op, opset)
     formal = () if schema is None else schema.inputs if of == "input" else schema.outputs
     variadic = onnx.defs.OpSchema.FormalParameterOption.Variadic
     return {
         each.name: range(place, _MOST) if each.option == variadic else (place,) for place, each in enumerate(formal)
     }
-
-
-@cache
-def _schema(op: str, opset: int) -> onnx.defs.OpSchema | None:
-    """Return ONNX's own operator of a name as an operator set has it; None where it has none."""
-    try:
-        return onnx.defs.get_schema(op, opset)
-    except onnx.defs.SchemaError:
-        return None
 
 
 def _signature(schema: onnx.defs.OpSchema) -> object:

@@ -12,17 +12,15 @@ import numpy as np
 from onnx import TensorProto, numpy_helper
 
 from trtforensics.knowledge.operators import letters_of
+from trtforensics.onnx_models.graphs import reachable
 from trtforensics.onnx_models.shapes import ShapeFault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-    import numpy.typing as npt
-
     from trtforensics.onnx_models.checked_graph import CheckedGraph, CheckedNode
+    from trtforensics.onnx_models.samples import Values
     from trtforensics.onnx_models.shapes import Sizes
-
-    Numbers = npt.NDArray[Any]
 
 _UNKNOWN = 1 << 62
 """A size that is not known, beyond any window."""
@@ -30,12 +28,12 @@ _FEW = 64
 """Elements of what may be a shape."""
 
 
-def _axes(node: CheckedNode, given: tuple[Numbers, ...]) -> Any:  # noqa: ANN401 - None is all of them to numpy
+def _axes(node: CheckedNode, given: tuple[Values, ...]) -> Any:  # noqa: ANN401 - None is all of them to numpy
     axes = given[0].tolist() if given else node.attribute("axes")
     return None if axes is None else tuple(axes)
 
 
-def _sliced(node: CheckedNode, data: Numbers, *given: Numbers) -> Numbers:
+def _sliced(node: CheckedNode, data: Values, *given: Values) -> Values:
     starts, ends, axes, steps = (given[place].tolist() if place < len(given) else [] for place in range(4))
     places = [slice(None)] * data.ndim
     starts, ends = starts or node.attribute("starts"), ends or node.attribute("ends")
@@ -44,7 +42,7 @@ def _sliced(node: CheckedNode, data: Numbers, *given: Numbers) -> Numbers:
     return data[tuple(places)]
 
 
-def _filled(node: CheckedNode, sizes: Numbers) -> Numbers:
+def _filled(node: CheckedNode, sizes: Values) -> Values:
     values = numpy_helper.to_array(node.attribute("value") or TensorProto(data_type=TensorProto.FLOAT))
     if values.dtype.kind not in "iu" or prod(sizes.tolist()) > _FEW:
         raise ValueError
@@ -71,8 +69,8 @@ _COMPUTED: Mapping[str, Callable[..., Any]] = {
 
 
 def computed(
-    model: CheckedGraph, sizes: Mapping[str, Sizes], given: Mapping[str, Numbers] | None = None
-) -> dict[str, Numbers]:
+    model: CheckedGraph, sizes: Mapping[str, Sizes], given: Mapping[str, Values] | None = None
+) -> dict[str, Values]:
     """Return the few integers that nodes compute from sizes, constants and ``given`` tensors."""
     known = dict(given or {})
     for node in model.nodes:
@@ -109,17 +107,17 @@ DECIDING = {
 
 def shape_inputs(model: CheckedGraph) -> list[str]:
     """Return the inputs of integers whose values decide sizes: a profile needs bounds of their values."""
-    wanted = [name for node in model.nodes for name in model.slots(node, DECIDING.get(node.op, ()))]
-    reached = set(wanted)
-    while wanted:
-        maker = model.makers.get(wanted.pop())
-        fresh = [name for name in maker.proto.input if name not in reached] if maker and maker.op in _COMPUTED else []
-        reached |= {*fresh}
-        wanted += fresh
-    return [value.name for value in model.inputs if value.name in reached and value.element in {"INT32", "INT64"}]
+
+    def operands(name: str) -> Sequence[str]:
+        maker = model.makers.get(name)
+        return maker.proto.input if maker and maker.op in _COMPUTED else ()
+
+    wanted = (name for node in model.nodes for name in model.slots(node, DECIDING.get(node.op, ())))
+    decisive = {*reachable(wanted, operands)}
+    return [value.name for value in model.inputs if value.name in decisive and value.element in {"INT32", "INT64"}]
 
 
-def impossible(model: CheckedGraph, sizes: Mapping[str, Sizes], known: Mapping[str, Numbers]) -> ShapeFault | None:
+def impossible(model: CheckedGraph, sizes: Mapping[str, Sizes], known: Mapping[str, Values]) -> ShapeFault | None:
     """Return the first node that does not take the sizes of its inputs, which inference lets pass."""
     for node in model.nodes:
         before = sizes.get(node.proto.input[0]) if node.proto.input and node.is_standard else None
@@ -192,7 +190,7 @@ def _unified(node: CheckedNode, terms: Sequence[str], sizes: Mapping[str, Sizes]
     return ""
 
 
-def _reshaped(node: CheckedNode, before: Sizes, shape: Numbers | None) -> str:
+def _reshaped(node: CheckedNode, before: Sizes, shape: Values | None) -> str:
     """Judge a Reshape to sizes of another volume than its input's."""
     if shape is not None and shape.ndim != 1:
         return f"a shape of {shape.ndim} dimensions"

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, TypeVar
 from trtforensics.errors import NotAnOnnxModelError, SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 
     import onnx
     from google.protobuf.message import Message
 
-_Message = TypeVar("_Message", "onnx.ModelProto", "onnx.GraphProto")
+_Message = TypeVar("_Message", "onnx.ModelProto", "onnx.GraphProto", "onnx.NodeProto", "onnx.TensorProto")
+_Place = TypeVar("_Place", bound="Hashable")
 
 STANDARD = frozenset({"", "ai.onnx"})
 """The two spellings of the domain of ONNX's own operators."""
@@ -161,16 +162,27 @@ def integer(node: onnx.NodeProto, name: str) -> int | None:
     return next((int(attribute.i) for attribute in node.attribute if attribute.name == name), None)
 
 
-def copied(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Return a copy of a model."""
-    copy = type(model)()
-    copy.CopyFrom(model)
+def copied(message: _Message) -> _Message:
+    """Return a copy of a model, or of a part of one."""
+    copy = type(message)()
+    copy.CopyFrom(message)
     return copy
 
 
 def copied_without(message: _Message, field: str) -> _Message:
     """Return a copy of a message without one of its fields, which may be large."""
     return type(message)(**{each.name: value for each, value in message.ListFields() if each.name != field})
+
+
+def reachable(starts: Iterable[_Place], onward: Callable[[_Place], Iterable[_Place]]) -> Iterator[_Place]:
+    """Yield tensors or nodes and what leads on from them, each once, the nearest first."""
+    ahead = list(dict.fromkeys(starts))
+    known = set(ahead)
+    for place in ahead:
+        yield place
+        more = [each for each in dict.fromkeys(onward(place)) if each not in known]
+        known.update(more)
+        ahead += more
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,9 +27,8 @@ from trtforensics.onnx_models.streaming import key_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    import numpy.typing as npt
+    from trtforensics.onnx_models.samples import Values
 
-    Floats = npt.NDArray[Any]
     Size = int | str | None
 
 LAYER, RMS, GROUP = "LayerNormalization", "RMSNormalization", "GroupNormalization"
@@ -53,8 +52,8 @@ class NormChain:
     result: str
     axis: int
     epsilon: float
-    scale: Floats
-    bias: Floats | None
+    scale: Values
+    bias: Values | None
     nodes: frozenset[str]
     groups: int = 0
 
@@ -160,7 +159,7 @@ class _ChainSearch:
                 return operator, source, statistics
         return None
 
-    def _affine(self, operator: str, result: str, wanted: tuple[int, ...]) -> tuple[Floats, Floats | None, str]:
+    def _affine(self, operator: str, result: str, wanted: tuple[int, ...]) -> tuple[Values, Values | None, str]:
         """Take in the multiplication by constants that follows, and the addition; return them and their result."""
         scale, bias = np.ones(wanted, np.float32), None
         if (step := self._next(result, "Mul", wanted)) is not None:
@@ -169,7 +168,7 @@ class _ChainSearch:
             bias, result = step
         return scale, bias, result
 
-    def _next(self, tensor: str, op: str, shape: tuple[int, ...]) -> tuple[Floats, str] | None:
+    def _next(self, tensor: str, op: str, shape: tuple[int, ...]) -> tuple[Values, str] | None:
         """Return the constant that the only reader of a tensor combines it with, in a shape, and its result."""
         node = self._reader(tensor, op)
         if node is None:
@@ -266,7 +265,7 @@ class _ChainSearch:
         here = node is not None and node.op_type in ops and not node.domain and self._survey.scopes[tensor] == 0
         return node if here else None
 
-    def _constant(self, tensor: str) -> Floats | None:
+    def _constant(self, tensor: str) -> Values | None:
         constant = self._survey.constants.get(tensor)
         return None if constant is None or key_of(constant) is not None else numpy_helper.to_array(constant)
 

@@ -10,6 +10,7 @@ bit for bit.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -270,6 +271,15 @@ def _free(stem: str, taken: set[str]) -> str:
     while f"{stem}_{number}" in taken:
         number += 1
     return f"{stem}_{number}"
+
+
+@cache
+def schema_of(op: str, opset: int, domain: str = "") -> onnx.defs.OpSchema | None:
+    """Return an operator as an operator set of its domain has it; None where it has none."""
+    try:
+        return onnx.defs.get_schema(op, opset, domain)
+    except onnx.defs.SchemaError:
+        return None
 
 
 def constant_of(node: onnx.NodeProto) -> onnx.TensorProto | None:

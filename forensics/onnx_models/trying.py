@@ -21,6 +21,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from trtforensics.console.processes import completed
 from trtforensics.onnx_models.deciding import DECIDING, computed
+from trtforensics.onnx_models.graphs import copied
 from trtforensics.onnx_models.running import failures, session_of
 from trtforensics.onnx_models.samples import dtypes_of
 
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from trtforensics.onnx_models.checked import CheckedModel
-    from trtforensics.onnx_models.checked_graph import CheckedNode, Values
+    from trtforensics.onnx_models.checked_graph import CheckedNode
+    from trtforensics.onnx_models.samples import Values
     from trtforensics.onnx_models.shapes import Sizes
 
 PATIENCE_S = 5
@@ -81,8 +83,7 @@ def _single(model: CheckedModel, node: CheckedNode, sizes: Mapping[str, Sizes], 
     if is_open or not _NOT_TRIED.isdisjoint(map(model.type_of, names)):
         return b""
     kinds = {name: TensorProto.DataType.Value(model.type_of(name)) for name in names}
-    copy = onnx.NodeProto()
-    copy.CopyFrom(node.proto)
+    copy = copied(node.proto)
     copy.name, copy.input[:], copy.output[:] = "", [names.get(name, "") for name in node.proto.input], outputs
     arrays = {name: value.astype(helper.tensor_dtype_to_np_dtype(kinds[name])) for name, value in given.items()}
     graph = helper.make_graph(

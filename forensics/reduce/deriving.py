@@ -18,7 +18,7 @@ from onnx import AttributeProto, numpy_helper
 
 from trtforensics.onnx_models.cutting import UnknownValueError, declaration, free_reads, take_apart, with_graph
 from trtforensics.onnx_models.drawing import random_samples
-from trtforensics.onnx_models.graphs import is_random, refill
+from trtforensics.onnx_models.graphs import copied, is_random, refill
 from trtforensics.onnx_models.shapes import is_static
 from trtforensics.onnx_models.streaming import digest_of, held
 from trtforensics.reduce.simplifying import PASSED, Aspect, Simplification, made_up_names, relevant_to, simplify
@@ -122,9 +122,7 @@ class Deriver:
         return None
 
     def _rebuilt(self, index: int, hosted: Mapping[Host, Sequence[int]]) -> onnx.NodeProto:
-        node = self.original.nodes[index]
-        proto = onnx.NodeProto()
-        proto.CopyFrom(node.proto)
+        proto = copied(self.original.nodes[index].proto)
         for attribute in proto.attribute:
             if attribute.type == AttributeProto.GRAPH:
                 inner = [self._rebuilt(each, hosted) for each in hosted.get((index, attribute.name), ())]

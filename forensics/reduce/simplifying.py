@@ -17,6 +17,7 @@ from onnx import AttributeProto, numpy_helper
 
 from trtforensics.model.older_python import StrEnum
 from trtforensics.onnx_models.graphs import declarations, graphs, initializers, nodes_of, rename
+from trtforensics.onnx_models.reading import schema_of
 from trtforensics.onnx_models.shapes import dimension_names
 from trtforensics.onnx_models.streaming import key_of
 from trtforensics.redaction.pseudonyms import Pseudonyms
@@ -226,12 +227,9 @@ def _is_random(tensor: onnx.TensorProto) -> bool:
 
 def _beyond_default(proto: onnx.NodeProto, versions: Mapping[str, int]) -> Iterator[str]:
     """Yield the attributes that have a default, or may be left out, and are set to something else."""
-    try:
-        schema = onnx.defs.get_schema(proto.op_type, versions.get(proto.domain, 1), proto.domain)
-    except onnx.defs.SchemaError:
-        return
+    schema = schema_of(proto.op_type, versions.get(proto.domain, 1), proto.domain)
     for attribute in proto.attribute:
-        known = schema.attributes.get(attribute.name)
+        known = None if schema is None else schema.attributes.get(attribute.name)
         is_graph = attribute.type in {AttributeProto.GRAPH, AttributeProto.GRAPHS}
         if known is None or known.required or is_graph or _same(known.default_value, attribute):
             continue

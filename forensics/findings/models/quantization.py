@@ -9,16 +9,17 @@ import numpy as np
 from trtforensics.findings.finding import Confidence, Observation, Severity
 from trtforensics.findings.models.seen import of_nodes
 from trtforensics.findings.rule import explained
-from trtforensics.onnx_models.graphs import integer
+from trtforensics.onnx_models.graphs import integer, reachable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import onnx
 
     from trtforensics.findings.case import Case
     from trtforensics.onnx_models.checked import CheckedModel
-    from trtforensics.onnx_models.checked_graph import CheckedNode, Values
+    from trtforensics.onnx_models.checked_graph import CheckedNode
+    from trtforensics.onnx_models.samples import Values
 
 _QUANTIZE, _DEQUANTIZE = "QuantizeLinear", "DequantizeLinear"
 _COMPUTE = {"Conv", "ConvTranspose", "Gemm", "MatMul"}
@@ -32,6 +33,11 @@ _FLOATING = {"Softmax", "LogSoftmax", *NORMALISATIONS}
 _MOST = 0.5
 """Share of quantised compute nodes from which on those left out stand out."""
 _SCALE = 1
+
+
+def moved_by(node: onnx.NodeProto) -> Sequence[str]:
+    """Return the tensors that a node only moves; none where it does more."""
+    return () if node.op_type not in MOVES else node.input if node.op_type == "Concat" else node.input[:1]
 
 
 @explained("TF187")
@@ -153,18 +159,16 @@ def halved(model: CheckedModel, node: CheckedNode) -> int | None:
 
 def quantised(model: CheckedModel, tensor: str) -> bool:
     """Whether a tensor comes from a DequantizeLinear, straight or through what TensorRT moves it across."""
-    scales, ahead = [], [tensor]
-    for name in ahead:
+
+    def behind(name: str) -> Sequence[str]:
         maker = model.makers.get(name)
-        if maker is not None and maker.op == _DEQUANTIZE:
-            scales.append(model.values(maker.proto.input[_SCALE]))
-        elif maker is None or maker.op not in MOVES:
-            return False
-        else:  # across Concat it moves those of one scale
-            behind = maker.proto.input if maker.op == "Concat" else maker.proto.input[:1]
-            ahead += [each for each in behind if each not in ahead]
-    known = [scale for scale in scales if scale is not None]
-    return bool(scales) and all(np.array_equal(scale, known[0]) for scale in known)  # a circle has none
+        return () if maker is None else moved_by(maker.proto)
+
+    origins = [model.makers.get(name) for name in reachable([tensor], behind) if not behind(name)]
+    pairs = [maker.proto for maker in origins if maker is not None and maker.op == _DEQUANTIZE]
+    scales = [scale for pair in pairs if (scale := model.values(pair.input[_SCALE])) is not None]
+    same = all(np.array_equal(scale, scales[0]) for scale in scales)  # across Concat it moves those of one scale
+    return same and len(pairs) == len(origins) > 0  # a circle has none
 
 
 def _adds_unquantised(model: CheckedModel, node: CheckedNode) -> bool:

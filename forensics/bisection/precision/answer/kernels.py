@@ -23,7 +23,7 @@ from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
 from trtforensics.bisection.precision.emulation.twin import emulate
 from trtforensics.console.counting import listed
 from trtforensics.model.data_types import Accumulator
-from trtforensics.onnx_models.graphs import Survey, integer
+from trtforensics.onnx_models.graphs import Survey, copied, integer
 from trtforensics.onnx_models.shapes import sizes_by_tensor
 
 if TYPE_CHECKING:
@@ -164,8 +164,7 @@ def _with_sums(oracle: Oracle, names: Collection[str]) -> onnx.ModelProto:
     for tensor in dict.fromkeys(tensor for node in nodes for tensor in node.input[:_OPERANDS]):
         model.graph.node.append(helper.make_node("Abs", [tensor], [tensor + _MARK], name=f"{tensor}{_MARK}_Abs"))
     for node in nodes:
-        product = onnx.NodeProto()
-        product.CopyFrom(node)
+        product = copied(node)
         product.name = product.output[0] = node.name + _MARK
         del product.input[_OPERANDS:], product.output[1:]
         product.input[:] = [tensor + _MARK for tensor in product.input]

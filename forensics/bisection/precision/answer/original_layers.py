@@ -14,7 +14,7 @@ from trtforensics.bisection.precision.answer.range_use import UNSUITED, RangeUse
 from trtforensics.bisection.precision.emulation.oracle import RunError, set_outputs
 from trtforensics.console.counting import counted, head_lines, listed
 from trtforensics.errors import UsageError
-from trtforensics.findings.models.quantization import MOVES
+from trtforensics.findings.models.quantization import MOVES, moved_by
 from trtforensics.onnx_models.graphs import Survey, copied, nodes_of, survey_of
 from trtforensics.onnx_models.reading import prepare
 from trtforensics.onnx_models.running import failures, first_line, session_of
@@ -137,7 +137,8 @@ def _worst_first(layer: LayerNoise) -> tuple[float, float]:
 def _unmoved(survey: Survey, tensor: str) -> str:
     """Follow a tensor back over nodes that only move values; return where they begin."""
     maker = survey.maker(tensor)
-    return _unmoved(survey, maker.input[0]) if maker is not None and maker.op_type in MOVES else tensor
+    moved = () if maker is None else moved_by(maker)
+    return _unmoved(survey, moved[0]) if moved else tensor
 
 
 def _stored(survey: Survey, tensor: str, original: Survey, exact_name: str) -> tuple[str, RangeUse] | None:

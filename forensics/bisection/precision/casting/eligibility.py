@@ -9,7 +9,6 @@ of constants alone, which a compiler folds.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING
 
 import onnx
@@ -17,6 +16,7 @@ from onnx import TensorProto
 
 from trtforensics.knowledge.table import rows
 from trtforensics.onnx_models.graphs import Survey, holds_graphs, is_random
+from trtforensics.onnx_models.reading import schema_of
 
 if TYPE_CHECKING:
     from trtforensics.bisection.precision.casting.storage import Storage
@@ -66,7 +66,7 @@ def candidates(model: onnx.ModelProto, survey: Survey, storage: Storage) -> dict
         if name in shapes or node.op_type in _TYPED_ELSEWHERE or holds_graphs(node):
             continue
         version = versions.get(node.domain, versions.get("ai.onnx" if not node.domain else "", 0))
-        schema = _schema(node.op_type, version, node.domain)
+        schema = schema_of(node.op_type, version, node.domain)
         if schema is None:
             continue
         inputs, outputs = (_slots(node, schema, survey, storage, side) for side in ("inputs", "outputs"))
@@ -78,14 +78,6 @@ def candidates(model: onnx.ModelProto, survey: Survey, storage: Storage) -> dict
         moved = node.input[0] if moves else None
         eligible[name] = CandidateNode(name, node.op_type, scopes[name], inputs, outputs, moved)
     return eligible
-
-
-@cache
-def _schema(op: str, version: int, domain: str) -> onnx.defs.OpSchema | None:
-    try:
-        return onnx.defs.get_schema(op, version, domain)
-    except onnx.defs.SchemaError:
-        return None
 
 
 def _slots(

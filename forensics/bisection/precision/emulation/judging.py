@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,11 +21,8 @@ from trtforensics.knowledge.table import rows
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    import numpy.typing as npt
-
     from trtforensics.bisection.precision.casting.storage import Storage
-
-    Values = npt.NDArray[Any]
+    from trtforensics.onnx_models.samples import Values
 
 _PSNR_CAP = 300.0
 """Decibels for equal outputs, since infinity is no JSON number."""

@@ -37,7 +37,7 @@ from trtforensics.bisection.precision.emulation.twin import emulate, without_ran
 from trtforensics.errors import ForensicsError, SourceError, UsageError
 from trtforensics.model.data_types import Accumulator
 from trtforensics.onnx_models.cutting import free_reads
-from trtforensics.onnx_models.graphs import copied, refill
+from trtforensics.onnx_models.graphs import copied, reachable, refill
 from trtforensics.onnx_models.running import ModelSession, failures, first_line, session_of
 from trtforensics.onnx_models.shapes import inferred, sizes_by_tensor
 
@@ -320,18 +320,17 @@ class Oracle:
     def _reads_masks(self, output: str) -> bool:
         """Whether an output is low where an input or a constant is: a mask, not a result that goes beyond the type."""
         survey, end = self.caster.survey, -self.caster.storage.largest
-        ahead, seen = [output], {output}
-        while ahead:
-            name = ahead.pop()
+
+        def masked_by(name: str) -> Iterable[str]:
+            maker = survey.maker(name)
+            return maker.input if maker is not None and maker.op_type in _KEEPS_MASKS else ()
+
+        for name in reachable([output], masked_by):
             known = [np.asarray(sample[name]) for sample in self.samples if name in sample]
             if name in survey.constants and name not in self.caster.prepared.streamed:
                 known.append(numpy_helper.to_array(survey.constants[name]))
             if any(is_floating(values) and (values < end).any() for values in known):
                 return True
-            maker = survey.maker(name)
-            if maker is not None and maker.op_type in _KEEPS_MASKS:
-                ahead += {*maker.input} - seen
-                seen.update(maker.input)
         return False
 
     def _not_finite(self) -> dict[str, int]:

@@ -167,8 +167,7 @@ def _with_nan(node: onnx.NodeProto, compared: Sequence[int]) -> list[onnx.NodePr
     for slot in compared if node.op_type in _EACH_VALUE else compared[:1]:
         wrong = writer.add("IsNaN", node.input[slot])
         if node.op_type in _OF_MANY:
-            among = onnx.NodeProto()
-            among.CopyFrom(node)
+            among = copied(node)
             among.op_type, among.name = _OF_MANY[node.op_type], f"{wrong}_among"
             among.input[0], among.output[:] = writer.add("Cast", wrong, to=TensorProto.FLOAT), [among.name]
             writer.nodes.append(among)
