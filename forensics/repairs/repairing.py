@@ -13,10 +13,11 @@ import onnx
 from onnx import numpy_helper
 
 from trtforensics.console.counting import counted
+from trtforensics.console.terminal import visible
 from trtforensics.errors import SourceError
 from trtforensics.onnx_models.cutting import constants_to_nodes
-from trtforensics.onnx_models.graphs import all_nodes, copied, holds_graphs, is_random
-from trtforensics.onnx_models.reading import PreparedModel, inferred, read_as_it_is
+from trtforensics.onnx_models.graphs import all_nodes, copied, graphs, holds_graphs, is_random
+from trtforensics.onnx_models.reading import PreparedModel, inferred, prepare, read_as_it_is
 from trtforensics.onnx_models.running import ModelSession, failures, first_line, session_of
 from trtforensics.repairs import broadcasts, casts, folding, reshapes
 from trtforensics.repairs.graph import DEFAULTS_SINCE, SHAPES, Change, RepairedGraph, defaults_of, part_of
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from google.protobuf.message import Message
 
-    from trtforensics.onnx_models.samples import Sample, Values
+    from trtforensics.onnx_models.samples import Sample, SampleSet, Values
 
 REPAIRS: Mapping[str, Callable[[RepairedGraph], None]] = {
     folding.NAME: folding.fold,
@@ -62,6 +63,73 @@ class Equality:
     not_run: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class RepairAnswer:
+    """What was changed, how outputs compare with the original's, and how many nodes inside of others stay as before."""
+
+    changes: tuple[Change, ...]
+    equality: Equality
+    inside: int
+
+    def document(self) -> dict[str, object]:
+        """Return the answer as ``--json`` prints it."""
+        equality = self.equality
+        return {
+            "schema": 1,
+            "kind": "repair",
+            "changes": [{"repair": each.repair, "node": each.node, "what": each.what} for each in self.changes],
+            "largest_difference": equality.difference,
+            "samples": equality.samples,
+            "extremes": list(equality.extremes),
+            "not_run": list(equality.not_run),
+            "not_compared": equality.why or None,
+        }
+
+    def text(self, output: str) -> str:
+        """Return the answer as text; ``output`` is the file with the repaired model."""
+        equality = self.equality
+        lines = [f"{each.repair}: {each.node}: {each.what}" for each in self.changes]
+        lines.append(f"{output}: {counted(len(self.changes), 'change') if self.changes else 'no changes'}.")
+        if self.inside:
+            stay = f"{counted(self.inside, 'node')} {'stays' if self.inside == 1 else 'stay'}"
+            lines.append(f"Only the main graph is repaired: inside of If, Loop or Scan, {stay} as before.")
+        samples = counted(equality.samples + len(equality.extremes), "sample")
+        if equality.difference is None:
+            lines.append(f"Not compared with the original: {equality.why}.")
+        elif equality.difference:
+            lines.append(f"Outputs differ by at most {equality.difference:.1g} of the largest magnitude on {samples}.")
+        else:
+            lines.append(f"Outputs are the original's bit for bit on {samples}.")
+        if equality.extremes:
+            lines.append(f"Extreme samples are among them: {', '.join(equality.extremes)}.")
+        if equality.not_run:
+            lines.append(f"Not compared, since the original does not run on it: {', '.join(equality.not_run)}.")
+        return "".join(f"{visible(line)}\n" for line in lines)
+
+
+def repair(
+    path: str, names: Collection[str], samples_of: Callable[[onnx.ModelProto], SampleSet]
+) -> tuple[onnx.ModelProto, RepairAnswer]:
+    """Repair a model and compare it with the original on samples; return it, and what was done.
+
+    Raises:
+        SourceError: the model or its samples cannot be read, or the repaired one is not what it should be.
+        UsageError: the options of samples do not fit the model.
+    """
+    original = read_original(path)
+    samples = samples_of(prepare(path).proto).samples
+    result = repaired(original.proto, names)
+    require_named(original.proto, result, path)
+    extremes = extreme_samples(original.proto, samples[0])
+    equality = compare(original.proto, result.model, samples, path, extremes)
+    model, changes = result.model, result.changes
+    if original.external:
+        what = f"{counted(len(original.external), 'constant')} of files beside it now in the model"
+        changes.append(Change("data", model.graph.name, what))
+    inside = sum(len(graph.node) for graph in graphs(model.graph)) - len(model.graph.node)
+    return model, RepairAnswer(tuple(changes), equality, inside)
+
+
 def read_original(path: str) -> PreparedModel:
     """Read a model to repair, as its file has it.
 
@@ -78,21 +146,14 @@ def read_original(path: str) -> PreparedModel:
 def repaired(original: onnx.ModelProto, names: Collection[str]) -> RepairedGraph:
     """Return a repaired copy of a model, with what was changed."""
     graph = RepairedGraph(copied(original))
-    for name, repair in REPAIRS.items():
+    for name, mend in REPAIRS.items():
         if name in names:
-            repair(graph)
+            mend(graph)
     before = {tensor.name for tensor in original.graph.initializer}
     added = {each.name for each in graph.model.graph.initializer} - before
     if added and graph.model.ir_version < DEFAULTS_SINCE:  # initializers are inputs there, and a repair adds none
         constants_to_nodes(graph.model.graph, added, "/Constant")
     return graph
-
-
-def note_data(result: RepairedGraph, external: Collection[str]) -> None:
-    """Add the constants that files beside the original held to the list of changes."""
-    if external:
-        what = f"{counted(len(external), 'constant')} of files beside it now in the model"
-        result.changes.append(Change("data", result.model.graph.name, what))
 
 
 def require_named(original: onnx.ModelProto, result: RepairedGraph, path: str) -> None:
