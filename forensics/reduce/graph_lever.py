@@ -340,9 +340,9 @@ def judge_numbers(
         judgement = judge_for(oracle, rules).judge(oracle.score_mixture(caster.kept([])))
     except ForensicsError as error:
         return Verdict.UNRESOLVED, f"the twin says nothing: {error.what}", None
-    if judgement.passed:
+    if judgement.passes:
         return Verdict.GOOD, f"the twin agrees in {storage.name}", None
-    overflow = any(worst is None for worst in judgement.worst.values())
+    overflow = any(worst is None for worst in judgement.scores.values())
     failure = Failure(
         NUMBERS,
         "are not finite" if overflow else "differ beyond the tolerance",

@@ -110,13 +110,13 @@ def searched(oracle: Oracle, judge: OutputJudge) -> ModelResult:
         for ask in search.asks():
             keep = caster.kept([node for index, node in enumerate(search.nodes) if index not in ask.active])
             probes += 1
-            passed = judge.judge(oracle.score_mixture(keep)).passed
+            passed = judge.judge(oracle.score_mixture(keep)).passes
             search.tell(ask, Verdict.GOOD if passed else Verdict.BAD)
     repairs = search.answer.repairs if search.answer else ()
     nodes = repairs[0].nodes if repairs else frozenset[str]()
     judgement = judge.judge(oracle.score(emulate(caster.cast(caster.kept(nodes)))))
     seconds = time.process_time() - begun
-    return ModelResult(OURS, len(nodes), _spelled(judgement.worst), judgement.passed, seconds, probes)
+    return ModelResult(OURS, len(nodes), _spelled(judgement.scores), judgement.passes, seconds, probes)
 
 
 def converted(tool: str, path: Path, oracle: Oracle, judge: OutputJudge) -> ModelResult:
@@ -139,7 +139,7 @@ def converted(tool: str, path: Path, oracle: Oracle, judge: OutputJudge) -> Mode
     except (RunError, onnx.shape_inference.InferenceError) as error:
         return ModelResult(tool, None, "", within=False, seconds=seconds, invalid=invalid or _first(error))
     kept = _kept(model, oracle.caster)
-    return ModelResult(tool, kept, _spelled(judgement.worst), judgement.passed, seconds, 0, invalid)
+    return ModelResult(tool, kept, _spelled(judgement.scores), judgement.passes, seconds, 0, invalid)
 
 
 def _raised() -> tuple[type[Exception], ...]:

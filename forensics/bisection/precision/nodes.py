@@ -216,11 +216,11 @@ class PrecisionLever(Lever):
         judgement = judge.judge(scores)
         shown = ", ".join(
             f"{name}: {self.rules[name].metric.name} {score:.3g}"
-            for name, score in judgement.worst.items()
+            for name, score in judgement.scores.items()
             if score is not None
         )
         near = ", near the tolerance" if judgement.near else ""
-        return (Verdict.GOOD if judgement.passed else Verdict.BAD), f"emulated: {judgement.why or shown}{near}"
+        return (Verdict.GOOD if judgement.passes else Verdict.BAD), f"emulated: {judgement.why or shown}{near}"
 
     def rejudge(self, folder: Path) -> tuple[Verdict, str] | None:
         """Judge a stored probe by the present rules; None if it has no scores."""

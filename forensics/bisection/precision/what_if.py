@@ -20,9 +20,8 @@ from trtforensics.bisection.precision.answer.kernels import PRODUCTS
 from trtforensics.bisection.precision.answer.operators import built
 from trtforensics.bisection.precision.answer.quantization import QUANTIZED, pairs_of, switched
 from trtforensics.bisection.precision.casting.caster import Caster, save
-from trtforensics.bisection.precision.emulation.judging import Scores, scores_text
+from trtforensics.bisection.precision.emulation.judging import Judged, Scores, scores_text
 from trtforensics.bisection.precision.emulation.oracle import Oracle, judge_for
-from trtforensics.bisection.precision.repair.certificate import HeldBeside
 from trtforensics.bisection.precision.repair.curve import RoundingCurve, excess, rounding_curve
 from trtforensics.bisection.precision.running import PrecisionForecast, builds_of, lever_of, subject_of
 from trtforensics.bisection.session.answer import write_result
@@ -214,7 +213,7 @@ class WhatIf:
     best: int
     curve: RoundingCurve
     left_out: tuple[str, ...]
-    held_out: HeldBeside | None
+    held_out: Judged | None
     judged: Mapping[str, Mapping[str, float]]
     built: bool | None
     why_not_built: str
@@ -335,7 +334,7 @@ def _measured(
         scores = scorer(oracle, quantized(caster, products, kind, ranges[method], by_channel=by_channel))(())
         judgement = judge.judge(scores)
         costs.append(excess(judge, scores))
-        trials.append(RangeTrial("channel" if by_channel else "tensor", method, judgement.worst, judgement.passed))
+        trials.append(RangeTrial("channel" if by_channel else "tensor", method, judgement.scores, judgement.passes))
     best = costs.index(min(costs))
     with_pairs = partial(quantized, caster, kind=kind, ranges=ranges[forms[best][1]], by_channel=forms[best][0])
     show("the curve")
@@ -346,7 +345,7 @@ def _measured(
     held_out = None
     if lever.held is not None:
         judgement = judge.judge(scorer(lever.held, proposed)(()))
-        held_out = HeldBeside(judgement.passed, judgement.worst, judgement.why)
+        held_out = Judged(judgement.passes, judgement.scores, judgement.why)
     answer = WhatIf(
         precision=kind.name,
         samples_are=lever.samples_are,

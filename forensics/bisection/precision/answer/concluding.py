@@ -136,7 +136,7 @@ class Conclusion:
         judgement = self.lever.judge.judge(scores) if scores else None
         return ScoredProbe(
             **{**asdict(probe), "purpose": purpose},
-            scores=judgement.worst if judgement else {},
+            scores=judgement.scores if judgement else {},
             near=bool(judgement and judgement.near),
             built=was_built(folder),
             log_tail=tuple(failure_of(folder)),

@@ -276,7 +276,7 @@ def _wide_sums(lever: PrecisionLever, minimal: frozenset[str], sums: Mapping[str
         return None
     judgement = lever.judge.judge(scores)
     nodes = tuple(WideSum(name, sums.get(name), partial.get(name)) for name in products)
-    return WideSums(nodes, tuple(others), judgement.passed, judgement.worst)
+    return WideSums(nodes, tuple(others), judgement.passes, judgement.scores)
 
 
 def kernel_lines(notes: KernelNotes, narrow: Storage, accumulator: Accumulator) -> list[str]:

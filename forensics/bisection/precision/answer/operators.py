@@ -126,14 +126,14 @@ def _proposal_of(
     if repair.left or len(nodes) >= len(safe):
         return None
     judgement = judge.judge(rewritten_oracle.score_mixture(caster.kept(nodes)))
-    if not judgement.passed:
+    if not judgement.passes:
         return None
     fix = OperatorFix(
         model=f"fixed/{NAME}",
         chains=tuple(OperatorChain(chain.operator, chain.result, tuple(sorted(chain.nodes))) for chain in chains),
         nodes=tuple(name for name in caster.candidates if name in nodes),
         difference=differs,
-        scores=judgement.worst,
+        scores=judgement.scores,
         built=None,
         why_not_built="",
     )

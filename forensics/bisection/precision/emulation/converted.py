@@ -114,7 +114,7 @@ def judged(converted: PreparedModel, oracle: Oracle, judge: OutputJudge) -> Conv
             raise UsageError("--against", what, "Give the model that it was made of; FP32 may be 16 bits wide in one")
     twin = _with_wide_interface(oracle.twin_of(converted.proto))
     judgement = judge.judge(oracle.score(twin))
-    return ConvertedModel(converted.path, judgement.passed, judgement.worst, judgement.why)
+    return ConvertedModel(converted.path, judgement.passes, judgement.scores, judgement.why)
 
 
 def _kinds(graph: onnx.GraphProto, side: str) -> dict[str, int]:

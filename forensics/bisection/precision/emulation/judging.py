@@ -301,16 +301,22 @@ def _read_tolerance(word: str) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
-    """Whether a probe passes, whether a score is near its tolerance, the worst scores, and why it fails.
+class Judged:
+    """Whether outputs pass, the worst score of each by its first metric, and why they fail."""
 
-    ``worst`` has the score of each output's first metric.
-    """
-
-    passed: bool
-    near: bool
-    worst: Mapping[str, float | None]
+    passes: bool
+    scores: Mapping[str, float | None]
     why: str
+
+    def __str__(self) -> str:
+        return f"passes ({scores_text(self.scores)})" if self.passes else f"fails: {self.why}"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement(Judged):
+    """The judgement of a probe, and whether a score is near its tolerance."""
+
+    near: bool
 
 
 def scores_text(scores: Mapping[str, float | None]) -> str:
@@ -340,7 +346,7 @@ class OutputJudge:
                 near |= metric.is_near(score, each.tolerance)
                 if score is not None and not metric.passes(score, each.tolerance):
                     failures.append(f"{name}: {metric.name} {score:.3g}, tolerance {each.tolerance:.3g}")
-        return Judgement(not failures, near, worst, "; ".join(failures))
+        return Judgement(not failures, worst, "; ".join(failures), near)
 
     @property
     def floors_above(self) -> list[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from trtforensics.bisection.precision.emulation.judging import METRICS, OutputJudge, Scores, scores_text, tolerance_of
+from trtforensics.bisection.precision.emulation.judging import METRICS, Judged, OutputJudge, Scores, tolerance_of
 from trtforensics.bisection.precision.emulation.losses import losses
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
 from trtforensics.bisection.precision.repair.smallest import REPAIRED, Nodes, RepairProbe, RepairSearch
@@ -209,31 +209,20 @@ def parted(samples: Sequence[Sample], most: int | None) -> tuple[tuple[Sample, .
 
 
 @dataclass(frozen=True, slots=True)
-class HeldBeside:
-    """How the repairs do elsewhere: whether all pass, the scores of the last one, and why one fails."""
-
-    passes: bool
-    scores: Mapping[str, float | None]
-    why: str
-
-    def __str__(self) -> str:
-        return f"passes ({scores_text(self.scores)})" if self.passes else f"fails: {self.why}"
-
-
-@dataclass(frozen=True, slots=True)
 class Holding:
     """What was seen beside the search.
 
     ``held_out`` counts samples. ``on_held_out`` is None where there are none, ``other_roundings`` where ONNX Runtime
-    does not run those. ``lost`` names tensors that the repair in ``fixed/`` loses on held-out samples before any other.
+    does not run those; both have the scores of the last repair. ``lost`` names tensors that the repair in ``fixed/``
+    loses on held-out samples before any other.
     ``needless`` names nodes of the first repair without which the model passes by another rounding. ``expected`` has
     for each output the least and the largest worst score of the repair in ``fixed/`` by all roundings, None where one
     is not finite.
     """
 
     held_out: int
-    on_held_out: HeldBeside | None
-    other_roundings: HeldBeside | None
+    on_held_out: Judged | None
+    other_roundings: Judged | None
     lost: tuple[str, ...] = ()
     needless: tuple[str, ...] = ()
     expected: Mapping[str, tuple[float, float] | None] = field(default_factory=dict)
@@ -270,13 +259,13 @@ def holding_of(  # noqa: PLR0913, PLR0917 - the last two come with each answer
     def judged(where: Oracle, keep: Nodes, by: OutputJudge = judge) -> Judgement:
         return by.judge(where.score_mixture(where.caster.kept(keep)))
 
-    def beside(places: Sequence[Oracle], by: OutputJudge = judge) -> tuple[HeldBeside | None, list[Scores]]:
+    def beside(places: Sequence[Oracle], by: OutputJudge = judge) -> tuple[Judged | None, list[Scores]]:
         scores = [where.score_mixture(where.caster.kept(nodes)) for where in places for nodes in repairs]
         judgements = [by.judge(each) for each in scores]
-        why = next((each.why for each in judgements if not each.passed), "")
+        why = next((each.why for each in judgements if not each.passes), "")
         fixed = scores[len(repairs) - 1 :: len(repairs)]
         worst = {name: ends and ends[1] for name, ends in _ends(fixed, by).items()}
-        return HeldBeside(not why, worst, why) if places else None, fixed
+        return Judged(not why, worst, why) if places else None, fixed
 
     others = oracle.in_other_roundings()
     known = [oracle.score_mixture(oracle.caster.kept(repairs[-1]))] + ([] if repairs[-1] else [oracle.floor])
@@ -287,7 +276,7 @@ def holding_of(  # noqa: PLR0913, PLR0917 - the last two come with each answer
     # a set that failed near the tolerance and passes by another rounding failed by luck
     without = {node: repairs[0] - atoms[node] for node in sorted(atoms)} if others else {}
     near = {node: keep for node, keep in without.items() if judged(oracle, keep).near}
-    needless = tuple(node for node, keep in near.items() if any(judged(other, keep).passed for other in others))
+    needless = tuple(node for node, keep in near.items() if any(judged(other, keep).passes for other in others))
     known += rounded
     if held is None:
         return Holding(0, None, other_roundings, (), needless, _ends(known, judge))

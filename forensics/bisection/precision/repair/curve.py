@@ -111,7 +111,7 @@ def rounding_curve(  # noqa: PLR0913 - the last two are options
     for members in _groups(list(dict.fromkeys(atom for atom in atoms.values() if not atom <= base)), work, most):
         scores = score(nodes - members)
         share = sum(work[name] for name in members) / total
-        group = CurveGroup(tuple(name for name in atoms if name in members), share, judge.judge(scores).worst)
+        group = CurveGroup(tuple(name for name in atoms if name in members), share, judge.judge(scores).scores)
         groups.append((excess(judge, scores) / max(share, 1.0 / total), group))
     ordered = [group for _, group in sorted(groups, key=lambda each: -each[0])]
     kept, points, errors = base, [], []
@@ -119,7 +119,7 @@ def rounding_curve(  # noqa: PLR0913 - the last two are options
     for count in range(len(ordered) + 1):
         scores = score(kept)
         judgement = judge.judge(scores)
-        points.append(CurvePoint(count, share, judgement.worst, judgement.passed))
+        points.append(CurvePoint(count, share, judgement.scores, judgement.passes))
         errors.append(excess(judge, scores))
         if count < len(ordered):
             kept, share = kept.union(ordered[count].nodes), share + ordered[count].share

@@ -105,15 +105,15 @@ def judge(floor: float = 5e-4, given: float | None = None) -> OutputJudge:
 
 @pytest.mark.parametrize("name", ["max-rel", "rel-l2"])
 def test_one_metric_that_fails_is_enough(name: str) -> None:
-    assert judge().judge(Scores({"y": (FINE,)})).passed
+    assert judge().judge(Scores({"y": (FINE,)})).passes
     failed = judge().judge(Scores({"y": (FINE, {**FINE, name: 0.5})}))
-    assert not failed.passed
+    assert not failed.passes
     assert failed.why == f"y: {name} 0.5, tolerance 0.002"
 
 
 def test_what_is_not_finite_fails_and_is_named() -> None:
     failed = judge().judge(Scores({"y": (FINE, None)}))
-    assert (failed.passed, failed.worst, failed.near) == (False, {"y": None}, False)
+    assert (failed.passes, failed.scores, failed.near) == (False, {"y": None}, False)
     assert failed.why == "y is not finite where the FP32 model is"
 
 

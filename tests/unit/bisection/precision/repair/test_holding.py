@@ -12,9 +12,9 @@ from tests.support.zoo.net import Net, feeds
 from trtforensics.bisection.precision.casting.caster import Caster
 from trtforensics.bisection.precision.casting.storage import FP16
 from trtforensics.bisection.precision.emulation.accumulation import reordered
-from trtforensics.bisection.precision.emulation.judging import rules_for
+from trtforensics.bisection.precision.emulation.judging import Judged, rules_for
 from trtforensics.bisection.precision.emulation.oracle import Oracle, judge_for
-from trtforensics.bisection.precision.repair.certificate import HeldBeside, Holding, holding_of, parted
+from trtforensics.bisection.precision.repair.certificate import Holding, holding_of, parted
 from trtforensics.errors import UsageError
 from trtforensics.onnx_models.reading import prepare
 
@@ -102,7 +102,7 @@ def test_a_repair_that_passes_on_both_holds(tmp_path: Path) -> None:
 
 
 def test_a_node_that_only_one_order_needs_is_a_matter_of_rounding() -> None:
-    seen = HeldBeside(passes=True, scores={}, why="")
+    seen = Judged(passes=True, scores={}, why="")
     assert Holding(0, None, seen, needless=("/a", "/b")).why == (
         "by another rounding it passes without /a, /b too, so that rounding decided"
     )
