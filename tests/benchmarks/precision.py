@@ -112,7 +112,7 @@ def searched(oracle: Oracle, judge: OutputJudge) -> ModelResult:
             probes += 1
             passed = judge.judge(oracle.score_mixture(keep)).passes
             search.tell(ask, Verdict.GOOD if passed else Verdict.BAD)
-    repairs = search.answer.repairs if search.answer else ()
+    repairs = search.repairs
     nodes = repairs[0].nodes if repairs else frozenset[str]()
     judgement = judge.judge(oracle.score(emulate(caster.cast(caster.kept(nodes)))))
     seconds = time.process_time() - begun

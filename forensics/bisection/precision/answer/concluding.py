@@ -153,7 +153,6 @@ class Conclusion:
     def _tensors(self, kernels: KernelNotes) -> tuple[TensorReason, ...]:
         known = {item.name: item for item in self.items}
         sums = self._sums_on_the_way(kernels)
-        answer = self.plan.search.answer
         return tuple(
             TensorReason(
                 tensor=name,
@@ -162,7 +161,7 @@ class Conclusion:
                 nodes=tuple(sorted(known[name].nodes & repair.nodes)),
                 set=number,
             )
-            for number, repair in enumerate(answer.repairs if answer else ())
+            for number, repair in enumerate(self.plan.search.repairs)
             for name in repair.tensors
         )
 
@@ -179,7 +178,7 @@ class Conclusion:
     def _nodes(self, probes: Sequence[ScoredProbe]) -> tuple[RepairNode, ...]:
         scores: dict[str, WorstScores] = {probe.active: probe.scores for probe in probes}
         search, nodes = self.plan.search, []
-        for number, repair in enumerate(search.answer.repairs if search.answer else ()):
+        for number, repair in enumerate(search.repairs):
             for node in sorted(repair.nodes, key=self.lever.nodes.index):
                 alone, without = search.neighbours(repair, node)
                 nodes.append(
@@ -187,7 +186,7 @@ class Conclusion:
                         node=node,
                         op=self.lever.caster.candidates[node].op,
                         set=number,
-                        needed=search.answer.needed.get(node) if search.answer else None,
+                        needed=search.needed.get(node),
                         alone_in_16_bits=scores.get(indexes_text(alone)),
                         dropped=scores.get(indexes_text(without)),
                     )

@@ -269,8 +269,7 @@ def _half(names: list[str], without: Mapping[str, float], whole: float, error: E
     items = [PrecisionItem((name,), frozenset({name}), whole / max(without[name], least), "") for name in names]
     search = RepairSearch(items, {name: frozenset({name}) for name in names}, "integers", every=False)
     limit = _SHARE * whole
-    answer = solve(search, lambda left_out: error(left_out) <= limit)
-    repairs = answer.repairs if answer else ()
+    repairs = solve(search, lambda left_out: error(left_out) <= limit)
     return tuple(name for name in names if repairs and name in repairs[0].nodes)
 
 

@@ -73,10 +73,10 @@ class Certificate:
     @property
     def minimal(self) -> Nodes | None:
         """The first repair; no nodes if the model passes without, or none was found; None while there is no answer."""
-        answer = self.search.answer
-        if answer is None or (answer.status is Status.NOT_REPRODUCED and not answer.passes_narrow):
+        answer, repairs = self.search.answer, self.search.repairs
+        if answer is None or (answer.status is Status.NOT_REPRODUCED and not self.search.passes_narrow):
             return None
-        return answer.repairs[0].nodes if answer.repairs else frozenset()
+        return repairs[0].nodes if repairs else frozenset()
 
     def asks(self, room: int = 1) -> Sequence[Ask]:
         """Return the next probes."""
@@ -130,10 +130,10 @@ class Certificate:
         return replace(result, evidence=evidence)
 
     def _hold(self, minimal: Nodes) -> None:
-        answer, safe = self.search.answer, self.safe.nodes if self.safe else minimal
-        certified = answer is not None and answer.status is Status.CERTIFIED
-        repairs = [repair.nodes for repair in answer.repairs] if answer is not None and certified else []
-        if answer is not None and answer.passes_narrow:
+        safe = self.safe.nodes if self.safe else minimal
+        certified = self.search.result().status is Status.CERTIFIED
+        repairs = [repair.nodes for repair in self.search.repairs] if certified else []
+        if self.search.passes_narrow:
             repairs = [minimal]
         atoms = {node: self.search.atoms[node] for node in minimal} if certified else {}
         if self.beside is not None:

@@ -7,7 +7,7 @@ suspicion, by halving. The proof is one probe for each node of the answer: the r
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import accumulate
 from math import ceil, log2
 from typing import TYPE_CHECKING
@@ -55,25 +55,11 @@ class RepairSet:
     proven: bool
 
 
-@dataclass(frozen=True, slots=True)
-class RepairAnswer:
-    """The answer of the search: the first repair, and alternatives that share no node with it.
+class RepairSearch(ProbeSearch[Result]):
+    """A search over nodes, active ones in 16 bits; ``repairs`` are the first one and others that share no node with it.
 
     ``needed`` says for nodes of a small first repair whether the model fails with that node alone in 16 bits; if not,
     other nodes can do its part. ``passes_narrow`` says that the model passes with every node in 16 bits.
-    """
-
-    status: Status
-    why: str
-    repairs: tuple[RepairSet, ...] = ()
-    needed: Mapping[str, bool | None] = field(default_factory=dict)
-    suspects: Nodes = frozenset()
-    passes_narrow: bool = False
-
-
-class RepairSearch(ProbeSearch[RepairAnswer]):
-    """A search over nodes, active ones in 16 bits.
-
     ``atoms`` gives each node the nodes that change with it. ``narrow`` is the shown name of the 16-bit type. ``every``
     has it search for alternatives too. ``limit`` is the most probes to ask for.
     ``futile``, which the caller may set, says why no set is searched for.
@@ -97,7 +83,9 @@ class RepairSearch(ProbeSearch[RepairAnswer]):
         self._every = every
         self._all = frozenset(atoms)
         self._places = {node: place for place, node in enumerate(self.nodes)}
-        self._repairs: list[RepairSet] = []
+        self.repairs: list[RepairSet] = []
+        self.needed: Mapping[str, bool | None] = {}
+        self.passes_narrow = False
         self._suspects = self._all
         self._everything = (1 << len(self.nodes)) - 1
         self._kept = 0
@@ -109,29 +97,29 @@ class RepairSearch(ProbeSearch[RepairAnswer]):
         items = sum(1 for item in self._items if item.nodes & self._suspects)
         to_come = self._left or sum(self._ledger.told(wish) is None for wish in self._round)
         left = 0 if self.answer else to_come or ceil(log2(max(1, items))) + _CERTIFICATE
-        culprits = tuple(self._indexes(repair.nodes) for repair in self._repairs)
+        culprits = tuple(self._indexes(repair.nodes) for repair in self.repairs)
         atoms = tuple(self._indexes(atom) for atom in dict.fromkeys(self.atoms.values()))
         return Outlook(float(left), left, self._indexes(self._suspects), culprits, atoms)
 
     def result(self) -> Result:
         """Return the answer so far: each set is a repair."""
-        answer = self.answer or RepairAnswer(Status.INCONCLUSIVE, "the search has not ended", tuple(self._repairs))
-        sets = tuple(self._indexes(repair.nodes) for repair in answer.repairs)
+        return self.answer or self._ended(Status.INCONCLUSIVE, "the search has not ended")
+
+    def _ended(self, status: Status, why: str = "", suspects: Nodes = frozenset()) -> Result:
+        sets = tuple(self._indexes(repair.nodes) for repair in self.repairs)
         proof = [Ask(self.active(keep), purpose=purpose) for keep, purpose in self.proof()]
         bound = ceil(log2(max(1, len(self._items))))
         evidence = tuple(ask for ask in proof if self._ledger.seen(mask_of(ask.active)) is not None)
-        suspects = self._indexes(answer.suspects)
-        minimal = tuple(repair.proven for repair in answer.repairs)
-        return Result(answer.status, answer.why, sets, suspects, 1.0, bound, evidence, minimal)
+        minimal = tuple(repair.proven for repair in self.repairs)
+        return Result(status, why, sets, self._indexes(suspects), 1.0, bound, evidence, minimal)
 
     def proof(self) -> list[RepairProbe]:
         """Return the probes that prove the answer, named by what they are rather than by when they were asked for."""
         wishes = [(frozenset[str](), f"everything in {self._narrow}"), (self._all, "everything in FP32")]
-        repairs = self.answer.repairs if self.answer else ()
-        for number, repair in enumerate(repairs):
+        for number, repair in enumerate(self.repairs):
             wishes.append((repair.nodes, f"alternative {number} alone in FP32" if number else REPAIRED))
-        if repairs:
-            rest = self._all.difference(*(repair.nodes for repair in repairs))
+        if self.repairs:
+            rest = self._all.difference(*(repair.nodes for repair in self.repairs))
             wishes.append((rest, "everything in FP32 but the repairs"))
         return wishes
 
@@ -152,8 +140,8 @@ class RepairSearch(ProbeSearch[RepairAnswer]):
     def _nodes(self, mask: int) -> Nodes:
         return frozenset(self.nodes[place] for place in bits(mask))
 
-    def _unfinished(self, why: str) -> RepairAnswer:
-        return RepairAnswer(Status.INCONCLUSIVE, why, tuple(self._repairs), {}, self._suspects)
+    def _unfinished(self, why: str) -> Result:
+        return self._ended(Status.INCONCLUSIVE, why, self._suspects)
 
     def _judged(self, *probes: RepairProbe) -> Steps[list[bool | None]]:
         """Return of each probe whether the model passes with these nodes in FP32; None: it cannot be judged."""
@@ -161,43 +149,44 @@ class RepairSearch(ProbeSearch[RepairAnswer]):
         verdicts = yield from self._ledger.whole(wishes)
         return [_PASSES[verdict] for verdict in verdicts]
 
-    def _run(self) -> Steps[RepairAnswer]:
+    def _run(self) -> Steps[Result]:
         ends = (frozenset[str](), f"everything in {self._narrow}"), (self._all, "everything in FP32")
         narrow, wide = yield from self._judged(*ends)
         for passes, precision, wanted in ((wide, "FP32", True), (narrow, self._narrow, False)):
             if passes is None:
-                return RepairAnswer(
-                    Status.INCONCLUSIVE, f"the model cannot be judged with every node in {precision}; {AGAIN}"
-                )
+                why = f"the model cannot be judged with every node in {precision}; {AGAIN}"
+                return self._ended(Status.INCONCLUSIVE, why)
             if passes is not wanted:
                 verdict = "passes" if passes else "does not pass"
                 why = f"the model {verdict} with every node in {precision}"
-                return RepairAnswer(Status.NOT_REPRODUCED, why, passes_narrow=passes)
+                self.passes_narrow = passes
+                return self._ended(Status.NOT_REPRODUCED, why)
         while True:
             end = self.futile or (yield from self._next_repair())
             if end:
                 return self._unfinished(end)
             if not self._every:
-                return self._certified({})
-            rest = self._all.difference(*(repair.nodes for repair in self._repairs))
+                return self._certified()
+            rest = self._all.difference(*(repair.nodes for repair in self.repairs))
             (others,) = yield from self._judged((rest, "everything in FP32 but the repairs"))
             if not others:
                 break
-        first = sorted(self._repairs[0].nodes)
+        first = sorted(self.repairs[0].nodes)
         if len(first) > _FEW:
-            return self._certified({})
+            return self._certified()
         alone = [(self._all - self.atoms[node], f"only {node} in {self._narrow}") for node in first]
         passes_with = dict(zip(first, (yield from self._judged(*alone)), strict=True))
-        return self._certified({node: None if passes is None else not passes for node, passes in passes_with.items()})
+        self.needed = {node: None if passes is None else not passes for node, passes in passes_with.items()}
+        return self._certified()
 
-    def _certified(self, needed: Mapping[str, bool | None]) -> RepairAnswer:
-        if all(repair.proven for repair in self._repairs):
-            return RepairAnswer(Status.CERTIFIED, "", tuple(self._repairs), needed)
-        return RepairAnswer(Status.NAMED, "a probe of the certificate was not resolved", tuple(self._repairs), needed)
+    def _certified(self) -> Result:
+        if all(repair.proven for repair in self.repairs):
+            return self._ended(Status.CERTIFIED)
+        return self._ended(Status.NAMED, "a probe of the certificate was not resolved")
 
     def _next_repair(self) -> Steps[str]:
         """Find one more repair among the nodes of no repair; return why there is none, or ""."""
-        free = self._all.difference(*(repair.nodes for repair in self._repairs))
+        free = self._all.difference(*(repair.nodes for repair in self.repairs))
         certain = self._union(item for item in self._items if item.beyond is not None) & free
         repairs = certain and (yield from self._judged((certain, f"what leaves the range of {self._narrow}"))) == [True]
         if repairs:
@@ -218,7 +207,7 @@ class RepairSearch(ProbeSearch[RepairAnswer]):
         self._left, self._round = 0, ()
         nodes = self._nodes(self._kept)
         (passes,) = yield from self._judged((nodes, REPAIRED))
-        self._repairs.append(RepairSet(nodes, self._causes(nodes), needed and passes is True))
+        self.repairs.append(RepairSet(nodes, self._causes(nodes), needed and passes is True))
         return ""
 
     def _reduced(self, units: Sequence[Nodes], first: int, patience: int | None = None) -> Steps[list[Nodes]]:
@@ -325,10 +314,10 @@ def _middle(weights: Sequence[float], low: int, high: int) -> int:
     return high - 1
 
 
-def solve(search: RepairSearch, passes: Callable[[Nodes], bool]) -> RepairAnswer | None:
-    """Answer a search to its end; ``passes`` judges the nodes that stay FP32."""
+def solve(search: RepairSearch, passes: Callable[[Nodes], bool]) -> Sequence[RepairSet]:
+    """Answer a search to its end; return its repairs. ``passes`` judges the nodes that stay FP32."""
     while not search.done:
         for ask in search.asks():
             keep = frozenset(node for index, node in enumerate(search.nodes) if index not in ask.active)
             search.tell(ask, Verdict.GOOD if passes(keep) else Verdict.BAD)
-    return search.answer
+    return search.repairs
