@@ -197,7 +197,7 @@ class PrecisionLever(Lever):
             scores = self.oracle.score_mixture(self.keep_of(range(len(self.nodes))))
             strictest = judge_for(self.oracle, self.rules, strictest=True)
             judgement = strictest.judge(scores)
-            decided = judgement.passed or set(judgement.worst.values()) == {None}
+            decided = judgement.passes or set(judgement.scores.values()) == {None}
             return self._judged(scores, strictest if decided else self.judge)
         except RunError as error:
             return Verdict.UNRESOLVED, error.what
