@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.tui.rows.finding_rows import FINDING_FILTERS, rows_of
 from trtforensics.tui.rows.pieces import CitingLine, Presentation
-from trtforensics.tui.widgets.row_list import WrappedList
+from trtforensics.tui.widgets.row_list import FoldingList, WrappedList
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,17 +14,16 @@ if TYPE_CHECKING:
     from trtforensics.findings.finding import Finding
 
 
-class FindingList(WrappedList["Finding"]):
+class FindingList(FoldingList["Finding"], WrappedList["Finding"]):
     """One headline per finding. The rows below an opened finding are wrapped to the width of the pane."""
 
     def __init__(self) -> None:
         presentation = Presentation(wrapped=self._wrapped, noun="finding", filters=FINDING_FILTERS)
         super().__init__(presentation, id="findings")
-        self._open: set[int] = set()
         self._log = ""
 
     def _wrapped(self, finding: Finding, width: int) -> list[CitingLine]:
-        return rows_of(finding, self._log, width, expanded=id(finding) in self._open)
+        return rows_of(finding, self._log, width, expanded=self.is_open(finding))
 
     def show_findings(self, findings: Sequence[Finding], log: str, empty: str) -> None:
         """Show the findings about a log's file, all closed; ``empty`` is the text shown when there are none."""
@@ -32,32 +31,11 @@ class FindingList(WrappedList["Finding"]):
         self._open.clear()
         self.show(findings, empty)
 
-    def refill(self) -> None:
-        self._open.clear()
-        super().refill()
-
     def clicked(self, index: int, column: int) -> None:  # noqa: ARG002 - the whole headline folds
         """Open or close the finding whose headline was clicked. The log follows the cursor."""
         line = self.selected_line
         if line is not None and line.headline:
             self.action_fold()
-
-    def action_open(self) -> None:
-        if self._is_open:
-            self.go_to(self.cursor + 1)
-        else:
-            self.action_fold()
-
-    def action_close(self) -> None:
-        if self._is_open:
-            self.action_fold()
-
-    def action_fold(self) -> None:
-        finding = self.selected
-        if finding is not None:
-            self._open ^= {id(finding)}
-            self.wrap()
-            self.go_to(self.place_of(finding))
 
     def reveal(self, finding: Finding) -> None:
         """Open a finding, and put the cursor on it; a filter that hides it is dropped."""
@@ -69,7 +47,3 @@ class FindingList(WrappedList["Finding"]):
         self._open.add(id(row))
         self.wrap()
         self.go_to(self.place_of(row))
-
-    @property
-    def _is_open(self) -> bool:
-        return self.selected is not None and id(self.selected) in self._open

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from trtforensics.model.timings import NEAR_TIE_RATIO
@@ -14,7 +15,7 @@ from trtforensics.tui.rows.layers.columns import ENGINE_ORDER, SHOWN, ColumnLayo
 from trtforensics.tui.rows.layers.index import LayerIndex, RowKind, TreeRow, row_pieces
 from trtforensics.tui.rows.layers.questions import Question, question_at, question_lines, why_lines
 from trtforensics.tui.rows.pieces import Line, Presentation
-from trtforensics.tui.widgets.row_list import RowList
+from trtforensics.tui.widgets.row_list import FoldingList
 from trtforensics.tui.widgets.virtual_list import NO_FILTER, WIDE
 
 if TYPE_CHECKING:
@@ -35,14 +36,12 @@ TALL = 14
 """Height of the pane in cells from which the reasons have two lines."""
 
 
-class LayerTree(RowList[TreeRow]):
+class LayerTree(FoldingList[TreeRow]):
     """The layers of a build. An opened layer shows its ONNX nodes and its tuned combinations of formats."""
 
     def __init__(self) -> None:
         super().__init__(Presentation(line=lambda row: row.line, filters=LAYER_COLUMNS), id="layers")
         self._index: LayerIndex | None = None
-        self.rows: list[TreeRow] = []
-        self._open: set[int] = set()
         self._order = ENGINE_ORDER
         self._cells = SHOWN
         self._group = ""
@@ -68,12 +67,10 @@ class LayerTree(RowList[TreeRow]):
         """Show the same build after more of its log was read: opened layers stay open, the cursor stays on its row."""
         cursor, above = self.cursor, self.cursor - self.scroll_offset.y
         selected = self._keys()[cursor] if self.rows else None
-        opened = {row.entry.name for row in self.rows if row.entry and id(row.entry) in self._open}
+        opened = {row.entry.name for row in self.every if row.entry and self.is_open(row)}
         self.show_layers(index)
-        for position in reversed(range(len(self.rows))):
-            entry = self._entry_at(position)
-            if entry is not None and entry.name in opened:
-                self._expand(position, entry)
+        self._open = {id(row) for row in self.every if row.entry and row.entry.name in opened}
+        self.list_rows()
         if selected is not None:
             same = (position for position, key in enumerate(self._keys()) if key == selected)
             self.stay(min(same, key=lambda position: abs(position - cursor), default=self.cursor), above)
@@ -114,8 +111,8 @@ class LayerTree(RowList[TreeRow]):
             return
         self.cursor = position
         if result is not None and result is not entry.subject and not entry.inside:
-            if id(entry) not in self._open:
-                self._expand(position, entry)
+            self._open.add(id(self.rows[position]))
+            self.list_rows()
             rows = range(position + 1, len(self.rows))
             combinations = (i for i in rows if self.rows[i].kind is RowKind.COMBINATION)
             position = next((i for i in combinations if self.rows[i].subject is result), position)
@@ -145,7 +142,7 @@ class LayerTree(RowList[TreeRow]):
 
     def pieces_at(self, place: int, width: int) -> Line:
         row = self.rows[place]
-        return row_pieces(row, self._layout(width), expanded=id(row.entry) in self._open)
+        return row_pieces(row, self._layout(width), expanded=self.is_open(row))
 
     def _layout(self, width: int | None = None) -> ColumnLayout:
         room = self.scrollable_content_region.width if width is None else width
@@ -192,31 +189,6 @@ class LayerTree(RowList[TreeRow]):
             self.action_fold()
         else:
             super().clicked(index, column)
-
-    def action_open(self) -> None:
-        entry = self._entry_at(self.cursor)
-        if entry is None:
-            return
-        if id(entry) in self._open:
-            self.go_to(self.cursor + 1)
-        else:
-            self._expand(self.cursor, entry)
-
-    def action_close(self) -> None:
-        start = self.cursor
-        while start > 0 and self.rows[start].kind in _CHILDREN:
-            start -= 1
-        entry = self._entry_at(start)
-        if entry is not None and id(entry) in self._open:
-            self._collapse(start, entry)
-            self.go_to(start)
-
-    def action_fold(self) -> None:
-        entry = self._entry_at(self.cursor)
-        if entry is not None and id(entry) not in self._open:
-            self._expand(self.cursor, entry)
-        else:
-            self.action_close()
 
     def action_sort(self) -> None:
         shown = self._layout().orders
@@ -298,27 +270,22 @@ class LayerTree(RowList[TreeRow]):
         self.ask(titles[(place + by) % len(titles)])
 
     @property
+    def folding(self) -> TreeRow | None:
+        rows = reversed(self.rows[: self.cursor + 1])
+        row = next((row for row in rows if row.entry or row.kind not in _CHILDREN), None)
+        return row if row and row.entry else None
+
+    @property
     def current_entry(self) -> LayerFacts | None:
         """The layer under the cursor, or the one that the row under the cursor belongs to."""
-        rows = reversed(self.rows[: self.cursor + 1])
-        return next((row.entry for row in rows if row.entry or row.kind not in _CHILDREN), None)
+        return self.folding.entry if self.folding else None
 
-    def _entry_at(self, index: int) -> LayerFacts | None:
-        return self.rows[index].entry if self.rows else None
-
-    def _expand(self, position: int, entry: LayerFacts) -> None:
-        if self._index is not None:
-            self._open.add(id(entry))
-            self.rows[position + 1 : position + 1] = self._index.children(entry)
-            self.rows_changed()
-
-    def _collapse(self, start: int, entry: LayerFacts) -> None:
-        end = start + 1
-        while end < len(self.rows) and self.rows[end].kind in _CHILDREN:
-            end += 1
-        self._open.discard(id(entry))
-        del self.rows[start + 1 : end]
+    def list_rows(self) -> None:
+        self.rows = [*chain.from_iterable((row, *self._below(row)) for row in self.every)]
         self.rows_changed()
+
+    def _below(self, row: TreeRow) -> Sequence[TreeRow]:
+        return self._index.children(row.entry) if self._index and row.entry and self.is_open(row) else ()
 
     def _relist(self) -> None:
         self.refill()
@@ -326,12 +293,10 @@ class LayerTree(RowList[TreeRow]):
 
     def refill(self) -> None:
         """List all layers again, closed, with the cursor on the first."""
-        self._open.clear()
-        self.rows = self._listed() if self._index else []
-        self._empty = self._why_empty()
+        self.every, self._empty = self._listed(), self._why_empty()
+        super().refill()
         named = {RowKind.LAYER, RowKind.NAME}
-        self.cursor = next((position for position, row in enumerate(self.rows) if row.kind in named), 0)
-        self.rows_changed()
+        self.cursor = next((position for position, row in enumerate(self.every) if row.kind in named), 0)
         self.scroll_to(y=0, animate=False, immediate=True)
 
     def _listed(self) -> list[TreeRow]:

@@ -165,3 +165,43 @@ class WrappedList(RowList[Row]):
 
     def log_line(self, index: int) -> int | None:
         return self._lines[index][1].line if self._lines else None
+
+
+class FoldingList(RowList[Row]):
+    """Rows that open: below an opened row stand lines that say more of it."""
+
+    def __init__(self, presentation: Presentation[Row], *, id: str | None = None) -> None:  # noqa: A002 - as above
+        super().__init__(presentation, id=id)
+        self._open: set[int] = set()
+
+    @property
+    def folding(self) -> Row | None:
+        """The row that folds: the one under the cursor, or the one that the line under the cursor belongs to."""
+        return self.selected
+
+    def refill(self) -> None:
+        self._open.clear()
+        super().refill()
+
+    def is_open(self, row: Row | None) -> bool:
+        """Whether a row is opened."""
+        return id(row) in self._open
+
+    def action_open(self) -> None:
+        """Open the row; where it is open, go to the line below the cursor."""
+        if self.is_open(self.folding):
+            self.go_to(self.cursor + 1)
+        else:
+            self.action_fold()
+
+    def action_close(self) -> None:
+        if self.is_open(self.folding):
+            self.action_fold()
+
+    def action_fold(self) -> None:
+        row, before = self.folding, self.cursor
+        if row is not None:
+            self._open ^= {id(row)}
+            self.list_rows()
+            place = self.place_of(row)
+            self.go_to(place, announce=place != before)

@@ -9,11 +9,11 @@ import pytest
 from tests.support.repository import ROOT
 from tests.support.screens import SIZE, log_app
 from trtforensics.tui.app import TerminalApp
-from trtforensics.tui.log.findings import FindingList
 from trtforensics.tui.log.layer_tree import LayerTree
 from trtforensics.tui.log.screen import LogScreen
 from trtforensics.tui.screen import SourceScreen
 from trtforensics.tui.widgets.dialogs import keys_of
+from trtforensics.tui.widgets.row_list import FoldingList
 from trtforensics.tui.widgets.search import Prompt
 from trtforensics.tui.widgets.virtual_list import VirtualList
 
@@ -47,7 +47,7 @@ def helped() -> set[str]:
 def bindings() -> dict[str, set[str]]:
     """Return the keys of each action of the log's screen and of its lists."""
     found: dict[str, set[str]] = {}
-    for owner in (TerminalApp, SourceScreen, LogScreen, VirtualList, LayerTree, FindingList, Prompt):
+    for owner in (TerminalApp, SourceScreen, LogScreen, VirtualList, FoldingList, LayerTree, Prompt):
         declared: list[Binding] = list(owner.__dict__.get("BINDINGS", ()))
         for binding in declared:
             found.setdefault(f"{owner.__name__}.{binding.action}", set()).update(binding.key.split(","))

@@ -22,7 +22,11 @@ async def test_children_of_a_layer_come_when_it_is_opened_and_go_when_it_is_clos
         await pilot.press("right")
         assert panes_of(app).layer_tree.row_count() == closed + 10
         assert "onnx   conv1  Conv" in screen_text(app)
-        await pilot.press("down", "down", "left")
+        await pilot.press("right", "right", "space", "space")
+        assert panes_of(app).layer_tree.cursor == 0
+        await pilot.press("right", "right")
+        assert panes_of(app).layer_tree.cursor == 2
+        await pilot.press("left")
         assert panes_of(app).layer_tree.row_count() == closed
         assert panes_of(app).layer_tree.cursor == 0
 
