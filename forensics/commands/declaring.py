@@ -86,8 +86,8 @@ def _declare_row(parser: argparse.ArgumentParser, row: Mapping[str, str]) -> Non
     names, how, choices = row["names"].split(), row["how"].split(), row["choices"].split()
     if how == ["fields"]:
         module, _, name = row["names"].rpartition(".")
-        own = [each for each in _rows("arguments") if name in each["commands"].split()]
-        words_of = {each["names"]: _filled(each, "metavar") | {"help": row["help"] or each["help"]} for each in own}
+        options = [each for each in _rows("arguments") if name in each["commands"].split()]
+        words_of = {each["names"]: _filled(each, "metavar") | {"help": row["help"] or each["help"]} for each in options}
         add_options(parser, getattr(import_module(module), name), choices, words_of)
         return
     declared: dict[str, Any] = _filled(row, "dest", "metavar", "default", "help")

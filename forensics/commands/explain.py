@@ -27,12 +27,12 @@ def run(args: Namespace) -> int:
         chosen = [rule_of(code) for code in args.words]
         text = explaining.explain_json(chosen) if json else "\n".join(map(explaining.explain, chosen))
     else:
-        found, hits = explaining.meanings(phrase), explaining.search(rules(), phrase)
-        if not found and not hits:
+        meanings, hits = explaining.meanings(phrase), explaining.search(rules(), phrase)
+        if not meanings and not hits:
             raise UsageError(phrase, "no rule speaks of it", "Try other words; `trtforensics explain` lists all codes")
         if json:
-            text = explaining.explain_json((hit.rule for hit in hits), found)
+            text = explaining.explain_json((hit.rule for hit in hits), meanings)
         else:
-            text = explaining.explain_meanings(found, hits) if found else explaining.list_hits(hits)
+            text = explaining.explain_meanings(meanings, hits) if meanings else explaining.list_hits(hits)
     streams.print_result(text)
     return ExitCode.OK

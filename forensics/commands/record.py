@@ -58,10 +58,10 @@ def run(args: Namespace) -> int:
         return _run(lines, quiet=args.quiet)
     release = ".".join(map(str, version.numbers))
     listed = [{"command": each.command, "writes": each.writes} for each in commands]
-    told = {"schema": 1, "kind": "record", "release": release, "commands": listed}
+    document = {"schema": 1, "kind": "record", "release": release, "commands": listed}
     files = [commands[0].writes[0], *(file for each in commands for file in each.exports)]
     script = [f"# trtexec of {version}", "set -e", *lines, f"# then: trtforensics tui {shlex.join(files)}"]
-    streams.print_result(f"{dumps(told)}\n" if args.json else "\n".join([*script, ""]))
+    streams.print_result(f"{dumps(document)}\n" if args.json else "\n".join([*script, ""]))
     return 0
 
 

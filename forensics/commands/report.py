@@ -109,15 +109,15 @@ def _known(path: str, max_bytes: int) -> frozenset[str]:
     from trtforensics.parsers.text.document import read_document
 
     if is_dataset(path):
-        found = Dataset.opened(path).table("findings").to_table(columns=["code", "title"]).to_pylist()
+        findings = Dataset.opened(path).table("findings").to_table(columns=["code", "title"]).to_pylist()
     else:
         try:
             document = json.loads(read_document(path, max_bytes=max_bytes).data)
-            found = [*document["findings"], *document["suppressed"]]
-            found = [{"code": str(each["code"]), "title": str(each["title"])} for each in found]
+            findings = [*document["findings"], *document["suppressed"]]
+            findings = [{"code": str(each["code"]), "title": str(each["title"])} for each in findings]
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise UsageError(path, "is no report", "Write one with `trtforensics report LOG -o FILE.json`") from error
-    return frozenset(same_finding(each["code"], each["title"]) for each in found)
+    return frozenset(same_finding(each["code"], each["title"]) for each in findings)
 
 
 def _inputs(args: Namespace) -> Inputs:

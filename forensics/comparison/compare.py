@@ -185,11 +185,11 @@ class _LayerComparison:
         )
         most_first = (sorted(filter(None, side), key=lambda builds: (-len(builds), builds[0])) for side in sides)
         good, bad = (tuple(_entry(builds, layers, type_) for builds in side) for side in most_first)
-        told = (*why, *_seen(counts))
+        reasons = (*why, *_seen(counts))
         if type_ is DifferenceType.TACTIC:
-            told += (*_near_ties(good, "good"), *_near_ties(bad, "bad"))
+            reasons += (*_near_ties(good, "good"), *_near_ties(bad, "bad"))
         place = aligned.position, parts, site is not None
-        return [Difference(type_, aligned.name, aligned.how, good, bad, counts, told, *place)]
+        return [Difference(type_, aligned.name, aligned.how, good, bad, counts, reasons, *place)]
 
     def _remember(
         self, aligned: AlignedLayer, by_aspect: Mapping[DifferenceType, Mapping[int, Value]], *, explained: bool

@@ -46,10 +46,10 @@ class LevelChange(NamedTuple):
 
 def changes(values: Series, series: int, alpha: float = ALPHA) -> list[LevelChange]:
     """Return the changes of a series without gaps, in order; ``series`` are tested together."""
-    found = sorted(_within(values, 0, len(values), series, alpha))
-    bounds = [0, *(change.first for change in found), len(values)]
+    levels = sorted(_within(values, 0, len(values), series, alpha))
+    bounds = [0, *(change.first for change in levels), len(values)]
     exact = (_split(values, begin, end) for begin, end in zip(bounds, bounds[2:], strict=False))
-    return [each._replace(chance=old.chance) for each, old in zip(exact, found, strict=True) if each is not None]
+    return [each._replace(chance=old.chance) for each, old in zip(exact, levels, strict=True) if each is not None]
 
 
 def _within(values: Series, begin: int, end: int, series: int, alpha: float) -> Iterator[LevelChange]:

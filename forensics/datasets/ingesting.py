@@ -61,8 +61,8 @@ def sources_of(words: Sequence[str], leave_out: Path) -> list[str]:
             for path in filter(None, matches or [each]):
                 files = [file for file, _ in files_in(Path(path))] if Path(path).is_dir() else [path]
                 paths |= dict.fromkeys(os.path.abspath(file) for file in files)  # noqa: PTH100 - links stay as named
-    own = f"{leave_out.absolute()}{os.sep}"
-    return [path for path in paths if not path.startswith(own)]
+    excluded = f"{leave_out.absolute()}{os.sep}"
+    return [path for path in paths if not path.startswith(excluded)]
 
 
 def label_pattern(text: str) -> re.Pattern[str]:

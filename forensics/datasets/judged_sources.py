@@ -89,11 +89,11 @@ class JudgedSource:
 
     def _started(self, run: Run) -> str | None:
         texts = self.read.quote(range(run.first_line, min(run.last_line, run.first_line + _LOOKED_AT) + 1))
-        found = next((match for line in sorted(texts) if (match := _DATED.search(texts[line]))), None)
-        if found is None:
+        stamp = next((match for line in sorted(texts) if (match := _DATED.search(texts[line]))), None)
+        if stamp is None:
             return None
-        date = found["date"] or f"{found['year']}-{found['month']}-{found['day']}"
-        return f"{date} {found['clock'] or found['time']}"
+        date = stamp["date"] or f"{stamp['year']}-{stamp['month']}-{stamp['day']}"
+        return f"{date} {stamp['clock'] or stamp['time']}"
 
 
 def judged_source(
@@ -156,8 +156,8 @@ def _pinned(entry: ReplayEntry) -> Choice:
 
 def _judged(run: Run, report: Report) -> tuple[dict[str, int], tuple[str, ...]]:
     """Return how many findings of each severity a run has, and the roots of its errors and warnings, worst first."""
-    own = [each for each in report.findings if not set(run.builds).isdisjoint(each.builds)]
-    counts = {severity.word: sum(each.severity is severity for each in own) for severity in Severity}
-    bad = sorted((each for each in own if each.severity > Severity.NOTE), key=lambda each: -each.severity)
+    findings = [each for each in report.findings if not set(run.builds).isdisjoint(each.builds)]
+    counts = {severity.word: sum(each.severity is severity for each in findings) for severity in Severity}
+    bad = sorted((each for each in findings if each.severity > Severity.NOTE), key=lambda each: -each.severity)
     roots = ((root_of(each, report.findings) or each).code for each in bad)
     return counts, tuple(dict.fromkeys(roots))

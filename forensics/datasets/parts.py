@@ -253,8 +253,8 @@ def _filesystem(url: str) -> tuple[Any, str]:
         except pa.ArrowInvalid:  # none of its own
             from fsspec.core import url_to_fs  # noqa: PLC0415 - as above
 
-            found, path = url_to_fs(url)
-            return fs.PyFileSystem(fs.FSSpecHandler(found)), path
+            filesystem, path = url_to_fs(url)
+            return fs.PyFileSystem(fs.FSSpecHandler(filesystem)), path
     except (ImportError, ValueError, OSError) as error:
         what = f"cannot be opened: {_reason(error)}"
         raise UsageError(

@@ -209,9 +209,9 @@ def _words(runs: Sequence[Row], facts: Facts) -> Iterator[_Series]:
 
 
 def _trends(series: _Series, runs: Sequence[Row], tested: int) -> Iterator[Trend]:
-    found = changes(series.numbers, tested)
-    bounds = [0, *(change.first for change in found), len(series.numbers)]
-    for change, begin, end in zip(found, bounds, bounds[2:], strict=False):
+    levels = changes(series.numbers, tested)
+    bounds = [0, *(change.first for change in levels), len(series.numbers)]
+    for change, begin, end in zip(levels, bounds, bounds[2:], strict=False):
         before, after = (_usual(series, *part) for part in ((begin, change.first), (change.first, end)))
         if isinstance(before, float) and isinstance(after, float):
             worse: bool | None = (after - before) * MEASURES[series.what] > 0
@@ -272,8 +272,8 @@ def page_of(groups: Sequence[Group]) -> str:
 
 def _section(group: Group) -> ET.Element:
     first, *lines = text_of(group).splitlines()
-    told = tag("ul", *(tag("li", line) for line in lines))
-    return tag("section", tag("h2", first), told, *map(element, figures_of(group)))
+    items = tag("ul", *(tag("li", line) for line in lines))
+    return tag("section", tag("h2", first), items, *map(element, figures_of(group)))
 
 
 def figures_of(group: Group) -> Iterator[Figure]:

@@ -161,14 +161,16 @@ def _of_run(log: BuildLog, run: Run) -> Headline:
     line = outcome.span.line if outcome.span is not None else None
     shown = tuple(filter(None, parts))
     place = (run.first_line, run.last_line, run.index, line)
-    told = Headline(outcome.ending, at, shown, *place, outcome.reached, outcome.is_verdict)
-    return replace(told, release=_agreed(_releases(builds)), gpu=_agreed(_gpus(builds)), latency_ms=_latency_ms(builds))
+    headline = Headline(outcome.ending, at, shown, *place, outcome.reached, outcome.is_verdict)
+    return replace(
+        headline, release=_agreed(_releases(builds)), gpu=_agreed(_gpus(builds)), latency_ms=_latency_ms(builds)
+    )
 
 
 def _last_phase(run: Run) -> str:
     """Say in which phase the lines of a run end, where nothing else tells how it ended."""
-    told = run.outcome.ending is not Ending.NONE or run.outcome.reached or run.outcome.survived is not None
-    last = None if told else max(run.phases, key=lambda phase: phase.last_line, default=None)
+    has_ended = run.outcome.ending is not Ending.NONE or run.outcome.reached or run.outcome.survived is not None
+    last = None if has_ended else max(run.phases, key=lambda phase: phase.last_line, default=None)
     return "" if last is None else f"in the phase {last.name}"
 
 

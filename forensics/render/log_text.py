@@ -124,8 +124,8 @@ def _setting(build: Build) -> Iterator[Row]:
     if device.line is not None or build.stages or build.choices:
         yield device.label, device.text
     unknown = ["those that the loaded engine was built with are unknown"] if build.loads_engine else []
-    told = (f"{fact.label}: {_short(fact.text, _MESSAGE_WIDTH)}" for fact in option_facts(build))
-    yield from _list("options", [*unknown, *told])
+    options = (f"{fact.label}: {_short(fact.text, _MESSAGE_WIDTH)}" for fact in option_facts(build))
+    yield from _list("options", [*unknown, *options])
 
 
 def _network(build: Build) -> Iterator[Row]:

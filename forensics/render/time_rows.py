@@ -87,9 +87,9 @@ def _set_up(log: BuildLog, build: Build) -> Iterator[TimeRow]:
     """Say how a run was set up, whichever program says so: its inputs and batch, the options that tell."""
     run = log.run_of(build)
     facts = run.facts if run is not None else ()
-    told: list[tuple[str, int | None]] = [(text, span.line) for text, span in facts]
-    told += [(f"{each.label} {each.text}", each.line) for each in option_facts(build) if each.label != "Precision"]
-    first = dict(reversed(told))
+    stated: list[tuple[str, int | None]] = [(text, span.line) for text, span in facts]
+    stated += [(f"{each.label} {each.text}", each.line) for each in option_facts(build) if each.label != "Precision"]
+    first = dict(reversed(stated))
     words = "; ".join(f"{shortened(text, _FACT)} (line {line})" for text, line in [*first.items()][::-1])
     yield TimeRow("set-up", words, tuple(span for _, span in facts))
 

@@ -78,8 +78,8 @@ def _runs(log: BuildLog, summaries: Sequence[RunSummary]) -> Iterator[LogRow]:
 
 def _builds(log: BuildLog, _: Sequence[RunSummary]) -> Iterator[LogRow]:
     for build in log.builds:
-        told = ToldRun(log.run_of(build), [build], RunSummary())  # type: ignore[arg-type]  # no run: files alone
-        yield _at(log, build.index + 1, told, build.first_line, ledger_of(build))
+        run = ToldRun(log.run_of(build), [build], RunSummary())  # type: ignore[arg-type]  # no run: files alone
+        yield _at(log, build.index + 1, run, build.first_line, ledger_of(build))
 
 
 def _passes(log: BuildLog, _: Sequence[RunSummary]) -> Iterator[LogRow]:

@@ -68,7 +68,7 @@ def classified(message: str, below: str = "") -> tuple[str, dict[str, str | None
         elif not text:
             text = words = in_words(condition)
             break
-    kind = next((name for said in (*_REASON.findall(text), text) if (name := _class_of(said))), None)
+    kind = next((name for sentence in (*_REASON.findall(text), text) if (name := _class_of(sentence))), None)
     if kind is None or not text or _BARE.fullmatch(text):
         return None
     if classes()[_OF_ENGINE].match_text.search(known.get("site") or ""):

@@ -393,8 +393,8 @@ def time_map(comparison: Comparison, times: LayerTimes) -> Presentation[DiffRow]
         about = otherwise[:_MOST_HEADER]
         if len(otherwise) > _MOST_HEADER:
             about[-1] = (*about[-1], Piece(" …", Role.DIM))
-        told = (*_counts(times), *_left_out(times))
-        return [*about, *broken(told, width), (Piece(f"{titles}{fit('layer', name)} {changed}"),)]
+        counts = (*_counts(times), *_left_out(times))
+        return [*about, *broken(counts, width), (Piece(f"{titles}{fit('layer', name)} {changed}"),)]
 
     return Presentation(
         pieces=pieces,
@@ -456,5 +456,5 @@ def _footing(row: DiffRow | None, width: int, _height: int) -> tuple[Line, ...]:
         return ((),)
     words = [*delta.changes]
     words += [f"up to {signed_ms(delta.noise_ms).strip('+ ')} ms may be chance"] if delta.noise_ms else []
-    told = " · ".join(words) or "nothing else is known to differ"
-    return ((Piece(" why ", Role.TITLE), Piece(fit(told, width - 6))),)
+    text = " · ".join(words) or "nothing else is known to differ"
+    return ((Piece(" why ", Role.TITLE), Piece(fit(text, width - 6))),)

@@ -64,9 +64,9 @@ def first_rows(
         OverviewRow("run", words, headline.line or build.last_line, outcome.role, bare=True),
     ]
     if reading or build.outcome is Outcome.TRUNCATED:
-        told = "" if reading else "the log stops before it tells how this build ended; so far: "
-        told += progress(build, text)
-        rows.append(OverviewRow("progress", told, build.last_line, Role.WARNING, bare=True, most=2))
+        stopped = "" if reading else "the log stops before it tells how this build ended; so far: "
+        so_far = stopped + progress(build, text)
+        rows.append(OverviewRow("progress", so_far, build.last_line, Role.WARNING, bare=True, most=2))
     rows += _answer_rows(findings, headline, log.source.path, text)
     rows += _output_rows(log, build)
     rows += [OverviewRow("map", time_map.headline, role=Role.TITLE, bare=True), *time_map.root()]
@@ -109,8 +109,8 @@ def _run_rows(log: BuildLog, build: Build, every: Sequence[Headline], most: int)
     """Yield ``most`` runs of a log of several, first those that did not pass; Enter shows a run's first build."""
     if len(every) < 2:  # noqa: PLR2004 - one run needs no list
         return
-    own = log.run_of(build)
-    here = build.index if own is None else own.index
+    run = log.run_of(build)
+    here = build.index if run is None else run.index
     shown = sorted(sorted(every, key=lambda each: (each.index != here, each.passed))[:most], key=lambda e: e.index)
     for headline in shown:
         builds = log.runs[headline.index].builds if log.runs else (headline.index,)
@@ -139,8 +139,8 @@ def _answer_rows(
     worst = root if failed and root is not None else findings[0]
     line = line_in_view(worst.evidence[0].span, log) if worst.evidence else None
     also = f" (and {more:,} more: 5)" if more else ""
-    told = answer_of(worst) if failed else worst.title
-    value = f"{worst.severity.word[0].upper()} {worst.code}{also} {told}"
+    title = answer_of(worst) if failed else worst.title
+    value = f"{worst.severity.word[0].upper()} {worst.code}{also} {title}"
     yield OverviewRow(
         "worst finding", value, line, ROLES[worst.severity], bare=True, most=4 if failed else 2, finding=worst
     )

@@ -232,9 +232,9 @@ class TimeMap:
 
     def _foreign_row(self, name: str) -> MapRow:
         """Return the row of a ForeignNode: its own unit, else the sum of its kernels."""
-        own = next((row for row in self._bars if row.foreign == name), None)
-        if own is not None:
-            return own
+        whole = next((row for row in self._bars if row.foreign == name), None)
+        if whole is not None:
+            return whole
         kernels = [self._layer_row(entry) for entry in self._inside[name]]
         return MapRow(name, *_sum(kernels), line=kernels[0].line, foreign=name, state=kernels[0].state)
 

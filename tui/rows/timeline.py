@@ -68,19 +68,21 @@ def _results(build: Build) -> list[Choice | CachedResult]:
 def _phases(log: BuildLog, build: Build) -> list[tuple[str, int]]:
     """Return what a build did from which line on, in order; the last one ends with the build."""
     run = log.run_of(build)
-    told = run.phases if run is not None and len(run.builds) == 1 else ()
+    phases = run.phases if run is not None and len(run.builds) == 1 else ()
     marks = [("start", build.first_line)]
-    marks += [(str(phase.name), phase.first_line) for phase in told if phase.name is not PhaseName.BUILD]
+    marks += [(str(phase.name), phase.first_line) for phase in phases if phase.name is not PhaseName.BUILD]
     passes = build.passes if len(build.passes) > 1 else ()
     marks += [(f"pass {n}: graph", each.first_line) for n, each in enumerate(passes, 1)]
     marks += [("graph", stage.span.line) for stage in build.stages[:1]]
     results = _results(build)
     for number, each in enumerate(passes or (None,), 1):
-        own = [result for result in results if each is None or each.first_line <= result.span.line <= each.last_line]
-        if own:
+        of_pass = [
+            result for result in results if each is None or each.first_line <= result.span.line <= each.last_line
+        ]
+        if of_pass:
             name = "" if each is None else f"pass {number}: "
-            marks.append((f"{name}tuning", min(getattr(result, "first_line", result.span.line) for result in own)))
-            marks.append((f"{name}engine", own[-1].span.line + 1))
+            marks.append((f"{name}tuning", min(getattr(result, "first_line", result.span.line) for result in of_pass)))
+            marks.append((f"{name}engine", of_pass[-1].span.line + 1))
     marks.sort(key=lambda mark: mark[1])
     return [mark for mark in marks if build.first_line <= mark[1] <= build.last_line]
 
@@ -152,11 +154,11 @@ def progress(build: Build, text: TextAt) -> str:
             return "the log shows no tuning"
         stage = build.stages[-1] if build.stages else None
         return "before tuning" + (f", {stage.name} ({counted(stage.layers, 'layer')})" if stage is not None else "")
-    own = [result for result in results if result.pass_index == results[-1].pass_index]
-    names = {result.layer for result in own if not is_reformat(result.layer)}
-    timed = [result for result in own if isinstance(result, Choice)]
+    of_pass = [result for result in results if result.pass_index == results[-1].pass_index]
+    names = {result.layer for result in of_pass if not is_reformat(result.layer)}
+    timed = [result for result in of_pass if isinstance(result, Choice)]
     tuned = names.intersection(result.layer for result in timed)
-    before = [stage for stage in build.stages if stage.span.line < own[0].span.line]
+    before = [stage for stage in build.stages if stage.span.line < of_pass[0].span.line]
     known = before[-1].layers if before else 0
     of = f" of {known:,}" if known > len(names) else ""
     parts = [f"{len(tuned):,}{of} layers tuned" + (f" in pass {len(build.passes)}" if len(build.passes) > 1 else "")]

@@ -176,9 +176,9 @@ class HelpText(WrappedList[tuple[str, str]]):
 
         A text that is shown already is not painted again.
         """
-        told = [("Under the cursor", ""), *(("", text) for text in about)] if about else []
-        if self.every != [*told, *self._keys]:
-            self.every = [*told, *self._keys]
+        cursor_rows = [("Under the cursor", ""), *(("", text) for text in about)] if about else []
+        if self.every != [*cursor_rows, *self._keys]:
+            self.every = [*cursor_rows, *self._keys]
             self.list_rows()
         if self.scroll_offset.y:
             self.scroll_home(animate=False)

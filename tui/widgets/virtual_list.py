@@ -55,23 +55,23 @@ STYLES: dict[tuple[Role, Style], Style] = {}
 """What each role adds on a widget of some style; the app empties it when its colours change."""
 
 
-def paint(widget: Widget, line: Line, base: Style, own: Style) -> Strip:
-    """Turn a line into a strip on a widget of the style ``own``. Control characters become visible here."""
+def paint(widget: Widget, line: Line, base: Style, ground: Style) -> Strip:
+    """Turn a line into a strip on a widget of the style ``ground``. Control characters become visible here."""
     segments = []
     for piece in line:
         style = base
         if piece.role is not Role.PLAIN:
-            style = base + (STYLES.get((piece.role, own)) or _role_style(widget, piece.role, own))
+            style = base + (STYLES.get((piece.role, ground)) or _role_style(widget, piece.role, ground))
         segments.append(Segment(visible(piece.text), style))
     return Strip(segments)
 
 
-def _role_style(widget: Widget, role: Role, own: Style) -> Style:
+def _role_style(widget: Widget, role: Role, ground: Style) -> Style:
     """Return a role's own attributes, and its colour blended with the widget's background; they are kept."""
-    role_styles, colour = widget.app.get_component_styles(f"role--{role}"), own.color
-    if own.bgcolor is not None and role_styles.has_rule("color"):
-        colour = (Color.from_rich_color(own.bgcolor) + role_styles.color).rich_color
-    return STYLES.setdefault((role, own), role_styles.partial_rich_style + Style.from_color(colour))
+    role_styles, colour = widget.app.get_component_styles(f"role--{role}"), ground.color
+    if ground.bgcolor is not None and role_styles.has_rule("color"):
+        colour = (Color.from_rich_color(ground.bgcolor) + role_styles.color).rich_color
+    return STYLES.setdefault((role, ground), role_styles.partial_rich_style + Style.from_color(colour))
 
 
 class LineBar(Widget):
@@ -86,11 +86,11 @@ class LineBar(Widget):
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        own = self.rich_style
-        strip = paint(self, self.line, own, own) if y == 0 else Strip([])
+        ground = self.rich_style
+        strip = paint(self, self.line, ground, ground) if y == 0 else Strip([])
         if strip.cell_length > self.size.width > 0:
-            strip = Strip([*strip.crop(0, self.size.width - 1), Segment("…", own)])
-        return strip.crop_extend(0, self.size.width, own)
+            strip = Strip([*strip.crop(0, self.size.width - 1), Segment("…", ground)])
+        return strip.crop_extend(0, self.size.width, ground)
 
 
 class VirtualList(Keyed, ScrollView, can_focus=True):

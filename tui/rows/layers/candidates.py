@@ -344,9 +344,9 @@ def _heading(
     others = [other.text for other in alternatives.other_types(subject)]
     if others:
         lines.append((Piece(f" by itself {', '.join(others)}", Role.ACCENT),))
-    told = read_tactic((origin or subject).kernel, getattr(origin or subject, "splits", None), subject.outputs).text
-    if told:
-        lines.append((Piece(f" {told}", Role.DIM),))
+    kernel = read_tactic((origin or subject).kernel, getattr(origin or subject, "splits", None), subject.outputs).text
+    if kernel:
+        lines.append((Piece(f" {kernel}", Role.DIM),))
     if origin is not None:
         layer = "" if origin.layer == subject.layer else f" for {origin.layer}"
         text = f" cached result; timed at lines {origin.first_line:,} to {origin.span.line:,}{layer}"

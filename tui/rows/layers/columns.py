@@ -145,9 +145,9 @@ class ColumnLayout:
     @property
     def orders(self) -> tuple[Order, ...]:
         """What ``s`` goes through, all in view, so that the mark of the one in use is seen: numbers, name, texts."""
-        own = [_order(cell) for cell in self.shown if cell.title not in _SAME_ORDER]
-        numbers = [order for order in own if _COLUMN_OF[order.column].is_number]
-        return (ENGINE_ORDER, *numbers, _BY_NAME, *(order for order in own if order not in numbers))
+        orders = [_order(cell) for cell in self.shown if cell.title not in _SAME_ORDER]
+        numbers = [order for order in orders if _COLUMN_OF[order.column].is_number]
+        return (ENGINE_ORDER, *numbers, _BY_NAME, *(order for order in orders if order not in numbers))
 
     def order_at(self, place: int) -> Order:
         """Return the order by the column at a cell of the heading; a share sorts as its time does."""

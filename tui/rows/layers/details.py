@@ -31,8 +31,8 @@ def details(entry: LayerFacts, why: Iterable[Reason]) -> list[OverviewRow]:
     return [*rows, *_tuned(entry)]
 
 
-def _row(told: TreeRow) -> OverviewRow:
-    return OverviewRow(told.label, f"{told.text}  {told.note}".rstrip(), told.line)
+def _row(row: TreeRow) -> OverviewRow:
+    return OverviewRow(row.label, f"{row.text}  {row.note}".rstrip(), row.line)
 
 
 def _tuned(entry: LayerFacts) -> Iterator[OverviewRow]:
