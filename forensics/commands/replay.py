@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from trtforensics.model.log import BuildLog
+    from trtforensics.render.documents import JsonObject
     from trtforensics.replay.edges import DataflowNode
     from trtforensics.replay.from_log import LeftOut
-    from trtforensics.replay.report import JsonObject
 
 
 def run(args: Namespace) -> int:

@@ -10,12 +10,12 @@ from trtforensics.model.timings import tactic_text
 from trtforensics.pin.conditions import is_product
 from trtforensics.pin.plan import PinnedSlot, PinPlan, PinState
 from trtforensics.pin.verification import PinProof, PinUse, without_proof
+from trtforensics.render.documents import Forms, document_of
 from trtforensics.render.json_text import dumps, kernel_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from trtforensics.model.kernel import KernelFacts
     from trtforensics.pin.pinnable import PinOffer
 
 SCHEMA = 1
@@ -127,42 +127,23 @@ def plan_json(plan: PinPlan, written: str, form: str) -> str:
         "left_out_ms": _rounded(pinnable.left_ms),
         "left_out_untimed": pinnable.untimed,
         "cost_ms": _rounded(plan.cost_ms),
-        "pinned": [_pinned_row(pinned) for pinned in plan.pinned],
+        "pinned": [document_of("pinned_slot", pinned, _FORMS) for pinned in plan.pinned],
         "left_out": [{"layer": layer.layer, "why": layer.why, "line": layer.span.line} for layer in pinnable.left_out],
     }
     return f"{dumps(document, indent=1)}\n"
 
 
-def _pinned_row(pinned: PinnedSlot) -> dict[str, Any]:
-    return {
-        "layer": pinned.slot.name,
-        "key": pinned.slot.key.key if pinned.slot.key else None,
-        "state": str(pinned.state),
-        "why": pinned.why or None,
-        "won": _offer_row(pinned.slot.won),
-        "pinned": _offer_row(pinned.offer),
-        "cost_ms": _rounded(pinned.cost_ms),
-        "in_engine": pinned.slot.in_engine,
-        "near_tie": pinned.near_tie,
-    }
-
-
-def _offer_row(offer: PinOffer) -> dict[str, Any]:
-    facts: KernelFacts = offer.facts
-    return {
-        "runner": offer.runner or None,
-        "tactic": tactic_text(offer.tactic),
-        "kernel": offer.kernel or None,
-        "time_ms": _rounded(offer.time_ms),
-        "kernel_facts": kernel_facts(facts),
-        "accumulator": facts.accumulator,
-        "accumulator_evidence": str(facts.evidence("accumulator")),
-        "at": str(offer.span),
-    }
-
-
 def _rounded(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.{_DIGITS}g}")
+
+
+_FORMS: Forms = {
+    "key": lambda operation: operation.key if operation else None,
+    "text": str,
+    "significant": _rounded,
+    "kernel_facts": kernel_facts,
+    "evidence": lambda facts: str(facts.evidence("accumulator")),
+}
 
 
 def proofs_text(pinned: str, proofs: Sequence[PinProof]) -> str:

@@ -6,24 +6,22 @@ docs/reference/commands/parse.md describes every field.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trtforensics.console.terminal import visible
 from trtforensics.model.profile import LayerTime, ProfileRun, TimeSource
-from trtforensics.model.timings import tactic_text
+from trtforensics.render.documents import JsonObject, document_of
 from trtforensics.render.json_text import dumps, source_members
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from trtforensics.model.engine import Engine, EngineInfo, ProfileInfo, Repair
-    from trtforensics.model.log import EngineLayer, EngineTensor
+    from trtforensics.model.log import EngineLayer
     from trtforensics.sources.engine import EngineFiles
 
 
 SCHEMA = 2
-
-JsonObject = dict[str, Any]
 
 _SLOWEST = 10
 _TYPES = 8
@@ -37,53 +35,24 @@ def to_json(files: EngineFiles) -> str:
         "schema": SCHEMA,
         "kind": "engine",
         "sources": [source_members(info.source) for info in infos],
-        "repairs": [{"path": repair.span.file, "line": repair.span.line, "what": repair.what} for repair in repairs],
+        "repairs": [document_of("repair", repair) for repair in repairs],
         "engines": [_engine(engine, files) for info in files.layers for engine in info.engines],
-        "profiles": [_run(run) for profile in files.profiles for run in profile.runs],
+        "profiles": [document_of("profile", run) for profile in files.profiles for run in profile.runs],
     }
     return f"{dumps(document, indent=1)}\n"
 
 
 def _engine(engine: Engine, files: EngineFiles) -> JsonObject:
-    return {
-        "line": engine.span.line,
-        "detailed": engine.detailed,
-        "split_formats": engine.split_formats,
-        "io": [
-            {"name": tensor.name, "mode": tensor.mode or None, "dtype": tensor.dtype or None, "dims": list(tensor.dims)}
-            for tensor in engine.io
-        ],
-        "layers": list(map(_layer, engine.layers, files.times(engine))),
-    }
+    return {**document_of("engine", engine), "layers": list(map(_layer, engine.layers, files.times(engine)))}
 
 
 def _layer(layer: EngineLayer, time: LayerTime | None) -> JsonObject:
-    known = layer.compute_precision
     return {
-        "name": layer.name,
-        "type": layer.type or None,
-        "tactic": tactic_text(layer.tactic),
-        "tactic_name": layer.tactic_name or None,
-        "output_types": list(layer.output_types),
-        "compute_precision": None if known is None else {"type": known.type, "from": known.source.value},
-        "onnx_nodes": list(layer.onnx_nodes),
-        "inputs": [_tensor(tensor) for tensor in layer.inputs],
-        "outputs": [_tensor(tensor) for tensor in layer.outputs],
-        "fields": dict(layer.fields),
+        **document_of("layer", layer),
         "time_ms": time.average_ms if time else None,
         "time_is": TimeSource.MEASURED.value if time else None,
         "line": layer.span.line,
     }
-
-
-def _tensor(tensor: EngineTensor) -> JsonObject:
-    return {"name": tensor.name, "dtype": tensor.dtype, "dims": list(tensor.dims), "format": tensor.format or None}
-
-
-def _run(run: ProfileRun) -> JsonObject:
-    names = ("name", "total_ms", "average_ms", "median_ms", "percentage")
-    layers = [{name: getattr(layer, name) for name in names} | {"line": layer.span.line} for layer in run.layers]
-    return {"count": run.iterations, "line": run.span.line, "layers": layers}
 
 
 def summarise(files: EngineFiles) -> str:

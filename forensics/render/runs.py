@@ -3,80 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import MEBIBYTE
 from trtforensics.knowledge.table import rows
-from trtforensics.model.run import ComparedOutput, Ending, Run, RunnerComparison, RunOutcome, RunResult
+from trtforensics.model.run import Ending
+from trtforensics.render.documents import Forms, JsonObject, document_of
 
 if TYPE_CHECKING:
-    from trtforensics.model.span import SourceSpan
+    from trtforensics.model.run import ComparedOutput, Run, RunnerComparison, RunResult
 
 
 _SHOWN = 3
 """Outputs of a comparison that the text shows."""
 
 
-def run_members(run: Run) -> dict[str, Any]:
+def run_members(run: Run) -> JsonObject:
     """Return a run as members of a JSON object."""
-    return {
-        "index": run.index,
-        "program": {"name": run.program, "version": run.version, "line": _line(run.program_span)},
-        "command": run.command,
-        "first_line": run.first_line,
-        "last_line": run.last_line,
-        "phases": [
-            {"name": phase.name, "first_line": phase.first_line, "last_line": phase.last_line, "seconds": phase.seconds}
-            for phase in run.phases
-        ],
-        "outcome": _outcome_members(run.outcome),
-        "uses_tensorrt": run.uses_tensorrt,
-        "engine_file": run.engine_file,
-        "loaded_file": run.loaded_file,
-        "setting": run.setting or None,
-        "facts": [{"text": text, "line": span.line} for text, span in run.facts],
-        "builds": list(run.builds),
-        "results": {
-            result.key: dict(result.value) if isinstance(result.value, Mapping) else result.value
-            for result in run.results
-        },
-        "comparisons": list(map(_comparison_members, run.comparisons)),
-    }
+    return document_of("run", run, _FORMS)
 
 
-def _line(span: SourceSpan | None) -> int | None:
-    return None if span is None else span.line
-
-
-def _outcome_members(outcome: RunOutcome) -> dict[str, Any]:
-    error = outcome.survived
-    survived = None if error is None else {"line": error.span.line, "text": error.text, "spoils": error.spoils or None}
-    return {
-        "is": outcome.ending,
-        "line": _line(outcome.span),
-        "why": outcome.why,
-        "reached": outcome.reached or None,
-        "exits": [{"step": each.step or None, "code": each.code, "line": each.span.line} for each in outcome.exits],
-        "survived": survived,
-    }
-
-
-def _comparison_members(comparison: RunnerComparison) -> dict[str, Any]:
-    first = comparison.first_different
-    return {
-        "left": comparison.left,
-        "right": comparison.right or None,
-        "line": comparison.span.line,
-        "pass_rate": comparison.pass_rate,
-        "first_different": None if first is None else first.name,
-        "outputs": list(map(_output_members, comparison.outputs)),
-    }
-
-
-def _output_members(output: ComparedOutput) -> dict[str, Any]:
-    names = ("name", "max_abs", "mean_abs", "max_rel", "atol", "rtol", "passed", "nan", "inf", "dtype")
-    ranges = {"left_range": output.left_range, "right_range": output.right_range}
-    return {name: getattr(output, name) for name in names} | ranges | {"line": output.span.line}
+_FORMS: Forms = {
+    "facts": lambda facts: [{"text": text, "line": span.line} for text, span in facts],
+    "results": lambda results: {
+        result.key: dict(result.value) if isinstance(result.value, Mapping) else result.value for result in results
+    },
+    "name": lambda output: None if output is None else output.name,
+}
 
 
 def run_rows(run: Run) -> Iterator[tuple[str, str]]:

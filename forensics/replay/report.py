@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import grouped, head_lines
 from trtforensics.console.terminal import visible
 from trtforensics.model.replay import Problem, ProblemSeverity, Replay, ReplayEntry, ReplayForm
+from trtforensics.render.documents import Forms, JsonObject, document_of
 from trtforensics.render.json_text import render, source_members
 from trtforensics.render.names import wrapped
 from trtforensics.replay.writing import signed
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from trtforensics.replay.edges import Meeting
     from trtforensics.replay.from_log import LeftOut
 
-JsonObject = dict[str, Any]
 SCHEMA = 1
 _RECORD_DEPTH = 2
 _WIDTH = 120
@@ -229,14 +229,13 @@ def _place(span: SourceSpan) -> JsonObject:
 
 
 def _entry_row(entry: ReplayEntry) -> JsonObject:
-    return {
-        "layer": entry.layer,
-        "runner_id": entry.runner_id,
-        "tactic": None if entry.tactic is None else f"0x{entry.tactic:016x}",
-        "inputs": [asdict(tensor) for tensor in entry.inputs],
-        "outputs": [asdict(tensor) for tensor in entry.outputs],
-        "line": entry.span.line,
-    }
+    return document_of("replay_entry", entry, _FORMS)
+
+
+_FORMS: Forms = {
+    "any_tactic": lambda tactic: None if tactic is None else f"0x{tactic:016x}",
+    "fields": asdict,
+}
 
 
 def _problem_row(problem: Problem) -> JsonObject:
