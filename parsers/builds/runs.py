@@ -158,7 +158,11 @@ def _uses_tensorrt(view: LinesView, program: Program) -> bool:
         any(kind not in _NEUTRAL and not kind.startswith(_NOT_OF_TENSORRT) for kind in view.kinds()),
         any(text.startswith("tensorrt") for _, text in view.each("poly_module", "text")),
         any(_TENSORRT_COMMAND.search(command) for _, command in view.each("poly_run", "command")),
-        any("trt-runner" in f"{left} {right}" for _, left, right in view.each("poly_comparison", "left", "right")),
+        any(
+            "trt-runner" in f"{left} {right}"
+            for kind in ("poly_comparison", "poly_summary")
+            for _, left, right in view.each(kind, "left", "right")
+        ),
         any("trt-runner" in runner for _, runner in view.each("poly_validating", "runner") if "onnxrt" not in runner),
     )
     return any(signs) or (not of_others and not view.has("poly_run", "poly_validating", "poly_checked", "poly_module"))

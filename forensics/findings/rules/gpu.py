@@ -29,7 +29,11 @@ def no_gpu(case: Case) -> Iterator[Observation]:
     rtx = case.build.tool is Tool.TENSORRT_RTX and case.build.outcome is Outcome.PASSED
     benign = rtx or all(note.span.line in passing for note in notes)
     hindrance = " (TensorRT-RTX builds nevertheless)" if benign else ""
-    title = f"CUDA cannot be used here: no GPU, or too old a driver{hindrance}"
+    codes = {note.text("code") for note in notes} - {""}
+    old = "the driver is too old" * bool(codes & {"35", "222"} or case.notes("driver_old"))
+    why = old or ("no GPU is found" if codes & {"38", "100"} else "no GPU, or too old a driver")
+    why = f"error {codes.pop()}" if codes and not codes & {"35", "38", "100", "222"} else why
+    title = f"CUDA cannot be used here: {why}{hindrance}"
     yield from observe(notes, title, severity=Severity.NOTE if benign else None, same_as="driver")
 
 

@@ -39,6 +39,7 @@ def held_up(case: Case) -> Iterator[Observation]:
     by_host = [note for note in notes if "Enqueue" in note.text("text")]
     by_copies = [note for note in notes if note not in by_host]
     means = {key: mean for key in _TIMES if (mean := mean_of(build.result(key))) is not None}
+    hosted = means.get("enqueue_ms", 0.0) >= means.get("gpu_compute_ms", 0.0) > 0.0
     gpu_ms, idle = means.get("gpu_compute_ms", 0.0), busy < _BUSY and not _WAITS & {*given_flags(case)}
     copies = "by transfers" if idle or by_copies or busy_part(build) is None else ""
     reasons: list[tuple[str, str, list[Note], tuple[str, ...]]] = [
@@ -63,7 +64,7 @@ def held_up(case: Case) -> Iterator[Observation]:
             [*(note.span for note in warned), *(result.span for result in cited if result is not None)],
             steps=typed_step(f"Measure again with {flag}", command),
             same_as=title,
-            severity=Severity.WARNING if warned and what.endswith("(enqueue)") else None,
+            severity=Severity.WARNING if what.endswith("(enqueue)") and (warned or hosted) else None,
         )
 
 
