@@ -48,6 +48,7 @@ def results(log: Log, passes: Passes) -> Sequence[tuple[RunResult, ...]]:
     readings = [*_latencies(log), *totals, *_of_mlperf(log), *_context_memory(log)]
     for view in log.views:
         readings += [*levels(view), *_batch(view), *_by_the_clock(view)]
+        readings += [] if view.has("metric_latency", *_OLD_SUMMARY) else _means(view)
     if log.has(*_OLD_SUMMARY):
         readings += [result for view in log.views if view.has(*_OLD_SUMMARY) for result in _old_summary(view)]
     for kind, name, key, factor in _SINGLE:
@@ -75,6 +76,18 @@ def _latencies(view: LinesView) -> Iterator[_Found]:
         known = dict(zip(("min", "max", "mean", "median"), times, strict=True))
         known |= {f"p{percent}": _number(ms) for percent, ms in _PERCENTILE.findall(percentiles or "")}
         yield line, _LATENCIES[name], _stated(known)
+
+
+_AVERAGED = {"ms": "gpu_compute_ms", "host_ms": "latency_ms", "end_ms": "end_to_end_ms", "enqueue_ms": "enqueue_ms"}
+
+
+def _means(view: LinesView) -> Iterator[_Found]:
+    """Read the means of the running averages, where an excerpt or a run that ended has no summary."""
+    lines, counts, *columns = view.columns(("average",), "count", *_AVERAGED)
+    for key, times in zip(_AVERAGED.values(), columns, strict=True):
+        known = (counts > 0) & ~np.isnan(times)
+        if known.any():
+            yield int(lines[known][0]), key, {"mean": round(float(np.average(times[known], weights=counts[known])), 6)}
 
 
 def _context_memory(view: LinesView) -> Iterator[_Found]:

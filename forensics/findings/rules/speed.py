@@ -68,6 +68,18 @@ def held_up(case: Case) -> Iterator[Observation]:
         )
 
 
+@explained("TF514")
+def queued(case: Case) -> Iterator[Observation]:
+    """Report an end-to-end time that is far above what the query itself takes."""
+    times = {key: case.build.result(f"{key}_ms") for key in ("end_to_end", "latency", "gpu_compute")}
+    whole, one, gpu = (mean_of(result) or 0.0 for result in times.values())
+    if gpu and whole >= _QUEUED * (one or gpu):
+        title = f"The end-to-end time, {figure(whole)} ms, counts the wait in the queue; the GPU takes {figure(gpu)} ms"
+        yield Observation(title, [result.span for result in times.values() if result is not None], same_as="queued")
+
+
+_QUEUED = 1.4
+"""How many times the host latency the end-to-end time is from which it holds a wait."""
 _REASON = 0.5
 """The part of the GPU's waits that what holds it up must take."""
 _BUSY = 0.8

@@ -228,7 +228,8 @@ def not_shown(case: Case) -> Iterator[Observation]:
     missing += [] if known.tactics or failed or loads or not prints_tactics else ["the tactics"]
     told = case.worst is not None and case.worst > Severity.NOTE
     falls_back = run is not None and run.program is Program.TF_TRT  # TensorFlow runs what it does not convert
-    harmless = any((ended, loads, known.engine_layers, told, not builds, falls_back))
+    measured = build.result("gpu_compute_ms") is not None
+    harmless = any((ended, loads, known.engine_layers, told, not builds, falls_back, measured))
     if missing:
         first = SourceSpan(case.log.source.path, build.first_line, int(case.log.line_starts[build.first_line - 1]))
         yield Observation(

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 EXCERPTS = {
+    "TF514": (
+        "I Average on 10 runs - GPU latency: 2.5 ms - Host latency: 3 ms (end to end 5 ms, enqueue 0.5 ms)",
+        "I Average on 10 runs - GPU latency: 2.5 ms - Host latency: 3 ms (end to end 3.1 ms, enqueue 0.5 ms)",
+    ),
     "TF6081": (
         "| WARN nvinfer gstnvinfer.cpp:643:gst_nvinfer_logger:<a> [UID = 1]: deserialize engine from file :/a failed",
         "| deserialized trt engine from :/a",
