@@ -189,18 +189,7 @@ class PrecisionLever(Lever):
         except RunError as error:
             return Verdict.UNRESOLVED, error.what
         write_scores(folder, self._scores[keep], self.basis)
-        return self._judged(self._scores[keep], self.judge)
-
-    def look(self) -> tuple[Verdict, str]:
-        """Judge the twin with every node in 16 bits, before any probe; what rounding costs is measured if need be."""
-        try:
-            scores = self.oracle.score_mixture(self.keep_of(range(len(self.nodes))))
-            strictest = judge_for(self.oracle, self.rules, strictest=True)
-            judgement = strictest.judge(scores)
-            decided = judgement.passes or set(judgement.scores.values()) == {None}
-            return self._judged(scores, strictest if decided else self.judge)
-        except RunError as error:
-            return Verdict.UNRESOLVED, error.what
+        return verdict_of(self._scores[keep], self.judge, self.rules)
 
     @cached_property
     def judge(self) -> OutputJudge:
@@ -212,22 +201,12 @@ class PrecisionLever(Lever):
         """The oracle of the samples that are held out, run on first access; None without any."""
         return self.oracle.on(self.held_samples) if self.held_samples else None
 
-    def _judged(self, scores: Scores, judge: OutputJudge) -> tuple[Verdict, str]:
-        judgement = judge.judge(scores)
-        shown = ", ".join(
-            f"{name}: {self.rules[name].metric.name} {score:.3g}"
-            for name, score in judgement.scores.items()
-            if score is not None
-        )
-        near = ", near the tolerance" if judgement.near else ""
-        return (Verdict.GOOD if judgement.passes else Verdict.BAD), f"emulated: {judgement.why or shown}{near}"
-
     def rejudge(self, folder: Path) -> tuple[Verdict, str] | None:
         """Judge a stored probe by the present rules; None if it has no scores."""
         if self.builds and was_built(folder) is None:
             return None
         scores = read_scores(folder, self.basis)
-        return None if scores is None else self._judged(scores, self.judge)
+        return None if scores is None else verdict_of(scores, self.judge, self.rules)
 
     def run(self, spec: ProbeSpec, commands: Callable[[ProbeSpec], ProbeOutcome]) -> ProbeOutcome:
         """Build if that is wanted, then judge: by the check command if there is one, else by the twin."""
@@ -252,6 +231,18 @@ class PrecisionLever(Lever):
         }
         check = write_gpu_check(self.caster.prepared.path, judged, self.oracle.masks, folder)
         return [*write_fixes(self.caster, nodes, folder), check]
+
+
+def verdict_of(scores: Scores, judge: OutputJudge, rules: Mapping[str, OutputRule]) -> tuple[Verdict, str]:
+    """Return whether scores pass, and why not, or else the score of each output's first metric."""
+    judgement = judge.judge(scores)
+    shown = ", ".join(
+        f"{name}: {rules[name].metric.name} {score:.3g}"
+        for name, score in judgement.scores.items()
+        if score is not None
+    )
+    near = ", near the tolerance" if judgement.near else ""
+    return (Verdict.GOOD if judgement.passes else Verdict.BAD), f"emulated: {judgement.why or shown}{near}"
 
 
 def _failed(outcome: ProbeOutcome, folder: Path, spec: ProbeSpec) -> ProbeOutcome:

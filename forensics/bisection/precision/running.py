@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from math import ceil, log2
 from os import PathLike, fspath
-from textwrap import shorten
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,13 +24,13 @@ from trtforensics.bisection.precision.emulation.converted import ConvertedModel,
 from trtforensics.bisection.precision.emulation.judging import OutputRule, rules_for
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError, floating_outputs
 from trtforensics.bisection.precision.emulation.ranges import mask_notes, tensor_ranges
+from trtforensics.bisection.precision.first_look import first_look
 from trtforensics.bisection.precision.items import PrecisionItem, atoms_of, items_of
 from trtforensics.bisection.precision.nodes import PrecisionLever, Target
 from trtforensics.bisection.precision.repair.certificate import Certificate, holding_of, parted, progress_text
 from trtforensics.bisection.precision.repair.curve import rounding_curve
 from trtforensics.bisection.precision.repair.safe import safe_repair
 from trtforensics.bisection.precision.repair.smallest import RepairSearch
-from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.search_options import BuildOptions, PrecisionOptions, SampleOptions, with_commands
 from trtforensics.bisection.session.bisection import bisect
 from trtforensics.console.counting import counted, listed
@@ -62,7 +61,6 @@ BUILDS = ("certificate", "every", "none")
 _HALVES: Mapping[int, str] = {TensorProto.FLOAT16: "FP16", TensorProto.BFLOAT16: "BF16"}
 _NO_ARITHMETIC = operators_that("no-arithmetic")
 _SHOWN = 5
-_QUOTED = 160
 _BEYOND_HALVING = 9
 """Probes that a search for two nodes takes beside those that halve the items."""
 _BUILDS = {"none": "no build", "every": "as many builds", "certificate": "4 or more real builds at the end"}
@@ -124,7 +122,17 @@ def search(
         UsageError: the options make no sense together or for this model, or the directory is another job's, or in use.
         OutputError: the directory cannot be written to.
     """
-    builds, lever, asked = builds_of(options), lever_of(request, directory.absolute()), request.precision
+    builds, asked, subject = builds_of(options), request.precision, subject_of(request)
+    refusable = (options.check, asked.calibration, asked.reference, asked.against)
+    at_once = not (directory.exists() or any(refusable))
+
+    def look() -> None:
+        if tell is not None:
+            tell(_first_look(request, subject))
+
+    if at_once:
+        look()
+    lever = lever_of(request, subject, directory.absolute())
     calibration = None if asked.calibration is None else held_against(asked.calibration, lever.oracle)
     original = None if asked.reference is None else held_to_original(asked.reference, lever.oracle)
     options = with_commands(replace(options, build=None), lever)
@@ -132,19 +140,12 @@ def search(
         lever.needs_files, lever.settings, lever.held_samples = True, "", ()
     elif builds == "every":
         lever.settings += "; every probe is built"
+    _ = lever.held  # a sample that the model refuses ends the search at once
+    if not at_once:
+        lever.before_scoring = look
     ranges = tensor_ranges(lever.oracle)
     lever.notes += mask_notes(ranges.masked, ranges.empty_rows, lever.narrow)
     items = items_of(lever.caster, ranges.by_tensor)
-
-    def look() -> None:
-        if tell is not None:
-            tell(_first_look(lever, ranges.by_tensor))
-        _ = lever.held  # a sample that the model refuses ends the search at once
-
-    if options.check is None and not directory.exists():
-        look()  # at once: what identifies the job of a large model takes as long again
-    else:
-        lever.before_scoring = look
     every = lever.builds = builds == "every"
     plan = _plan(lever, items, ranges.masked, options, builds=builds == "certificate")
     begun = time.monotonic()
@@ -157,18 +158,12 @@ def search(
     return conclusion.write(search_answer)
 
 
-def _first_look(lever: PrecisionLever, largest: Mapping[str, float]) -> str:
-    """Say whether the outputs pass with every node in 16 bits, and how many tensors leave their range in FP32."""
-    (verdict, why), end = lever.look(), lever.caster.storage.largest
-    outputs = "pass" if verdict is Verdict.GOOD else "fail"
-    beyond = sum(value > end for value in largest.values())
-    name = max(largest, key=lambda each: largest[each], default="")
-    reach = f" ({name} reaches {largest[name]:.3g})" if name else ""
-    return (
-        f"first look, {lever.samples_are}: the outputs {outputs} with every node in {lever.narrow.upper()} "
-        f"({shorten(why, _QUOTED, placeholder=' …')}); "
-        f"{beyond} of {len(largest)} tensors go beyond {end:.5g} in FP32{reach}. To come: losses inside, nodes to keep"
-    )
+def _first_look(request: PrecisionRequest, subject: Subject) -> str:
+    """Look at the first sample; with ``--mask-nonfinite`` at all, since one may be NaN throughout."""
+    samples = subject.sampled.samples if request.precision.mask_nonfinite else subject.sampled.samples[:1]
+    oracle = _oracle(request, subject.caster, replace(subject.sampled, samples=samples))
+    part = f"{len(samples)} of " * (len(samples) < len(subject.sampled.samples))
+    return first_look(oracle, subject.rules, part + _samples_text(request, subject, oracle))
 
 
 def _plan(
@@ -269,24 +264,29 @@ def forecast_of(request: PrecisionRequest, options: RunOptions) -> PrecisionFore
     return PrecisionForecast("precision", nodes, names, probes, builds_of(options), builder)
 
 
-def lever_of(request: PrecisionRequest, directory: Path) -> PrecisionLever:
+def lever_of(request: PrecisionRequest, subject: Subject, directory: Path) -> PrecisionLever:
     """Run a model in FP32, and return the lever over its nodes; what it writes stands below the directory.
 
     Raises:
-        SourceError, UsageError: as :func:`subject_of`, or ONNX Runtime does not run it.
+        SourceError, UsageError: ONNX Runtime does not run it, or the options make no sense together.
     """
-    options, subject = request.precision, subject_of(request)
-    caster, sampled, narrow = subject.caster, subject.sampled, options.precision in STORAGES
+    options, caster, sampled = request.precision, subject.caster, subject.sampled
     oracle = _oracle(request, caster, sampled)
     if caster.prepared is not subject.original:
         require_equal(oracle, subject.original, options.precision)
     lever = PrecisionLever(caster, oracle, subject.rules, subject.target, directory / "models")
-    few = few_candidates(caster) if narrow else ""
-    lever.samples_are = f"{counted(len(sampled.samples), 'random ' * sampled.drawn + 'sample')}{few}{_levelled(oracle)}"
+    lever.samples_are = _samples_text(request, subject, oracle)
     lever.held_samples = subject.held
-    lever.notes += [*(model_notes(caster) if narrow else ()), *sampled.notes]
+    lever.notes += [*(model_notes(caster) if options.precision in STORAGES else ()), *sampled.notes]
     lever.converted = _converted(request, lever) if options.against else None
     return lever
+
+
+def _samples_text(request: PrecisionRequest, subject: Subject, oracle: Oracle) -> str:
+    """Return what the samples are, and what takes from them."""
+    few = few_candidates(subject.caster) if request.precision.precision in STORAGES else ""
+    word = "random sample" if subject.sampled.drawn else "sample"
+    return f"{counted(len(subject.sampled.samples), word)}{few}{_levelled(oracle)}"
 
 
 def _oracle(request: PrecisionRequest, caster: Caster, sampled: SampleSet) -> Oracle:

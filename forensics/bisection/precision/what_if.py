@@ -297,7 +297,7 @@ def what_if(
         if given:
             raise UsageError(flag, f"has no use with --precision {kind.name}", "Leave it out")
     wants_builds = builds_of(options) != "none"
-    lever, path = lever_of(request, directory.absolute()), request.model
+    lever, path = lever_of(request, subject_of(request), directory.absolute()), request.model
     survey = lever.caster.survey
     if pairs_of(survey):
         raise SourceError(path, "has pairs of Q and DQ already", "Give the FP32 model that it was made of")

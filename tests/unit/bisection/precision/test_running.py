@@ -65,6 +65,19 @@ def test_the_first_look_says_whether_outputs_pass_before_the_search_does(tmp_pat
     assert " tensors go beyond 65504 in FP32 (" in line
 
 
+def test_the_first_look_is_at_the_first_of_several_samples(tmp_path: Path) -> None:
+    small, large = {"x": arrays()["x"] / 1e3}, arrays()
+    told = {}
+    for name, given in {"small": [small, large], "large": [large, small]}.items():
+        request = PrecisionRequest(str(MODEL), PrecisionOptions(), given_samples(given), BuildOptions())
+        lines: list[str] = []
+        search(request, RunOptions(build="none"), tmp_path / name, print, lines.append)
+        (told[name],) = lines
+    for name, (verdict, beyond) in {"small": ("pass", 0), "large": ("fail", 2)}.items():
+        assert told[name].startswith(f"first look, 1 of 2 samples: the outputs {verdict} with every node in FP16")
+        assert f"; {beyond} of " in told[name]
+
+
 def test_the_first_look_does_not_measure_what_rounding_costs_where_nothing_hangs_on_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
