@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from trtforensics.console.terminal import visible
 from trtforensics.errors import UsageError
 from trtforensics.model.engine import KIND, SCHEMA, TimingCache
-from trtforensics.model.log import BuildLog, MyelinOperation, Tool
+from trtforensics.model.log import BuildLog, Tool
 from trtforensics.model.timings import tactic_text
 from trtforensics.parsers.notation.kernels import read_kernel
+from trtforensics.render.documents import Forms, document_of
 from trtforensics.render.json_text import kernel_facts, render
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 
 _RECORD_DEPTH = 2
 
@@ -35,32 +30,13 @@ def of_log(log: BuildLog) -> TimingCache:
     return TimingCache(log.source, log.source.path, build.tensorrt_version, tuple(keys.values()))
 
 
+_FORMS: Forms = {"named": lambda kernel: kernel_facts(read_kernel(kernel))}
+
+
 def to_json(cache: TimingCache) -> str:
     """Render an export, with one key on each line."""
     head = {"schema": SCHEMA, "kind": KIND, "made_from": cache.made_from, "tensorrt_version": cache.tensorrt_version}
-    return render({**head, "keys": list(rows(cache.keys))}, _RECORD_DEPTH)
-
-
-def rows(keys: Iterable[MyelinOperation]) -> Iterable[dict[str, Any]]:
-    """Give the keys as JSON objects; ``line`` is the line of the source that states the key."""
-    for key in keys:
-        candidates = [
-            {
-                "tactic": tactic_text(c.tactic),
-                "time_ms": c.time_ms,
-                "kernel": c.kernel,
-                "kernel_facts": kernel_facts(read_kernel(c.kernel)),
-            }
-            for c in key.candidates
-        ]
-        yield {
-            "op": key.op,
-            "key": key.key,
-            "selected": tactic_text(key.selected),
-            "time_ms": key.time_ms,
-            "candidates": candidates,
-            "line": key.span.line,
-        }
+    return render({**head, "keys": [document_of("cache_key", key, _FORMS) for key in cache.keys]}, _RECORD_DEPTH)
 
 
 def summarise(cache: TimingCache) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from trtforensics.console.terminal import visible
 from trtforensics.model.profile import LayerTime, ProfileRun, TimeSource
 from trtforensics.render.documents import JsonObject, document_of
-from trtforensics.render.json_text import dumps, source_members
+from trtforensics.render.json_text import dumps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -34,7 +34,7 @@ def to_json(files: EngineFiles) -> str:
     document = {
         "schema": SCHEMA,
         "kind": "engine",
-        "sources": [source_members(info.source) for info in infos],
+        "sources": [document_of("source", info.source) for info in infos],
         "repairs": [document_of("repair", repair) for repair in repairs],
         "engines": [_engine(engine, files) for info in files.layers for engine in info.engines],
         "profiles": [document_of("profile", run) for profile in files.profiles for run in profile.runs],

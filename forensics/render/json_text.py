@@ -18,8 +18,6 @@ from trtforensics.model.kernel import KernelFacts
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from trtforensics.model.span import SourceInfo
-
 encode = json.JSONEncoder(allow_nan=False).encode
 """Render a value whose texts are the program's own words: they are not masked. ValueError: JSON has no such number."""
 _FACTS = tuple(field.name for field in fields(KernelFacts) if field.name != "name")
@@ -67,11 +65,6 @@ def number(value: float | None) -> str:
 def boolean(value: bool | None) -> str:  # noqa: FBT001 - the value itself
     """Render true, false or null."""
     return "null" if value is None else "true" if value else "false"
-
-
-def source_members(source: SourceInfo) -> dict[str, Any]:
-    """Return the members that every document has of a file that was read."""
-    return {"path": source.path, "bytes": source.bytes, "lines": source.lines, "sha256": source.sha256}
 
 
 def kernel_facts(facts: KernelFacts) -> dict[str, Any] | None:

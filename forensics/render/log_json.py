@@ -21,13 +21,13 @@ from trtforensics.knowledge.table import rows
 from trtforensics.model.ledger import ledger_of
 from trtforensics.model.timings import tactic_text
 from trtforensics.parsers.notation.kernels import read_kernel, read_tactic
+from trtforensics.render.documents import document_of
 from trtforensics.render.json_text import (
     boolean,
     encode,
     kernel_facts,
     number,
     render,
-    source_members,
     text,
     text_or_null,
     texts,
@@ -75,19 +75,11 @@ def in_pieces(log: BuildLog) -> Iterator[str]:
 
 
 def _head(log: BuildLog) -> dict[str, Any]:
-    source, lines = log.source, log.lines
     return {
         "schema": SCHEMA,
         "kind": "build-log",
-        "source": source_members(source) | _parts(source),
-        "lines": {
-            "typed": lines.typed,
-            "unprefixed": lines.unprefixed,
-            "blank": lines.blank,
-            "unknown": lines.unknown,
-        },
-        "unknown_shapes": log.unknown_shapes,
-        "unknown_samples": [{"line": s.line, "text": s.text, "count": s.count} for s in log.unknown_samples],
+        "source": document_of("source", log.source) | _parts(log.source),
+        **document_of("log", log),
         "runs": list(map(run_members, log.runs)),
     }
 
@@ -98,7 +90,7 @@ def _parts(source: SourceInfo) -> dict[str, Any]:
         return {}
     first_lines = accumulate((part.lines for part in source.parts), initial=1)
     numbered = zip(source.parts, first_lines, strict=False)
-    return {"parts": [{**source_members(part), "first_line": first} for part, first in numbered]}
+    return {"parts": [{**document_of("source", part), "first_line": first} for part, first in numbered]}
 
 
 class _Records:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from statistics import fmean, median, quantiles
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trtforensics.console.terminal import visible
-from trtforensics.render.json_text import render, source_members
+from trtforensics.render.documents import document_of
+from trtforensics.render.json_text import render
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,17 +33,8 @@ def summarise(times: InferenceTimes) -> str:
 
 def to_json(times: InferenceTimes) -> str:
     """Return the document, schema 1."""
-    runs: list[dict[str, Any]] = [
-        {
-            "inferences": len(run.latency_ms),
-            "elapsed_ms": run.elapsed_ms,
-            "latency_ms": spread(run.latency_ms),
-            "gpu_compute_ms": spread(run.compute_ms),
-            "line": run.span.line,
-        }
-        for run in times.runs
-    ]
-    document = {"schema": SCHEMA, "kind": "times", "source": source_members(times.source), "runs": runs}
+    runs = [document_of("times_run", run, {"spread": spread}) for run in times.runs]
+    document = {"schema": SCHEMA, "kind": "times", "source": document_of("source", times.source), "runs": runs}
     return render(document, _RECORD_DEPTH)
 
 

@@ -10,7 +10,7 @@ from trtforensics.console.counting import grouped, head_lines
 from trtforensics.console.terminal import visible
 from trtforensics.model.replay import Problem, ProblemSeverity, Replay, ReplayEntry, ReplayForm
 from trtforensics.render.documents import Forms, JsonObject, document_of
-from trtforensics.render.json_text import render, source_members
+from trtforensics.render.json_text import render
 from trtforensics.render.names import wrapped
 from trtforensics.replay.writing import signed
 
@@ -195,17 +195,7 @@ def mix_document(output: str, form: ReplayForm, taken: Sequence[str], cut: Itera
         "output": output,
         "form": form.value,
         "taken": list(taken),
-        "cut": [
-            {
-                "tensor": meeting.edge.tensor,
-                "producer": meeting.edge.producer,
-                "consumer": meeting.edge.consumer,
-                "leaves": meeting.leaves or None,
-                "enters": meeting.enters or None,
-                "differs": meeting.differs if meeting.leaves and meeting.enters else None,
-            }
-            for meeting in cut
-        ],
+        "cut": [document_of("edge", meeting, _FORMS) for meeting in cut],
     }
 
 
@@ -214,7 +204,7 @@ def _document(kind: str, replay: Replay) -> JsonObject:
     return {
         "schema": SCHEMA,
         "kind": kind,
-        "source": source_members(replay.source),
+        "source": document_of("source", replay.source),
         "form": form.value if form is not None else None,
         "polygraphy": {
             "written_by": replay.written_by or None,
@@ -235,6 +225,7 @@ def _entry_row(entry: ReplayEntry) -> JsonObject:
 _FORMS: Forms = {
     "any_tactic": lambda tactic: None if tactic is None else f"0x{tactic:016x}",
     "fields": asdict,
+    "differs": lambda meeting: meeting.differs if meeting.leaves and meeting.enters else None,
 }
 
 
