@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 
 from trtforensics.model.older_python import StrEnum
-from trtforensics.model.timings import tactic_text
 from trtforensics.parsers.notation.names import is_reformat, members
+from trtforensics.render.documents import Forms, JsonObject, document_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -235,26 +235,18 @@ def _members(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(member for name in names for member in members(name))
 
 
-def _engine_facts(facts: LayerFacts) -> dict[str, object]:
-    layer, known, tuned = facts.layer, facts.compute_precision, facts.choice
-    profile = _PROFILE.search(layer.name)
-    return {
-        "type": layer.type or None,
-        "output_types": list(layer.output_types),
-        "tactic": tactic_text(layer.tactic),
-        "tactic_name": layer.tactic_name or None,
-        "choice": layer.choice,
-        "cached": layer.cached,
-        "origin": layer.origin or None,
-        "profile": None if profile is None else int(profile[1]),
-        "time_ms": facts.time_ms,
-        "time_is": facts.time_is and facts.time_is.value,
-        "compute_precision": known and known.type,
-        "compute_precision_from": known and known.source.value,
-        "runner": tuned and tuned.runner,
-        "final": tuned and tuned.final,
-        "pass": tuned and tuned.pass_index,
-    }
+def _profile_number(name: str) -> int | None:
+    profile = _PROFILE.search(name)
+    return None if profile is None else int(profile[1])
+
+
+_FORMS: Forms = {"profile_number": _profile_number, "text": lambda word: word and str(word)}
+
+
+def _engine_facts(facts: LayerFacts) -> JsonObject:
+    parts = {"graph_layer": facts, "graph_precision": facts.compute_precision, "graph_choice": facts.choice}
+    documents = (document_of(name, part, _FORMS) for name, part in parts.items() if part is not None)
+    return {name: fact for document in documents for name, fact in document.items()}
 
 
 def _fusions_by_member(fusions: Iterable[Fusion]) -> Mapping[str, Sequence[tuple[frozenset[str], Fusion]]]:
