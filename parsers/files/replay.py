@@ -15,7 +15,15 @@ from trtforensics.errors import NotAReplayError
 from trtforensics.model.replay import FieldPath, Problem, ProblemSeverity, Replay, ReplayForm, TextSpan
 from trtforensics.parsers.files.located_json import EVERYTHING, LocatedJson, Members, plain
 from trtforensics.parsers.files.lookalikes import not_json, other_json
-from trtforensics.parsers.files.replay_fields import CLASS, LEGACY_TOP, LEGACY_VALUE, EntryReader, Flaw, check_count
+from trtforensics.parsers.files.replay_fields import (
+    CLASS,
+    LEGACY_TOP,
+    LEGACY_VALUE,
+    EntryReader,
+    Flaw,
+    check_count,
+    flaw_of,
+)
 from trtforensics.parsers.text.document import Document, place_in
 
 if TYPE_CHECKING:
@@ -194,24 +202,20 @@ def _read(text: str, file: str) -> ReplayJson:
 def _storing(document: Document) -> list[Flaw]:
     if not document.stored_as:
         return []
-    what = f"is stored with a {document.stored_as}" if "mark" in document.stored_as else f"is {document.stored_as} data"
-    advice = "Save it as plain UTF-8; `replay convert` does"
-    return [Flaw("encoding", ProblemSeverity.ERROR, "", (), f"{what}, which Polygraphy does not read", advice)]
+    is_mark = "mark" in document.stored_as
+    stored = f"is stored with a {document.stored_as}" if is_mark else f"is {document.stored_as} data"
+    return [flaw_of("encoding", "", (), stored=stored)]
 
 
 def _top_class(top: dict[str, Any]) -> list[Flaw]:
     legacy = top.get(LEGACY_TOP) == LEGACY_VALUE
     if legacy and CLASS in top:
-        what = "has the class marker of form F1 and that of later forms; the older one wins"
-        return [Flaw("two-classes", ProblemSeverity.WARNING, "", (), what, "Remove the one that is wrong")]
+        return [flaw_of("two-classes", "", (), marker="")]
     if legacy or top.get(CLASS) == _TOP:
         return []
-    advice = f'Write `"{CLASS}": "{_TOP}"` behind the `replay` object'
     if CLASS not in top:
-        what = f"has no `{CLASS}` at its end, so Polygraphy cannot tell that it is {_TOP}"
-        return [Flaw("no-class", ProblemSeverity.ERROR, "", (), what, advice)]
-    what = f"names the class {top[CLASS]!r} where {_TOP} should be; Polygraphy does not load it"
-    return [Flaw("unknown-class", ProblemSeverity.ERROR, "", (CLASS,), what, advice)]
+        return [flaw_of("no-class-of-file", "", (), name=_TOP)]
+    return [flaw_of("unknown-class-of-file", "", (CLASS,), marker=repr(top[CLASS]), name=_TOP)]
 
 
 def _located(flaws: list[Flaw], places: ReplayJson, file: str) -> tuple[Problem, ...]:

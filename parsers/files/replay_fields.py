@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from functools import cache
 from typing import Any, NamedTuple
 
 from trtforensics.errors import NotAReplayError
+from trtforensics.knowledge.table import rows
 from trtforensics.model.data_types import ELEMENT_TYPES
 from trtforensics.model.replay import FieldPath, ProblemSeverity, ReplayEntry, ReplayForm, ReplayTensor, TextSpan
 
@@ -58,6 +60,18 @@ class Flaw(NamedTuple):
     next_step: str
 
 
+def flaw_of(flaw: str, layer: str, path: FieldPath, /, **values: object) -> Flaw:
+    """Return a flaw of ``tables/flaws.tsv``; ``values`` are those that its texts name."""
+    texts = (text.format(never=_NEVER, refused=_REFUSED, **values) for text in _texts()[flaw])
+    code, severity, what, next_step = texts
+    return Flaw(code, ProblemSeverity(severity), layer, path, what, next_step)
+
+
+@cache
+def _texts() -> dict[str, list[str]]:
+    return {row["flaw"]: [*row.values()][1:] for row in rows("flaws", "trtforensics.parsers.files")}
+
+
 def check_count(problems: int, file: str) -> None:
     """Refuse a file that has too many problems to list.
 
@@ -90,7 +104,7 @@ class EntryReader:
         self._layer = layer
         path: FieldPath = ("replay", layer)
         if not isinstance(value, dict):
-            self._refuse("entry-type", path, f"is {_kind(value)} where a layer's entry should be", "Restore the entry")
+            self._refuse("entry-type", path, kind=_kind(value))
             return ReplayEntry(layer, None, None, (), (), span)
         legacy = self._class(value, path, "Algorithm", LEGACY_ALGORITHM)
         self._note_ignored(value, path, _ALGORITHM_KEYS)
@@ -107,22 +121,18 @@ class EntryReader:
         """Return the form that all entries have, and add the flaws of the file as a whole."""
         for key, (count, layer, path) in self._ignored.items():
             times = "" if count == 1 else f" ({count} times)"
-            what = f"the field `{key}` belongs to no form of a replay{times}; Polygraphy ignores it"
-            self.flaws.append(
-                Flaw("ignored-field", ProblemSeverity.NOTE, layer, path, what, "Check its spelling or remove it")
-            )
+            self.flaws.append(flaw_of("ignored-field", layer, path, key=key, times=times))
         if len(self._forms) > 1:
             usual = self._forms.most_common(1)[0][0]
             for form, path in self._first.items():
                 if form is not usual:
                     self._layer = str(path[1])
-                    what = f"has form {form} while most of the file has {usual}: no Polygraphy version reads both"
-                    self._refuse("mixed-forms", path, what, "Convert the files to one form before merging them")
+                    self._refuse("mixed-forms", path, form=form, usual=usual)
             return None
         return next(iter(self._forms), None)
 
-    def _refuse(self, code: str, path: FieldPath, what: str, next_step: str) -> None:
-        self.flaws.append(Flaw(code, ProblemSeverity.ERROR, self._layer, path, what, next_step))
+    def _refuse(self, flaw: str, path: FieldPath, /, **values: object) -> None:
+        self.flaws.append(flaw_of(flaw, self._layer, path, **values))
         check_count(len(self.flaws), self._file)
 
     def _class(self, value: dict[str, Any], path: FieldPath, name: str, legacy_key: str) -> bool:
@@ -130,18 +140,12 @@ class EntryReader:
         marker = value.get(CLASS)
         if value.get(legacy_key) == LEGACY_VALUE:
             if marker is not None:
-                what = f"has the class marker of form F1 (`{legacy_key}`) and that of later forms; the older one wins"
-                flaw = Flaw(
-                    "two-classes", ProblemSeverity.WARNING, self._layer, path, what, "Remove the one that is wrong"
-                )
-                self.flaws.append(flaw)
+                self.flaws.append(flaw_of("two-classes", self._layer, path, marker=f" (`{legacy_key}`)"))
             return True
         if CLASS not in value:
-            what = f"has no `{CLASS}`: Polygraphy takes it for a plain dictionary, not for {name}"
-            self._refuse("no-class", path, what, f'Add `"{CLASS}": "{name}"`')
+            self._refuse("no-class", path, name=name)
         elif marker != name:
-            what = f"names the class {_shown(marker)} where {name} should be; {_REFUSED}"
-            self._refuse("unknown-class", (*path, CLASS), what, f'Write `"{CLASS}": "{name}"`')
+            self._refuse("unknown-class", (*path, CLASS), marker=_shown(marker), name=name)
         return False
 
     def _note_ignored(self, value: dict[str, Any], path: FieldPath, known: set[str]) -> None:
@@ -153,7 +157,7 @@ class EntryReader:
     def _missing(self, value: dict[str, Any], path: FieldPath, key: str) -> bool:
         if key in value:
             return False
-        self._refuse("missing-field", path, f"has no `{key}`; {_REFUSED}", f"Restore `{key}`")
+        self._refuse("missing-field", path, key=key)
         return True
 
     def _implementation(self, value: dict[str, Any], path: FieldPath) -> int | None:
@@ -161,8 +165,7 @@ class EntryReader:
         number = self._integer(value, path, "implementation", "the runner's id", advice)
         if number is None or -_RUNNERS // 2 <= number < _RUNNERS:
             return number
-        what = f"the runner's id {number} does not fit into 32 bits; {_NEVER}"
-        self._refuse("implementation-range", (*path, "implementation"), what, advice)
+        self._refuse("implementation-range", (*path, "implementation"), number=number, advice=advice)
         return None
 
     def _tactic(self, value: dict[str, Any], path: FieldPath) -> int | None:
@@ -171,11 +174,10 @@ class EntryReader:
         if number is None:
             return None
         if not -_SIGNED <= number < _UNSIGNED:
-            self._refuse("tactic-range", path, f"the tactic {number} does not fit into 64 bits; {_NEVER}", "Restore it")
+            self._refuse("tactic-range", path, number=number)
             return None
         if number >= _SIGNED:
-            what = f"the tactic {number} is spelled unsigned, TensorRT reports it signed; {_NEVER}"
-            self._refuse("tactic-unsigned", path, what, f"Write {number - _UNSIGNED}; `replay convert` does")
+            self._refuse("tactic-unsigned", path, number=number, signed=number - _UNSIGNED)
         return number % _UNSIGNED
 
     def _integer(self, value: dict[str, Any], path: FieldPath, key: str, called: str, advice: str) -> int | None:
@@ -183,8 +185,8 @@ class EntryReader:
             return None
         if _is_integer(value[key]):
             return int(value[key])
-        what = f"{called} is {_shown(value[key])}, no integer; {_NEVER}"
-        self._refuse(f"{key.replace('_', '-')}-type", (*path, key), what, advice)
+        texts = {"called": called, "shown": _shown(value[key]), "advice": advice}
+        self._refuse("integer", (*path, key), field=key.replace("_", "-"), **texts)
         return None
 
     def _tensors(self, value: dict[str, Any], path: FieldPath, side: str, *, legacy: bool) -> tuple[ReplayTensor, ...]:
@@ -193,9 +195,7 @@ class EntryReader:
         listed = value[side]
         path = (*path, side)
         if not isinstance(listed, list):
-            self._refuse(
-                "tensors-type", path, f"is {_kind(listed)} where a list should be; {_REFUSED}", "Restore the list"
-            )
+            self._refuse("tensors-type", path, kind=_kind(listed))
             return ()
         return tuple(self._tensor(item, (*path, index), legacy=legacy) for index, item in enumerate(listed))
 
@@ -203,8 +203,7 @@ class EntryReader:
         """Read an input or output; one that equals an earlier one without flaws is not read again."""
         form = _form_of(value, legacy=legacy)
         if form is None:
-            what = f"is {_kind(value)} where an input or output should be; {_REFUSED}"
-            self._refuse("tensor-type", path, what, "Restore it")
+            self._refuse("tensor-type", path, kind=_kind(value))
             return ReplayTensor(None)
         self._forms[form] += 1
         self._first.setdefault(form, path)
@@ -237,8 +236,7 @@ class EntryReader:
         packed = self._small(value, path, "vectorized_dim")
         components = self._small(value, path, "components_per_element")
         if packed is not None and strides is not None and not -1 <= packed < len(strides):
-            what = f"dimension {packed} is said to be packed, and the tensor has {len(strides)}; {_NEVER}"
-            self._refuse("vectorized-dim", (*path, "vectorized_dim"), what, "Restore it; -1 means none")
+            self._refuse("vectorized-dim", (*path, "vectorized_dim"), packed=packed, dims=len(strides))
         return ReplayTensor(dtype, kind, strides, packed, components)
 
     def _enumerator(self, value: Any, path: FieldPath, cls: str, known: tuple[str, ...]) -> str | None:  # noqa: ANN401
@@ -251,7 +249,7 @@ class EntryReader:
         advice = (
             f"Write `{cls}.{value}`" if value in known else f"Known are {cls}.{f', {cls}.'.join(known[:4])} and so on"
         )
-        self._refuse(cls.lower(), path, f"{_shown(value)} is no enumerator of {cls}; {_REFUSED}", advice)
+        self._refuse("enumerator", path, code=cls.lower(), shown=_shown(value), cls=cls, advice=advice)
         return value if isinstance(value, str) and prefix == cls else None
 
     def _strides(self, value: Any, path: FieldPath) -> tuple[int, ...] | None:  # noqa: ANN401
@@ -259,11 +257,9 @@ class EntryReader:
             if all(map(_is_integer, value)):
                 return tuple(value)
             index = next(index for index, item in enumerate(value) if not _is_integer(item))
-            what = f"the stride {_shown(value[index])} is no integer; {_NEVER}"
-            self._refuse("strides-type", (*path, index), what, "Restore the number")
+            self._refuse("stride", (*path, index), shown=_shown(value[index]))
             return None
-        effect = _NEVER if isinstance(value, str) else _REFUSED
-        self._refuse("strides-type", path, f"the strides are {_kind(value)}, no list; {effect}", "Restore the list")
+        self._refuse("strides-text" if isinstance(value, str) else "strides", path, kind=_kind(value))
         return None
 
     def _small(self, value: dict[str, Any], path: FieldPath, key: str) -> int | None:
