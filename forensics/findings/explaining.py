@@ -106,10 +106,10 @@ def _kernel(name: str) -> Iterator[Meaning]:
     named = sorted(("not " if getattr(facts, name) is False else "") + name for name in facts.by_convention)
     conventional = ", ".join(named).replace("_", " ")
     implied = f" (by convention: {conventional})" if conventional else ""
-    told = facts.text or "its name tells no more" if facts.family else "names of this form are not read whole here"
+    text = facts.text or "its name tells no more" if facts.family else "names of this form are not read whole here"
     if operations := _OF_MYELIN.match(name):
-        told = f"by its name, of {' '.join(re.findall('[A-Z][a-z]*', operations[1]))}, shortened names of operations"
-    yield Meaning(name, f"kernel of {facts.family}" if facts.family else "kernel", f"{told}{implied}", _OF_NAME)
+        text = f"by its name, of {' '.join(re.findall('[A-Z][a-z]*', operations[1]))}, shortened names of operations"
+    yield Meaning(name, f"kernel of {facts.family}" if facts.family else "kernel", f"{text}{implied}", _OF_NAME)
     for word in dict.fromkeys(re.split(r"[^a-z0-9]+", name.casefold())):
         for term in terms_of(word):
             if term.kind == "kernel word":

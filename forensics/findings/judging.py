@@ -98,13 +98,13 @@ def judge(inputs: Inputs, suppression: Suppression, whole: int | None = None) ->
     able: dict[frozenset[Need], list[Rule]] = {}
     earlier = EarlierBuilds()
     reports: list[Report] = []
-    told: set[str] = set()
+    seen: set[str] = set()
     for read in inputs.logs:
         report = _reported(*_observed_in(read, inputs, earlier, able), read.log, suppression)
         earlier.add(read)
         brief = whole is not None and len(reports) >= whole
-        reports.append(_brief(report, told) if brief else report)
-        told |= {root.signature for root in worse_roots(report, 0)}
+        reports.append(_brief(report, seen) if brief else report)
+        seen |= {root.signature for root in worse_roots(report, 0)}
         del read  # before the next one is read
     judged = {rule.code for each in able.values() for rule in each}
     report = together(reports)
@@ -139,9 +139,9 @@ def _observed_in(
     return observed, _quotes(observed, quotable, inputs.model)
 
 
-def _brief(report: Report, told: Collection[str]) -> Report:
+def _brief(report: Report, seen: Collection[str]) -> Report:
     """Return a report without times; roots that are notes, or that another log has too, lose their details."""
-    shown = {id(root) for root in worse_roots(report, 0) if root.signature not in told}
+    shown = {id(root) for root in worse_roots(report, 0) if root.signature not in seen}
 
     def brief(finding: Finding) -> Finding:
         if id(root_of(finding, report.findings) or finding) in shown:
@@ -400,11 +400,11 @@ def coverage_of(log: BuildLog) -> Coverage:
     """Return what a log says about all of its builds together: nothing where it holds none; its lines are added up."""
     each = [build.coverage for build in log.builds]
     facts = ("verdict", "engine_layers", "tactics", "options", "model")
-    told = {name: bool(each) and all(getattr(coverage, name) for coverage in each) for name in facts}
+    known = {name: bool(each) and all(getattr(coverage, name) for coverage in each) for name in facts}
     times = {coverage.times for coverage in each}
     worst = TimeSource.TUNED if TimeSource.TUNED in times else TimeSource.MEASURED
     return Coverage(
-        **told,
+        **known,
         times=None if None in times or not times else worst,
         own_lines=sum(coverage.own_lines for coverage in each),
         other_lines=sum(coverage.other_lines for coverage in each),

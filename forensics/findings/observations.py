@@ -88,15 +88,15 @@ def explained_by_class(case: Case, line: int) -> bool:
 def sentences(kinds: Sequence[str], settle: str, case: Case) -> Iterator[Observation]:
     """Give one observation for each sentence of some classes, on lines that no other finding cites."""
     known = case.explained.union(m.span.line for m in case.build.messages if says(m, (*NO_ENGINE, *NO_RUN)))
-    told = []
+    texts = []
     for note in case.notes(*kinds):
         below = note.span.line + 1 if note.text("below") or _HEAD.fullmatch(note.text("text")) else note.span.line
         handed_on = any(text in note.text("text") for text in (*NO_ENGINE, *NO_RUN))
         if not handed_on and {note.span.line, below}.isdisjoint(known):
             before = [n for n in case.notes("parse_failed") if 0 <= note.span.line - n.span.line <= NEAR][-1:]
             node = note.text("node") or next((_node_below(case, begun) for begun in before), "")
-            told.append((_who(note, before, node) + note.text("text"), note, before, node))
-    for alike in grouped(told, lambda each: _NUMBER.sub("#", each[0])).values():
+            texts.append((_who(note, before, node) + note.text("text"), note, before, node))
+    for alike in grouped(texts, lambda each: _NUMBER.sub("#", each[0])).values():
         title = alike[0][0]
         begun = [note for _, _, before, _ in alike for note in before][:1]
         yield Observation(

@@ -33,7 +33,7 @@ class SpecialCase(NamedTuple):
 
 def terms_of(text: str) -> tuple[tuple[str, str], ...]:
     """Read terms: ``line: PATTERN; not log: PATTERN; since: 8.6``."""
-    return tuple((fact, said) for fact, _, said in (term.partition(": ") for term in text.split("; ")))
+    return tuple((fact, pattern) for fact, _, pattern in (term.partition(": ") for term in text.split("; ")))
 
 
 def lines_around(line: int, last: int) -> range:
@@ -59,12 +59,12 @@ def special(cases: Sequence[SpecialCase], about: LoggedBuild, line: str, around:
     }
     for case in cases:
         values: dict[str, str] = {}
-        for fact, said in case.terms:
+        for fact, pattern in case.terms:
             name = fact.removeprefix("not ")
             if name in _OF_VERSIONS:
-                holds = version is not None and version.has(**{name: said})
+                holds = version is not None and version.has(**{name: pattern})
             else:
-                match = re.search(said, facts[name])
+                match = re.search(pattern, facts[name])
                 holds = match is not None
                 values |= {group: text.strip() for group, text in match.groupdict("").items()} if match else {}
             if holds is not (name == fact):

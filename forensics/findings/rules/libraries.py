@@ -29,7 +29,7 @@ def library(case: Case) -> Iterator[Observation]:
     lines = {note.span.line for note in optional}
     notes = [note for note in case.notes("library_missing", "library_unopened") if note.span.line not in lines]
     torch = bool(notes) and all(note.text("name").startswith(("libtorch", "libc10")) for note in notes)
-    stated = {found for note in notes for found in _SONAME.findall(note.text("name"))}
+    stated = {version for note in notes for version in _SONAME.findall(note.text("name"))}
     versions = listed(sorted({f"{_OF_CUDA[stem]} {number}" for stem, number in stated}))
     cause, fix = library.variants["torch" if torch else "version"] if torch or versions else ("", "")
     title = "The library {names} cannot be loaded" + (f": {versions} is wanted" if versions else "")

@@ -53,8 +53,8 @@ def _limit(case: Case) -> int:
     """Return the MiB of workspace that trtexec prints as the limit, or that Polygraphy was given; 0: not known."""
     printed = (case.build.option("build", name) or "" for name in ("Memory Pools", "Workspace"))
     sizes = [float(size[1]) for text in printed if (size := _PRINTED.match(text.strip()))]
-    told = _TOLD.search(case.build.command or "") if case.build.tool is Tool.POLYGRAPHY else None
-    sizes += [float(told[1]) * 1024.0 ** (" KMG".index(told[2] or " ") - 2)] if told else []
+    option = _TOLD.search(case.build.command or "") if case.build.tool is Tool.POLYGRAPHY else None
+    sizes += [float(option[1]) * 1024.0 ** (" KMG".index(option[2] or " ") - 2)] if option else []
     return round(max(sizes, default=0))
 
 
