@@ -34,7 +34,7 @@ from trtforensics.model.log import Build, BuildLog, Coverage
 from trtforensics.model.profile import TimeSource
 from trtforensics.render.headline import Headline, headlines, with_root
 from trtforensics.render.names import shortened
-from trtforensics.render.time_rows import time_rows
+from trtforensics.render.time_rows import rows_of_builds
 from trtforensics.sources.quoting import QuotedLog, ReadLog, quote_file
 
 if TYPE_CHECKING:
@@ -392,7 +392,7 @@ def _source(log: BuildLog, findings: Sequence[Finding]) -> ReportSource:
         coverage_of(log),
         source.wrapped_in,
         tuple(_with_root(log, headline, roots) for headline in headlines(log)),
-        tuple(time_rows(log, log.builds[0])) if len(log.builds) == 1 else (),
+        tuple(rows_of_builds(log)),
     )
 
 

@@ -153,7 +153,7 @@ def _of_run(log: BuildLog, run: Run) -> Headline:
         *_compared(run),
         "written to " + shortened(re.split(r"[/\\]", run.engine_file)[-1], _NAME) if run.engine_file else "",
         f"{counted(len(builds), 'build')}{f' ({failed} failed)' if failed else ''}" if len(builds) > 1 else "",
-        *_numbers(builds, samples=run.program is Program.MLPERF),
+        *_numbers(builds, samples=run.program is Program.MLPERF, offline="Offline" in run.setting),
         f"{processes:.0f} processes" if processes > 1 else "",
         error.spoils if error is not None else "",
         _last_phase(run),
@@ -286,7 +286,7 @@ def _compared(run: Run) -> Iterator[str]:
     elif outputs and all(output.passed for output in outputs):
         verb = ("agree" + "s" * single) if two else "is valid" if single else "are valid"
         largest = furthest(outputs) if two else None
-        error = f" (largest error {largest.max_abs:.3g})" if largest is not None and largest.max_abs else ""
+        error = _error(largest, outputs[0]) if largest is not None and largest.max_abs else ""
         yield f"{'the output' if single else f'all {len(outputs)} outputs'} {verb}{error}"
     rates = {comparison.pass_rate for comparison in run.comparisons if comparison.pass_rate is not None}
     if len(rates) == 1:
@@ -302,7 +302,7 @@ def _error(worst: ComparedOutput, named: ComparedOutput) -> str:
     return f" ({', '.join(words)})" if words else ""
 
 
-def _numbers(builds: Sequence[Build], *, samples: bool = False) -> Iterator[str]:
+def _numbers(builds: Sequence[Build], *, samples: bool = False, offline: bool = False) -> Iterator[str]:
     """Give the numbers of a run; of several builds, those that it states once. MLPerf counts samples."""
     stated = list(chain.from_iterable(build.results for build in builds))
     counts = Counter(result.key for result in stated)
@@ -317,8 +317,10 @@ def _numbers(builds: Sequence[Build], *, samples: bool = False) -> Iterator[str]
     elif size:
         yield (f"{figure(size)} MiB" if size >= _TENTH else f"{figure(size * 1024)} KiB") + again.get(size, "")
     shown = ("p90", "p99") if samples else ("p99",)
-    offline = samples and "throughput_qps" in single  # its latencies are the wait in the queue
-    for key, name in () if offline else (("gpu_compute_ms", "GPU"), ("latency_ms", "latency")):
+    latencies = (
+        () if offline else (("gpu_compute_ms", "GPU"), ("latency_ms", "latency"))
+    )  # offline, the wait in a queue
+    for key, name in latencies:
         value = values.get(key)
         if isinstance(value, Mapping) and (middle := value.get("median", value.get("mean"))) is not None:
             percentiles = ", ".join(f"{word} {figure(value[word])}" for word in shown if word in value)

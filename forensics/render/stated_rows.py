@@ -30,8 +30,10 @@ _DIGITS = re.compile(r"(?<![A-Za-z@0-9.-])[0-9][0-9.]*")
 _TIME = re.compile(r"(?i:latency|time|took|elapsed|duration)(?!.*\b[mun]?s\b)")
 _WHOLE = 100
 """From here on numbers are shown without decimals."""
-_NAME, _SHOWN, _ROWS = 40, 6, 3
+_NAME, _SHOWN, _ROWS = 40, 10, 4
 """Characters of a name, names, and rows of a table or parts of a sum that are shown."""
+_TIMES = 1.2
+"""From here on it is said how many times apart figures of a name are."""
 _PART = 0.01
 """The least part of a sum that is shown."""
 
@@ -87,6 +89,14 @@ def _of_sum(whole: float, name: StatedName, parts: Sequence[_Named]) -> str:
     return f"{name.name} {figure(whole)} {name.unit}{': ' if words else ''}{', '.join(words)}"
 
 
+def _apart(group: Sequence[_Named]) -> str:
+    """Say how many times the least figure of a time or a rate the largest is."""
+    numbers = [number for number, *_ in group if number > 0]
+    ratio = max(numbers) / min(numbers) if len(numbers) == len(group) else 1.0
+    is_speed = re.fullmatch(r"[nuµm]?s(?:ec\w*)?|\S+/s\w*|(?i:fps|qps)", group[0][1].unit) is not None
+    return f" (up to {ratio:.2g} times apart)" if is_speed and ratio >= _TIMES else ""
+
+
 def _of_group(group: Sequence[_Named]) -> str:
     """Say what the figures under a name are: of a table its first rows, of others each, or the least and the most."""
     (_, stated, _), *_ = group
@@ -96,8 +106,8 @@ def _of_group(group: Sequence[_Named]) -> str:
         cells = [f"{shortened(each.row, _NAME)} {value}" for (_, each, _), value in zip(group, values, strict=True)]
         rest = f" and {len(cells) - _ROWS} more" if len(cells) > _ROWS else ""
         return f"{name}{unit and f' in{unit}'}: {', '.join(cells[:_ROWS])}{rest}"
-    if len({*values}) == 1 or len(values) <= _ROWS + 1:
-        return f"{name} {', '.join(values if len({*values}) > 1 else values[:1])}{unit}"
+    if len({*values}) == 1 or len(values) <= _ROWS:
+        return f"{name} {', '.join(values if len({*values}) > 1 else values[:1])}{unit}{_apart(group)}"
     low, high = (figure(end(group, key=itemgetter(0))[0]) for end in (min, max))
     first = f", first {values[0]}" if values[0] in {low, high} else ""
     return f"{_DIGITS.sub('N', name)} {low} to {high}{unit} ({len(values)} times{first})"

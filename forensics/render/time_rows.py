@@ -16,7 +16,7 @@ from trtforensics.model.layer_types import REFORMATS, is_foreign_node, operation
 from trtforensics.model.ledger import TimedUnit, TimeLedger, ledger_of
 from trtforensics.model.older_python import StrEnum
 from trtforensics.model.profile import TimeSource
-from trtforensics.model.run import PhaseName, RunResult
+from trtforensics.model.run import PhaseName, Program, RunResult
 from trtforensics.parsers.notation import names
 from trtforensics.render.build_facts import option_facts
 from trtforensics.render.headline import UNKNOWN_TYPE, computed_type, is_mostly_timed
@@ -35,7 +35,7 @@ _LONGER = 1.5
 _SHOWN = 3
 _KINDS = 4
 _NAME = 36
-_FACT, _PART = 90, 0.005
+_FACT, _PART = 300, 0.005
 _MEMORY = {f"{part}_mib": part for part in ("weights", "activations", "context")} | {"managed_mib": "all of TensorRT"}
 _PLACE = re.compile(r"(?:_v)?[_.]?\d+$")
 _FUSED_INTO = {"QuantizeLinear", "DequantizeLinear"}
@@ -83,12 +83,38 @@ def time_rows(log: BuildLog, build: Build) -> list[TimeRow]:
     return [row for row in rows if row.text]
 
 
+_MOST_BUILDS = 8
+
+
+def rows_of_builds(log: BuildLog) -> list[TimeRow]:
+    """Return the rows of a log's build; of a few, those of each that say something of it."""
+    if len(log.builds) == 1:
+        return time_rows(log, log.builds[0])
+    builds = log.builds if len(log.builds) <= _MOST_BUILDS else ()
+    return [
+        TimeRow(row.label, f"{_place(log, build)}: {row.cited}", ())
+        for build in builds
+        for row in time_rows(log, build)
+        if row.spans
+    ]
+
+
+def _place(log: BuildLog, build: Build) -> str:
+    run = log.run_of(build)
+    return f"run {run.index + 1}" if run is not None and len(run.builds) == 1 else f"build {build.index + 1}"
+
+
 def _set_up(log: BuildLog, build: Build) -> Iterator[TimeRow]:
     """Say how a run was set up, whichever program says so: its inputs and batch, the options that tell."""
     run = log.run_of(build)
-    facts = run.facts if run is not None else ()
+    is_first = run is not None and run.builds[0] == build.index
+    facts = run.facts if run is not None and is_first else ()
     stated: list[tuple[str, int | None]] = [(text, span.line) for text, span in facts]
+    if run is not None and is_first and run.command and run.program is not Program.TRTEXEC:
+        stated.insert(0, (f"command {run.command}", run.first_line))
     stated += [(f"{each.label} {each.text}", each.line) for each in option_facts(build) if each.label != "Precision"]
+    shapes = [fact for fact in build.options.get("build", ()) if "shape (profile" in fact.name]
+    stated += [(f"{each.name} {each.value}", each.span.line) for each in shapes if not build.loads_engine]
     first = dict(reversed(stated))
     words = "; ".join(f"{shortened(text, _FACT)} (line {line})" for text, line in [*first.items()][::-1])
     yield TimeRow("set-up", words, tuple(span for _, span in facts))
@@ -168,6 +194,9 @@ def _latency(build: Build) -> Iterator[TimeRow]:
         words.append(f"mean {figure(whole)} ms {'=' if is_sum else 'with'} {parts}: {moved / whole:.0%} transfers")
     elif gpu and whole and results.keys() >= _PARTS.keys() and not means.keys() & {"h2d_ms", "d2h_ms"}:
         words.append(f"mean {figure(whole)} ms, without transfers: copies of inputs and outputs were not measured")
+    elif whole and not gpu:
+        figures = results["latency_ms"].figures
+        words.append(", ".join(f"{name} {figure(figures[name])}" for name in figures) + " ms")
     if gpu and means.get("enqueue_ms", 0.0) >= _WORTH * gpu:
         words.append(f"enqueue {figure(means['enqueue_ms'])} ms, {means['enqueue_ms'] / gpu:.0%} of the GPU's time")
     spans = [results[key].span for key in means] if words else []

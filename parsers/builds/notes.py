@@ -62,6 +62,8 @@ NamedCauses: TypeAlias = "tuple[tuple[str, dict[str, str | None]], ...]"
 
 _QUIET = re.compile(r"^.{0,150}?(?<![\w:.])(?:DEBUG|TRACE|VERBOSE|INFO|WARN(?:ING)?)(?![\w:.])")
 """The level of another program's line that reports no error, whatever it says in words."""
+_ECHOED = re.compile(r"\s*(?:Step \d+/\d+ : |#\d+ (?:\[[^\]]*\] )?(?:RUN|COPY|ENV) |\+{1,3} \w|\$ \w|In \[\d+\]: [!%])")
+"""The beginning of a command that is only echoed: what it names did not fail in this line."""
 _LISTED = re.compile(rb"\s*\w+=[^,=]*,\w+=")
 """The beginning of a row of names and values: a list of error codes says what may fail, not that it did."""
 
@@ -97,7 +99,7 @@ def _named(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
     joined = {text for pair in pairs.values() for text in _joined(*pair)}
     named_by = _causes_of([*{text for parts in texts.values() for text in parts} | joined])
     for line, parts in texts.items():
-        if _SOURCE.match(parts[0]) and is_frame(texts.get(line - 1, [""])[0]):
+        if _ECHOED.match(parts[0]) or (_SOURCE.match(parts[0]) and is_frame(texts.get(line - 1, [""])[0])):
             continue
         certain = excerpt or line in reported
         named = {kind: fields for text in reversed(parts) for kind, fields in named_by[text]}

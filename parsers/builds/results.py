@@ -165,7 +165,7 @@ def _in_own_words(log: LinesView) -> Iterator[tuple[int, float, StatedName]]:
             if line not in named and figure is not None:
                 parts = enumerate(reversed(figure[1].split(":")))
                 number = sum(number_of(part) * 60**place for place, part in parts)
-                if isfinite(number):
+                if isfinite(number) and (number or field != "text" or not figure[2].endswith("s")):
                     yield line, number, StatedName(name, "", figure[2] or "s" * (":" in figure[1]))
 
 

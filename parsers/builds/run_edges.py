@@ -30,11 +30,17 @@ if TYPE_CHECKING:
 
 PROGRAMS = [*rows("programs", "trtforensics.parsers.builds")]
 """What shows each program: its loggers, kinds of line that only it prints, weak ones, and command lines."""
-_TYPED = ("prompt", "cell", "typed_trtexec", "typed_polygraphy")
+_PROMPTS = ("prompt", "typed_other", "cell")
+_FENCE = re.compile(r"\s*```(?P<code>python|py\b|c\+\+|cpp|diff|json|ya?ml|cmake|xml)?")
+_NEAR_END = 3
+"""Lines from the end of a block in which it may say how it ended."""
 _VERSION = "TensorRT version"
 _HEADS = ("Model Options", "Device Information", _VERSION)
 _SUMMARY = ("Trace details", "Performance summary")
 """The blocks of a run's times; where the first comes again behind the second, or the second, a run follows."""
+_RUNNERS = (("poly_comparison", "left"), ("poly_average", "runner"))
+_RUNNER = re.compile(r"(\w+-runner-N0)-([0-9/]+-[0-9:]+)$")
+"""The name that Polygraphy gives the first runner of a kind in a process, with the time of it."""
 _COMMANDS = [(re.compile(row["kinds"]), Program(row["program"])) for row in PROGRAMS if row["by"] == "command"]
 _BEFORE_COMMAND = re.compile(r"(?:[!%]|time |sudo |[A-Z_]\w*=\S+ )+")
 
@@ -47,7 +53,7 @@ def program_of(command: str) -> Program | None:
 
 def typed_commands(view: LinesView) -> list[tuple[int, str]]:
     """Return the commands that somebody typed, by their lines; empty for a prompt alone."""
-    rows = [(line, command or "") for kind in ("prompt", "cell") for line, command in view.each(kind, "command")]
+    rows = [(line, command or "") for kind in _PROMPTS for line, command in view.each(kind, "command")]
     for name in ("trtexec", "polygraphy"):
         typed = view.each(f"typed_{name}", "folder", "command")
         rows += [(line, f"{folder or ''}{name}{rest}") for line, folder, rest in typed]
@@ -64,6 +70,8 @@ class RunEdges:
     def __init__(self, events: Events, lines: int, first_source: int) -> None:
         self._log = LinesView(events, 1, lines)
         self._limit = first_source
+        self._closed: dict[int, int] = {}
+        """The lines before fenced runs, each with the fence behind the run before: what stands between is a text."""
         builds = _build_begins(self._log, first_source)
         begins = self._begins(builds)
         starts = sorted({*builds, *begins})
@@ -116,6 +124,7 @@ class RunEdges:
 
     def last_line(self, first: int, last: int) -> int:
         """Return the last line of a run: a prompt behind it, and what was typed there, is of no run."""
+        last = self._closed.get(last, last)
         place = bisect_right(self._verdicts, last) - 1
         verdict = self._verdicts[place] if place >= 0 and self._verdicts[place] >= first else last
         prompts = self._log.lines("prompt")
@@ -134,7 +143,8 @@ class RunEdges:
             ended = bisect_left(ends, begin) > bisect_left(ends, begins[-1])
             if ended or bisect_left(heads, begin) < bisect_left(heads, following):
                 begins.append(begin)
-        for further in (self._without_heads, self._with_options_again, self._typed_runs):
+        divided = (self._without_heads, self._with_options_again, self._fenced, self._with_runners_again)
+        for further in (*divided, self._typed_runs):
             begins = sorted({*begins, *further(begins)})
         return [begin for begin in begins if begin <= self._limit]
 
@@ -158,6 +168,39 @@ class RunEdges:
                 yield line
                 printed.clear()
             printed.add(title)
+
+    def _with_runners_again(self, begins: Sequence[int]) -> Iterator[int]:
+        """Give where Polygraphy's first runner of a kind has another time in its name: of another process."""
+        known: dict[str, str] = {}
+        of_run = 0
+        names = (row for kind, field in _RUNNERS for row in self._log.each(kind, field))
+        inner = inner_lines(self._log)
+        named = ((line, match.groups()) for line, text in names if (match := _RUNNER.match(text)))
+        for line, (name, time) in sorted(named):
+            if bisect_right(begins, line) != of_run:
+                of_run, known = bisect_right(begins, line), {}
+            if line not in inner and known.setdefault(name, time) != time:
+                yield line
+                known = {name: time}
+
+    def _fenced(self, _: Sequence[int]) -> Iterator[int]:
+        """Give the fences of a document behind a fenced block that ends with an error, a crash or a success.
+
+        Such a block is another run where loggers of TensorRT write in it.
+        """
+        read = ((line, _FENCE.match(text)) for line, text in self._log.each("untyped", "text"))
+        fences = [(line, match["code"] is not None) for line, match in read if match]
+        outputs = [fence for pair in zip(fences[::2], fences[1::2], strict=False) if not pair[0][1] for fence in pair]
+        pairs = [(first, last) for (first, _), (last, _) in zip(outputs[::2], outputs[1::2], strict=True)]
+        blocks = [(first, last) for first, last in pairs if self.own_lines(first + 1, last - 1)]
+        errors = (line for line, level in self._log.each("message", "severity") if level == "E")
+        ends = sorted({*self._verdicts, *self._log.lines(*ENDS, "build_failed", "own_goal"), *errors})
+        following = dict(pairwise(pairs))
+        for block, further in pairwise(blocks):
+            last, (first, _end) = block[1], further
+            if bisect_left(ends, last - _NEAR_END) < bisect_left(ends, last):
+                self._closed |= {first - 1: last} if following[block] == further else {}
+                yield first
 
     def _typed_runs(self, begins: Sequence[int]) -> Iterator[int]:
         """Give the commands and cells behind which a program writes what no other run begins with."""

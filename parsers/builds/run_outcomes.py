@@ -110,8 +110,9 @@ class RunEvidence:
         self._phases = phases
         self._inferred = sorted([*inferred, *view.lines(*OF_INFERENCE)])
         """The lines that state something of its inferences."""
-        rows = view.each("message", "severity", "text")
-        self._errors = [(line, text) for line, level, text in rows if level == "E" and not BENIGN.search(text)]
+        rows, inner = view.each("message", "severity", "text"), inner_lines(view)
+        errors = ((line, text) for line, level, text in rows if level == "E" and line not in inner)
+        self._errors = [(line, text) for line, text in errors if not BENIGN.search(text)]
         self._told = next((each for each in reversed(self._errors) if not _CLEANING.search(each[1])), None)
         """The last error that is none of clean-up, which tells what failed."""
         self._exits = tuple(StepExit(step, code, spans.of(line)) for line, step, code in sorted(self._codes()))
@@ -119,7 +120,8 @@ class RunEvidence:
     def outcome(self) -> RunOutcome:
         """Return how the run ended."""
         verdict = self._around() or self._verdict() or self._comparison() or self._own_result()
-        ended = verdict or self._process() or self._exit() or self._fatal_error() or self._own_end()
+        ended = verdict or self._process() or self._exit() or self._goal_after_error()
+        ended = ended or self._fatal_error() or self._own_end()
         ended = ended or self._serving() or self._last_words() or self._reached() or self._cells() or self._last_phase()
         span = None if ended.line is None else self._spans.of(ended.line)
         return RunOutcome(
@@ -183,10 +185,13 @@ class RunEvidence:
 
     def _process(self) -> _Ended | None:
         """Return what ended the process: the user, the system, a crash, an exception."""
+        early = []
         for names, ending, why in _EARLY_ENDS:
             lines = self._view.lines(*names)
             if lines and not self._works_after(lines[-1]) and not self._cell_after(lines[-1]):
-                return _Ended(ending, lines[0], why)
+                early.append(_Ended(ending, lines[0], why))
+        if early:
+            return min(early, key=lambda ended: ended.line or 0)
         raised, heads = self._view.lines(*_RAISED), self._view.lines("raised_cell", "traceback")
         if raised and not self._cell_after(raised[-1]) and self._is_uncaught(raised[-1]):
             return _Ended(Ending.FAILED, raised[-1], "an exception ended it")
@@ -297,6 +302,13 @@ class RunEvidence:
     def _logs_after(self, line: int) -> bool:
         """Whether a logger writes behind a line: a line with a time was not printed before."""
         return any(number > line and _TIME.match(text) for number, text in self._view.each("untyped", "text"))
+
+    def _goal_after_error(self) -> _Ended | None:
+        """Return the program's own words that it is done, behind all of its errors."""
+        goals = self._view.lines("own_goal")
+        if not (self._errors and goals) or goals[-1] < self._errors[-1][0] or self._works_after(goals[-1]):
+            return None
+        return _Ended(Ending.NONE, goals[-1], "it came to its end after an error", "came to its end after an error")
 
     def _fatal_error(self) -> _Ended | None:
         """Return the last error, where nothing else of the program follows it; clean-up may fail."""

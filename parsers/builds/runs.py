@@ -55,6 +55,7 @@ def runs(
     for index, (first, behind) in enumerate(pairwise(begins)):
         of_run = range(builds[index], builds[index + 1])
         view = LinesView(log.events, first, cut.last_line(first, behind - 1))
+        said = view if index else LinesView(log.events, 1, view.last_line)
         program, line = _program(view, log, cut.first_own(first))
         phases, command = tuple(_phases(view)), _command(view)
         told = tuple(result for build in of_run for result in results[build])
@@ -75,7 +76,13 @@ def runs(
             _engine_file(view, command),
             next((version for kind in _OWN_VERSIONS for _, version in view.each(kind, "version")), None),
             _loaded_file(view, command),
-            tuple((text, log.spans.of(line)) for line, text in _facts(view, "more", "many", "count")),
+            tuple(
+                (text, log.spans.of(line))
+                for line, text in [
+                    *_facts(said, "more", "few", "many", "count"),
+                    *_in_its_words(view, program),
+                ]
+            ),
             _setting(view, program),
         )
 
@@ -87,13 +94,17 @@ def _program(view: LinesView, log: Log, own: int) -> tuple[Program, int | None]:
     loggers = list(_loggers(view, log, own))
     hosts = [(program, view.lines(*kinds)) for program, kinds in _MARKS if program is Program.TRITON]
     guest = {_OF_DIALECT.get(name) for _, name in loggers} <= {None, Program.TORCH_TENSORRT, Program.ONNXRUNTIME}
+    typed = [(program_of(command), line) for line, command in typed_commands(view)]
     candidates: list[tuple[Program, Sequence[int]]] = [
         *(hosts if guest else ()),
         *((_OF_DIALECT[name], [line]) for line, name in loggers if name in _OF_DIALECT),
         *((program, view.lines(*kinds)) for program, kinds in _MARKS),
         *((Program.PYTHON, [line]) for line, name in loggers if name in _PYTHON),
-        *((program, [line]) for line, command in typed_commands(view) if (program := program_of(command)) is not None),
-        *((program, view.lines(*kinds)) for program, kinds in _WEAK_MARKS),
+        *((program, [line]) for program, line in typed if program not in {None, Program.PYTHON}),
+        *(
+            (program, [*view.lines(*kinds), *(line for started, line in typed if started is program)])
+            for program, kinds in _WEAK_MARKS
+        ),
         *((Program.CPP, view.lines("loaded_file", "own_loaded")) for _, name in loggers if name == "trtexec"),
         *((Program.TRTEXEC, [line]) for line, name in loggers if name == "trtexec"),
         *((Program.CPP, [line]) for line, name in loggers if name == "dated_tags"),
@@ -121,7 +132,13 @@ def _command(view: LinesView) -> str | None:
         command = next((text for _, text in view.each(kind, "command") if text is not None), None)
         if command is not None:
             return str(command)
-    return next((command for _, command in typed_commands(view) if program_of(command) is not None), None)
+    typed = [command for _, command in typed_commands(view)]
+    known = (command for command in typed if program_of(command) is not None)
+    return next(known, next(filter(_OTHER_PROGRAM.match, typed), None))
+
+
+_OTHER_PROGRAM = re.compile(r"(?!pip|apt|git |make|cmake|docker|curl|wget|sudo )\S*[./]\S* (?:.* )?--?\w")
+"""A command that starts a program with options, which is none of the system's."""
 
 
 def _phases(view: LinesView) -> Iterator[Phase]:
@@ -172,11 +189,11 @@ _SETTINGS = [*rows("settings", "trtforensics.parsers.builds")]
 """Fields that state how a run was set up, what counts of them, and the words for all values.
 
 They are shown in the headline: ``first``, ``own`` where trtexec has no option for it, or ``one`` if there is no other;
-below it as ``more``, with their ``count``, or only if there are ``many``.
+below it as ``more``, with their ``count``, or only if there are ``many``, or but a ``few``.
 """
-_LEAST = {"many": 2}
+_LEAST, _MOST = {"many": 2}, {"few": 4}
 _OWN_VERSIONS = ("llm_version", "triton_version")
-_MOST_VALUES = 8
+_MOST_VALUES = 12
 _TYPE_WORDS = {
     name.upper(): known.word for known in ELEMENT_TYPES.values() for name in (known.name, known.onnx, known.word)
 } | {"FLOAT32": ELEMENT_TYPES["Float"].word}  # as programs write it, and TensorRT does not
@@ -203,8 +220,44 @@ def _facts(view: LinesView, *shown: str) -> Iterator[tuple[int, str]]:
         joined = (f"{name} {' to '.join(dict.fromkeys(sizes))}".rstrip() for _, (name, *sizes) in known)
         counts = Counter(_TYPE_WORDS.get(value.upper(), value) if row["shown"] == "own" else value for value in joined)
         values = [f"{value} ({number})" if row["shown"] == "count" else value for value, number in counts.items()]
-        if len(values) >= _LEAST.get(row["shown"], 1) and (len(values) == 1 or row["shown"] != "one"):
+        enough = _LEAST.get(row["shown"], 1) <= len(values) <= _MOST.get(row["shown"], len(values))
+        if enough and (len(values) == 1 or row["shown"] != "one"):
             yield min(known)[0], row["words"].format(listed(values, _MOST_VALUES))
+
+
+_CLOCK = re.compile(r"[^:]{0,40}?(?<![\d:.])(\d{1,2}):(\d\d):(\d\d)(?![\d:])")
+_SHORTEST, _PAUSE, _LONGEST_PAUSE = 2, 0.3, 4 * 3600
+"""Seconds from which on a duration is told, the part of it from which on a pause is, and seconds that are no pause."""
+_AT_END, _LONGEST = 5, 160
+"""Lines that may follow the last words (frames, fences, messages of TensorRT), and the characters of them."""
+_NO_WORDS = re.compile(r"\s*(?:File \"|\^|```|In \[|!\[|<Figure |#)|(?!.*[^\W\d_]{2})")
+"""A line that says nothing: a frame, a fence, a rule."""
+
+
+def _in_its_words(view: LinesView, program: Program) -> Iterator[tuple[int, str]]:
+    """Give how long a program that prints no verdict wrote, and the last that it says."""
+    if program in {Program.POLYGRAPHY, Program.TRTEXEC}:
+        return
+    texts = [*view.each("untyped", "text")]
+    yield from _duration(texts)
+    line, text = max(((line, text.strip()) for line, text in texts if not _NO_WORDS.match(text)), default=(0, ""))
+    blank = sum(number > line for number in view.lines("blank"))
+    if line and view.last_line - line - blank <= _AT_END:
+        yield line, f"last words: {text[:_LONGEST]}"
+
+
+def _duration(texts: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Give the first and the last time stamp, and the longest pause; nothing where several clocks are mixed."""
+    stamps = [(line, clock.groups()) for line, text in texts if (clock := _CLOCK.match(text)) is not None]
+    times = [(sum(int(part) * 60**place for place, part in enumerate(at[::-1])), line) for line, at in stamps]
+    whole = times[-1][0] - times[0][0] if times == sorted(times) and times else 0
+    if whole < _SHORTEST or len({len(hours) for _, (hours, *_) in stamps}) > 1:
+        return
+    pause, line = max((later[0] - earlier[0], later[1]) for earlier, later in pairwise(times))
+    told = f", {pause} s of them before line {line}" if pause >= _PAUSE * whole and len(times) > _SHORTEST else ""
+    first, last = (":".join(at) for _, at in (stamps[0], stamps[-1]))
+    if pause < _LONGEST_PAUSE:
+        yield times[0][1], f"time stamps from {first} to {last}, {whole} s{told}"
 
 
 def _files_of(option: str, command: str | None) -> list[str]:
@@ -215,7 +268,7 @@ def _loaded_file(view: LinesView, command: str | None) -> str | None:
     """Return the file that the last engine was loaded from, of trtexec by its command."""
     named = [name for kind in ("loaded_file", "loaded_file_said") for _, name in view.each(kind, "name")]
     named += [text.strip() for _, text in view.each("jetson_loading", "text")]
-    named = named or _files_of("loadEngine", command)
+    named = named or _files_of("(?:loadEngine|engine)", command)
     return str(named[-1]) if named else None
 
 

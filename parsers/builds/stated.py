@@ -32,6 +32,8 @@ _FIGURE = re.compile(
 )
 _MEASURES, _MEMORY, _SIGNED, _LOGGED = (re.compile(_WORDS[w]) for w in ("measure", "memory", "signed", "logger"))
 _NO_RESULT = re.compile("|".join(f"(?:{_WORDS[word]})" for word in ("setting", "progress", "notebook", "source code")))
+_TIMES = re.compile(_WORDS["time"])
+"""Units of which 0 says that nothing was measured."""
 _UNCLEAR = re.compile("s|min|[%x]|")
 """Units that much else has too: what makes a figure a result is its name."""
 _IN_BYTES = re.compile("[KMG]i?B")
@@ -47,6 +49,8 @@ _LITERALS = _WORDS["literals"].split()
 """Of which :data:`_MEASURES` holds one, in small letters: they are found twenty times as fast."""
 _SIDE = re.compile(r"\s*([A-Z][\w.-]*(?: [A-Z][\w.-]*)*) \((?=[^()]+$)")
 """What a figure in brackets is of: ``TensorRT-LLM (total latency: ``."""
+_OF_WHAT = re.compile(r"@\[[^\]]*\]")
+"""What COCO's figures are of: the IoU, the area and the number of boxes are no figures themselves."""
 _ASSIGNED = re.compile(r"(?:[:=]|\bis)$")
 _UNIT_OF_NAME = re.compile(rf"{_UNIT_OF_COLUMN.pattern}\s*[:=]\s*$")
 
@@ -61,14 +65,14 @@ def stated(log: LinesView, known: set[int]) -> Iterator[tuple[int, float, Stated
         hinted = figures or _WITH_UNIT.search(text) or any(map(text.lower().__contains__, _LITERALS))
         if line in known or not hinted:
             continue
-        plain = _LOGGED.sub("", text[:_LONGEST])
+        plain = _LOGGED.sub("", _OF_WHAT.sub("", text[:_LONGEST]))
         cells = cells or _CELLS.split(plain.strip(" |│┃\t"))
         if figures:
             before = line
         elif any(map(_is_measure, cells[1:])) and not any(map(_CELL.fullmatch, cells)):
             header, before = cells, line
         for name, number in figures or _in_line(plain):
-            if isfinite(value := number_of(number)):
+            if isfinite(value := number_of(number)) and (value or not _TIMES.fullmatch(name.unit)):
                 yield line, value, name
                 count += 1
         if count >= _MOST:

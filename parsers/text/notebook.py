@@ -23,8 +23,11 @@ NOTEBOOK = re.compile(rb'\A\s*\{\s*"(?:cells|metadata|nbformat|nbformat_minor)"\
 
 _MARK = "\ue039"
 """Stands before texts that are kept; a character for private use."""
+_LIBRARIES = re.compile(r"\b(?:torch_tensorrt|tensorrt|onnxruntime|trt_convert|TrtGraphConverter\w*|torch2trt)\b")
+"""Names in the source of a cell that tell what a notebook uses; without outputs, such a cell is shown too."""
 _SHELL = re.compile(r"%%(?:bash|sh|shell|cmd)\b")
 _PROGRAMS = re.compile(r"\b(?:trtexec|polygraphy|python3?)\b")
+_HEADING = re.compile(r"#+ *([^<>#\n]*\w[^<>\n]*)")
 _LONGEST = 2000
 
 
@@ -39,6 +42,7 @@ def outputs_of(document: bytes) -> tuple[bytes, dict[int, str]] | None:
             return None
         for cell in filter(_is_object, notebook["cells"]):
             _mark(cell)
+        _mark_title(notebook["cells"])
         dumped = json.dumps(notebook, indent=1).split("\n")
     except (ValueError, RecursionError):
         return None
@@ -65,9 +69,21 @@ def _mark(cell: dict[str, Any]) -> None:
     outputs = [output for output in _listed(cell.get("outputs")) if _is_object(output)]
     for output in outputs:
         _mark_output(output)
-    if outputs and isinstance(cell.get("cell_type"), str):
+    named = cell.get("cell_type") == "code" and _LIBRARIES.search(_command(source))
+    if (outputs or named) and isinstance(cell.get("cell_type"), str):
         number = cell.get("execution_count")
         cell["cell_type"] = f"{_MARK}In [{number if isinstance(number, int) else 0}]: {_command(source)}"
+
+
+def _mark_title(cells: Sequence[Any]) -> None:
+    """Mark the first heading of a notebook, which says what it is about."""
+    texts = (cell["source"] for cell in cells if _is_object(cell) and cell.get("cell_type") == "markdown")
+    for source in texts:
+        for place, line in enumerate(source):
+            title = _HEADING.match(line) if isinstance(line, str) else None
+            if title is not None:
+                source[place] = f"{_MARK}Notebook: {title[1]}"
+                return
 
 
 def _mark_output(output: dict[str, Any]) -> None:
@@ -98,8 +114,12 @@ def _marked(lines: Sequence[object]) -> list[object]:
 
 
 def _command(source: Sequence[object]) -> str:
-    """Return the command that a cell gives to a shell, of several one of a known program; else its first line."""
+    """Return the command that a cell gives to a shell, of several one of a known program.
+
+    Else it is a line with a known library, or the first line.
+    """
     lines = "".join(line for line in source if isinstance(line, str)).replace("\\\n", " ").strip().split("\n")
     of_shell = lines[1:] if _SHELL.match(lines[0]) else [line for line in lines if line.startswith("!")]
-    ranked: Iterator[str] = iter((*filter(_PROGRAMS.search, of_shell), *of_shell, *lines))
+    telling = (*filter(_PROGRAMS.search, of_shell), *of_shell, *filter(_LIBRARIES.search, lines))
+    ranked: Iterator[str] = iter((*telling, *lines))
     return next(ranked)[:_LONGEST]

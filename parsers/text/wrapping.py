@@ -33,6 +33,7 @@ _PASTED_FRONTS = (
     ("quoted with >", rb"(?:>[ \t]?)+"),
     ("rows of a table", rb"\|[ \t]?"),
     ("items of a list", rb"[-*\xe2\x80\xa2]{1,3}[ \t]"),
+    ("comments of a program", rb"(?:#|//|%|;)(?:[ \t]|$)"),
 )
 _FRONTS: tuple[tuple[str, bytes], ...] = (
     *_PASTED_FRONTS,

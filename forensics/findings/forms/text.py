@@ -41,6 +41,8 @@ MANY = 10
 """Logs of which each is told by itself; of more, each finding is told once."""
 _NOTES = 5
 """Notes that are shown where nothing is worse; further notes are only counted."""
+_TITLE = 80
+"""Characters of the title of a note that is only named."""
 _NAME = 20
 """Characters of a title that are shown on the narrowest terminal."""
 
@@ -71,7 +73,7 @@ def _blocks(report: Report, look: Look) -> Iterator[list[str]]:
         for root in shown:
             yield [*_tree(report, root, look, told, several=source.builds > 1)]
         if len(shown) < len(roots):
-            yield [f"{counted(len(roots) - len(shown), 'note')}: -v"]
+            yield _named_notes([root for root in roots if root not in shown], look)
     if report.unreadable:
         yield [
             "Not read:",
@@ -140,6 +142,14 @@ def _shown(report: Report, roots: Sequence[Finding], look: Look) -> Sequence[Fin
     trees = [(root, *report.consequences(root)) for root in roots]
     worse = [tree[0] for tree in trees if any(f.severity > Severity.NOTE and f.code != NOT_SHOWN for f in tree)]
     return roots if look.verbose else worse or roots[:_NOTES]
+
+
+def _named_notes(notes: Sequence[Finding], look: Look) -> list[str]:
+    """Return how many notes are not shown, and what the first of them say; not what the log lacks."""
+    named = [note for note in notes if note.code != NOT_SHOWN][:_NOTES]
+    titles = "; ".join(f"{note.code} {shortened(note.title, _TITLE)}, line {note.line:,}" for note in named)
+    words = f"{counted(len(notes), 'note')}: {titles + '; ' * bool(titles)}-v"
+    return wrapped(visible(words), min(look.width or _WIDTH, _WIDTH), "", _INDENT)
 
 
 def _tree(report: Report, root: Finding, look: Look, told: set[tuple[str, ...]], *, several: bool) -> Iterator[str]:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.for_each import for_each
 from trtforensics.render.headline import headlines
-from trtforensics.render.time_rows import time_rows
+from trtforensics.render.time_rows import rows_of_builds, time_rows
 from trtforensics.sources.quoting import read_log
 
 if TYPE_CHECKING:
@@ -156,3 +156,50 @@ def test_what_another_program_only_warns_of_is_no_error(load: Load, level: str) 
     assert [note.kind for note in log.builds[0].notes if note.span.line == 2] == []
     log = load(f"[TRT] [I] Loaded engine size: 13 MiB\n{said.replace(level, 'ERROR')}")
     assert [note.kind for note in log.builds[0].notes if note.span.line == 2] != []
+
+
+def test_versions_requests_and_the_last_words_stand_in_the_report(load: Load) -> None:
+    text = told(
+        load("""$ python3 serve.py --model a.onnx
+[TRT] [I] Hello
+PyTorch version: 2.1.0+cu118
+CUDA Version: 12.2
+{x [min=[1, 3], opt=[4, 3], max=[8, 3]]}
+Results saved to out/a.csv
+NVIDIA Release 22.12 (build 50109463)
+INFO: 1.2.3.4:48 - "GET /v HTTP/1.1" 200 OK
+INFO: 1.2.3.4:48 - "GET /v HTTP/1.1" 200 OK
+All images are written to out/""")
+    )
+    for fact in (
+        "command python3 serve.py --model a.onnx",
+        "PyTorch 2.1.0+cu118",
+        "CUDA 12.2",
+        "profile of x [1, 3] to [4, 3] to [8, 3]",
+        "saved: out/a.csv",
+        "NVIDIA release 22.12",
+        "answered GET /v (2)",
+        "last words: All images are written to out/",
+    ):
+        assert fact in text
+
+
+def test_of_a_few_builds_the_set_up_of_each_is_told(load: Load) -> None:
+    log = load("""$ deepstream-app -c a.txt
+[TRT] [I] Loaded engine size: 1 MiB
+App run successful
+$ deepstream-app -c b.txt
+[TRT] [I] Loaded engine size: 2 MiB
+App run successful""")
+    rows = [row.cited for row in rows_of_builds(log) if row.label == "set-up"]
+    assert [row.partition(" (")[0] for row in rows] == [
+        "run 1: command deepstream-app -c a.txt",
+        "run 2: command deepstream-app -c b.txt",
+    ]
+
+
+def test_how_long_a_program_wrote_is_told_by_one_clock(load: Load) -> None:
+    said = "2026-01-01 10:00:0{} INFO loading\n[TRT] [I] Hello\n"
+    text = said.format(1) + said.format(2) + "2026-01-01 10:02:05 INFO loaded\n"
+    assert "time stamps from 10:00:01 to 10:02:05, 124 s, 123 s of them before line 5" in told(load(text))
+    assert "time stamps" not in told(load(text + "2026-01-01 03:00:00 INFO of another clock\n"))

@@ -38,11 +38,11 @@ def test_causes_that_the_log_does_not_tell_apart_are_numbered_with_what_settles_
     assert places == sorted(places)
 
 
-def test_notes_are_counted_where_something_is_worse_and_shown_where_nothing_is(tmp_path: Path) -> None:
+def test_notes_are_named_where_something_is_worse_and_shown_where_nothing_is(tmp_path: Path) -> None:
     assert "note TF605" in text_of(NOTE, tmp_path, Look())
     both = text_of(f"{UNREAD}\n{NOTE}", tmp_path, Look())
-    assert "\n1 note: -v\n" in both
-    assert "TF605" not in both
+    assert "\n1 note: TF605 " in both
+    assert "note TF605" not in both
     assert "note TF605" in text_of(f"{UNREAD}\n{NOTE}", tmp_path, Look(verbose=True))
 
 

@@ -1048,8 +1048,8 @@ SAID = {
         "E Profile 0 has been chosen.",
     ),
     "TF641": _said(
-        "W Could not set default profile 0 for execution context. Profile index must be set explicitly.",
-        "W Could set default profile 0 for execution context.",
+        "E Parameter check failed at: engine.cpp::enqueue::387, condition: mOptimizationProfile >= 0",
+        "I Could not set default profile 0 for execution context. Profile index must be set explicitly.",
     ),
     "TF642": _said(
         "E IExecutionContext::setInputShape: Error Code 3: API Usage Error (Parameter check failed, condition: "

@@ -79,6 +79,49 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
         ["output with shape(1, 3)", "binding to output 0 x  dims (b=1)"],
     ),
     "own_size": (["saved as 'a.engine' (22.7 MB)", "Engine size: 12 MiB"], ["saved as 'a.onnx' (3 MB)"]),
+    "typed_other": (["$ python3 a.py --x", "$ CUDA_VISIBLE_DEVICES=0 ./run.sh"], ["a $ python3 a.py", "$ ls"]),
+    "own_version": (
+        [
+            "CUDA runtime version: 12.2",
+            "PyTorch version: 2.1.0+cu118",
+            "torch.__version__: 2.0.1",
+            "Driver Version: 535.5",
+        ],
+        ["a version 3.1", "Driver Version of it"],
+    ),
+    "own_cuda": (
+        ["| Driver Version: 510.39.01  CUDA Version: 11.6 |", "CUDA version: 12.2"],
+        ["CUDA Version of it"],
+    ),
+    "own_gpu_memory": (["| 30%   41C    P8    30W / 350W |   2151MiB / 24576MiB |      0%"], ["MiB / 3 of them"]),
+    "own_dims": (["Input shape: torch.Size([128, 3, 8, 8])", "input_shape = (1,3)"], ["Input shape of the model"]),
+    "own_profile": (
+        ["            {x [min=[1, 3], opt=[4, 3], max=[8, 3]]}", "profile: input {min [1, 3], opt [1, 3], max [1, 3]}"],
+        ["x [min=1, max=3]"],
+    ),
+    "own_named": (["TP Size:\t\t1", "Scheduling Policy:  Guaranteed No Evict"], ["TP Size: 1", "size:   1"]),
+    "llm_weights": (["[I] Use 2.05 GB for model weights."], ["Use it for model weights"]),
+    "llm_limits": (["[I] max_seq_len=2049, max_num_requests=8, max_num_tokens=9"], ["max_seq_len=2049 is too long"]),
+    "own_port": (
+        ["Started HTTPService at 0.0.0.0:8000", "INFO: Uvicorn running on http://0.0.0.0:80 (Press)"],
+        ["Listening on a socket"],
+    ),
+    "own_title": (["Notebook: Serving of ResNet-50"], ["A Notebook: Serving"]),
+    "mlperf_target": (["target_qps : 73730", "target_latency (ns): 15000000"], ["the target_qps : 3"]),
+    "own_saved": (
+        ["Saving INT8 model to /models/a/1", "SavedModel written to: /models/a.pb", "Results saved to out.csv"],
+        ["It was saved to disk", "written to the cache"],
+    ),
+    "own_release": (["NVIDIA Release 22.12 (build 5)"], ["NVIDIA Release notes"]),
+    "own_jetpack": (["R35.2 JetPack 5.1"], ["JetPack is installed"]),
+    "own_request": (
+        [
+            '1.2.3.4 - - [30/May/2022 12:15:05] "POST /predict HTTP/1.1" 200 -',
+            'INFO: 1.2.3.4:48 - "GET /v HTTP/1.1" 200 OK',
+        ],
+        ['https://h:443 "GET /a HTTP/1.1" 200 0', 'x - "GET /v HTTP/1.1" 404 Not Found'],
+    ),
+    "own_wall": (["Wall time: 1min 3s"], ["CPU times: user 2 s"]),
     "own_layers": (["   -- layers       72"], ["-- bindings 2"]),
     "served_model": (
         ["| a_b     | 1       | READY  |"],
@@ -128,6 +171,7 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
             "Succeeded building engine!",
             "** INFO: <bus_callback:217>: Received EOS. Exiting ...",
             "Succeed building serialized engine!",
+            "nvstreammux: Successfully handled EOS for source_id=0",
             "Successfully built the engine.",
             "Successfully exported TensorRT model",
             "Succeeded running model in TensorRT!",

@@ -137,6 +137,16 @@ EVIDENCE: dict[str, tuple[list[str], Ending, int | None]] = {
     "DeepStream": ([*BUILT, "App run failed"], Ending.FAILED, 3),
     "interrupted": ([*BUILT, *TRACEBACK, "KeyboardInterrupt", "make: *** [run] Interrupt"], Ending.INTERRUPTED, 6),
     "killed": ([*BUILT, "Killed"], Ending.KILLED, 3),
+    "end of a stream after an error": (
+        [*BUILT, PY_E + "3: no", "nvstreammux: Successfully handled EOS for source_id=0", "frames=3"],
+        Ending.NONE,
+        4,
+    ),
+    "crash that somebody interrupted": (
+        [*BUILT, "app: a.cpp:12: void f(): Assertion `x > 0' failed.", "^C^CAborted (core dumped)"],
+        Ending.CRASHED,
+        3,
+    ),
     "C assertion": ([*BUILT, "app: a.cpp:12: void f(): Assertion `x > 0' failed."], Ending.CRASHED, 3),
     "assertion of Myelin": ([*BUILT, "b: g.cpp:9: void myelin::f(): Assertion `0' failed."], Ending.CRASHED, 3),
     "signal in a debugger": ([*BUILT, "Thread 1 received signal SIGABRT, Aborted.", "(gdb) bt"], Ending.CRASHED, 3),
@@ -226,6 +236,36 @@ def test_verdicts_without_heads_end_runs(load: Load) -> None:
     assert [run.builds for run in log.runs] == [(0,), (1,), (2,)]
 
 
+def test_a_first_runner_with_another_time_begins_a_run(load: Load) -> None:
+    pair = "Accuracy Comparison | trt-runner-N0-03/22/24-14:58:{0} vs. onnxrt-runner-N0-03/22/24-14:58:{0}"
+    said = (pair, "[E]     FAILED | Mismatched outputs: ['y']"), (pair, "[I]     PASSED | All outputs matched")
+    lines = [f"[I] {head.format(time)}\n{verdict}" for (head, verdict), time in zip(said, (44, 55), strict=True)]
+    assert endings(load("\n".join(lines))) == ["failed", "passed"]
+    again = "\n".join(f"[I] {pair.format(44)}" for _ in said)
+    assert len(load(again).runs) == 1
+
+
+def test_fenced_blocks_that_end_are_runs(load: Load) -> None:
+    failed = ["[I] [TRT] Local timing cache in use.", "[E] [TRT] Engine could not be created", "```"]
+    built = ["[I] [TRT] Engine generation completed in 4 seconds.", "```", "Thanks"]
+    log = load("\n".join(["```shell", *failed, "Then it works:", "```python", "import os", "```", "```shell", *built]))
+    assert placed(log) == [(1, 4), (9, 12)]
+    assert endings(log) == ["failed", "passed"]
+
+
+def test_an_error_inside_an_iteration_of_debug_ends_no_run(load: Load) -> None:
+    text = """[I] RUNNING | Command: polygraphy debug reduce a.onnx --check polygraphy run b.onnx --trt
+[I] RUNNING | Iteration 1 | Approximately 3 iteration(s) remaining
+        [E] 10: Could not find any implementation for node {ForeignNode[a...b]}.
+[E]     FAILED | Iteration 1 | Duration 3.4s
+[I] RUNNING | Iteration 2 | Approximately 2 iteration(s) remaining
+[I]     PASSED | Iteration 2 | Duration 3.1s
+[I] Finished 2 iteration(s) | Passed: 1/2 | Pass Rate: 50.0%"""
+    run = only(load(text))
+    assert (run.outcome.ending, run.outcome.survived) == (Ending.NONE, None)
+    assert [fact for fact, _ in run.facts] == ["iterations: 2 Passed: 1/2"]
+
+
 def test_a_block_of_options_that_comes_again_begins_a_run(load: Load) -> None:
     block = [I + "=== Model Options ===", I + "Format: ONNX", I + "=== Device Information ==="]
     log = load("\n".join([*block, I + "Engine built in 2.5 sec.", *block, E + "Engine set up failed"]))
@@ -304,6 +344,10 @@ def test_the_program_has_the_line_that_shows_it(load: Load, program: Program) ->
     text, line = PROGRAMS[program]
     run = only(load(text))
     assert (run.program, run.program_span and run.program_span.line) == (program, line)
+
+
+def test_a_library_counts_for_more_than_the_python_that_runs_it(load: Load) -> None:
+    assert only(load(f"$ python a.py\n{PROGRAMS[Program.TF_TRT][0]}")).program is Program.TF_TRT
 
 
 def test_every_program_is_told() -> None:
@@ -458,7 +502,7 @@ STATED = {
     ),
     "many calls": (
         ["gstnvinfer: deserialized trt engine from :/a", *[f"Inference time: {n} ms" for n in (940, 180)]],
-        "INFERENCE RAN (line 3) · DeepStream · stated: Inference time 940, 180 ms",
+        "INFERENCE RAN (line 3) · DeepStream · stated: Inference time 940, 180 ms (up to 5.2 times apart)",
     ),
     "an engine": (["gstnvinfer: Use deserialized engine model: /a"], "ENGINE LOADED (line 1) · DeepStream"),
     "an engine file, loaded again": (

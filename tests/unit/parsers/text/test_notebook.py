@@ -88,6 +88,16 @@ def test_each_cell_with_output_is_a_run_and_a_finding_names_its_cell(tmp_path: P
     assert all(place.endswith(" (In [4])") for place in places)
 
 
+def test_a_cell_without_output_that_names_a_library_is_shown() -> None:
+    cells = (
+        cell(1, "import os\nimport torch_tensorrt"),
+        cell(2, "x = 1"),
+        cell(3, "run()", stream("Median time: 3 ms\n")),
+    )
+    lines = (outputs_of(json.dumps(notebook(*cells)).encode()) or (b"", {}))[0].decode().split("\n")
+    assert list(filter(None, lines)) == ["In [1]: import torch_tensorrt", "In [3]: run()", "Median time: 3 ms"]
+
+
 def test_an_error_of_a_cell_is_its_last_lines() -> None:
     frames = ["\x1b[0;31m---\x1b[0m", "RuntimeError   Traceback (most recent call last)", "Cell In[1]\n 1 a\n"]
     error = {

@@ -25,6 +25,7 @@ FORMS: dict[str, Callable[[bytes, int], bytes]] = {
     "quoted with >": lambda line, _: b"> " + line,
     "rows of a table": lambda line, _: b"| " + line,
     "items of a list": lambda line, _: b"- " + line if line else line,
+    "comments of a program": lambda line, _: b"# " + line if line else b"#",
     "timestamps of a CI system or a container": lambda line, _: b"2026-11-21T07:52:04.1234567Z " + line,
     "timestamps of Jenkins": lambda line, _: b"[2026-11-21T07:52:04.123Z] " + line,
     "names of Docker Compose services": lambda line, _: b"builder-1  | " + line,
