@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trtforensics.errors import UsageError
-from trtforensics.knowledge.platforms import sm_of, stacks
+from trtforensics.knowledge.platforms import memory_of, sm_of, stacks
 from trtforensics.model.log import Build, BuildLog, Fact, Tool
 from trtforensics.model.span import LineCounts, SourceInfo, SourceSpan
 
@@ -100,7 +100,12 @@ def as_log(model: CheckedModel, size: int, sha256: str, target: ModelTarget) -> 
             *(Fact(name, value, head) for name, value in asked.items()),
             *(Fact(f"{_PROFILE} (profile 0)", f"{name}={shapes}", head) for name, shapes in profile.items()),
         ],
-        "device": [Fact("Compute Capability", target.capability, head)] if target.capability else [],
+        "device": [
+            Fact("Compute Capability", target.capability, head),
+            Fact("Device Global Memory", f"{memory_of(target.gpu, target.capability)} MiB", head),
+        ]
+        if target.capability
+        else [],
     }
     build = Build(
         0,

@@ -23,12 +23,13 @@ class Architecture:
 
     ``unknown_to`` is the newest that does not know it yet, ``first`` the oldest that supports it, ``last`` the newest
     that does, ``refused_from`` the oldest that no longer does. None: not known, or there is no such release.
+    ``gpus`` are names with the GiB of the largest variant, by NVIDIA's data sheets.
     """
 
     sm: Release
     name: str
     platform: Platform
-    gpus: tuple[str, ...]
+    gpus: Mapping[str, int]
     unknown_to: Release | None
     first: Release | None
     last: Release | None
@@ -82,13 +83,23 @@ def sm_of(gpu: str) -> Release | None:
 
     The longest name that the device's name holds as whole words decides.
     """
-    names = [
-        (len(name), entry.sm)
+    return max(_named(gpu))[1] if _named(gpu) else None
+
+
+def _named(gpu: str) -> list[tuple[int, Release, int]]:
+    return [
+        (len(name), entry.sm, memory)
         for entry in architectures()
-        for name in entry.gpus
+        for name, memory in entry.gpus.items()
         if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", gpu, re.IGNORECASE)
     ]
-    return max(names)[1] if names else None
+
+
+def memory_of(gpu: str = "", sm: str = "") -> int:
+    """Return the MiB of a GPU by its name; of an unknown one the most of its compute capability, or of any."""
+    fitting = (entry.gpus.values() for entry in architectures() if sm in {"", ".".join(map(str, entry.sm))})
+    most = max(memory for memories in fitting for memory in memories)
+    return 1024 * (max(_named(gpu))[2] if _named(gpu) else most)
 
 
 def stack_of(version: Sequence[int], platform: Platform = "x86-64") -> tuple[Stack, ...]:
@@ -102,7 +113,7 @@ def stack_of(version: Sequence[int], platform: Platform = "x86-64") -> tuple[Sta
 def architectures() -> tuple[Architecture, ...]:
     """Return all rows of ``architectures.tsv``."""
     bounds = dict.fromkeys(("unknown_to", "first", "last", "refused_from"), known)
-    return records("architectures", Architecture, sm=release, gpus=_listed, **bounds)
+    return records("architectures", Architecture, sm=release, gpus=_gpus, **bounds)
 
 
 @cache
@@ -111,8 +122,8 @@ def stacks() -> tuple[Stack, ...]:
     return records("stack", Stack, release=release, cuda=words, cudnn=words, driver=_drivers, opset=_opsets)
 
 
-def _listed(text: str) -> tuple[str, ...]:
-    return tuple(filter(None, text.split(";")))
+def _gpus(text: str) -> Mapping[str, int]:
+    return {name: int(memory) for name, memory in (each.split("=") for each in text.split(";") if each)}
 
 
 def _drivers(text: str) -> Mapping[str, str]:

@@ -18,7 +18,7 @@ from onnx import external_data_helper, helper
 
 from trtforensics.console.counting import listed
 from trtforensics.errors import SourceError
-from trtforensics.onnx_models.checked_graph import CheckedGraph, element_name
+from trtforensics.onnx_models.checked_graph import PLACE, CheckedGraph, element_name
 from trtforensics.onnx_models.deciding import computed, dropped, emptied, impossible, shape_inputs
 from trtforensics.onnx_models.graphs import bodies, graphs, initializers, load, reachable
 from trtforensics.onnx_models.reading import inlined, unique_body_tensors
@@ -180,13 +180,33 @@ def read_checked(path: str) -> CheckedModel:
     """
     model = load(path)
     data, circle, functions = _missing_data(path, model), "", [function.name for function in model.functions]
+    for function in model.functions:
+        for node in (
+            node
+            for graph in (function, *(body for each in function.node for body in bodies(each)))
+            for node in graph.node
+        ):
+            node.metadata_props.add(
+                key=PLACE, value=f"{function.name}/{node.name or next(iter(node.output), node.op_type)}"
+            )
     try:
         model = inlined(path, model)
     except SourceError as error:
         circle = error.what.partition(": ")[2]
         model.ClearField("functions")
+    shadowing = [*_shadowing(model.graph, frozenset())]
     unique_body_tensors(model.graph)
-    return CheckedModel(path, model, data, circle, functions)
+    return CheckedModel(path, model, data, circle, functions, shadowing)
+
+
+def _shadowing(graph: onnx.GraphProto, outside: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """Yield nodes of bodies that make a tensor which the graph around has before."""
+    known = {*outside, *(each.name for each in (*graph.input, *graph.initializer))}
+    for node in graph.node:
+        yield from ((node.name or name, name) for name in node.output if name and name in outside)
+        for body in bodies(node):
+            yield from _shadowing(body, frozenset(known))
+        known |= {*node.output}
 
 
 def _missing_data(path: str, model: onnx.ModelProto) -> dict[str, str]:

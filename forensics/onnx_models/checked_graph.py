@@ -30,6 +30,8 @@ _BLOCK = 1 << 22
 """Elements of a constant in a file of its own that are read in one go."""
 _SMALL = 1 << 20
 """Elements of a constant whose values are read whole."""
+PLACE = "trtforensics.place"
+"""Key of the metadata that name a node's function, and its own name there."""
 _MOST = 1 << 10
 """Inputs of a variadic slot that are looked at."""
 
@@ -49,8 +51,9 @@ class CheckedNode:
 
     @property
     def label(self) -> str:
-        """Its name; without one, what it makes."""
-        return str(self.proto.name) or next((str(name) for name in self.proto.output if name), self.op)
+        """Its name, behind that of the function that the file has it in; without one, what it makes."""
+        place = next((entry.value for entry in self.proto.metadata_props if entry.key == PLACE), "")
+        return place or str(self.proto.name) or next((str(name) for name in self.proto.output if name), self.op)
 
     @property
     def is_standard(self) -> bool:
@@ -87,6 +90,19 @@ class CheckedNode:
         pairs = zip(inputs, slots, strict=False)
         lost = [each.name for each, name in pairs if name is None or (not name and each.name not in free)]
         return [name for name, each in schema.attributes.items() if each.required and name not in given] + lost
+
+    def mistyped(self, opset: int) -> list[str]:
+        """Return the attributes of another type than ONNX's operator has them, in words."""
+        schema = schema_of(self.op, opset)
+        known = {} if schema is None else schema.attributes
+        name_of = onnx.AttributeProto.AttributeType.Name
+        kinds = {name: str(each.type).rpartition(".")[2] for name, each in known.items()}
+        wanted = ((each, kinds[each.name]) for each in self.proto.attribute if each.name in kinds)
+        return [
+            f"{each.name} is {name_of(each.type)} for {kind}"
+            for each, kind in wanted
+            if name_of(each.type) not in {"UNDEFINED", kind}
+        ]
 
     def unknown_attributes(self, opset: int = 0) -> list[str]:
         """Return the attributes that ONNX's operator of the name does not have in a set, or in the newest."""
@@ -149,6 +165,8 @@ class CheckedGraph:
     """Why the local functions could not be inlined, in ONNX's words."""
     functions: Sequence[str] = ()
     """The local functions that the model had, by name."""
+    shadowing: Sequence[tuple[str, str]] = ()
+    """Nodes of bodies that make a tensor which the graph around them has already, and that tensor."""
 
     @cached_property
     def nodes(self) -> tuple[CheckedNode, ...]:

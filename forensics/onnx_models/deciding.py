@@ -124,11 +124,24 @@ def impossible(model: CheckedGraph, sizes: Mapping[str, Sizes], known: Mapping[s
         why = "" if before is None else _of_other_sizes(model, node, before, sizes)
         if before and not why and node.op == "Reshape" and len(node.proto.input) > 1:
             why = _reshaped(node, before, known.get(node.proto.input[1], model.values(node.proto.input[1])))
+        elif before and not why and node.op == "Gather":
+            why = _gathered(model, node, before, known)
         elif before and not why and node.op in _JUDGES:
             why = _JUDGES[node.op](model, node, before, sizes)
         if why:
             return ShapeFault(node.proto.name, f"Error] {why}")
     return None
+
+
+def _gathered(model: CheckedGraph, node: CheckedNode, before: Sizes, known: Mapping[str, Values]) -> str:
+    """Return that the last number of a Range, which is the index, lies behind an axis, in words."""
+    maker = model.makers.get(node.proto.input[1])
+    while maker is not None and maker.op in {"Cast", "Expand", "Identity", "Reshape", "Unsqueeze"}:
+        maker = model.makers.get(maker.proto.input[0])
+    end = known.get(maker.proto.input[1]) if maker is not None and maker.op == "Range" else None
+    size = before[node.attribute("axis") or 0]
+    beyond = end is not None and size is not None and end.size == 1 and int(end.flat[0]) > size
+    return f"index {int(end.flat[0]) - 1} of an axis of {size}" if beyond and end is not None else ""
 
 
 def dropped(

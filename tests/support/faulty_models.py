@@ -237,6 +237,17 @@ def _whole_nodes() -> Iterator[Row]:
         model(node("ScatterElements", "x i u", "y", reduction=word), inputs=square, **rows) for word in ("add", "none")
     )
     yield "a reduction that is ignored", "TF173", added, put, *old
+    bytes_ = [
+        model(
+            node("Cast", "x", "y", to=TensorProto.UINT8),
+            inputs={"x": (n, (4,))},
+            outputs={"y": (TensorProto.UINT8, None)},
+        )
+        for n in (TensorProto.INT32, FLOAT)
+    ]
+    yield "bytes of integers", code, *bytes_, "--target", "8.5"
+    hard = [model(node("Hardmax", "x", "y"), inputs={"x": (FLOAT, (2, n))}) for n in ("n", 8)]
+    yield "a dynamic axis", code, *hard
     yield from _ignored()
 
 
@@ -251,6 +262,10 @@ def _ignored() -> Iterator[Row]:
         for n in (1, 0)
     ]
     yield "batches before steps", code, *batches, "--target", "rtx"
+    sums = [
+        model(node("ReduceSum", *slots, "y", noop_with_empty_axes=1), a=np.array([1])) for slots in (["x"], ["x a"])
+    ]
+    yield "a sum over no axes", code, *sums, *old
     places: Values = {**_IMAGE, "g": (FLOAT, (1, 3, 3, 2))}
     modes = [model(node("GridSample", "x g", "y", mode=word), inputs=places, opset=20) for word in ("cubic", "nearest")]
     yield "a mode that is read as nearest", code, *modes, "--target", "10.1"
@@ -509,6 +524,19 @@ def _token(batch: int | str) -> onnx.ModelProto:
 def _sizes() -> Iterator[Row]:
     """Yield sizes that ONNX's inference of shapes lets pass."""
     yield "K from a shape", "TF171", _from_shape(9000), _from_shape(900)
+    ends = node("Shape", "x", "s"), node("Gather", "s o", "l"), node("Range", "z l o", "r")
+    counted = [
+        model(
+            *ends,
+            node("Gather", "w r", "y", "/rows"),
+            inputs={"x": (FLOAT, (1, "n", 8))},
+            w=np.ones((n, 8), np.float32),
+            o=np.int64(1),
+            z=np.int64(0),
+        )
+        for n in (16, 64)
+    ]
+    yield "rows counted beyond a table", "TF179", *counted, "--shapes=x:1x32x8"
     longer = ("--minShapes=x:1x4x8", "--optShapes=x:1x8x8", "--maxShapes=x:1x32x8")
     yield "too few positions at max", "TF179", _positions(16), _positions(64), *longer
     orders = [model(node("Transpose", "x", "y", perm=perm)) for perm in ([0, 1, 1, 2], [0, 2, 3, 1])]
@@ -607,6 +635,8 @@ def _counted() -> Iterator[Row]:
     moving: Values = {"x": (FLOAT, (4, 8)), "s": (INT64, (2,))}
     shaped = model(node("Reshape", "x s", "y"), inputs=moving), model(node("Reshape", "x s", "y"), s=np.array([-1, 8]))
     yield "a shape as input", "TF180", *shaped
+    tiled = [model(node("Tile", "x s", "y"), inputs={"x": (FLOAT, (4,) * n), "s": (INT64, (n,))}) for n in (2, 1)]
+    yield "too few values of a shape", "TF181", *tiled, "--shapes=s:2"
     halves = [_ending(n) for n in (2, 4)]
     yield "branches of two shapes", "TF194", *halves, "--target", "8.6"
 
@@ -688,6 +718,12 @@ def _structure() -> Iterator[Row]:
     yield "a first input left out", "TF184", *empty
     yield "unknown tensor", "TF184", model(node("Add", "x lost", "y")), plain
     yield "circle", "TF184", model(node("Add", "x b", "a"), node("Neg", "a", "b"), node("Abs", "a", "y")), plain
+    leaky = [helper.make_attribute("alpha", value) for value in (1, 1.0)]
+    typed = [model(node("LeakyRelu", "x", "y")) for _ in leaky]
+    for each, attribute in zip(typed, leaky, strict=True):
+        each.graph.node[0].attribute.append(attribute)
+    yield "an integer for a number", "TF184", *typed
+    yield "a name of the graph around", "TF184", *map(_shadowed, ("u", "t"))
     yield "nodes out of order", "TF184", model(node("Abs", "a", "y"), node("Neg", "x", "a")), plain
     yield "made twice", "TF184", model(node("Neg", "x", "y"), node("Abs", "x", "y", "again")), plain
     yield "no output", "TF184", model(node("Neg", "x", "y"), outputs={}), plain
@@ -706,6 +742,16 @@ def _structure() -> Iterator[Row]:
         helper.make_sparse_tensor(ones, numpy_helper.from_array(np.array([1, 3])), [8])
     )
     yield "sparse constant", "TF184", thin, dense
+
+
+def _shadowed(name: str) -> onnx.ModelProto:
+    then, other = (
+        helper.make_graph([node(op, "x", made)], op, [], [helper.make_tensor_value_info(made, FLOAT, None)])
+        for op, made in (("Relu", name), ("Neg", "o"))
+    )
+    branch = node("If", "c", "i", then_branch=then, else_branch=other)
+    inputs: Values = {**_IMAGE, "c": (TensorProto.BOOL, ())}
+    return model(node("Abs", "x", "u"), branch, node("Add", "u i", "y"), inputs=inputs)
 
 
 def _weighted(axis: int) -> onnx.ModelProto:

@@ -87,7 +87,8 @@ def _of_each(report: Report, numbers: Mapping[int, int]) -> Iterator[ET.Element]
         yield _overview(report, {(each.source, each.code): numbers[id(each)] for each in reversed(report.findings)})
     for index, source in enumerate(report.sources):
         shown = [_tree(report, root, numbers, builds=source.builds) for root in report.roots(index)]
-        rows = [*_source(source), *(shown or [tag("p", "Nothing found in what the log tells.", cls="calm")])]
+        words = f"Nothing found{'' if source.model else ' in what the log tells'}."
+        rows = [*_source(source), *(shown or [tag("p", words, cls="calm")])]
         if len(report.sources) > MANY:
             rows = [tag("details", tag("summary", source.path), *rows)]
         yield tag("section", *rows, **({"id": f"s{index + 1}"} if several else {}))

@@ -9,19 +9,19 @@ from functools import partial
 from math import prod
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from trtforensics.console.counting import MEBIBYTE, counted, grouped
-from trtforensics.engines.requests import allows, strongly_typed
-from trtforensics.findings.finding import Confidence, Observation, Step
-from trtforensics.findings.models.operators import release_of
+from trtforensics.engines.requests import allows
+from trtforensics.findings.finding import Observation, Severity
+from trtforensics.findings.models.operators import LARGE, release_of, too_many
 from trtforensics.findings.models.quantization import NORMALISATIONS, placements
+from trtforensics.findings.models.ranges import may_be
 from trtforensics.findings.models.restrictions import refusal
 from trtforensics.findings.models.seen import by_reason, head, of_nodes
 from trtforensics.findings.rule import explained
-from trtforensics.findings.steps.commands import trtforensics
+from trtforensics.findings.steps.machine import memory_mib
 from trtforensics.findings.target import profile_of
 from trtforensics.knowledge.operators import dla_limits, dla_operators, operator_support
+from trtforensics.knowledge.platforms import memory_of
 from trtforensics.knowledge.table import Release, minor
 
 if TYPE_CHECKING:
@@ -55,6 +55,30 @@ def memory(case: Case) -> Iterator[Observation]:
             parts += [f"{most / MEBIBYTE:,.0f} MiB {what} {node.label}{at}"] if node and most else []
     if max(peak, weights) >= _WORTH_SAYING:
         yield of_nodes(case, [largest] if largest else [], f"Forecast: {'; '.join(parts)}", same_as="memory")
+    yield from _beyond_memory(case, weights)
+
+
+def _beyond_memory(case: Case, weights: int) -> Iterator[Observation]:
+    """Name what the GPU, one of its architecture, or any does not hold, and tensors of too many elements."""
+    model, profile = case.checked, profile_of(case.build)
+    sizes, at = model.sizes, ""
+    if profile:
+        sizes, at = model.sizes_at({name: bounds["max"] for name, bounds in profile.items()})[0], " at max shapes"
+    room, share = memory_mib(case) or memory_of(), 2 if allows(case.build, "FP16", "BF16") else 1
+    has = f"more than the {room / 1024:,.0f} GiB of {'this GPU' if memory_mib(case) else 'any GPU'}"
+    if weights / share > room * MEBIBYTE:
+        title = f"{weights / MEBIBYTE / 1024:,.1f} GiB of weights as stored, {has}"
+        yield Observation(title, [head(case)], severity=Severity.WARNING, same_as="weights")
+    around = {node: _of_node(model, node, sizes) for node in model.nodes}
+    full = [node for node in sorted(around, key=around.__getitem__)[::-1] if around[node] / share > room * MEBIBYTE]
+    if full:
+        title = f"{around[full[0]] / MEBIBYTE / 1024:,.1f} GiB of tensors around {{nodes}}{at}, {has}"
+        yield of_nodes(case, full, title, severity=Severity.WARNING, same_as="tensors")
+    rtx = case.version is not None and case.version.rtx
+    wide = [node for node in model.nodes if not rtx and (release_of(case) >= LARGE) and too_many(node, sizes)]
+    if wide:
+        title = f"{{nodes}} makes {too_many(wide[0], sizes)}{at} by TensorRT's documents"
+        yield of_nodes(case, wide, title, severity=Severity.WARNING, settle="A build", same_as="elements")
 
 
 def _workspace(_: CheckedModel, node: CheckedNode, sizes: Mapping[str, Sizes]) -> int:
@@ -116,7 +140,6 @@ def _off_dla(model: CheckedModel, node: CheckedNode, version: Release) -> str:
 
 _LARGEST_HEAD = 256
 _STEP = 8
-_HALVES = {"FLOAT16", "BFLOAT16"}
 _ABSORBED = {"Cast", "Identity", "Dropout"}
 """Operators that a fused attention takes in between Softmax and product."""
 _CONVOLUTIONS = {"Conv", "ConvTranspose"}
@@ -127,38 +150,33 @@ _FOREIGN = {"MatMul", "Gemm", "Softmax", "ArgMax", "Attention", *NORMALISATIONS}
 _FIRST_FOREIGN, _MOST_FOREIGN = (8, 5), (10, 0)
 _FIRST_FUSED = (8, 6)
 """The release from which on logs and threads speak of fused attention."""
-_HALF = 65504
-_LARGEST_SUMMED = 1 << 26
-"""Elements of weights that are added up for a forecast."""
-_SQUARED = 2
-_WITH_OPERATOR = 17
 
 
 def attentions(model: CheckedModel) -> Iterator[CheckedNode]:
     """Yield the second products of attention written as product, Softmax and product."""
     for node in model.nodes:
-        maker = model.makers.get(node.proto.input[0]) if node.op == "MatMul" else None
-        while maker is not None and maker.op in _ABSORBED:
-            maker = model.makers.get(maker.proto.input[0])
-        scores = maker if maker is not None and maker.op == "Softmax" else None
-        if scores is not None and node.proto.input[1] not in model.constants:
+        maker = model.makers.get(_before(model, node.proto.input[0])) if node.op == "MatMul" else None
+        if maker is not None and maker.op == "Softmax" and node.proto.input[1] not in model.constants:
             yield node
 
 
-def _may_be(case: Case, tensor: str, *words: str) -> bool:
-    """Whether a tensor is of a reduced type, or the build may choose one for it."""
-    names = {"FP16": "FLOAT16", "BF16": "BFLOAT16"}
-    weak = not strongly_typed(case.build) and allows(case.build, *words)
-    return case.checked.type_of(tensor) in {names[word] for word in words} or weak
+def _before(model: CheckedModel, tensor: str) -> str:
+    """Return the tensor in front of what a fused attention takes in between Softmax and product."""
+    while (maker := model.makers.get(tensor)) is not None and maker.op in _ABSORBED:
+        tensor = maker.proto.input[0]
+    return tensor
 
 
 def _unfused(case: Case, node: CheckedNode) -> str:
     """Return why no fused kernel takes an attention, in words; empty where one may."""
+    shares = _before(case.checked, node.proto.input[0])
+    if len(case.checked.readers.get(shares, ())) > 1 or shares in {value.name for value in case.checked.outputs}:
+        return "whose shares something else reads"
     sizes = case.checked.sizes.get(node.proto.output[0])
     head = sizes[-1] if sizes else None
     if head is not None and (head % _STEP or head > _LARGEST_HEAD):
         return f"with heads of {head} elements"
-    return "" if _may_be(case, node.proto.output[0], "FP16", "BF16") else "in FP32, as no type of 16 bits is allowed"
+    return "" if may_be(case, node.proto.output[0], "FP16", "BF16") else "in FP32, as no type of 16 bits is allowed"
 
 
 @explained("TF191")
@@ -169,76 +187,8 @@ def unfused_attention(case: Case) -> Iterator[Observation]:
     settle = "A build's layers: TensorRT may pad, or decline for speed"
     for why, nodes in groups.items():
         title = f"Forecast: {counted(len(nodes), 'attention')} {why}, in no fused kernel: {{nodes}}"
-        yield of_nodes(case, nodes, title, settle=settle, same_as=why)
-
-
-@explained("TF196")
-def half_squares(case: Case) -> Iterator[Observation]:
-    """Name what overflows on samples; without these squares before a mean; TF112 names LayerNorms before set 17."""
-    model = case.checked
-    if model.reached:
-        yield from _overflowing(case)
-        return
-    step = Step("See what overflows on samples", trtforensics("bisect", "precision", model.path, "--dry-run"))
-    cubes = [node for node in model.nodes if _is_power(model, node, 3) and _may_be(case, node.proto.output[0], "FP16")]
-    if cubes:
-        title = f"Forecast: {counted(len(cubes), 'cube')} may be FP16, where it overflows beyond 40.3: {{nodes}}"
-        settle = "The values on samples"
-        yield of_nodes(case, cubes, title, confidence=Confidence.POSSIBLE, settle=settle, same_as="cube")
-    nodes = [
-        node
-        for node in model.nodes
-        if _squares(model, node)
-        and _may_be(case, node.proto.output[0], "FP16")
-        and (node.op == "Mul" or model.opset >= _WITH_OPERATOR)
-        and any(reader.op == "ReduceMean" for reader in model.readers.get(node.proto.output[0], ()))
-    ]
-    if nodes:
-        title = f"Forecast: {counted(len(nodes), 'normalisation')} may square in FP16, which ends at 255: {{nodes}}"
-        settle = "The values on samples, and the type that the build gives these layers"
-        yield of_nodes(
-            case, nodes, title, confidence=Confidence.POSSIBLE, settle=settle, steps=(step,), same_as="square"
-        )
-    for node in model.nodes:
-        reached = _reached(model, node) if node.op in {"Conv", *_PRODUCTS} else 0
-        if reached > _HALF and _may_be(case, node.proto.output[0], "FP16"):
-            title = f"Forecast: {{nodes}} may reach {reached:.3g} where its inputs are at most 1, FP16 ends at 65504"
-            settle = "The values on samples"
-            yield of_nodes(case, [node], title, confidence=Confidence.POSSIBLE, settle=settle, steps=(step,))
-
-
-def _overflowing(case: Case) -> Iterator[Observation]:
-    """Name the nodes whose results first leave FP16's range on samples, and inputs that do."""
-    model = case.checked
-    beyond = {name: at for name, at in model.reached.items() if at[0] > _HALF and _may_be(case, name, "FP16")}
-    for name, (magnitude, sample) in beyond.items():
-        maker = model.makers.get(name)
-        if maker is None or beyond.keys().isdisjoint(maker.proto.input):
-            who = "{nodes}" if maker else f"The input {name}"
-            title = f"Forecast: {who} reaches {magnitude:.4g} on sample {sample}, FP16 ends at 65504"
-            settle = "The type that the build gives this layer"
-            yield of_nodes(case, [maker] if maker else [], title, settle=settle, same_as=name)
-
-
-def _reached(model: CheckedModel, node: CheckedNode) -> float:
-    """Return the largest magnitude of a product or convolution by constant weights whose inputs are at most 1."""
-    shape = model.weights.get(node.proto.input[1], ("", ()))[1]
-    axis = -2 if node.op == "MatMul" or (node.op == "Gemm" and not node.attribute("transB")) else None
-    few = 1 < len(shape) <= prod(shape) <= _LARGEST_SUMMED
-    weights = model.values(node.proto.input[1], whole=True) if few else None
-    if weights is None or weights.dtype.kind != "f":
-        return 0
-    sums = np.abs(weights.astype(np.float32)).sum(axis or tuple(range(1, weights.ndim)))
-    return float(sums.max(initial=0))
-
-
-def _squares(model: CheckedModel, node: CheckedNode) -> bool:
-    return len(set(node.proto.input)) == 1 if node.op == "Mul" else _is_power(model, node, _SQUARED)
-
-
-def _is_power(model: CheckedModel, node: CheckedNode, wanted: int) -> bool:
-    exponent = model.values(node.proto.input[1]) if node.op == "Pow" and len(node.proto.input) > 1 else None
-    return exponent is not None and bool((exponent == wanted).all())
+        severity = None if "FP32" in why else Severity.WARNING  # which is the build's choice
+        yield of_nodes(case, nodes, title, severity=severity, settle=settle, same_as=why)
 
 
 @explained("TF197")
@@ -285,5 +235,39 @@ def fusions(case: Case) -> Iterator[Observation]:
                 "attention" if nodes is fused else "normalisation" if nodes[0].op in NORMALISATIONS else "convolution"
             )
             title = f"Forecast: {counted(len(nodes), what)} {words}: {{nodes}}"
-            settle = "The layers of a build"
-            yield of_nodes(case, nodes, title, settle=settle, same_as=words)
+            severity = Severity.WARNING if words.startswith("apart") else None
+            yield of_nodes(case, nodes, title, severity=severity, settle="The layers of a build", same_as=words)
+
+
+@explained("TF182")
+def data_dependent(case: Case) -> Iterator[Observation]:
+    """Name the nodes whose output sizes are data, and loops and branches."""
+    nodes = [node for node in case.checked.nodes if node.op in {"NonZero", "NonMaxSuppression", "Compress", "Unique"}]
+    if nodes:
+        yield of_nodes(case, nodes, "The size of an output depends on data: {nodes}", same_as="data")
+    ended = [node for node in case.checked.nodes if node.op == "Loop" and _gives_rows_until(node)]
+    if ended:
+        title = "{nodes} may end before the trip count, which its collected outputs are as long as"
+        yield of_nodes(case, ended, title, severity=Severity.WARNING, same_as="collected")
+    held = {node.holder for node in case.checked.nodes if node.op in _HEAVY}
+    loops = [node for node in case.checked.nodes if node.op in {"Loop", "Scan", "If"}]
+    for around, nodes in grouped(loops, lambda node: node.label in held).items():
+        what = " around products, convolutions or recurrences" if around else ""
+        severity = Severity.WARNING if around else None
+        title = f"Nothing is fused across loops and branches{what}: {{nodes}}"
+        yield of_nodes(case, nodes, title, severity=severity, same_as=f"loops{what}")
+
+
+_HEAVY = {"Conv", "ConvTranspose", "Einsum", "Gemm", "MatMul", "GRU", "LSTM", "RNN"}
+"""Operators whose cost a loop or branch multiplies or keeps apart from what is around it."""
+
+
+def _gives_rows_until(node: CheckedNode) -> bool:
+    """Whether a loop collects a value of each iteration, and computes in them whether there is a next one."""
+    body = node.attribute("body")
+    collects = len(body.output) > len(body.input) - 1
+    makers = {name: maker for maker in body.node for name in maker.output}
+    ends = body.output[0].name
+    while (maker := makers.get(ends)) is not None and maker.op_type == "Identity":
+        ends = maker.input[0]
+    return collects and maker is not None and maker.op_type != "Constant"

@@ -40,7 +40,7 @@ _FUNCTIONS = (9, 0)
 """The first release whose parser reads a model's local functions (Changelog.md of onnx-tensorrt)."""
 _MOST_DIMENSIONS = 8
 """Dims::MAX_DIMS in NvInferRuntimeBase.h of all releases."""
-_MOST_ELEMENTS, _LARGE = 2**31 - 1, (10, 0)
+_MOST_ELEMENTS, LARGE = 2**31 - 1, (10, 0)
 """Elements of a tensor before a release (NVIDIA/TensorRT#1948, #3815)."""
 
 _SCALED = (10, 0)
@@ -114,9 +114,9 @@ def refused_use(case: Case) -> Iterator[Observation]:
     """Name what each node would have to be, and what it is."""
     yield from by_reason(case, ((node, why) for node in case.checked.nodes for why in refusals(case, node)))
     profile = profile_of(case.build)
-    if profile and release_of(case) < _LARGE:
+    if profile and release_of(case) < LARGE:
         sizes = case.checked.sizes_at({name: shapes["max"] for name, shapes in profile.items()})[0]
-        yield from by_reason(case, ((node, _too_many(node, sizes)) for node in case.checked.nodes))
+        yield from by_reason(case, ((node, too_many(node, sizes)) for node in case.checked.nodes))
 
 
 def refusals(case: Case, node: CheckedNode) -> Iterator[str]:
@@ -128,10 +128,11 @@ def refusals(case: Case, node: CheckedNode) -> Iterator[str]:
     yield _unscaled(case.checked, node) if release_of(case) >= _SCALED and (support is None or support.imported) else ""
     most = max((case.checked.rank(name) or 0 for name in (*node.proto.input, *node.proto.output)), default=0)
     yield f"a tensor of {most} dimensions, {_MOST_DIMENSIONS} are the most" if most > _MOST_DIMENSIONS else ""
-    yield _too_many(node, case.checked.sizes) if release_of(case) < _LARGE else ""
+    yield too_many(node, case.checked.sizes) if release_of(case) < LARGE else ""
 
 
-def _too_many(node: CheckedNode, sizes: Mapping[str, Sizes]) -> str:
+def too_many(node: CheckedNode, sizes: Mapping[str, Sizes]) -> str:
+    """Return that a node makes more elements than a tensor may have, in words; empty where not."""
     volume = max((prod(size or 1 for size in sizes.get(name, ())) for name in node.proto.output), default=0)
     return f"a tensor of {volume:,} elements, {_MOST_ELEMENTS:,} are the most" if volume > _MOST_ELEMENTS else ""
 
@@ -184,7 +185,10 @@ def _lost(case: Case, node: CheckedNode) -> str:
     rows = [
         row for row in restrictions_of(node.op, _for_uses(case)) if row.must == "ignored" and "seed" not in row.names
     ]
-    given = ((name, node.attribute(name), row.value.split()) for row in rows for name in row.names)
+    names = [
+        (name, row) for row in rows for name in row.names if not (name[:4] == "noop" and case.checked.names_axes(node))
+    ]
+    given = ((name, node.attribute(name), row.value.split()) for name, row in names)
     lost = (
         f"{name} {value} is ignored"
         for name, value, unread in given

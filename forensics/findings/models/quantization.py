@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trtforensics.engines.requests import allows
 from trtforensics.findings.finding import Confidence, Observation, Severity
 from trtforensics.findings.models.seen import of_nodes
 from trtforensics.findings.rule import explained
 from trtforensics.onnx_models.graphs import integer, reachable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import onnx
 
@@ -33,6 +35,8 @@ _FLOATING = {"Softmax", "LogSoftmax", *NORMALISATIONS}
 _MOST = 0.5
 """Share of quantised compute nodes from which on those left out stand out."""
 _SCALE = 1
+_STEPS = 127
+"""Steps of INT8 on each side of 0."""
 
 
 def moved_by(node: onnx.NodeProto) -> Sequence[str]:
@@ -54,6 +58,14 @@ def wrong_scales(case: Case) -> Iterator[Observation]:
             continue
         elif why := _misfit(model, node, scale):
             yield of_nodes(case, [node], why)
+        elif why := _wasted(model, node, scale):
+            yield of_nodes(case, [node], why, severity=Severity.WARNING)
+        elif scale.size > 1 and _feeds_product(model, node) and not model.is_static(node.proto.input[0]):
+            title = (
+                f"{{nodes}} has a scale for each of {scale.size} channels of an activation, which products take one of"
+            )
+            settle = "Whether what reads it runs in 8 bits"
+            yield of_nodes(case, [node], title, severity=Severity.WARNING, settle=settle)
         elif scale.ndim == 1 and scale.size > 1 and sizes:
             place, wanted = _axis(node), _channels(model, node)
             if wanted is not None and place % len(sizes) != wanted % len(sizes):
@@ -95,6 +107,26 @@ def _misfit(model: CheckedModel, node: CheckedNode, scale: Values) -> str:
     return f"The scales and the values of {{nodes}} are {shapes}: blocks are along one dimension" if wrong else ""
 
 
+def _wasted(model: CheckedModel, node: CheckedNode, scale: Values) -> str:
+    """Return that the scales clip most of constant weights in INT8, or make all of them 0, in words."""
+    weights = model.values(node.proto.input[0], whole=True) if node.op == _QUANTIZE else None
+    point = model.type_of(node.proto.input[2]) if len(node.proto.input) > _SCALE + 1 else "INT8"
+    if weights is None or not weights.any() or point != "INT8" or scale.ndim > 1:
+        return ""
+    places = [1] * weights.ndim
+    places[_axis(node) % weights.ndim if scale.ndim else 0] = -1
+    steps = np.abs(weights.astype(np.float32) / scale.reshape(places))
+    if (steps > _STEPS).mean() > _MOST:
+        ends = f"{np.abs(weights).max():.3g}, its range ends at {scale.max() * _STEPS:.3g}"
+        return f"{{nodes}} clips most weights: they are up to {ends}"
+    return "{nodes} makes all weights 0, as its scale is larger than they are" if steps.max() < _MOST else ""
+
+
+def _feeds_product(model: CheckedModel, node: CheckedNode) -> bool:
+    behind = (reader for pair in model.readers.get(node.proto.output[0], ()) for reader in _readers(model, pair))
+    return node.op == _QUANTIZE and any(reader.op in _COMPUTE for reader in behind)
+
+
 def _channels(model: CheckedModel, node: CheckedNode) -> int | None:
     """Return the axis of output channels of weights that a node dequantises for a layer; None where none reads them."""
     reader = next(iter(model.readers.get(node.proto.output[0], ())), None)
@@ -123,11 +155,14 @@ def unpaired(case: Case) -> Iterator[Observation]:
             yield of_nodes(case, [node], f"{{nodes}} is {what}, not by a DequantizeLinear")
         pairs = (reader for reader in model.readers.get(output, ()) if output and reader.op == _DEQUANTIZE)
         for reader in pairs:
-            first, other = (model.values(each.proto.input[_SCALE]) for each in (node, reader))
-            same = first is None or other is None or first.shape != other.shape or bool(np.allclose(first, other))
-            if not same:
+            if not _same_scale(model, node, reader):
                 title = "{nodes} have different scales, which multiplies the values"
                 yield of_nodes(case, [node, reader], title)
+
+
+def _same_scale(model: CheckedModel, *pair: CheckedNode) -> bool:
+    first, other = (model.values(node.proto.input[_SCALE]) for node in pair)
+    return first is None or other is None or first.shape != other.shape or bool(np.allclose(first, other))
 
 
 @explained("TF189")
@@ -140,13 +175,38 @@ def left_out(case: Case) -> Iterator[Observation]:
         title = f"{len(rest)} of {len(compute)} products and convolutions have no Q/DQ on their inputs: {{nodes}}"
         settle = "Whether they were left out for accuracy"
         yield of_nodes(case, rest, title, confidence=Confidence.POSSIBLE, settle=settle, same_as="left out")
+    islands = [node for node in rest if node.proto.input[1] in model.constants and _is_between(model, node)]
+    if islands:
+        title = "{nodes} in floating point between quantised layers, with conversions on both sides"
+        severity, settle = Severity.WARNING, "Whether it was left out for accuracy"
+        yield of_nodes(case, islands, title, severity=severity, settle=settle, same_as="islands")
+    asked = allows(case.build, "INT8", "FP8") or any(
+        all(quantised(model, name) for name in node.proto.input[:2]) for node in compute
+    )
     for one, words in ((0, "weights have none"), (1, "activations have none")):
         half = [node for node in compute if len(node.proto.input) > 1 and halved(model, node) == one]
         if half:
             title = f"{{nodes}} in floating point: Q/DQ on one input alone, {words}"
-            severity = Severity.NOTE if one else Severity.WARNING  # weights alone may be quantised for their size
+            severity = Severity.NOTE if one and not asked else Severity.WARNING  # a model of weights alone saves size
             settle = "The types of these layers in a build"
             yield of_nodes(case, half, title, severity=severity, settle=settle, same_as=words)
+
+
+def _is_between(model: CheckedModel, node: CheckedNode) -> bool:
+    """Whether a quantised product or convolution comes next before a node, and one next behind it."""
+
+    def is_next(step: Callable[[CheckedNode], Iterable[CheckedNode]]) -> bool:
+        near = reachable(step(node), lambda each: () if each.op in _COMPUTE else step(each))
+        return any(
+            each.op in _COMPUTE and all(quantised(model, name) for name in each.proto.input[:2]) for each in near
+        )
+
+    before = is_next(lambda each: filter(None, map(model.makers.get, each.proto.input)))
+    return before and is_next(partial(_readers, model))
+
+
+def _readers(model: CheckedModel, node: CheckedNode) -> list[CheckedNode]:
+    return [reader for name in node.proto.output for reader in model.readers.get(name, ())]
 
 
 def halved(model: CheckedModel, node: CheckedNode) -> int | None:
@@ -189,9 +249,11 @@ def placements(case: Case) -> Iterator[Observation]:
     sums = [node for node in model.nodes if node.op == "Add" and _adds_unquantised(model, node)]
     if sums:
         title = "Forecast: {nodes} in floating point: the other addend of a quantised product has no Q/DQ"
-        yield of_nodes(case, sums, title, settle="The types of these layers in a build", same_as="residual")
+        settle = "The types of these layers in a build"
+        yield of_nodes(case, sums, title, severity=Severity.WARNING, settle=settle, same_as="residual")
     for words, nodes in needless_pairs(model).items():
-        yield of_nodes(case, nodes, f"Forecast: the Q/DQ before {{nodes}} {words}", settle="A build", same_as=words)
+        title = f"Forecast: the Q/DQ before {{nodes}} {words}"
+        yield of_nodes(case, nodes, title, severity=Severity.WARNING, settle="A build", same_as=words)
 
 
 def needless_pairs(model: CheckedModel) -> dict[str, list[CheckedNode]]:
@@ -203,7 +265,9 @@ def needless_pairs(model: CheckedModel) -> dict[str, list[CheckedNode]]:
         if before is None:
             continue
         maker = model.makers.get(before.proto.input[0]) if before.op == _QUANTIZE else None
-        if node.op in _EPILOGUES and maker is not None and maker.op in _COMPUTE:
+        if node.op == _QUANTIZE and not _same_scale(model, before, node):
+            apart.setdefault("round twice, by other scales than its own", []).append(node)
+        elif node.op in _EPILOGUES and maker is not None and maker.op in _COMPUTE:
             apart.setdefault("stand between it and what is computed before, which ends the fusion", []).append(node)
         elif node.op in _FLOATING:
             apart.setdefault("only convert around it, as no INT8 kernel has it", []).append(node)

@@ -13,7 +13,7 @@ from trtforensics.knowledge.table import NEWEST
 from trtforensics.onnx_models.graphs import graphs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from trtforensics.knowledge.operators import Restriction
     from trtforensics.knowledge.table import Release
@@ -251,11 +251,22 @@ def _pads_more(model: CheckedModel, node: CheckedNode) -> bool:
     return any((*pads[: half - 2], *pads[half:-2])) if half > _PADDED else False
 
 
-def _turns_otherwise(_: CheckedModel, node: CheckedNode) -> bool:
+def _turns_otherwise(names: Sequence[str], _: CheckedModel, node: CheckedNode) -> bool:
     """Whether both directions of a recurrent layer have activations, or numbers of these, of their own."""
-    given = [node.attribute(name) or [] for name in ("activations", "activation_alpha", "activation_beta")]
+    given = [node.attribute(name) or [] for name in names]
     both = node.attribute("direction") == "bidirectional"
     return both and any(each[: len(each) // 2] != each[len(each) // 2 :] for each in given)
+
+
+def _hides_axis(model: CheckedModel, node: CheckedNode) -> bool:
+    sizes, axis = model.sizes.get(node.proto.input[0], ()), _setting(model, node, "axis")
+    return -len(sizes) <= axis < len(sizes) and sizes[axis] is None
+
+
+def _casts_bytes(model: CheckedModel, node: CheckedNode) -> bool:
+    """Whether a Cast is between UINT8 and anything but a floating type."""
+    types = [_type_of(model, node.proto.input[0]), taken_as(node.casts_to, NEWEST)]
+    return "UINT8" in types and not {*types} - {"UINT8", ""} <= {"FP32", "FP16"}
 
 
 def _is_of_odd_size(model: CheckedModel, node: CheckedNode) -> bool:
@@ -278,10 +289,12 @@ _NODES: Mapping[str, Callable[[CheckedModel, CheckedNode], bool]] = {
     "axes-and-scales": _scales_late,
     "floors": _rounds,
     "every-axis": _starts_for_some,
+    "floats-and-bytes": _casts_bytes,
     "has-condition": _lacks_condition,
     "keeps-shape": _grows,
     "even-count": _is_of_odd_size,
     "even-rows": _is_odd,
+    "known-axis": _hides_axis,
     "last-2": partial(_scales_more, "cubic", 2),
     "last-3": partial(_scales_more, "linear", 3),
     "lower-case": lambda _, node: str(node.attribute("equation")) != str(node.attribute("equation")).lower(),
@@ -297,7 +310,8 @@ _NODES: Mapping[str, Callable[[CheckedModel, CheckedNode], bool]] = {
     "pads-2": _pads_more,
     "plain-equation": _is_not_plain,
     "rounds-down": _rounds_otherwise,
-    "same-directions": _turns_otherwise,
+    "same-directions": partial(_turns_otherwise, ("activations",)),
+    "same-numbers": partial(_turns_otherwise, ("activation_alpha", "activation_beta")),
     "squeezable": lambda model, node: not model.names_axes(node) and None in model.sizes.get(node.proto.input[0], ()),
     "two-axes": lambda model, node: _setting(model, node, "batch_axis") == _setting(model, node, "time_axis"),
     "unreduced": lambda _, node: node.attribute("reduction") is not None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from itertools import zip_longest
 from math import prod
@@ -10,18 +9,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trtforensics.console.counting import MEBIBYTE, counted, listed
-from trtforensics.engines.requests import allows, strongly_typed
-from trtforensics.findings.finding import Confidence, Observation, Severity
+from trtforensics.console.counting import MEBIBYTE, listed
+from trtforensics.findings.finding import Observation, Severity
 from trtforensics.findings.models.operators import are_one_type, refusals, release_of
-from trtforensics.findings.models.seen import by_reason, head, of_nodes, places, repair
+from trtforensics.findings.models.seen import by_reason, head, of_nodes, places
 from trtforensics.findings.rule import explained
-from trtforensics.findings.steps.commands import sanitize
 from trtforensics.findings.target import BOUNDS, profile_of
 from trtforensics.knowledge.operators import taken_as
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from trtforensics.findings.case import Case
     from trtforensics.onnx_models.checked import CheckedModel
@@ -29,7 +26,6 @@ if TYPE_CHECKING:
     from trtforensics.onnx_models.shapes import ShapeFault, Sizes
 
 
-_ELEMENTWISE = {"Add", "Sub", "Mul", "Div", "Where", "Equal", "And", "Or", "Max", "Min"}
 _MESSAGE = 2**31
 _OF_ONE_SHAPE, _OF_ANY_SHAPES = (10, 4), (10, 13)
 """Before the first, branches need one shape (NVIDIA/TensorRT#4558); from the second on, one rank alone."""
@@ -50,20 +46,8 @@ def missing_data(case: Case) -> Iterator[Observation]:
 def invalid_graph(case: Case) -> Iterator[Observation]:
     """Name tensors and nodes; which later node makes a tensor is said where one does."""
     model = case.checked
-    for node, tensor in model.undefined():
-        maker = model.makers.get(tensor)
-        why = f"which {maker.label} makes only later, or in another graph" if maker else "which nothing makes"
-        who = "The model gives out" if node is None else f"{node.op} {node.label} reads"
-        sorts = (
-            maker is not None and node is not None and maker.holder == node.holder and not model.reaches(node, maker)
-        )
-        severity = Severity.WARNING if sorts else None  # the parser sorts nodes, and ends at circles alone
-        yield of_nodes(case, [node] if node else [], f"{who} {tensor}, {why}", severity=severity, same_as=tensor)
-    other = (
-        (node, ", ".join(node.unknown_attributes(model.opset)) if node.is_standard else "") for node in model.nodes
-    )
-    reasons = ((node, names and f"operator set {model.opset} has no attribute {names}") for node, names in other)
-    yield from by_reason(case, reasons, severity=Severity.WARNING, settle="Whether the parser reads it")
+    yield from _unmade(case)
+    yield from _misread(case)
     if not model.knows_set:
         title = f"Operator set {model.opset} is none that onnx knows" if model.opset else "No operator set is stated"
         yield Observation(title, [head(case)], severity=Severity.WARNING, same_as="operator set")
@@ -75,13 +59,47 @@ def invalid_graph(case: Case) -> Iterator[Observation]:
         if value.element == "UNDEFINED":
             yield Observation(f"The input {value.name} has no element type", [head(case)], same_as=value.name)
     yield from _outputs(case)
-    lacking = ((node, ", ".join(node.lacks(model.opset))) for node in model.all_nodes)
-    yield from by_reason(case, ((node, names and f"{names} is not given") for node, names in lacking))
     for name in model.sparse:
         yield Observation(f"The constant {name} is sparse, which the parser does not read", [head(case)], same_as=name)
     for tensor in model.made_twice:
         makers = [node for node in model.all_nodes if tensor in node.proto.output]
         yield of_nodes(case, makers, f"{tensor} is made twice", same_as=tensor)
+
+
+def _unmade(case: Case) -> Iterator[Observation]:
+    """Name nodes that read what nothing before them makes, and tensors of bodies that hide another one."""
+    model = case.checked
+    for node, tensor in model.undefined():
+        maker, severity = model.makers.get(tensor), None
+        who = "The model gives out" if node is None else f"{node.op} {node.label} reads"
+        if maker is None:
+            why = "which nothing makes"
+        elif node is None or maker.holder != node.holder:
+            why = f"which {maker.label} makes in another graph"
+        elif model.reaches(node, maker):
+            why = f"which {maker.label} makes from it, in a circle"
+        else:
+            why = f"which {maker.label} makes only later: the nodes are out of order, and the parser sorts them"
+            severity = Severity.WARNING
+        yield of_nodes(case, [node] if node else [], f"{who} {tensor}, {why}", severity=severity, same_as=tensor)
+    for label, tensor in model.shadowing:
+        nodes = [node for node in model.all_nodes if node.label == label][:1]
+        title = f"{label} makes {tensor} twice: it shadows that of the graph around it"
+        yield of_nodes(case, nodes, title, severity=Severity.WARNING, same_as=f"shadow {tensor}")
+
+
+def _misread(case: Case) -> Iterator[Observation]:
+    """Name nodes whose attributes or inputs are not those of their operator."""
+    model, opset = case.checked, case.checked.opset
+    faults: Sequence[tuple[str, Callable[[CheckedNode], list[str]], Severity | None]] = (
+        ("operator set {set} has no attribute {names}", lambda node: node.unknown_attributes(opset), Severity.WARNING),
+        ("{names}, which the parser reads as 0 or none", lambda node: node.mistyped(opset), Severity.WARNING),
+        ("{names} is not given", lambda node: node.lacks(opset), None),
+    )
+    for words, parts, severity in faults:
+        named = ((node, ", ".join(parts(node))) for node in model.all_nodes if node.is_standard)
+        reasons = ((node, names and words.format(set=opset, names=names)) for node, names in named)
+        yield from by_reason(case, reasons, severity=severity)
 
 
 @explained("TF169")
@@ -159,7 +177,7 @@ def too_large(case: Case) -> Iterator[Observation]:
     if nodes:
         most = max(node.proto.ByteSize() for node in nodes) / MEBIBYTE
         title = f"Constant nodes hold up to {most:,.0f} MiB, which initializers should: {{nodes}}"
-        yield of_nodes(case, nodes, title, severity=Severity.NOTE, same_as="constants")
+        yield of_nodes(case, nodes, title, severity=Severity.WARNING, same_as="constants")
 
 
 @explained("TF193")
@@ -215,6 +233,8 @@ def _is_taken(model: CheckedModel, fault: ShapeFault) -> bool:
     if node.op.endswith(("oftmax", "ardmax")):
         axis = node.attribute("axis")
         return "axis" in fault.message and model.opset < _SINCE_AXES and len(first) == (1 if axis is None else axis)
+    if node.op == "Gather":
+        return "index" in fault.message
     if node.op == "Transpose":
         return len({*(node.attribute("perm") or ())[: len(first)]}) == len(first)
     if node.op == "Loop":
@@ -284,7 +304,9 @@ def without_profile(case: Case) -> Iterator[Observation]:
         for value in dynamic if not given else ():
             ones[value.name] = [size or 1 for size in value.sizes or ()]
         fault = case.checked.sizes_at(ones)[1] if ones and case.checked.fault is None else None
-        title += f", which {fault.node} does not take: {fault.message.rpartition('Error] ')[2]}" if fault else ""
+        node = case.checked.by_name.get(fault.node) if fault else None
+        who = node.label if node else fault.node if fault else ""
+        title += f", which {who} does not take: {fault.message.rpartition('Error] ')[2]}" if fault else ""
         yield Observation(title, [head(case)], severity=Severity.ERROR if fault else None, same_as="no profile")
 
 
@@ -298,7 +320,10 @@ def misfit_profile(case: Case) -> Iterator[Observation]:
         if name not in inputs:
             title = f"The profile names {name}, the model has {listed([*inputs])}"
         elif name in case.checked.shape_inputs:  # values, as many as it has elements
-            continue
+            count = prod(size or 0 for size in inputs[name].sizes or (0,))
+            if not count or {*map(len, bounds)} == {count}:
+                continue
+            title = f"The profile gives {words} as the values of {name}, which has {count} elements"
         elif not all(map(inputs[name].takes, bounds)):
             title = f"The shapes {words} do not fit {name}, which is {inputs[name].text or 'a scalar'}"
         elif not all(low <= opt <= high for low, opt, high in zip(*bounds, strict=True)):
@@ -355,137 +380,3 @@ def _apart(first: Sizes | None, other: Sizes | None) -> bool:
 
 def _dims(sizes: Sequence[int | None] | None) -> str:
     return "x".join("?" if size is None else str(size) for size in sizes or ()) or "a scalar"
-
-
-@explained("TF182")
-def data_dependent(case: Case) -> Iterator[Observation]:
-    """Name the nodes whose output sizes are data, and loops and branches."""
-    nodes = [node for node in case.checked.nodes if node.op in {"NonZero", "NonMaxSuppression", "Compress", "Unique"}]
-    if nodes:
-        yield of_nodes(case, nodes, "The size of an output depends on data: {nodes}", same_as="data")
-    ended = [node for node in case.checked.nodes if node.op == "Loop" and _gives_rows_until(node)]
-    if ended:
-        title = "{nodes} may end before the trip count, which its collected outputs are as long as"
-        yield of_nodes(case, ended, title, severity=Severity.WARNING, same_as="collected")
-    loops = [node for node in case.checked.nodes if node.op in {"Loop", "Scan", "If"}]
-    if loops:
-        yield of_nodes(case, loops, "Nothing is fused across loops and branches: {nodes}", same_as="loops")
-
-
-def _gives_rows_until(node: CheckedNode) -> bool:
-    """Whether a loop collects a value of each iteration, and computes in them whether there is a next one."""
-    body = node.attribute("body")
-    collects = len(body.output) > len(body.input) - 1
-    makers = {name: maker for maker in body.node for name in maker.output}
-    ends = body.output[0].name
-    while (maker := makers.get(ends)) is not None and maker.op_type == "Identity":
-        ends = maker.input[0]
-    return collects and maker is not None and maker.op_type != "Constant"
-
-
-_LAYERNORM_OPSET = 17
-
-
-def _seen(case: Case, nodes: Sequence[CheckedNode], title: str, **more: object) -> Iterator[Observation]:
-    """Report nodes on the lines on which the log parses them, else at its line about the model, else in the model."""
-    names = [node.label for node in nodes]
-    parsed = {node.name for node in case.build.onnx_nodes}.isdisjoint(names)
-    if nodes:
-        spans = [note.span for note in case.notes("onnx_header")[:1]] if parsed else []
-        seen = of_nodes(case, nodes, title, confidence=Confidence.POSSIBLE if "settle" in more else None, **more)
-        yield replace(seen, spans=spans or seen.spans)
-
-
-@explained("TF110")
-def allowzero(case: Case) -> Iterator[Observation]:
-    """Report nodes with the attribute, unless their shape is constant and holds no zero."""
-    model = case.checked
-    nodes = [node for node in model.nodes if node.op == "Reshape" and node.attribute("allowzero")]
-    nodes = [node for node in nodes if (shape := model.values(node.proto.input[1])) is None or 0 in shape]
-    title = f"{counted(len(nodes), 'Reshape')} with allowzero and a zero, or an unknown shape: {{nodes}}"
-    mended = all(_has_plain_target(model, node) for node in nodes)
-    yield from _seen(
-        case, nodes, title, steps=(repair(case, "reshape") if mended else sanitize(case),), same_as="allowzero"
-    )
-
-
-def _has_plain_target(model: CheckedModel, node: CheckedNode) -> bool:
-    """Whether sizes that are known and not zero decide the target of a Reshape in the main graph."""
-    sizes = model.sizes.get(node.proto.output[0], (None,))
-    return not node.holder and None not in sizes and 0 not in sizes
-
-
-@explained("TF111")
-def fixed_batch(case: Case) -> Iterator[Observation]:
-    """Report Reshapes to a constant first dimension where every input has a dynamic first dimension."""
-    model = case.checked
-    dynamic = bool(model.inputs) and all(value.sizes and value.sizes[0] is None for value in model.inputs)
-    nodes = [node for node in model.nodes if dynamic and node.op == "Reshape" and _positive_first(model, node)]
-    yield from _seen(
-        case,
-        nodes,
-        f"{counted(len(nodes), 'Reshape')} to a fixed first dimension, though the batch is dynamic: {{nodes}}",
-        settle="Whether the first dimension of these tensors is the batch; ONNX Runtime with another batch shows it",
-        steps=(sanitize(case),),
-        same_as="fixed batch",
-    )
-    first = {value.name: value.sizes[0] for value in model.inputs if value.sizes and len(value.sizes) > 1}
-    ones = [name for name, size in first.items() if size == 1 and None in first.values()]
-    meeting = [node for name in ones for node in model.readers.get(name, ()) if node.op in _ELEMENTWISE]
-    if meeting:
-        title = f"Forecast: {listed(ones)} keeps a batch of 1, which is broadcast, where others are dynamic: {{nodes}}"
-        yield of_nodes(case, meeting, title, severity=Severity.NOTE, same_as="batch of 1")
-
-
-def _positive_first(model: CheckedModel, node: CheckedNode) -> bool:
-    shape = model.values(node.proto.input[1]) if len(node.proto.input) > 1 else None
-    return shape is not None and shape.size > 1 and shape[0] > 0 and -1 not in shape
-
-
-@explained("TF112")
-def decomposed(case: Case) -> Iterator[Observation]:
-    """Report ReduceMean of Pow in a model below opset 17."""
-    model = case.checked
-    nodes = [
-        node
-        for node in model.nodes
-        if model.opset < _LAYERNORM_OPSET
-        and node.op == "ReduceMean"
-        and (maker := model.makers.get(node.proto.input[0])) is not None
-        and maker.op == "Pow"
-    ]
-    title = f"{counted(len(nodes), 'LayerNorm')} taken apart (opset {model.opset}): {{nodes}}"
-    yield from _seen(case, nodes, title, same_as="decomposed")
-
-
-@explained("TF113")
-def unfolded(case: Case) -> Iterator[Observation]:
-    """Report Shape nodes of a model whose inputs are all static: each of them is a constant."""
-    model = case.checked
-    static = not any(value.is_dynamic for value in model.inputs)
-    nodes = [node for node in model.nodes if static and node.op == "Shape"]
-    title = f"{counted(len(nodes), 'Shape node')} in a model whose inputs are all static: nothing is left to compute"
-    known = all(None not in model.sizes.get(node.proto.input[0], (None,)) and not node.holder for node in nodes)
-    yield from _seen(case, nodes, title, steps=(repair(case, "fold") if known else sanitize(case),), same_as="unfolded")
-
-
-@explained("TF114")
-def islands(case: Case) -> Iterator[Observation]:
-    """Report nodes behind a Cast to FLOAT in a model whose weights are mostly FLOAT16."""
-    model = case.checked
-    floating = Counter(element for element, _ in model.weights.values() if "FLOAT" in element or element == "DOUBLE")
-    half = [element for element, _ in floating.most_common(1)] == ["FLOAT16"]
-    if half and allows(case.build, "FP16") and not strongly_typed(case.build):
-        nodes = [node for node in model.nodes if node.op != "Cast" and _is_behind_float(model, node)]
-        yield from _seen(
-            case,
-            nodes,
-            f"{counted(len(nodes), 'node')} in FP32 between Casts of an FP16 model, built weakly typed: {{nodes}}",
-            settle="A strongly typed build compared with this one",
-            same_as="islands",
-        )
-
-
-def _is_behind_float(model: CheckedModel, node: CheckedNode) -> bool:
-    makers = (model.makers.get(tensor) for tensor in node.proto.input)
-    return any(maker is not None and maker.op == "Cast" and maker.casts_to == "FLOAT" for maker in makers)

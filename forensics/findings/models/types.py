@@ -8,11 +8,10 @@ import numpy as np
 
 from trtforensics.console.counting import counted, listed
 from trtforensics.engines.requests import allows, strongly_typed
-from trtforensics.findings.finding import Observation, Severity, Step
+from trtforensics.findings.finding import Observation, Severity
 from trtforensics.findings.models.operators import release_of
 from trtforensics.findings.models.seen import head, of_nodes
 from trtforensics.findings.rule import explained
-from trtforensics.findings.steps.commands import trtforensics
 from trtforensics.findings.steps.machine import compute_capability
 from trtforensics.findings.versions import has_flag
 from trtforensics.knowledge.operators import first_gpu_of, taken_as
@@ -21,20 +20,10 @@ from trtforensics.knowledge.platforms import releases_for
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import numpy.typing as npt
-
     from trtforensics.findings.case import Case
     from trtforensics.onnx_models.checked import CheckedModel
     from trtforensics.onnx_models.checked_graph import CheckedNode
 
-_HALF = 65504.0
-_ZERO_IN_HALF = 2.0**-25
-"""The largest magnitude that FP16 rounds to 0."""
-_WEIGHTED = {"Conv", "ConvTranspose", "Gather", "Gemm", "MatMul"}
-_BOUNDING = {"Clip", "Max", "Min", "Where", "Less", "Greater", "Equal"}
-_NORMAL_IN_HALF = 2.0**-14
-_BRAIN = 3.3961775e38
-"""From here on BF16 rounds to infinity."""
 _COMMON = (7, 5)
 """The least compute capability that all releases from 10.0 on support."""
 _INT32 = np.iinfo(np.int32)
@@ -88,6 +77,7 @@ def refused_type(case: Case) -> Iterator[Observation]:
         elif element == "UNDEFINED" or taken_as(element, version):
             continue
         nodes = [node for node in casts if node.label in names]
+        nodes += [node for name in names for node in model.readers.get(name, ())]
         yield of_nodes(case, nodes, f"{who} takes no {element}: {listed(names)}", same_as=element)
 
 
@@ -125,6 +115,10 @@ def _allowed(case: Case) -> Iterator[Observation]:
             title = f"The build allows {word}, which a GPU of compute capability {sm} does not have"
             yield Observation(title, [head(case)], severity=Severity.WARNING, same_as=word)
     nodes = [node for node in case.checked.nodes if node.op == "QuantizeLinear"]
+    scaled = any(node.op == "DequantizeLinear" for node in case.checked.nodes)
+    if allows(case.build, "INT8") and has_flag(version, "--int8") and not scaled:
+        title = "The build allows INT8, and the model has no Q/DQ: without a calibration cache trtexec makes ranges up"
+        yield Observation(title, [head(case)], severity=Severity.WARNING, same_as="no scales")
     halves = allows(case.build, "FP16", "BF16") and not allows(case.build, "INT8", "FP8")
     if nodes and halves and not strongly_typed(case.build):
         title = f"{counted(len(nodes), 'QuantizeLinear')} where the build allows neither INT8 nor FP8: {{nodes}}"
@@ -167,70 +161,6 @@ def narrowed(case: Case) -> Iterator[Observation]:
             names = listed([*bound, *(node.label for node in casts)]) if bound or casts else ""
             what = "; ".join(filter(None, (names, counted(constants, "constant") if constants else "")))
             yield of_nodes(case, casts, f"{element} is taken as {kind}: {what}", same_as=f"narrowed {element}")
-
-
-@explained("TF176")
-def beyond_half(case: Case) -> Iterator[Observation]:
-    """Name constants with finite values beyond FP16, and those that it makes 0, where FP16 may be used."""
-    model, weak = case.checked, not strongly_typed(case.build)
-    halves, brain = (weak and allows(case.build, word) for word in ("FP16", "BF16"))
-    for name, element in model.stored.items():
-        readers = [node for node in model.readers.get(name, ()) if halves or brain or _makes_halves(node)]
-        if element != "FLOAT" or not readers:
-            continue
-        most = max((_largest(block) for block in model.blocks(name)), default=0.0)
-        if brain and most > _BRAIN:
-            what = f"{name} holds values up to {most:.3g}, infinite in BF16: {{nodes}}"
-        elif most == 0 or not (halves or any(map(_makes_halves, readers))):
-            continue
-        elif most <= _ZERO_IN_HALF:
-            what = f"{name} holds values of at most {most:.3g}, which are 0 in FP16: {{nodes}}"
-        elif most < _NORMAL_IN_HALF and not {node.op for node in readers}.isdisjoint(_WEIGHTED):
-            what = f"{name} holds values of at most {most:.3g}, which lose digits in FP16 (subnormal): {{nodes}}"
-        elif most > _HALF:
-            what = f"{name} holds values up to {most:.3g}, beyond FP16's 65504: {{nodes}}"
-        else:
-            continue
-        step = Step("See what FP16 does to results", trtforensics("bisect", "precision", model.path, "--dry-run"))
-        settle = "Whether its layers run in FP16 in the engine"
-        yield of_nodes(case, readers, what, settle=settle, steps=(step,))
-
-
-def _makes_halves(node: CheckedNode) -> bool:
-    return node.op == "Cast" and node.casts_to == "FLOAT16"
-
-
-def _largest(values: npt.NDArray[np.float32]) -> float:
-    """Return the largest magnitude among finite values."""
-    magnitudes = np.abs(values)
-    largest = float(magnitudes.max(initial=0.0))
-    return largest if np.isfinite(largest) else float(magnitudes[np.isfinite(magnitudes)].max(initial=0.0))
-
-
-@explained("TF177")
-def not_finite(case: Case) -> Iterator[Observation]:
-    """Name constants with NaN as errors, infinite weights as warnings, other infinities as notes."""
-    model = case.checked
-    for name, (element, _) in model.weights.items():
-        if element not in {"FLOAT", "FLOAT16", "DOUBLE"}:
-            continue
-        readers = model.readers.get(name, ())
-        odd = [block[~np.isfinite(block)] for block in (model.blocks(name) if readers else ())]
-        nans = sum(int(np.isnan(block).sum()) for block in odd)
-        infinities = sum(block.size for block in odd) - nans
-        if nans:
-            yield of_nodes(case, readers, f"{name} holds {counted(nans, 'NaN')}: {{nodes}}")
-        elif infinities:
-            title = f"{name} holds {infinities:,} infinite values: {{nodes}}"
-            weighted = any(node.op in _WEIGHTED - {"Gather"} for node in readers)
-            above = element == "FLOAT16" and any((block > 0).any() for block in odd)  # which a conversion may leave
-            wrong = weighted or (above and not all(node.op in _BOUNDING for node in readers))
-            yield of_nodes(case, readers, title, severity=Severity.WARNING if wrong else Severity.NOTE)
-    for node in model.nodes:
-        variance = model.values(node.proto.input[4]) if node.op == "BatchNormalization" else None
-        epsilon = node.attribute("epsilon") or 1e-5
-        if variance is not None and (below := int(np.count_nonzero(variance.astype(float) + epsilon <= 0))):
-            yield of_nodes(case, [node], f"{{nodes}} takes roots of {counted(below, 'negative variance')}: NaN")
 
 
 @explained("TF178")

@@ -229,6 +229,19 @@ def test_what_the_builder_takes_though_onnx_forbids_it_is_a_warning(
     assert not [each for each in twin if each["severity"] != "note"]
 
 
+def test_nodes_of_functions_are_named_as_in_the_file_and_order_is_told_from_circles(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ("function", "circle", "nodes out of order")
+    found = [_both(pair, tmp_path, capsys)[0] for pair in pairs() if pair.name in names]
+    assert [each["onnx_nodes"] for each in found[0] if each["code"] == "TF170"] == [["Twice//det"]]
+    titles = {each["title"] for every in found[1:] for each in every if each["code"] == "TF184"}
+    assert titles == {
+        "Add /add reads b, which /neg makes from it, in a circle",
+        "Abs /abs reads a, which /neg makes only later: the nodes are out of order, and the parser sorts them",
+    }
+
+
 def test_a_circle_of_nodes_that_move_values_is_not_quantised(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
