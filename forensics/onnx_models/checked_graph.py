@@ -89,7 +89,15 @@ class CheckedNode:
         slots = [*self.proto.input, *[None] * len(inputs)]
         pairs = zip(inputs, slots, strict=False)
         lost = [each.name for each, name in pairs if name is None or (not name and each.name not in free)]
+        lost += [each.name for each in schema.outputs[: 0 if any(self.proto.output) else schema.min_output]]
         return [name for name, each in schema.attributes.items() if each.required and name not in given] + lost
+
+    def misfit_body(self) -> list[str]:
+        """Return that the body of a loop takes another number of inputs than the node has, in words."""
+        body = self.attribute("body") if self.op in {"Loop", "Scan"} else None
+        given = len(self.proto.input)
+        unlike = body is not None and len(body.input) not in {given, 0}
+        return [f"its body takes {len(body.input)} inputs, it has {given}"] if unlike else []
 
     def mistyped(self, opset: int) -> list[str]:
         """Return the attributes of another type than ONNX's operator has them, in words."""

@@ -293,7 +293,7 @@ def _as_made(model: onnx.ModelProto) -> onnx.ModelProto:
 
 def made_types(model: onnx.ModelProto) -> dict[str, int]:
     """Return the element types of tensors by what makes them, whatever the model states."""
-    with suppress(RuntimeError, ValueError, TypeError):
+    with suppress(onnx.shape_inference.InferenceError, RuntimeError, ValueError, TypeError):
         return element_types(onnx.shape_inference.infer_shapes(_as_made(model)))
     return {}
 

@@ -723,6 +723,12 @@ def _structure() -> Iterator[Row]:
     for each, attribute in zip(typed, leaky, strict=True):
         each.graph.node[0].attribute.append(attribute)
     yield "an integer for a number", "TF184", *typed
+    bodies = _looped("Abs"), _looped("Abs")
+    bodies[0].graph.node[0].input.append("x")
+    yield "more tensors than a body carries", "TF184", *bodies
+    none = model(node("Neg", "x", "y"))
+    del none.graph.node[0].output[:]
+    yield "a node without a result", "TF184", none, plain
     yield "a name of the graph around", "TF184", *map(_shadowed, ("u", "t"))
     yield "nodes out of order", "TF184", model(node("Abs", "a", "y"), node("Neg", "x", "a")), plain
     yield "made twice", "TF184", model(node("Neg", "x", "y"), node("Abs", "x", "y", "again")), plain

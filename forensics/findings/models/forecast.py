@@ -172,6 +172,9 @@ def _unfused(case: Case, node: CheckedNode) -> str:
     shares = _before(case.checked, node.proto.input[0])
     if len(case.checked.readers.get(shares, ())) > 1 or shares in {value.name for value in case.checked.outputs}:
         return "whose shares something else reads"
+    rank, axis = case.checked.rank(shares), case.checked.makers[shares].attribute("axis")
+    if rank and axis is not None and axis % rank != rank - 1:
+        return f"with a Softmax along axis {axis}"
     sizes = case.checked.sizes.get(node.proto.output[0])
     head = sizes[-1] if sizes else None
     if head is not None and (head % _STEP or head > _LARGEST_HEAD):

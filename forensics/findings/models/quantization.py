@@ -9,7 +9,7 @@ import numpy as np
 
 from trtforensics.engines.requests import allows
 from trtforensics.findings.finding import Confidence, Observation, Severity
-from trtforensics.findings.models.seen import of_nodes
+from trtforensics.findings.models.seen import by_reason, of_nodes
 from trtforensics.findings.rule import explained
 from trtforensics.onnx_models.graphs import integer, reachable
 
@@ -183,6 +183,9 @@ def left_out(case: Case) -> Iterator[Observation]:
     asked = allows(case.build, "INT8", "FP8") or any(
         all(quantised(model, name) for name in node.proto.input[:2]) for node in compute
     )
+    types = ((node, sorted({_stored_as(model, name) for name in node.proto.input[:2]} - {""})) for node in compute)
+    reasons = ((node, f"inputs come from {' and '.join(each)}" if len(each) > 1 else "") for node, each in types)
+    yield from by_reason(case, reasons, severity=Severity.WARNING, settle="A build")
     for one, words in ((0, "weights have none"), (1, "activations have none")):
         half = [node for node in compute if len(node.proto.input) > 1 and halved(model, node) == one]
         if half:
@@ -207,6 +210,13 @@ def _is_between(model: CheckedModel, node: CheckedNode) -> bool:
 
 def _readers(model: CheckedModel, node: CheckedNode) -> list[CheckedNode]:
     return [reader for name in node.proto.output for reader in model.readers.get(name, ())]
+
+
+def _stored_as(model: CheckedModel, tensor: str) -> str:
+    """Return the type of 8 bits that a DequantizeLinear makes a tensor of; empty for any other."""
+    maker = model.makers.get(tensor)
+    element = model.type_of(maker.proto.input[0]) if maker is not None and maker.op == _DEQUANTIZE else ""
+    return element if element in {"INT8", "FLOAT8E4M3FN"} else ""
 
 
 def halved(model: CheckedModel, node: CheckedNode) -> int | None:

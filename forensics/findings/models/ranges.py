@@ -34,6 +34,7 @@ _BRAIN = 3.3961775e38
 """From here on BF16 rounds to infinity."""
 _COUNTS = {"BF16": 256, "FP16": 2048}
 """Up to where a type holds every whole number."""
+_CAST = {"FLOAT", "INT32", "INT64"}
 _RAMP, _INEXACT = 16, 0.1
 """Elements from which on whole numbers count something, and the share of them that a type may round."""
 _FROM_ZERO = {"Div", "Log", "Pow", "Reciprocal", "Sqrt"}
@@ -59,8 +60,9 @@ def beyond_half(case: Case) -> Iterator[Observation]:
     step = Step("See what FP16 does to results", trtforensics("bisect", "precision", model.path, "--dry-run"))
     for name, element in model.stored.items():
         readers = [node for node in model.readers.get(name, ()) if allowed or _makes_halves(node)]
+        readers = readers if element == "FLOAT" else [node for node in readers if _makes_halves(node)]
         types = {*allowed, *(["FP16"] if any(map(_makes_halves, readers)) else [])}
-        what = _unfit(model, name, types, readers) if element == "FLOAT" and readers else ""
+        what = _unfit(model, name, types, readers) if element in _CAST and readers else ""
         if what:
             settle = "Whether its layers run in that type in the engine"
             yield of_nodes(case, readers, f"{name} {what}: {{nodes}}", settle=settle, steps=(step,))
@@ -169,7 +171,7 @@ def half_squares(case: Case) -> Iterator[Observation]:
                 case, nodes, title, confidence=Confidence.POSSIBLE, settle=settle, steps=(step,), same_as=key
             )
     for node in model.nodes:
-        reached = _reached(model, node) if node.op in _PRODUCTS else 0
+        reached = _reached(model, node) if node.op in {*_PRODUCTS, "Div"} else 0
         if reached > _HALF and may_be(case, node.proto.output[0], "FP16"):
             title = f"Forecast: {{nodes}} may reach {reached:.3g} where its inputs are at most 1, FP16 ends at 65504"
             settle = "The values on samples"
@@ -190,8 +192,11 @@ def _overflowing(case: Case) -> Iterator[Observation]:
 
 
 def _reached(model: CheckedModel, node: CheckedNode) -> float:
-    """Return the largest magnitude of a product or convolution by constant weights whose inputs are at most 1."""
+    """Return the largest magnitude of a product, convolution or quotient by constants whose inputs are at most 1."""
     shape = model.weights.get(node.proto.input[1], ("", ()))[1]
+    if node.op == "Div":
+        divisor = model.values(node.proto.input[1])
+        return float(1 / np.abs(divisor).min()) if divisor is not None and divisor.size and divisor.all() else 0
     axis = -2 if node.op == "MatMul" or (node.op == "Gemm" and not node.attribute("transB")) else None
     few = 1 < len(shape) <= prod(shape) <= _LARGEST_SUMMED
     weights = model.values(node.proto.input[1], whole=True) if few else None

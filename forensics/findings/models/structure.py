@@ -95,6 +95,7 @@ def _misread(case: Case) -> Iterator[Observation]:
         ("operator set {set} has no attribute {names}", lambda node: node.unknown_attributes(opset), Severity.WARNING),
         ("{names}, which the parser reads as 0 or none", lambda node: node.mistyped(opset), Severity.WARNING),
         ("{names} is not given", lambda node: node.lacks(opset), None),
+        ("{names}", lambda node: node.misfit_body(), None),
     )
     for words, parts, severity in faults:
         named = ((node, ", ".join(parts(node))) for node in model.all_nodes if node.is_standard)

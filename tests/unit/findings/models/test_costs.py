@@ -65,6 +65,10 @@ def _quantised() -> Iterator[_Row]:
     twice = node("QuantizeLinear", "d t z", "eq", "/again"), node("DequantizeLinear", "eq t z", "e")
     doubled = _eight(*both, *twice, node("Conv", "e v", "y"), t=np.float32(0.03))
     yield "TF198", "/again", doubled, good, _INT8
+    mixed = _eight(*both, result)
+    mixed.graph.node[0].input[2] = mixed.graph.node[1].input[2] = "f"
+    mixed.graph.initializer.append(helper.make_tensor("f", TensorProto.FLOAT8E4M3FN, [], [0]))
+    yield "TF189", "/conv", mixed, good, ("--target", "10.3", "--int8", "--fp8", "--gpu", "8.9")
     for scale in (1e-4, 1.0):
         odd = node("QuantizeLinear", "w t z", "vq", "/weights"), node("DequantizeLinear", "vq t z", "v")
         yield "TF187", "/weights", _eight(*_pair("x", "d"), *odd, result, t=np.float32(scale)), good, _INT8
@@ -93,6 +97,10 @@ def _ranges() -> Iterator[_Row]:
         [node("Mul", "x x", "p"), node("Abs", "p", "y")],
     )
     yield "TF196", "/cube", *(model(*nodes) for nodes in thrice), _FP16
+    shares = [model(node("Div", "x k", "y"), k=np.float32(k)) for k in (1e-6, 0.1)]
+    yield "TF196", "/div", *shares, _FP16
+    cast = node("Cast", "k", "c", "/cast", to=TensorProto.FLOAT16), node("Cast", "c", "y", "/back", to=FLOAT)
+    yield "TF176", "/cast", *(model(*cast, inputs={}, k=np.array([1, k])) for k in (100000, 1000)), _FP16
     small = _KERNEL * np.float32(1e-4)
     small[0, 0] = 0.1
     yield "TF176", "/conv", *(model(node("Conv", "x w", "y"), w=each) for each in (small, _KERNEL)), _FP16
@@ -125,6 +133,8 @@ def _fused() -> Iterator[_Row]:
         parts = node("MatMul", "q k", "s"), node("Softmax", "s", "p"), node("MatMul", "p v", "y", "/sum")
         heads.append(model(*parts, inputs=inputs, outputs={"y": (TensorProto.FLOAT16, None)}))
     yield "TF191", "/sum", *heads, _FP16
+    turned = [parts[0], node("Softmax", "s", "p", axis=1), parts[2]]
+    yield "TF191", "/sum", model(*turned, inputs=inputs, outputs={"y": (TensorProto.FLOAT16, None)}), heads[1], _FP16
     shown = model(*parts, inputs=inputs, outputs=dict.fromkeys("yp", (TensorProto.FLOAT16, None)))
     yield "TF191", "/sum", shown, heads[1], _FP16
     mask: Values = {"x": (FLOAT, ("n", 8)), "k": (FLOAT, (1, 8))}
