@@ -94,10 +94,9 @@ class CheckedNode:
 
     def misfit_body(self) -> list[str]:
         """Return that the body of a loop takes another number of inputs than the node has, in words."""
-        body = self.attribute("body") if self.op in {"Loop", "Scan"} else None
-        given = len(self.proto.input)
-        unlike = body is not None and len(body.input) not in {given, 0}
-        return [f"its body takes {len(body.input)} inputs, it has {given}"] if unlike else []
+        body, given = self.attribute("body") if self.op == "Loop" else None, len(self.proto.input)
+        takes = 0 if body is None else len(body.input)
+        return [f"its body takes {takes} inputs, it has {given}"] if takes not in {0, given} else []
 
     def mistyped(self, opset: int) -> list[str]:
         """Return the attributes of another type than ONNX's operator has them, in words."""
