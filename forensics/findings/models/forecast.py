@@ -47,6 +47,7 @@ def memory(case: Case) -> Iterator[Observation]:
     for bound in ("max", "opt") if profile else ("",):
         sizes = model.sizes_at({name: bounds[bound] for name, bounds in profile.items()})[0] if bound else model.sizes
         at = f" at {bound} shapes" if bound else ""
+        yield from _beyond_memory(case, weights, sizes, at) if bound != "opt" else ()
         for measure, what in ((_of_node, "of tensors around"), (_workspace, "of workspace at the most for")):
             nodes = (node for node in model.nodes if node.op != "Constant")
             per_node = [(measure(model, node, sizes), -node.number, node) for node in nodes]
@@ -55,15 +56,11 @@ def memory(case: Case) -> Iterator[Observation]:
             parts += [f"{most / MEBIBYTE:,.0f} MiB {what} {node.label}{at}"] if node and most else []
     if max(peak, weights) >= _WORTH_SAYING:
         yield of_nodes(case, [largest] if largest else [], f"Forecast: {'; '.join(parts)}", same_as="memory")
-    yield from _beyond_memory(case, weights)
 
 
-def _beyond_memory(case: Case, weights: int) -> Iterator[Observation]:
+def _beyond_memory(case: Case, weights: int, sizes: Mapping[str, Sizes], at: str) -> Iterator[Observation]:
     """Name what the GPU, one of its architecture, or any does not hold, and tensors of too many elements."""
-    model, profile = case.checked, profile_of(case.build)
-    sizes, at = model.sizes, ""
-    if profile:
-        sizes, at = model.sizes_at({name: bounds["max"] for name, bounds in profile.items()})[0], " at max shapes"
+    model = case.checked
     room, share = memory_mib(case) or memory_of(), 2 if allows(case.build, "FP16", "BF16") else 1
     has = f"more than the {room / 1024:,.0f} GiB of {'this GPU' if memory_mib(case) else 'any GPU'}"
     if weights / share > room * MEBIBYTE:
