@@ -143,10 +143,10 @@ def _codes() -> Mapping[str, CodeType]:
 
 def _batches(form: _Form, records: Sequence[object]) -> Iterator[str]:
     """Give a list in pieces, a record a line, some thousand records at once."""
-    yield "["
     for first in range(0, len(records), _BATCH):
-        yield ("," if first else "") + _MEMBER + f",{_MEMBER}".join(map(form, records[first : first + _BATCH]))
-    yield "\n   ]" if records else "]"
+        opening = "," if first else "["
+        yield f"{opening}{_MEMBER}{f',{_MEMBER}'.join(map(form, records[first : first + _BATCH]))}"
+    yield "\n   ]" if records else "[]"
 
 
 def _options(options: Mapping[str, Sequence[Fact]]) -> str:
