@@ -35,7 +35,9 @@ _LONGER = 1.5
 _SHOWN = 3
 _KINDS = 4
 _NAME = 36
-_FACT, _PART = 300, 0.005
+_FACT = 300
+_OF_MEMORY = 0.02
+"""The least part of the GPU's memory that is worth a word."""
 _MEMORY = {f"{part}_mib": part for part in ("weights", "activations", "context")} | {"managed_mib": "all of TensorRT"}
 _PLACE = re.compile(r"(?:_v)?[_.]?\d+$")
 _FUSED_INTO = {"QuantizeLinear", "DequantizeLinear"}
@@ -286,7 +288,7 @@ def _memory(build: Build) -> Iterator[TimeRow]:
     number = total.value.split()[0] if total is not None and total.value.strip().endswith("MiB") else ""
     number = f"{known.number:.0f}" if known is not None else number
     part = sizes.get("context_mib", sizes.get("activations_mib", 0.0)) + sizes.get(engine, 0.0)
-    if (printed := known or total) is not None and number.isdecimal() and part >= _PART * int(number):
+    if (printed := known or total) is not None and number.isdecimal() and part >= _OF_MEMORY * int(number):
         words += f", context and engine {part / int(number):.0%} of the GPU's {number} MiB"
         spans.append(printed.span)
     used = next((note for note in build.notes if note.kind == "init_cuda" and note.number("count")), None)

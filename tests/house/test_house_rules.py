@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from fnmatch import fnmatch
 from functools import cache
 from typing import TYPE_CHECKING
@@ -86,6 +87,14 @@ def public_classes(tree: ast.Module) -> list[str]:
     return [node.name for node in tree.body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")]
 
 
+def constants_set_again(tree: ast.Module) -> list[str]:
+    """Name the constants of a module that it assigns twice: the second value holds for what stands above it too."""
+    targets = [target for node in tree.body if isinstance(node, ast.Assign) for target in node.targets]
+    parts = [part for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)]
+    given = Counter(name.id for name in parts if isinstance(name.ctx, ast.Store))
+    return [name for name, count in given.items() if count > 1 and name.isupper()]
+
+
 def machine_paths(text: str) -> list[str]:
     """Return the paths that exist on one machine only."""
     return MACHINE_PATH.findall(text)
@@ -99,6 +108,11 @@ def test_no_function_is_too_long_to_read_at_a_glance(path: Path) -> None:
 @for_each("path", [path for path in sources() if not label(path).startswith("tests/")], ids=label)
 def test_no_module_is_too_long(path: Path) -> None:
     assert path.read_text(encoding="utf-8").count("\n") <= MAX_MODULE_LINES
+
+
+@for_each("path", [path for path in sources() if not label(path).startswith("tests/")], ids=label)
+def test_a_constant_has_one_value(path: Path) -> None:
+    assert constants_set_again(tree_of(path.read_text(encoding="utf-8"))) == []
 
 
 def test_no_two_public_classes_share_a_name() -> None:
