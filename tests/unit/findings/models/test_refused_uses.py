@@ -29,6 +29,11 @@ def _attributes() -> Iterator[Uses]:
         made: dict[str, Any] = {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]}
         both = (model(node(op, words, "y", auto_pad=word, **made), **window) for word in ("SAME_UPPER", "NOTSET"))
         yield f"pads of {op}", *both
+    heard: Values = {"x": (FLOAT, (1, 16, 1)), "n": (INT64, ())}
+    frames: dict[str, Any] = {"inputs": heard, "s": np.int64(2), "w": np.ones(4, np.float32), "k": np.int64(4)}
+    yield "length of frames at run time", *(model(node("STFT", f"x s w {n}", "y"), **frames) for n in "nk")
+    groups: dict[str, Any] = {"opset": 21, "s": np.ones((1, 4), np.float32), "t": np.ones(4, np.float32)}
+    yield "rank of scales", *(model(node("GroupNormalization", f"x {n} t", "y", num_groups=2), **groups) for n in "st")
     sizes: Values = {"x": (INT64, ())}
     yield (
         "type of a window",
