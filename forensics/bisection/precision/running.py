@@ -30,7 +30,6 @@ from trtforensics.bisection.precision.nodes import PrecisionLever, Target
 from trtforensics.bisection.precision.repair.certificate import Certificate, holding_of, parted, progress_text
 from trtforensics.bisection.precision.repair.curve import rounding_curve
 from trtforensics.bisection.precision.repair.safe import safe_repair
-from trtforensics.bisection.precision.repair.smallest import RepairSearch
 from trtforensics.bisection.search_options import BuildOptions, PrecisionOptions, SampleOptions, with_commands
 from trtforensics.bisection.session.bisection import bisect
 from trtforensics.console.counting import counted, listed
@@ -176,21 +175,18 @@ def _plan(
 ) -> Certificate:
     """Return the plan of a search; with ``builds`` the probes that prove its answer are built."""
     atoms, above = atoms_of(lever.caster), [] if lever.needs_files else lever.judge.floors_above
-    search = RepairSearch(items, atoms, lever.narrow.upper(), every=options.find == "all", limit=options.max_builds)
-    if above:
-        costs = f"rounding alone costs {' and '.join(above)} more than the cap"
-        search.futile = f"{costs}; a curve takes the place of a search"
 
     def switch_to_building() -> None:
         lever.builds = True
 
-    plan = Certificate(
-        search,
-        partial(safe_repair, lever.oracle, items, masked),
-        switch_to_building,
-        builds=builds and lever.target is not None,
-        curve=partial(rounding_curve, lever.oracle, lever.judge, atoms) if above else None,
-    )
+    plan = Certificate(items, atoms, lever.narrow.upper(), every=options.find == "all", limit=options.max_builds)
+    plan.builds = builds and lever.target is not None
+    plan.safer = partial(safe_repair, lever.oracle, items, masked)
+    plan.on_building = switch_to_building
+    if above:
+        costs = f"rounding alone costs {' and '.join(above)} more than the cap"
+        plan.futile = f"{costs}; a curve takes the place of a search"
+        plan.curve_from = partial(rounding_curve, lever.oracle, lever.judge, atoms)
     if not lever.needs_files:
         plan.beside = lambda repairs, atoms: holding_of(lever.oracle, lever.held, lever.judge, masked, repairs, atoms)
     return plan

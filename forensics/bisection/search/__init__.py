@@ -2,8 +2,8 @@
 
 from trtforensics.bisection.search.culprits import Search
 from trtforensics.bisection.search.fewest import FewestSearch
-from trtforensics.bisection.search.model import AGAIN, Ask, Item, Outlook, Result, SetSearch, Status, Verdict
-from trtforensics.bisection.search.probing import SubsetSearch
+from trtforensics.bisection.search.model import AGAIN, Ask, Item, Outlook, Result, Status, Verdict
+from trtforensics.bisection.search.probing import SetSearch, SubsetSearch
 
 __all__ = [
     "AGAIN",

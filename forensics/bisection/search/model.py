@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
 
 from trtforensics.model.older_python import StrEnum
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 GOOD_END = "everything from good"
 BAD_END = "everything from bad"
@@ -100,26 +96,3 @@ class Result:
     evidence: tuple[Ask, ...]
     minimal: tuple[bool, ...] = ()
     unsearched: frozenset[int] = frozenset()
-
-
-class SetSearch(Protocol):
-    """What asks for probes and takes their verdicts: a search for sets of items, or a plan around one."""
-
-    @property
-    def done(self) -> bool:
-        """Whether nothing is left to ask or to wait for."""
-
-    def asks(self, room: int = 1) -> Sequence[Ask]:
-        """Return the next probes, at most ``room`` besides those under way."""
-
-    def tell(self, ask: Ask, verdict: Verdict) -> None:
-        """Take the verdict of a probe."""
-
-    def stop(self) -> None:
-        """Compute nothing any more: the answer stays what it is."""
-
-    def outlook(self) -> Outlook:
-        """Return what is known and how many builds are left."""
-
-    def result(self) -> Result:
-        """Return the answer so far."""

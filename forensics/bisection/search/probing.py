@@ -6,12 +6,12 @@ was. Its steps are a generator that is resumed at any time; it looks at the ledg
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from math import ceil, log2
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from trtforensics.bisection.search.ledger import Ledger, Wish, bits, items_of, mask_of_items
-from trtforensics.bisection.search.model import Ask, Outlook, Result, SetSearch, Status, Verdict
+from trtforensics.bisection.search.model import Ask, Outlook, Result, Status, Verdict
 
 if TYPE_CHECKING:
     from trtforensics.bisection.search.ledger import Steps, Wishes
@@ -22,7 +22,7 @@ IDLE = "no further probe tells more"
 _T = TypeVar("_T")
 
 
-class ProbeSearch(SetSearch, Generic[_T]):
+class ProbeSearch(ABC, Generic[_T]):
     """Asks for probes and takes their verdicts, in any order, several at once.
 
     ``answer`` is what the steps came to; None while they go on. ``limit`` is how many builds may be asked for.
@@ -64,6 +64,14 @@ class ProbeSearch(SetSearch, Generic[_T]):
         self._steps.close()
 
     @abstractmethod
+    def outlook(self) -> Outlook:
+        """Return what is known and how many builds are left."""
+
+    @abstractmethod
+    def result(self) -> Result:
+        """Return the answer so far."""
+
+    @abstractmethod
     def _run(self) -> Steps[_T]:
         """Search to the end; return the answer."""
 
@@ -98,6 +106,10 @@ class ProbeSearch(SetSearch, Generic[_T]):
     def _halted(self, wishes: Wishes) -> bool:
         """Whether the builds allowed are used up, and no further check of one is wanted."""
         return self._spent and not self._ledger.pending and not any(wish.check for wish in wishes)
+
+
+SetSearch = ProbeSearch[Any]
+"""A search, whatever its steps come to."""
 
 
 class SubsetSearch(ProbeSearch[Result]):

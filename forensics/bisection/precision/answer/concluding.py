@@ -86,7 +86,7 @@ class Conclusion:
     def _answer(self, search: SearchAnswer, operators: OperatorFix | None) -> PrecisionAnswer:
         lever, plan = self.lever, self.plan
         oracle, safe, minimal = lever.oracle, plan.safe, plan.minimal
-        purposes = {indexes_text(plan.search.active(keep)): purpose for keep, purpose in reversed(plan.proof())}
+        purposes = {indexes_text(plan.active(keep)): purpose for keep, purpose in reversed(plan.proof())}
         probes = tuple(self._probe(probe, purposes.get(probe.active, probe.purpose)) for probe in search.probes)
         folders = {probe.folder for probe in probes if probe.built is not None}
         unresolved = any(p.built is not None and p.verdict == Verdict.UNRESOLVED.value for p in probes)
@@ -143,7 +143,7 @@ class Conclusion:
         )
 
     def _repair(self, nodes: Nodes, probes: Sequence[ScoredProbe]) -> RepairSummary:
-        active = indexes_text(self.plan.search.active(nodes))
+        active = indexes_text(self.plan.active(nodes))
         kept = tuple(name for name in self.lever.nodes if name in nodes)
         for probe in probes:
             if probe.active == active:
@@ -161,7 +161,7 @@ class Conclusion:
                 nodes=tuple(sorted(known[name].nodes & repair.nodes)),
                 set=number,
             )
-            for number, repair in enumerate(self.plan.search.repairs)
+            for number, repair in enumerate(self.plan.repairs)
             for name in repair.tensors
         )
 
@@ -177,7 +177,7 @@ class Conclusion:
 
     def _nodes(self, probes: Sequence[ScoredProbe]) -> tuple[RepairNode, ...]:
         scores: dict[str, WorstScores] = {probe.active: probe.scores for probe in probes}
-        search, nodes = self.plan.search, []
+        search, nodes = self.plan, []
         for number, repair in enumerate(search.repairs):
             for node in sorted(repair.nodes, key=self.lever.nodes.index):
                 alone, without = search.neighbours(repair, node)

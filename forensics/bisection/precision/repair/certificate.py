@@ -8,114 +8,83 @@ no answer.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from trtforensics.bisection.precision.emulation.judging import METRICS, Judged, OutputJudge, Scores, tolerance_of
 from trtforensics.bisection.precision.emulation.losses import losses
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
+from trtforensics.bisection.precision.repair.safe import SafeRepair
 from trtforensics.bisection.precision.repair.smallest import REPAIRED, Nodes, RepairProbe, RepairSearch
 from trtforensics.bisection.search import Ask, Outlook, Result, Status, Verdict
+from trtforensics.bisection.search.ledger import Wish, mask_of
 from trtforensics.console.counting import duration
 from trtforensics.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from trtforensics.bisection.precision.emulation.judging import Judgement, Tolerance
     from trtforensics.bisection.precision.repair.curve import RoundingCurve
-    from trtforensics.bisection.precision.repair.safe import SafeRepair
+    from trtforensics.bisection.search.ledger import Steps, Wishes
     from trtforensics.onnx_models.samples import Sample
 
 SAFE = "the safe repair"
 
-_BUILD = 1
-"""The search's own probes have build number 0."""
 
-
-class Certificate:
+class Certificate(RepairSearch):
     """The search; then the safe repair; then, with ``builds``, real builds of the probes that prove the answer.
 
-    ``safer`` makes the safe repair of a minimal one. ``curve`` measures what rounding costs beyond a safe repair, where
-    no set is searched for. ``on_building`` is called once, before the builds.
-    ``beside``, which the caller may set, judges the repairs where the search did not look.
+    The caller may set these: ``safer`` makes the safe repair of a minimal one. ``curve_from`` measures what rounding
+    costs beyond a safe repair, where no set is searched for. ``on_building`` is called once, before the builds.
+    ``beside`` judges the repairs where the search did not look. ``found`` is the search's own result, None as long as
+    it goes on; ``given`` has all verdicts in the order in which they came.
     """
 
-    def __init__(
-        self,
-        search: RepairSearch,
-        safer: Callable[[Nodes], SafeRepair],
-        on_building: Callable[[], None],
-        *,
-        builds: bool,
-        curve: Callable[[Nodes], RoundingCurve] | None = None,
-    ) -> None:
-        self.search = search
-        self.safe: SafeRepair | None = None
-        self.curve: RoundingCurve | None = None
-        self.holding: Holding | None = None
-        self._curve = curve
-        self.beside: Callable[[Sequence[Nodes], Mapping[str, Nodes]], Holding] | None = None
-        self.verdicts: dict[Ask, Verdict] = {}
-        self.given: list[tuple[Ask, Verdict]] = []
-        self._safer = safer
-        self._on_building = on_building
-        self._builds = builds
-        self._turns = self._in_turn()
-        self._later: tuple[Ask, ...] = ()
-        self.wanted: tuple[Ask, ...] | None = None  # the builds of the certificate, once the search is over
-        self._asked: set[Ask] = set()
-
-    @property
-    def done(self) -> bool:
-        """Whether nothing is left to ask."""
-        return self.search.done and all(ask in self.verdicts for ask in self._after_the_search())
+    builds = False
+    safer: Callable[[Nodes], SafeRepair] = staticmethod(partial(SafeRepair, inside=(), left=()))
+    curve_from: Callable[[Nodes], RoundingCurve] | None = None
+    on_building: Callable[[], object] = bool
+    beside: Callable[[Sequence[Nodes], Mapping[str, Nodes]], Holding] | None = None
+    given: tuple[tuple[Ask, Verdict], ...] = ()
+    found: Result | None = None
+    safe: SafeRepair | None = None
+    curve: RoundingCurve | None = None
+    holding: Holding | None = None
+    wanted: tuple[Wish, ...] | None = None
+    """The builds of the certificate, once the search is over."""
+    _safety: tuple[Wish, ...] = ()
 
     @property
     def minimal(self) -> Nodes | None:
         """The first repair; no nodes if the model passes without, or none was found; None while there is no answer."""
-        answer, repairs = self.search.answer, self.search.repairs
-        if answer is None or (answer.status is Status.NOT_REPRODUCED and not self.search.passes_narrow):
+        if self.found is None or (self.found.status is Status.NOT_REPRODUCED and not self.passes_narrow):
             return None
-        return repairs[0].nodes if repairs else frozenset()
-
-    def asks(self, room: int = 1) -> Sequence[Ask]:
-        """Return the next probes."""
-        if not self.search.done:
-            return self.search.asks(room)
-        fresh = [ask for ask in self._after_the_search() if ask not in self._asked][:room]
-        self._asked.update(fresh)
-        return fresh
+        return self.repairs[0].nodes if self.repairs else frozenset()
 
     def tell(self, ask: Ask, verdict: Verdict) -> None:
         """Take the verdict of a probe."""
-        self.given.append((ask, verdict))
-        if ask in self._asked:
-            self.verdicts[ask] = verdict
-        else:
-            self.search.tell(ask, verdict)
-
-    def stop(self) -> None:
-        """Compute nothing any more."""
-        self.search.stop()
+        self.given += ((ask, verdict),)
+        super().tell(ask, verdict)
 
     def proof(self) -> list[RepairProbe]:
         """Return the probes that prove the answer, and the safe repair."""
         safe = self.safe
-        return [*self.search.proof(), *([(safe.nodes, SAFE)] if safe and safe.nodes != self.minimal else [])]
+        return [*super().proof(), *([(safe.nodes, SAFE)] if safe and safe.nodes != self.minimal else [])]
 
     def outlook(self) -> Outlook:
         """Return what is known; the builds left include those of the certificate."""
-        outlook = self.search.outlook()
-        if not self.search.done:
+        outlook = super().outlook()
+        if self.found is None:
             return outlook
-        left = sum(ask not in self.verdicts for ask in self._after_the_search())
+        left = sum(self._ledger.told(wish) is None for wish in self._later)
         return replace(outlook, expected=float(left), worst=left)
 
     def result(self) -> Result:
         """Return the answer; it is not certified if the repaired model does not build."""
-        result = self.search.result()
-        evidence = (*result.evidence, *self.verdicts)
-        unbuilt = any(a.purpose == REPAIRED and v is Verdict.UNRESOLVED for a, v in self.verdicts.items())
+        result, verdicts = self.found or super().result(), {wish: self._ledger.told(wish) for wish in self._later}
+        evidence = (*result.evidence, *(wish.ask() for wish, verdict in verdicts.items() if verdict is not None))
+        unbuilt = any(wish.purpose == REPAIRED and v is Verdict.UNRESOLVED for wish, v in verdicts.items())
         if result.status is Status.CERTIFIED and unbuilt:
             result = replace(result, status=Status.NAMED, why="the repaired model does not build as asked")
         why = "" if self.holding is None else self.holding.why  # what does not hold beside the search is taken back
@@ -129,49 +98,50 @@ class Certificate:
             result = replace(result, why=f"{result.why}, with {what}")
         return replace(result, evidence=evidence)
 
-    def _hold(self, minimal: Nodes) -> None:
-        safe = self.safe.nodes if self.safe else minimal
-        certified = self.search.result().status is Status.CERTIFIED
-        repairs = [repair.nodes for repair in self.search.repairs] if certified else []
-        if self.search.passes_narrow:
-            repairs = [minimal]
-        atoms = {node: self.search.atoms[node] for node in minimal} if certified else {}
-        if self.beside is not None:
-            self.holding = self.beside(list(dict.fromkeys((*repairs, safe))), atoms)
+    @property
+    def _later(self) -> tuple[Wish, ...]:
+        """The probes after the search, as far as they are known."""
+        return (*self._safety, *(self.wanted or ()))
 
-    def _after_the_search(self) -> tuple[Ask, ...]:
-        """Return the probe of the safe repair; once it has a verdict, also the builds."""
-        while all(ask in self.verdicts for ask in self._later):
-            more = next(self._turns, None)
-            if more is None:
-                break
-            self._later += more
-        return self._later
+    def _advance(self) -> Wishes:
+        wishes = super()._advance()
+        if self.answer is None or self.found is not None:
+            return wishes
+        self.found, self.answer, self._limit = self.answer, None, None  # what proves it is asked for beyond any limit
+        self._steps = self._proven(self.found)
+        return super()._advance()
 
-    def _in_turn(self) -> Iterator[tuple[Ask, ...]]:
-        safety = self._ask_for_safety()
-        yield () if safety is None else (safety,)
-        self._on_building()
-        proof = (*self.search.result().evidence, *self._later) if self._builds else ()
-        self.wanted = tuple(Ask(ask.active, _BUILD, purpose=ask.purpose) for ask in proof)
-        yield self.wanted
+    def _proven(self, found: Result) -> Steps[Result]:
+        self._safety = self._made_safe(found)
+        yield from self._ledger.whole(self._safety)
+        self.on_building()
+        proof = (*found.evidence, *(wish.ask() for wish in self._safety)) if self.builds else ()
+        self.wanted = tuple(Wish(mask_of(ask.active), ask.purpose, build=1) for ask in proof)
+        yield from self._ledger.whole(self.wanted)
+        return found
 
-    def _ask_for_safety(self) -> Ask | None:
-        """Make the safe repair of the answer; its probe is None if it is the minimal one or there is no answer."""
+    def _made_safe(self, found: Result) -> tuple[Wish, ...]:
+        """Make the safe repair of the answer; return its probe, if it is not the minimal one and there is an answer."""
         minimal = self.minimal
         if minimal is None:
-            return None
+            return ()
         try:
-            self.safe = self._safer(minimal)
-            if self._curve is not None and self.search.result().status is Status.INCONCLUSIVE:
-                self.curve = self._curve(self.safe.nodes)
-                safe, more = self.safe, self._safer(self.safe.nodes | self.curve.kept)
+            self.safe = self.safer(minimal)
+            if self.curve_from is not None and found.status is Status.INCONCLUSIVE:
+                self.curve = self.curve_from(self.safe.nodes)
+                safe, more = self.safe, self.safer(self.safe.nodes | self.curve.kept)
                 reasons = tuple(dict.fromkeys((*safe.reasons, *more.reasons)))
                 self.safe = replace(more, inside=safe.inside, reasons=reasons)
         except RunError:  # ONNX Runtime does not return every tensor of every model
-            return None
-        self._hold(minimal)
-        return None if self.safe.nodes == minimal else Ask(self.search.active(self.safe.nodes), purpose=SAFE)
+            return ()
+        self._hold(minimal, self.safe.nodes, certified=found.status is Status.CERTIFIED)
+        return () if self.safe.nodes == minimal else (Wish(mask_of(self.active(self.safe.nodes)), SAFE),)
+
+    def _hold(self, minimal: Nodes, safe: Nodes, *, certified: bool) -> None:
+        repairs = [repair.nodes for repair in self.repairs] if certified else [minimal] if self.passes_narrow else []
+        atoms = {node: self.atoms[node] for node in minimal} if certified else {}
+        if self.beside is not None:
+            self.holding = self.beside(list(dict.fromkeys((*repairs, safe))), atoms)
 
 
 def progress_text(plan: Certificate, seconds: float, *, every: bool) -> str:
@@ -179,11 +149,11 @@ def progress_text(plan: Certificate, seconds: float, *, every: bool) -> str:
     given = plan.given
     builds = [verdict for ask, verdict in given if ask.build or every]
     probes = sum(not ask.build for ask, _ in given)
-    left = "" if plan.search.done else f", about {max(1, round(plan.outlook().expected))} left"
+    left = "" if plan.found else f", about {max(1, round(plan.outlook().expected))} left"
     planned = None if plan.wanted is None else len(plan.wanted)
     line = f"probes done {probes}{left}; builds done {len(builds)}"
     line += f" of {planned}" if planned is not None and not every else ""
-    culprits = len(plan.search.outlook().culprits)
+    culprits = len(plan.outlook().culprits)
     line += f"; {culprits} repair{'s' if culprits != 1 else ''} found" if culprits else ""
     last = f"last {given[-1][1]}" if given else "nothing known yet"
     return f"{line}; {last}; {duration(seconds)}"
