@@ -16,6 +16,7 @@ from trtforensics.findings.models.seen import by_reason, head, of_nodes, places
 from trtforensics.findings.rule import explained
 from trtforensics.findings.target import BOUNDS, profile_of
 from trtforensics.knowledge.operators import taken_as
+from trtforensics.onnx_models.graphs import reachable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -188,12 +189,7 @@ def unused(case: Case) -> Iterator[Observation]:
     wanted = [value.name for value in model.outputs]
     for node in model.all_nodes:
         wanted += node.proto.input if node.holder else []
-    needed = set(wanted)
-    while wanted:
-        maker = model.makers.get(wanted.pop())
-        fresh = [name for name in maker.proto.input if name not in needed] if maker else []
-        needed |= {*fresh}
-        wanted += fresh
+    needed = {*reachable(wanted, lambda name: model.makers[name].proto.input if name in model.makers else ())}
     nodes = [node for node in model.nodes if not node.holder and needed.isdisjoint(node.proto.output)]
     if nodes and model.outputs:
         yield of_nodes(case, nodes, "No output depends on {nodes}", same_as="unused")
