@@ -42,6 +42,17 @@ def grouped(items: Iterable[_Item], key: Callable[[_Item], _Key]) -> dict[_Key, 
     return groups
 
 
+def ranges(numbers: Iterable[int]) -> list[str]:
+    """Spell numbers in ascending order, those in a row as one range: ``7``, ``211-215``."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1][1:] = [number]
+        else:
+            runs.append([number])
+    return ["-".join(map(str, run)) for run in runs]
+
+
 def duration(seconds: float) -> str:
     """Return a time as ``1:02:03``."""
     minutes, rest = divmod(int(seconds), _MINUTE)

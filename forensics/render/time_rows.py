@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from trtforensics.console.counting import MEBIBYTE, counted, grouped
+from trtforensics.console.counting import MEBIBYTE, counted, grouped, ranges
 from trtforensics.model.layer_types import REFORMATS, is_foreign_node, operation_of_type
 from trtforensics.model.ledger import TimedUnit, TimeLedger, ledger_of
 from trtforensics.model.older_python import StrEnum
@@ -62,19 +62,8 @@ class TimeRow(NamedTuple):
     def cited(self) -> str:
         """The text with its lines, where it does not name them itself."""
         lines = sorted({span.line for span in self.spans})
-        return self.text if not lines or "(line" in self.text else f"{self.text} ({_ranges(lines)})"
-
-
-def _ranges(lines: Sequence[int]) -> str:
-    """Spell line numbers, those in a row as one range: ``lines 7, 211-215``."""
-    runs: list[list[int]] = []
-    for line in lines:
-        if runs and line == runs[-1][-1] + 1:
-            runs[-1].append(line)
-        else:
-            runs.append([line])
-    words = (str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
-    return f"line{'s' if len(lines) > 1 else ''} {', '.join(words)}"
+        words = f"line{'s' if len(lines) > 1 else ''} {', '.join(ranges(lines))}"
+        return self.text if not lines or "(line" in self.text else f"{self.text} ({words})"
 
 
 def time_rows(log: BuildLog, build: Build) -> list[TimeRow]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from trtforensics.bisection.runner.probe import judge_build
 from trtforensics.bisection.runner.surroundings import differing, is_read_in_turn
 from trtforensics.bisection.search import Ask, Verdict
-from trtforensics.console.counting import listed
+from trtforensics.console.counting import listed, ranges
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -388,13 +388,7 @@ def _optional(value: object) -> float | None:
 
 def indexes_text(indexes: Collection[int]) -> str:
     """Return a set of item indexes as text (``0-149,151``): one of 10,000 items stays a short line of the journal."""
-    runs: list[list[int]] = []
-    for index in sorted(indexes):
-        if runs and runs[-1][1] == index - 1:
-            runs[-1][1] = index
-        else:
-            runs.append([index, index])
-    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+    return ",".join(ranges(indexes))
 
 
 def indexes_of(text: str, count: int) -> frozenset[int]:
