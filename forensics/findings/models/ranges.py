@@ -10,6 +10,7 @@ import numpy as np
 from trtforensics.console.counting import counted
 from trtforensics.engines.requests import allows, strongly_typed
 from trtforensics.findings.finding import Confidence, Observation, Severity, Step
+from trtforensics.findings.models.quantization import NORMALISATIONS
 from trtforensics.findings.models.seen import of_nodes
 from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import trtforensics
@@ -27,6 +28,8 @@ _HALF = 65504
 _ZERO_IN_HALF = 2.0**-25
 """The largest magnitude that FP16 rounds to 0."""
 _WEIGHTED = {"Conv", "ConvTranspose", "Gather", "Gemm", "MatMul"}
+_SCALED = _WEIGHTED - {"Gather"} | {"BatchNormalization", "Div", "GRU", "LSTM", "Mul", "PRelu", "RNN", *NORMALISATIONS}
+"""Operators that multiply by their constants, so that an infinite one spoils results."""
 _BOUNDING = {"Clip", "Max", "Min", "Where", "Less", "Greater", "Equal"}
 _NORMAL_IN_HALF = 2.0**-14
 _MANY = 0.5
@@ -143,7 +146,7 @@ def not_finite(case: Case) -> Iterator[Observation]:
             yield of_nodes(case, readers, f"{name} holds {counted(nans, 'NaN')}: {{nodes}}")
         elif infinities:
             title = f"{name} holds {infinities:,} infinite values: {{nodes}}"
-            weighted = any(node.op in _WEIGHTED - {"Gather"} for node in readers)
+            weighted = any(node.op in _SCALED for node in readers)
             above = element == "FLOAT16" and any((block > 0).any() for block in odd)  # which a conversion may leave
             wrong = weighted or (above and not all(node.op in _BOUNDING for node in readers))
             yield of_nodes(case, readers, title, severity=Severity.WARNING if wrong else Severity.NOTE)

@@ -101,6 +101,9 @@ def _ranges() -> Iterator[_Row]:
     yield "TF196", "/div", *shares, _FP16
     cast = node("Cast", "k", "c", "/cast", to=TensorProto.FLOAT16), node("Cast", "c", "y", "/back", to=FLOAT)
     yield "TF176", "/cast", *(model(*cast, inputs={}, k=np.array([1, k])) for k in (100000, 1000)), _FP16
+    scales: dict[str, Any] = {"o": np.ones(4, np.float32), "i": np.array([1, np.inf, 1, 1], np.float32)}
+    batches = [model(node("BatchNormalization", f"x {name} o o o", "y"), **scales) for name in "io"]
+    yield "TF177", "/batchnormalization", *batches, ("--target", "10.3")
     small = _KERNEL * np.float32(1e-4)
     small[0, 0] = 0.1
     yield "TF176", "/conv", *(model(node("Conv", "x w", "y"), w=each) for each in (small, _KERNEL)), _FP16
