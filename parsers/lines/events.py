@@ -151,13 +151,8 @@ DURATION = ColumnType("d", math.nan, duration, duration_or_none)
 _TYPES = {
     **dict.fromkeys(("tactic", "hash"), TACTIC),
     **dict.fromkeys(("available", "count", "hits", "requested", "splits", "strategy"), INTEGER),
-    **dict.fromkeys(
-        (
-            *("ms", "seconds", "number", "max_ms", "mean_ms", "median_ms", "total_ms", "average_ms"),
-            *("host_ms", "end_ms", "enqueue_ms"),
-        ),
-        DURATION,
-    ),
+    **dict.fromkeys(("ms", "seconds", "number", "max_ms", "mean_ms", "median_ms", "total_ms", "average_ms"), DURATION),
+    **dict.fromkeys(("host_ms", "end_ms", "enqueue_ms"), DURATION),
     **dict.fromkeys(("percent", "mean_error", "max_error", "min_value", "max_value"), DURATION),
 }
 

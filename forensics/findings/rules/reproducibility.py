@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from trtforensics.findings.case import Case
+    from trtforensics.findings.rule import Rule
     from trtforensics.model.span import SourceSpan
 
 
@@ -250,34 +251,21 @@ def _observed(case: Case, title: str, *codes: str) -> Iterator[Observation]:
         )
 
 
-@explained("TF801")
-def not_offered(case: Case) -> Iterator[Observation]:
-    """Report entries that equal no choice of the log."""
-    codes = ("format-not-offered", "tactic-not-offered", "wrong-runner")
-    yield from _observed(case, "{count} of the replay will be refused: {names}", *codes)
+def _replayed(code: str, title: str, *codes: str) -> Rule:
+    """Make a rule of the replay's problems that have one of these codes."""
+    return explained(code)(lambda case: _observed(case, title, *codes))
 
 
-@explained("TF802")
-def foreign_types(case: Case) -> Iterator[Observation]:
-    """Report entries with types that the log does not offer for the ForeignNode."""
-    title = "The replay changes the types of {names}, which will be refused"
-    yield from _observed(case, title, "foreign-node-dtype")
-
-
-@explained("TF803")
-def without_effect(case: Case) -> Iterator[Observation]:
-    """Report entries whose layer the build does not tune."""
-    codes = ("missing-layer", "renamed-layer", "wrong-profile", "no-selector")
-    yield from _observed(case, "{count} of the replay without effect: {names}", *codes)
-
-
-@explained("TF804")
-def unpinned(case: Case) -> Iterator[Observation]:
-    """Report layers of the log without an entry."""
-    yield from _observed(case, "The replay does not pin {names}", "unpinned-layer")
-
-
-@explained("TF805")
-def inside(case: Case) -> Iterator[Observation]:
-    """Report entries of ForeignNodes."""
-    yield from _observed(case, "The replay has ForeignNodes, inside which it pins nothing: {names}", "foreign-nodes")
+not_offered = _replayed(
+    *("TF801", "{count} of the replay will be refused: {names}"),
+    *("format-not-offered", "tactic-not-offered", "wrong-runner"),
+)
+foreign_types = _replayed(
+    "TF802", "The replay changes the types of {names}, which will be refused", "foreign-node-dtype"
+)
+without_effect = _replayed(
+    *("TF803", "{count} of the replay without effect: {names}"),
+    *("missing-layer", "renamed-layer", "wrong-profile", "no-selector"),
+)
+unpinned = _replayed("TF804", "The replay does not pin {names}", "unpinned-layer")
+inside = _replayed("TF805", "The replay has ForeignNodes, inside which it pins nothing: {names}", "foreign-nodes")

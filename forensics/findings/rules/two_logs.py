@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trtforensics.findings.case import Case
+    from trtforensics.findings.rule import Rule
 
 
 def _observed(case: Case, wanted: str, noun: str, title: str) -> Iterator[Observation]:
@@ -32,22 +33,13 @@ def _observed(case: Case, wanted: str, noun: str, title: str) -> Iterator[Observ
         )
 
 
-@explained("TF901")
-def fusions(case: Case) -> Iterator[Observation]:
-    """Report differences of fusion."""
-    yield from _observed(case, "fusion", "group", "of layers fused differently")
+def _differing(code: str, *words: str) -> Rule:
+    return explained(code)(lambda case: _observed(case, *words))
 
 
-@explained("TF902")
-def types(case: Case) -> Iterator[Observation]:
-    """Report differences of precision."""
-    yield from _observed(case, "precision", "layer", "in different types")
-
-
-@explained("TF903")
-def tactics(case: Case) -> Iterator[Observation]:
-    """Report differences of tactics."""
-    yield from _observed(case, "tactic", "layer", "with another tactic")
+fusions = _differing("TF901", "fusion", "group", "of layers fused differently")
+types = _differing("TF902", "precision", "layer", "in different types")
+tactics = _differing("TF903", "tactic", "layer", "with another tactic")
 
 
 @explained("TF904")

@@ -161,7 +161,8 @@ def step_failed(case: Case) -> Iterator[Observation]:
         steps = "; ".join(map(_exit, failed[:_SHOWN]))
         yield Observation(f"{steps[:1].upper()}{steps[1:]}{where}", spans, same_as="exit codes")
         return
-    known = failed or case.build.message_counts.error or outcome.span is None or outcome.span.line in case.explained
+    errors = case.worst is Severity.ERROR or case.build.message_counts.error
+    known = failed or errors or outcome.span is None or outcome.span.line in case.explained
     if outcome.why.startswith("the program's own") and not known and outcome.span and outcome.span.line in here:
         title = f"T{outcome.why.removeprefix('t')}, and no line says why{where}"
         yield Observation(title, [outcome.span], same_as="own")

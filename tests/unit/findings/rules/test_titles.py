@@ -33,6 +33,16 @@ SLOW = "support requested on hardware without native {} support, performance wil
             "The custom library does not export NvDsInferParseYolo",
         ),
         (
+            "| AttributeError: 'NoneType' object has no attribute 'create_execution_context'",
+            "TF633",
+            "The program goes on without an engine, and asks None for create_execution_context",
+        ),
+        (
+            "| CUDA initialization failure with error: 100. Please check your CUDA installation",
+            "TF310",
+            "CUDA cannot be used here: no GPU is found",
+        ),
+        (
             "| a.cpp:1: getLayer(int) const: Assertion `layerIndex >= 0' failed.",
             "TF135",
             "The network that is built has",

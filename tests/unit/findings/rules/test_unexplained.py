@@ -40,6 +40,7 @@ STEPS = (
         ("Command terminated by signal 7", "A step ended with a signal (SIGBUS); the last phase is build (line 1)"),
         ("result=FAIL", "The program's own result is FAIL, and no line says why; the last phase is build (line 1)"),
         ("exit code 1\nexit code 0", None),
+        ("| a.cpp:1: Assertion `engine' failed.\nresult=FAIL", None),
     ],
 )
 def test_what_a_script_says_of_its_steps_is_a_finding(said: str, title: str | None, tmp_path: Path) -> None:
