@@ -286,7 +286,8 @@ def _finding(entry: _RuleObservation, quotes: _Quotes) -> FindingWithCauses:
     version = Version.of(entry.about.build)
     discarded = all(_in_discarded_pass(entry.about, span) for span in observation.spans)
     loads = entry.about.loads_engine
-    usual = () if case is not None and case.fix and case.instead else _fixes(rule, version)
+    usual = [] if case is not None and case.fix and case.instead else [*_fixes(rule, version)]
+    usual.sort(key=lambda fix: not any(name in observation.title for name in _NAME.findall(fix.partition(": ")[0])))
     fixes = (*filter(None, [case.fix if case else "", observation.fix]), *usual)
     steps = (step_for_loaded(step) if loads else step for step in observation.steps)
     sure = observation.confidence or (Confidence.LIKELY if observation.settle else Confidence.CERTAIN)
@@ -341,6 +342,10 @@ def _message(entry: _RuleObservation, quotes: Mapping[SourceSpan, str]) -> str:
     if any(value in title and value not in usual for text in texts for value in _VALUE.findall(text)):
         return ""
     return next((shortened(masked(text), _QUOTED) for text in texts if _VALUE.search(text)), "")
+
+
+_NAME = re.compile(r"\w*_\w+")
+"""A name in the head of a fix: where the title has it, that fix goes first."""
 
 
 def _fixes(rule: Rule, version: Version | None) -> Iterator[str]:

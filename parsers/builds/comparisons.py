@@ -58,7 +58,10 @@ def _readings(view: LinesView, spans: Spans) -> Iterator[_Reading]:
             if reading is not None:
                 yield reading
             reading = _Reading(spans.of(line))
-        _read(reading, kind, values, spans.of(line))
+        if kind in {"poly_stats", "poly_metrics"} and not reading.outputs:  # an excerpt may lack the output's own line
+            reading.outputs = [ComparedOutput(str(values[0]), spans.of(line))]
+        if kind != "poly_metrics":
+            _read(reading, kind, values, spans.of(line))
     if reading is not None:
         yield reading
 
@@ -81,8 +84,7 @@ def _read(reading: _Reading, kind: str, values: list[str | float | None], span: 
         basis, mean, largest = values
         reading.update(**({"mean_abs": mean, "max_abs": largest} if basis == "Absolute" else {"max_rel": largest}))  # type: ignore[arg-type]  # numbers
     elif kind == "poly_stats":
-        name, runner, least, most = values
-        reading.outputs = reading.outputs or [ComparedOutput(str(name), span)]  # an excerpt may lack its own line
+        _, runner, least, most = values
         reading.left = reading.left or str(runner)  # an excerpt may lack the line that names both
         reading.right = reading.right or (str(runner) if runner != reading.left else "")
         side = "left_range" if runner == reading.left else "right_range"

@@ -52,7 +52,7 @@ _GENERAL = ("internal_check", "call_refused", "library_call", "llm_check")
 _WRAPPING = frozenset({"internal_check", "call_refused", "importer_refused", "unsupported_node", ANY_ERROR})
 """Causes that say no more than the sentence which they wrap; where that has a class, the class counts."""
 
-_SOURCE = re.compile(r"\W*raise\b|.*\bf['\"]")
+_SOURCE = re.compile(r"\W*raise\b|\W*assert\b.*, *['\"]|.*\bf['\"]")
 """A program's line, shown in a traceback, that makes the words of an error: the error itself stands below."""
 _RAISED = "python_"
 """How the names of the causes begin that Python raises, whose notes say where."""

@@ -182,7 +182,7 @@ def _old_summary(view: LinesView) -> Iterator[_Found]:
             continue
         name, number, text = rows[line]
         if name in _TOTALS:
-            if number is not None:
+            if number:
                 yield line, _TOTALS[name], number
             continue
         percentile = _OLD_PERCENTILE.search(text)

@@ -115,22 +115,29 @@ def differs(case: Case) -> Iterator[Observation]:
 
 
 def _unjudged(case: Case) -> Iterator[Observation]:
-    """Report an output whose error is printed without a verdict, and is more than rounding leaves."""
-    outputs = [each for each in _outputs(case) if each.passed is None and (_part(each) or 0.0) >= _GROSS]
-    cause, fix = differs.variants["gross"]
+    """Weigh an output whose error is printed without a verdict: only a note where rounding may have left it."""
+    outputs = [each for each in _outputs(case) if each.passed is None and each.max_abs is not None]
+    gross = [each for each in outputs if (_part(each) or 0.0) >= _GROSS]
+    cause, fix = differs.variants["gross" if gross else "small"]
     if outputs and not any(each.holds_integers for each in outputs):
-        title = f"{listed([each.name for each in outputs])} really differ{'s' * (len(outputs) < _SEVERAL)}"
-        title += f"{_how_far(case, outputs)}{_how_large(outputs, '')}"
-        yield from observe(case.notes("poly_difference"), title, same_as="unjudged", cause=cause, fix=fix)
+        names = listed([each.name for each in gross or outputs])
+        title = f"{names} {'really ' * bool(gross)}differ{'s' * (len(gross or outputs) < _SEVERAL)}"
+        title += f"{_how_far(case, gross or outputs)}{_how_large(gross, '')}"
+        severity = None if gross else Severity.NOTE
+        notes = case.notes("poly_difference")
+        yield from observe(notes, title, severity=severity, same_as="unjudged", cause=cause, fix=fix)
 
 
 @explained("TF250")
 def not_finite(case: Case) -> Iterator[Observation]:
     """Name each output that Polygraphy's ``--validate`` finds values in that are no numbers, with its runner."""
-    validated = case.notes("poly_validating")
+    validated, seen = case.notes("poly_validating"), set[str]()
     for note in case.notes("poly_nonfinite"):
         before = [each for each in validated if each.span.line < note.span.line]
         name, runner = (before[-1].text("tensor"), before[-1].text("runner").partition("-")[0]) if before else ("", "")
+        if note.text("what") == "Inf" and name in seen:
+            continue  # Polygraphy counts NaN as not finite too
+        seen.add(name)
         what = {"Inf": "infinity"}.get(note.text("what"), note.text("what"))
         whose = f" of {'ONNX Runtime' if runner == 'onnxrt' else 'TensorRT'}" if runner else ""
         title = f"{f'The output {name}' if name else 'An output'}{whose} holds {what}"

@@ -73,8 +73,9 @@ def queued(case: Case) -> Iterator[Observation]:
     """Report an end-to-end time that is far above what the query itself takes."""
     times = {key: case.build.result(f"{key}_ms") for key in ("end_to_end", "latency", "gpu_compute")}
     whole, one, gpu = (mean_of(result) or 0.0 for result in times.values())
-    if gpu and whole >= _QUEUED * (one or gpu):
-        title = f"The end-to-end time, {figure(whole)} ms, counts the wait in the queue; the GPU takes {figure(gpu)} ms"
+    if whole >= _QUEUED * (one or gpu) > 0.0:
+        title = f"The end-to-end time, {figure(whole)} ms, counts the wait in the queue"
+        title += f"; a query takes {figure(gpu or one)} ms"
         yield Observation(title, [result.span for result in times.values() if result is not None], same_as="queued")
 
 

@@ -229,7 +229,8 @@ def not_shown(case: Case) -> Iterator[Observation]:
     missing += [] if known.tactics or failed or loads or not prints_tactics else ["the tactics"]
     told = case.worst is not None and case.worst > Severity.NOTE
     falls_back = run is not None and run.program is Program.TF_TRT  # TensorFlow runs what it does not convert
-    measured = build.result("gpu_compute_ms") is not None
+    measured = any(build.result(key) is not None for key in ("gpu_compute_ms", "latency_ms"))
+    measured |= run is not None and bool(run.comparisons)
     harmless = any((ended, loads, known.engine_layers, told, not builds, falls_back, measured))
     if missing:
         first = SourceSpan(case.log.source.path, build.first_line, int(case.log.line_starts[build.first_line - 1]))

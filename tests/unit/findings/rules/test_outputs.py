@@ -182,14 +182,33 @@ def test_values_that_were_lost_before_are_no_matter_of_the_tolerance(
     assert judge(Inputs([log]), Suppression()).findings[0].title.startswith(said)
 
 
-@pytest.mark.parametrize(("largest", "codes"), [("12.25", {"TF216"}), ("0.01", set())])
+@pytest.mark.parametrize(
+    ("largest", "severity", "title"),
+    [
+        ("12.25", Severity.ERROR, "scores really differs; by up to 12.25"),
+        ("0.01", Severity.NOTE, "scores differs; by up to 0.01"),
+    ],
+)
 def test_an_error_without_a_verdict_is_weighed_by_the_outputs_range(
-    largest: str, codes: set[str], tmp_path: Path
+    largest: str, severity: Severity, title: str, tmp_path: Path
 ) -> None:
     stats = "Stats: mean=1.5, std-dev=2, var=4, median=1, min=-20 at (0,), max=20 at (1,), avg-magnitude=3"
     error = f"Absolute Difference | Stats: mean=0.004, std-dev=0, var=0, median=0, min=0 at (0,), max={largest} at (1,)"
     (tmp_path / "b.log").write_text(f"[I]         {RUNNERS[1]}: scores | {stats}\n[I]             {error}\n")
     log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
-    found = [each for each in judge(Inputs([log]), Suppression()).findings if each.code != "TF705"]
-    assert {each.code for each in found} == codes
-    assert all("scores really differs; by up to 12.25" in each.title for each in found)
+    (found,) = [each for each in judge(Inputs([log]), Suppression()).findings if each.code != "TF705"]
+    assert (found.code, found.severity, found.title.startswith(title)) == ("TF216", severity, True)
+
+
+def test_an_output_is_named_by_its_error_alone_and_nan_is_no_infinity(tmp_path: Path) -> None:
+    error = "Absolute Difference | Stats: mean=0.004, std-dev=0, var=0, median=0, min=0 at (0,), max=0.5 at (1,)"
+    (measured, _) = report_of(tmp_path, "[I]         Error Metrics: masks", f"[I]             {error}").findings
+    assert measured.title == "masks differs; by up to 0.5"
+    report = report_of(
+        tmp_path,
+        f"[I]     {RUNNERS[0]}     | Validating output: path (check_inf=True, check_nan=True)",
+        "[E]         NaN Detected | One or more NaNs were encountered in this output",
+        "[E]         Inf Detected | One or more non-finite values were encountered in this output",
+    )
+    titles = [each.title for each in report.findings if each.code == "TF250"]
+    assert titles == ["The output path of TensorRT holds NaN"]
