@@ -51,8 +51,8 @@ _WITH_OPERATOR = 17
 def may_be(case: Case, tensor: str, *words: str) -> bool:
     """Whether a tensor is of a reduced type, or the build may choose one for it."""
     names = {"FP16": "FLOAT16", "BF16": "BFLOAT16"}
-    weak = not strongly_typed(case.build) and allows(case.build, *words)
-    return case.checked.type_of(tensor) in {names[word] for word in words} or weak
+    weak, element = not strongly_typed(case.build) and allows(case.build, *words), case.checked.type_of(tensor)
+    return element in {names[word] for word in words} or (weak and element in {"FLOAT", "DOUBLE", "UNDEFINED"})
 
 
 @explained("TF176")

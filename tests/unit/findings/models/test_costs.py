@@ -107,8 +107,10 @@ def _ranges() -> Iterator[_Row]:
     small = _KERNEL * np.float32(1e-4)
     small[0, 0] = 0.1
     yield "TF176", "/conv", *(model(node("Conv", "x w", "y"), w=each) for each in (small, _KERNEL)), _FP16
+    whole = model(node("ReduceSum", "x", "y"), inputs={"x": (INT64, (1, 70000))}, outputs={"y": (INT64, None)})
     longs = [model(node("ReduceSum", "x", "y"), inputs={"x": (FLOAT, (1, n))}) for n in (70000, 7000)]
     yield "TF196", "/reducesum", *longs, _FP16
+    yield "TF196", "/reducesum", longs[0], whole, _FP16
 
 
 def _body(*nodes: onnx.NodeProto, reads: str = "", makes: str) -> onnx.GraphProto:
