@@ -62,8 +62,11 @@ NamedCauses: TypeAlias = "tuple[tuple[str, dict[str, str | None]], ...]"
 
 _QUIET = re.compile(r"^.{0,150}?(?<![\w:.])(?:DEBUG|TRACE|VERBOSE|INFO|WARN(?:ING)?)(?![\w:.])")
 """The level of another program's line that reports no error, whatever it says in words."""
-_ECHOED = re.compile(r"\s*(?:Step \d+/\d+ : |#\d+ (?:\[[^\]]*\] )?(?:RUN|COPY|ENV) |\+{1,3} \w|\$ \w|In \[\d+\]: [!%])")
-"""The beginning of a command that is only echoed: what it names did not fail in this line."""
+_ECHOED = re.compile(
+    r".*\blegend:|.*Starting Python backend stub|ERROR: pip's dependency resolver does not currently|"
+    r"\s*(?:Step \d+/\d+ : |#\d+ (?:\[[^\]]*\] )?(?:RUN|COPY|ENV) |\+{1,3} \w|\$ \w|In \[\d+\]: [!%])"
+)
+"""The beginning of a command that is only echoed, of a legend, of a note of pip: what it names did not fail."""
 _LISTED = re.compile(rb"\s*\w+=[^,=]*,\w+=")
 """The beginning of a row of names and values: a list of error codes says what may fail, not that it did."""
 

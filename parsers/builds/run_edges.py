@@ -129,7 +129,8 @@ class RunEdges:
         verdict = self._verdicts[place] if place >= 0 and self._verdicts[place] >= first else last
         prompts = self._log.lines("prompt")
         for line in prompts[bisect_right(prompts, first) : bisect_right(prompts, last)]:
-            if line > verdict or not self.own_lines(line + 1, last):
+            typed = (program_of(command) for at, command in self._commands if line <= at <= last)
+            if line > verdict or not (self.own_lines(line + 1, last) or any(typed)):
                 return line - 1
         return last
 

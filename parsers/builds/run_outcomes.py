@@ -218,7 +218,8 @@ class RunEvidence:
 
     def _own_end(self) -> _Ended | None:
         """Return the program's own words that it is done; none of them counts beside an error or an exception."""
-        if self._went_wrong():
+        serving = self._serving()
+        if self._went_wrong() or (serving is not None and serving.ending is Ending.NONE):
             return None
         for line in reversed(self._view.lines("own_goal", *OF_BENCHMARKS)):
             if not self._works_after(line, besides=PhaseName.INFER):

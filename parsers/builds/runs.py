@@ -83,7 +83,7 @@ def runs(
                     *_in_its_words(view, program),
                 ]
             ),
-            _setting(view, program),
+            _setting(said, program),
         )
 
 
@@ -191,7 +191,7 @@ _SETTINGS = [*rows("settings", "trtforensics.parsers.builds")]
 They are shown in the headline: ``first``, ``own`` where trtexec has no option for it, or ``one`` if there is no other;
 below it as ``more``, with their ``count``, or only if there are ``many``, or but a ``few``.
 """
-_LEAST, _MOST = {"many": 2}, {"few": 4}
+_LEAST, _MOST = {"many": 2}, {"few": 2}
 _OWN_VERSIONS = ("llm_version", "triton_version")
 _MOST_VALUES = 12
 _TYPE_WORDS = {
@@ -215,7 +215,7 @@ def _facts(view: LinesView, *shown: str) -> Iterator[tuple[int, str]]:
     for row in _SETTINGS:
         fields = (each.split(".") for each in row["fields"].split()) if row["shown"] in shown else ()
         told = [(line, " ".join(map(str, each))) for kind, *names in fields for line, *each in view.each(kind, *names)]
-        read = ((line, re.search(row["pattern"] or "(.+)", text)) for line, text in told)
+        read = ((line, re.search(row["pattern"] or "(.+)", " ".join(text.split()))) for line, text in told)
         known = [(line, [*filter(None, match.groups())]) for line, match in read if match is not None]
         joined = (f"{name} {' to '.join(dict.fromkeys(sizes))}".rstrip() for _, (name, *sizes) in known)
         counts = Counter(_TYPE_WORDS.get(value.upper(), value) if row["shown"] == "own" else value for value in joined)
@@ -230,7 +230,7 @@ _SHORTEST, _PAUSE, _LONGEST_PAUSE = 2, 0.3, 4 * 3600
 """Seconds from which on a duration is told, the part of it from which on a pause is, and seconds that are no pause."""
 _AT_END, _LONGEST = 5, 160
 """Lines that may follow the last words (frames, fences, messages of TensorRT), and the characters of them."""
-_NO_WORDS = re.compile(r"\s*(?:File \"|\^|```|In \[|!\[|<Figure |#)|(?!.*[^\W\d_]{2})")
+_NO_WORDS = re.compile(r"\s*(?:File \"|\^|```|In \[|!\[|<[A-Za-z.]+ |[*#] |.*={5})|(?!.*[^\W\d_]{2})")
 """A line that says nothing: a frame, a fence, a rule."""
 
 

@@ -95,13 +95,15 @@ def _is_measure(text: str) -> bool:
 
 def _of_row(header: Sequence[str], cells: Sequence[str]) -> Iterator[_Figure]:
     """Give the cells of a table's row below measures, each with the row's first cell."""
+    if len(cells) == len(header) + 1 and cells[0].isdigit():
+        cells = cells[1:]  # a row's number has no header
     if len(cells) != len(header):
         return
     for column, cell in zip(header[1:], cells[1:], strict=True):
         number = _CELL.fullmatch(cell)
         if number and _is_measure(column):
             unit = _UNIT_OF_COLUMN.search(column)
-            name = re.split(r"[:)] ", _UNIT_OF_COLUMN.sub("", column))[0].strip(_EDGES)
+            name = re.split(r"[:)] ", _UNIT_OF_COLUMN.sub("", column))[0].strip(_EDGES).partition("(")[0].strip()
             yield StatedName(name, cells[0], number[2] or (unit[1] if unit else "")), number[1]
 
 

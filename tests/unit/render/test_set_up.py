@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.for_each import for_each
+from trtforensics.model.run import Program
 from trtforensics.render.headline import headlines
 from trtforensics.render.time_rows import rows_of_builds, time_rows
 from trtforensics.sources.quoting import read_log
@@ -203,3 +204,23 @@ def test_how_long_a_program_wrote_is_told_by_one_clock(load: Load) -> None:
     text = said.format(1) + said.format(2) + "2026-01-01 10:02:05 INFO loaded\n"
     assert "time stamps from 10:00:01 to 10:02:05, 124 s, 123 s of them before line 5" in told(load(text))
     assert "time stamps" not in told(load(text + "2026-01-01 03:00:00 INFO of another clock\n"))
+
+
+@for_each(
+    "line",
+    [
+        "Benchmarks legend:  - Success  - Export failed",
+        'I0807 13:44:44 28 stub.cc:385] "Starting Python backend stub: exec tritonserver python backend stub"',
+        "ERROR: pip's dependency resolver does not currently take into account all the packages that are installed.",
+        "Step 2/12 : RUN python3 -m pip install --upgrade nvidia-tensorrt",
+    ],
+)
+def test_a_legend_a_start_and_an_echoed_command_are_no_errors(load: Load, line: str) -> None:
+    log = load("[TRT] [I] Loaded engine size: 13 MiB\n" + "it goes on\n" * 12 + line)
+    assert [note.kind for note in log.builds[0].notes if note.span.line == 14] == []
+
+
+def test_a_command_behind_prompts_of_a_document_has_its_lines(load: Load) -> None:
+    typed = "u@h:~$ nvidia-smi\nDriver\nu@h:/home# deepstream-app -c a.txt\n"
+    (run,) = load(f"{typed}NvDsInferContext starts\n**PERF: 60.5 (60.3)\nbye").runs
+    assert (run.program, run.last_line, run.command) == (Program.DEEPSTREAM, 6, "deepstream-app -c a.txt")

@@ -78,7 +78,10 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
         ['TensorRT: input "x" with shape(1, 3, 8, 8) DataType.FLOAT', "binding to input 0 x  dims (b=1 c=3) size=4"],
         ["output with shape(1, 3)", "binding to output 0 x  dims (b=1)"],
     ),
-    "own_size": (["saved as 'a.engine' (22.7 MB)", "Engine size: 12 MiB"], ["saved as 'a.onnx' (3 MB)"]),
+    "own_size": (
+        ["saved as 'a.engine' (22.7 MB)", "saved as a.engine (1 MB)", "Engine size: 12 MiB"],
+        ["saved as 'a.onnx' (3 MB)"],
+    ),
     "typed_other": (["$ python3 a.py --x", "$ CUDA_VISIBLE_DEVICES=0 ./run.sh"], ["a $ python3 a.py", "$ ls"]),
     "own_version": (
         [
@@ -106,6 +109,8 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
         ["Started HTTPService at 0.0.0.0:8000", "INFO: Uvicorn running on http://0.0.0.0:80 (Press)"],
         ["Listening on a socket"],
     ),
+    "ort_placed": (["All nodes placed on [AExecutionProvider]. Number of nodes: 3"], ["Number of nodes: 3"]),
+    "own_export_time": (["Export complete (360.55s)"], ["Export complete, 3 s"]),
     "own_title": (["Notebook: Serving of ResNet-50"], ["A Notebook: Serving"]),
     "mlperf_target": (["target_qps : 73730", "target_latency (ns): 15000000"], ["the target_qps : 3"]),
     "own_saved": (
