@@ -15,7 +15,7 @@ import numpy as np
 import onnx
 from onnx import external_data_helper, helper, numpy_helper
 
-from trtforensics.onnx_models.graphs import STANDARD, held_nodes, initializers, operator_set
+from trtforensics.onnx_models.graphs import STANDARD, held_nodes, initializers, nodes_of, operator_set
 from trtforensics.onnx_models.reading import constant_of, schema_of
 from trtforensics.onnx_models.shapes import fits, sizes_of, spelled
 from trtforensics.onnx_models.streaming import mapped
@@ -177,8 +177,25 @@ class CheckedGraph:
 
     @cached_property
     def nodes(self) -> tuple[CheckedNode, ...]:
-        """The nodes of all graphs, in the order of the file, but those that lack what rules look at."""
-        return tuple(node for node in self.all_nodes if not node.lacks(self.opset))
+        """The nodes of all graphs, in the order of the file, but those that lack what rules look at, or never run."""
+        return tuple(
+            node for node in self.all_nodes if not node.lacks(self.opset) and self._idle.isdisjoint(node.proto.output)
+        )
+
+    @cached_property
+    def _idle(self) -> frozenset[str]:
+        """What branches make that a constant condition never takes: the parser does not read them (8.5 to 10.1)."""
+        named = {tensor.name: tensor for tensor in initializers(self.proto.graph)}
+        idle: set[str] = set()
+        for node in (each for each in self.all_nodes if each.op == "If" and len(each.proto.input) == 1):
+            maker = self.makers.get(node.proto.input[0])
+            condition = constant_of(maker.proto) if maker is not None else named.get(node.proto.input[0])
+            if condition is not None and condition.data_type == onnx.TensorProto.BOOL and _count(condition) == 1:
+                branch = node.attribute(
+                    "else_branch" if any(condition.raw_data or condition.int32_data) else "then_branch"
+                )
+                idle.update(name for each in nodes_of(branch) for name in each.output if name)
+        return frozenset(idle)
 
     @cached_property
     def all_nodes(self) -> tuple[CheckedNode, ...]:

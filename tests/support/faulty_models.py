@@ -75,6 +75,8 @@ def _operators() -> Iterator[Row]:
     whole = model(node("LayerNormalization", "x s b", "y"), inputs=sizes, **norm)
     yield "operator of a later release", "TF170", whole, model(node("Mul", "x s", "y"), **norm), "--target", "8.4"
     yield "operator in a branch", "TF170", _branching("Det"), _branching("Neg")
+    taken = [_branching("Det", c=np.asarray(choice)) for choice in (True, False)]
+    yield "operator in a branch that is taken", "TF170", *taken
     yield "sequence", "TF170", model(node("SequenceConstruct", "x x", "y")), model(node("Concat", "x x", "y", axis=0))
     places: Values = {"y": (TensorProto.INT64, None)}
     found = model(node("NonZero", "x", "y"), outputs=places)
@@ -110,13 +112,13 @@ def _operators() -> Iterator[Row]:
     yield "function of more inputs than it takes", "TF184", crowded, _function("Neg")
 
 
-def _branching(op: str) -> onnx.ModelProto:
+def _branching(op: str, **condition: Any) -> onnx.ModelProto:
     then, other = (
         helper.make_graph([node(each, "x", name)], name, [], [helper.make_tensor_value_info(name, FLOAT, None)])
         for each, name in ((op, "then"), ("Abs", "other"))
     )
-    inputs: Values = {"x": (FLOAT, (2, 8, 8)), "c": (TensorProto.BOOL, ())}
-    return model(node("If", "c", "y", then_branch=then, else_branch=other), inputs=inputs)
+    inputs: Values = {"x": (FLOAT, (2, 8, 8)), **({} if condition else {"c": (TensorProto.BOOL, ())})}
+    return model(node("If", "c", "y", then_branch=then, else_branch=other), inputs=inputs, **condition)
 
 
 def _function(op: str) -> onnx.ModelProto:
@@ -389,6 +391,12 @@ def _asked_of_types() -> Iterator[Row]:
             for n in (INT64, FLOAT)
         ]
         yield f"INT64 in {op} before it was a type", code, *whole, "--target", "8.6"
+    for op in ("ArgMax", "ArgMin"):
+        places = [
+            model(node(op, "x", "y", axis=1), inputs={"x": (n, (2, 8))}, outputs={"y": (INT64, None)})
+            for n in (TensorProto.INT32, FLOAT)
+        ]
+        yield f"INT32 in {op}", code, *places, "--target", "8.5"
     put: dict[str, Any] = {"i": np.zeros((1, 1), np.int64), "u": np.ones((1, 4, 8, 8), np.float32)}
     named, bare = (model(node("ScatterND", "x i u", "y", **each), **put) for each in ({"reduction": "none"}, {}))
     yield "a reduction that is named", code, named, bare, "--target", "10.1"
@@ -797,7 +805,18 @@ def _quantisation() -> Iterator[Row]:
     yield "Q/DQ on one input", "TF189", _convolutions([True]), _convolutions([True], weights="v")
     softmax = model(*_convolutions([True]).graph.node[2:4], node("Softmax", "d0", "y"), s=np.float32(0.1), z=np.int8(0))
     yield "Q/DQ that converts", "TF198", softmax, good
+    handed = []
+    for zero in (3, 0):
+        handed.append(_quantised(zero=zero))
+        for reader in handed[-1].graph.node:
+            reader.input[:] = ["same" if name == "z" else name for name in reader.input]
+        handed[-1].graph.node.insert(0, node("Identity", "z", "same"))
+    yield "zero point behind an Identity", "TF171", *handed
     early = ("--target", "10.1")
+    kept: dict[str, Any] = {"w": np.ones((8, 8), np.int8), "s": np.ones(8, np.float32), "z": np.zeros(8, np.int8)}
+    scaled = node("DequantizeLinear", "w s z", "d"), node("DequantizeLinear", "w s z", "d", axis=1)
+    axes = [model(each, node("MatMul", "x d", "y"), inputs={"x": (FLOAT, (2, 8))}, **kept) for each in scaled]
+    yield "an axis that is not named", "TF187", *axes, *early
     yield "INT4 in odd rows", "TF171", _packed(7, (8,), axis=0), _packed(8, (8,)), *early
     yield "two blocked dimensions", "TF187", _packed(8, (2, 2)), _packed(8, (8, 2)), *early
     typed = [

@@ -46,7 +46,8 @@ _MOST_ELEMENTS, LARGE = 2**31 - 1, (10, 0)
 _SCALED = (10, 0)
 """Releases from it on are known to end on quantised constants without scales (NVIDIA/TensorRT#3919)."""
 _QUANTISED = {"INT8", "FP8", "INT4", "FP4"}
-_TAKE_QUANTISED = {"DequantizeLinear", "QuantizeLinear", "Clip", "Flatten", "If", "Loop", "Scan", "Shape", "Size"}
+_WITH_SCALES = {"DequantizeLinear", "QuantizeLinear"}
+_TAKE_QUANTISED = {*_WITH_SCALES, "Clip", "Flatten", "If", "Loop", "Scan", "Shape", "Size"}
 """Operators that TensorRT-RTX 1.7.1 builds with constants of these types, or that hand them on."""
 
 
@@ -139,7 +140,10 @@ def too_many(node: CheckedNode, sizes: Mapping[str, Sizes]) -> str:
 
 def _unscaled(model: CheckedModel, node: CheckedNode) -> str:
     """Return that a constant of a quantised type is no values of Q/DQ, in words; empty where not."""
-    names = node.proto.input if node.is_standard and node.op not in _TAKE_QUANTISED else ()
+    hands_on = node.op == "Identity" and all(
+        reader.op in _WITH_SCALES for name in node.proto.output for reader in model.readers.get(name, ())
+    )
+    names = node.proto.input if node.is_standard and node.op not in _TAKE_QUANTISED and not hands_on else ()
     bare = [name for name in names if name in model.constants and taken_as(model.type_of(name), NEWEST) in _QUANTISED]
     return f"{bare[0]} is a quantised constant, which only a DequantizeLinear may read" if bare else ""
 

@@ -44,6 +44,10 @@ def moved_by(node: onnx.NodeProto) -> Sequence[str]:
     return () if node.op_type not in MOVES else node.input if node.op_type == "Concat" else node.input[:1]
 
 
+_AFTER_WRONG_AXIS = (10, 2)
+"""After the last importers known that take axis 0 where none is named (8.5 to 10.1); TensorRT-RTX 1.7.1 takes 1."""
+
+
 @explained("TF187")
 def wrong_scales(case: Case) -> Iterator[Observation]:
     """Name the nodes whose scale is NaN, infinite, or of another length than its axis; TF171 says the rest."""
@@ -52,7 +56,7 @@ def wrong_scales(case: Case) -> Iterator[Observation]:
         if node.op not in {_QUANTIZE, _DEQUANTIZE} or len(node.proto.input) <= _SCALE:
             continue
         scale, sizes = model.values(node.proto.input[_SCALE], whole=True), model.sizes.get(node.proto.input[0])
-        if why := _of_another_type(model, node):
+        if why := _of_another_type(model, node) or _without_axis(case, node):
             yield of_nodes(case, [node], why)
         elif scale is None or scale.dtype.kind != "f":
             continue
@@ -77,6 +81,15 @@ def wrong_scales(case: Case) -> Iterator[Observation]:
 def _axis(node: CheckedNode) -> int:
     axis = node.attribute("axis")
     return 1 if axis is None else int(axis)
+
+
+def _without_axis(case: Case, node: CheckedNode) -> str:
+    """Return that ONNX and the parser mean different axes where a node names none, in words."""
+    stated = case.version is not None and not case.version.rtx and case.version.numbers < _AFTER_WRONG_AXIS
+    _, scales = case.checked.weights.get(node.proto.input[_SCALE], ("", ()))
+    channels = len(scales) == 1 and scales[0] > 1
+    wrong = stated and channels and node.attribute("axis") is None
+    return "{nodes} names no axis for its scales, for which ONNX takes 1 and the parser 0" if wrong else ""
 
 
 def _of_another_type(model: CheckedModel, node: CheckedNode) -> str:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def refusal(model: CheckedModel, node: CheckedNode, row: Restriction) -> str:
     """Return what is wrong with a node by one restriction; empty where it keeps it, or that cannot be told."""
     if row.must in _NODES:
-        return row.value if _NODES[row.must](model, node) else ""
+        return f"the parser wants that {row.value}" if _NODES[row.must](model, node) else ""
     given = [name for name in row.names if node.attribute(name) is not None]
     tensors = given if row.of == "attribute" else model.slots(node, row.names, of=row.of)
     if row.must == "given":
