@@ -195,10 +195,7 @@ def _reported(observed: Sequence[_RuleObservation], quotes: _Quotes, log: BuildL
     shown = arranged([entry for entry in findings if not suppression.covers(entry.finding)])
     hidden = arranged([entry for entry in findings if suppression.covers(entry.finding)])
     return Report(
-        sources=(_source(log, shown),),
-        findings=shown,
-        suppressed=hidden,
-        settings=suppression.settings_behind(hidden),
+        sources=(_source(log, shown),), findings=shown, suppressed=hidden, settings=suppression.settings_behind(hidden)
     )
 
 

@@ -251,10 +251,7 @@ def _profiles(view: LinesView, log: Log) -> Iterable[ProfileRun]:
 
 
 def with_times(
-    layers: Sequence[EngineLayer],
-    runs: Sequence[ProfileRun],
-    choices: Sequence[Choice],
-    cached: Sequence[CachedResult],
+    layers: Sequence[EngineLayer], runs: Sequence[ProfileRun], choices: Sequence[Choice], cached: Sequence[CachedResult]
 ) -> tuple[ProfileRun, ...]:
     """Give the layers of a build's engine their times, and return the profiles with their rows joined to layers.
 

@@ -78,10 +78,7 @@ def runs(
             _loaded_file(view, command),
             tuple(
                 (text, log.spans.of(line))
-                for line, text in [
-                    *_facts(said, "more", "few", "many", "count"),
-                    *_in_its_words(view, program),
-                ]
+                for line, text in [*_facts(said, "more", "few", "many", "count"), *_in_its_words(view, program)]
             ),
             _setting(said, program),
         )

@@ -63,11 +63,7 @@ def document(report: Report) -> JsonObject:
         for among, more in ((shown, {}), (hidden, hiding))
         for finding in among
     ]
-    driver = {
-        "name": "trtforensics",
-        "version": __version__,
-        "rules": [_rule(rule_of(code)) for code in codes],
-    }
+    driver = {"name": "trtforensics", "version": __version__, "rules": [_rule(rule_of(code)) for code in codes]}
     run = {
         "tool": {"driver": driver},
         "invocations": [

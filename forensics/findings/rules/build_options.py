@@ -55,11 +55,8 @@ def old_parser(case: Case) -> Iterator[Observation]:
     """Name the parser by the format of the model that trtexec prints."""
     for fact in case.printed("model", "Format"):
         if fact.value in {"Caffe", "UFF"}:
-            yield Observation(
-                f"The model is read by the {fact.value} parser, which TensorRT 10 does not have",
-                (fact.span,),
-                same_as=fact.value,
-            )
+            title = f"The model is read by the {fact.value} parser, which TensorRT 10 does not have"
+            yield Observation(title, (fact.span,), same_as=fact.value)
 
 
 _BELOW_DEFAULT = {"0", "1", "2"}
