@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import count
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from trtforensics.errors import NotAnOnnxModelError, SourceError
@@ -37,8 +39,11 @@ def load(path: str) -> onnx.ModelProto:
     import onnx  # noqa: PLC0415 - slow to import, and not needed for reports without a model
     from google.protobuf.message import DecodeError  # noqa: PLC0415 - comes with onnx
 
+    model, file = onnx.ModelProto(), Path(path)
     try:
-        model = onnx.load(path, format="protobuf", load_external_data=False)  # whatever the file's ending says
+        with file.open("rb") as source:  # a pipe has no pages to map
+            data = mmap(source.fileno(), 0, access=ACCESS_READ) if file.is_file() else source.read()
+            model.ParseFromString(memoryview(data))
     except OSError as error:
         raise SourceError(path, f"cannot be read: {(error.strerror or str(error)).lower()}", _GIVE) from error
     except (DecodeError, ValueError) as error:
