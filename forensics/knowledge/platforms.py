@@ -23,7 +23,7 @@ class Architecture:
 
     ``unknown_to`` is the newest that does not know it yet, ``first`` the oldest that supports it, ``last`` the newest
     that does, ``refused_from`` the oldest that no longer does. None: not known, or there is no such release.
-    ``gpus`` are names with the GiB of the largest variant, by NVIDIA's data sheets.
+    ``gpus`` are names with the GiB of the largest variant that is known, an upper bound.
     """
 
     sm: Release
