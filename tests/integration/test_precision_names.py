@@ -15,6 +15,7 @@ from tests.support.zoo import models
 from tests.support.zoo.net import Net
 from trtforensics.bisection.precision.casting.caster import Caster
 from trtforensics.bisection.precision.casting.storage import FP16
+from trtforensics.bisection.precision.repair import fixes
 from trtforensics.cli import main
 from trtforensics.onnx_models.reading import prepare
 
@@ -23,6 +24,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MODELS = {model.name: model.build for model in models() if not model.large and not model.external}
+
+
+def without_layers() -> onnx.ModelProto:
+    """Return a model with nodes that the parser makes no layer of, between some that are layers."""
+    net = Net(seed=1)
+    dropped = net.node("Dropout", "/Dropout", [net.node("Abs", "/Abs", ["x"])])
+    flat = net.node("Flatten", "/matrix", [net.node("Flatten", "/Flatten", [dropped])])
+    return net.model(net.node("Exp", "/Exp", [flat]), {"x": (2, 4, 8)}, (2, 32))
+
+
+MODELS |= {"nodes without layers": without_layers}
 MODELS |= {path.name: partial(onnx.load, path) for path in sorted((ROOT / "testdata" / "models").glob("*.onnx"))}
 
 
@@ -66,7 +78,7 @@ def test_nodes_are_called_as_the_parser_calls_their_layers(name: str, tmp_path: 
         built = layers_of(model if change is without_names else named)
         if built is None:
             pytest.skip("TensorRT-RTX does not take this model")
-        assert {node for node, candidate in caster.candidates.items() if candidate.scope == 0} <= built
+        assert {*fixes.layers_of(caster, [name for name, node in caster.candidates.items() if not node.scope])} <= built
 
 
 @pytest.mark.parametrize(

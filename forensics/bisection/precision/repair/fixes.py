@@ -11,10 +11,15 @@ from typing import TYPE_CHECKING
 
 from trtforensics.bisection.precision.casting.caster import Caster, save
 from trtforensics.console.output import write_text
+from trtforensics.onnx_models.graphs import integer
+from trtforensics.onnx_models.shapes import sizes_by_tensor
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    import onnx
+
+    from trtforensics.onnx_models.shapes import Sizes
 
 GPU_CHECK = "check_on_gpu.py"
 NAMED = "named.onnx"
@@ -23,6 +28,7 @@ NAMED = "named.onnx"
 _SPLITS_TREXEC = re.compile(r"[,:*\s]")
 """trtexec cuts ``--layerPrecisions`` at commas and colons and reads ``*`` as a wildcard."""
 
+_MATRIX = 2
 _HONOURED = "# TensorRT 8.5 to 10 (11 has strongly typed networks only: then build model.onnx instead).\n"
 
 
@@ -58,12 +64,19 @@ def _template(name: str) -> str:
 
 
 def layers_of(caster: Caster, keep: Collection[str]) -> dict[str, bool]:
-    """Return the nodes that stay FP32 in the model's order, each with whether all of its outputs are floats."""
+    """Return the nodes that stay FP32 and are layers, in order, each with whether all of its outputs are floats."""
+    nodes, sizes = caster.survey.nodes, sizes_by_tensor(caster.prepared.proto)
     return {
-        name: bool(node.outputs) and len(node.outputs) == len(caster.survey.nodes[name].output)
+        name: bool(node.outputs) and len(node.outputs) == len(nodes[name].output)
         for name, node in caster.candidates.items()
-        if name in keep
+        if name in keep and _is_layer(nodes[name], sizes)
     }
+
+
+def _is_layer(node: onnx.NodeProto, sizes: Mapping[str, Sizes]) -> bool:
+    """Whether TensorRT's parser makes a layer of a node that bears its name (seen in TensorRT-RTX 1.7.1)."""
+    is_flat = len(sizes.get(node.input[0], ())) == _MATRIX and integer(node, "axis") in {None, 1}
+    return node.op_type != "Dropout" and not (node.op_type == "Flatten" and is_flat)
 
 
 def autocast_command(names: Sequence[str], caster: Caster) -> str:
