@@ -340,6 +340,8 @@ def _asked_of_inputs() -> Iterator[Row]:
     waiting = _looped("Abs")
     waiting.graph.node[0].input[1] = ""
     yield "a loop's condition", code, waiting, _looped("Abs")
+    rows = [_looped("Abs", limit, collects=True) for limit in (2**31 - 1, 3)]
+    yield "a loop without an end that collects", code, *rows, "--target", "rtx"
     moving: Values = {**_IMAGE, "axes": (INT64, (1,))}
     sums = [model(node("ReduceSum", "x axes", "y"), inputs=moving), model(node("ReduceSum", "x - ", "y"))]
     yield "axes that an old release wants constant", code, *sums, "--target", "8.6"
@@ -408,13 +410,15 @@ def _asked_of_types() -> Iterator[Row]:
         yield f"DOUBLE from {op}", code, *drawn, "--target", "8.6"
 
 
-def _looped(op: str) -> onnx.ModelProto:
+def _looped(op: str, limit: int = 3, *, collects: bool = False) -> onnx.ModelProto:
     info = helper.make_tensor_value_info
     inputs = [info("i", INT64, []), info("c", TensorProto.BOOL, []), info("v", FLOAT, None)]
     outputs = [info("c2", TensorProto.BOOL, []), info("v2", FLOAT, None)]
     step = node(op, "v v", "v2", axis=0) if op == "Concat" else node(op, "v", "v2")
-    body = helper.make_graph([node("Identity", "c", "c2"), step], "body", inputs, outputs)
-    return model(node("Loop", "m k x", "y", body=body), m=np.int64(3), k=np.bool_(1))
+    steps = [node("Identity", "c", "c2"), step, *([node("Neg", "v2", "row")] if collects else [])]
+    body = helper.make_graph(steps, "body", inputs, outputs + [info("row", FLOAT, None)] * collects)
+    results = "y rows" if collects else "y"
+    return model(node("Loop", "m k x", results, body=body), m=np.int64(limit), k=np.bool_(1))
 
 
 def _masked(value: float) -> onnx.ModelProto:

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     Judge = Callable[[CheckedModel, str, Restriction], str]
 
 
+_ENDLESS = 2**31 - 1
+"""A trip count that TensorRT-RTX takes for none."""
+
+
 def refusal(model: CheckedModel, node: CheckedNode, row: Restriction) -> str:
     """Return what is wrong with a node by one restriction; empty where it keeps it, or that cannot be told."""
     if row.must in _NODES:
@@ -221,6 +225,13 @@ def _lacks_condition(_: CheckedModel, node: CheckedNode) -> bool:
     return not any(given) and body.input[1].name in {*read, *(value.name for value in body.output)}
 
 
+def _lacks_limit(model: CheckedModel, node: CheckedNode) -> bool:
+    """Whether a loop collects a value of each iteration without a trip count, or with the largest of INT32 or more."""
+    body, limit = node.attribute("body"), model.values(next(iter(node.proto.input), ""))
+    endless = not any(node.proto.input[:1]) or (limit is not None and limit.size and limit.flat[0] >= _ENDLESS)
+    return bool(endless) and len(body.output) > len(body.input) - 1
+
+
 def _starts_for_some(model: CheckedModel, node: CheckedNode) -> bool:
     """Whether a Slice without axes has starts for the first dimensions alone."""
     starts = [model.sizes.get(name) for name in model.slots(node, ("starts",))]
@@ -291,6 +302,7 @@ _NODES: Mapping[str, Callable[[CheckedModel, CheckedNode], bool]] = {
     "every-axis": _starts_for_some,
     "floats-and-bytes": _casts_bytes,
     "has-condition": _lacks_condition,
+    "has-limit": _lacks_limit,
     "keeps-shape": _grows,
     "even-count": _is_of_odd_size,
     "even-rows": _is_odd,
