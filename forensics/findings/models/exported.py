@@ -12,7 +12,6 @@ from trtforensics.findings.finding import Confidence, Observation, Severity
 from trtforensics.findings.models.seen import of_nodes, repair
 from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import sanitize
-from trtforensics.findings.target import profile_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -78,8 +77,7 @@ def fixed_batch(case: Case) -> Iterator[Observation]:
     meeting = [node for node in model.nodes if ones and node.op in _BROADCAST and _is_shared(model, node, alone)]
     if meeting:
         title = f"Forecast: {listed(ones)} keeps a batch of 1, which is broadcast, where others are dynamic: {{nodes}}"
-        several = any(shapes["max"][:1] > (1,) for shapes in profile_of(case.build).values())
-        yield of_nodes(case, meeting, title, severity=None if several else Severity.NOTE, same_as="batch of 1")
+        yield of_nodes(case, meeting, title, severity=Severity.NOTE, same_as="batch of 1")
 
 
 def _is_shared(model: CheckedModel, node: CheckedNode, alone: set[str]) -> bool:

@@ -35,6 +35,7 @@ _NORMAL_IN_HALF = 2.0**-14
 _MANY = 0.5
 _BRAIN = 3.3961775e38
 """From here on BF16 rounds to infinity."""
+_OF_A_MASK = 2
 _COUNTS = {"BF16": 256, "FP16": 2048}
 """Up to where a type holds every whole number."""
 _CAST = {"FLOAT", "INT32", "INT64"}
@@ -99,12 +100,17 @@ def _unfit(model: CheckedModel, name: str, types: set[str], readers: Sequence[Ch
 
 
 def _is_rounded(values: npt.NDArray[np.float32], word: str) -> bool:
-    """Whether values are whole numbers, and a type has others in the place of many."""
-    if values.size < _RAMP or (values[:_RAMP] != np.rint(values[:_RAMP])).any() or not np.isfinite(values).all():
+    """Whether values are whole numbers as of a count, not the few of a mask, and a type has others for many."""
+    if (
+        values.size < _RAMP
+        or np.unique(values[:_RAMP]).size <= _OF_A_MASK
+        or (values[:_RAMP] != np.rint(values[:_RAMP])).any()
+        or not np.isfinite(values).all()
+    ):
         return False
     steps = np.exp2(np.floor(np.log2(np.maximum(np.abs(values), 1))) + 1) / _COUNTS[word]
     odd = np.abs(values) % np.maximum(steps, 1) != 0
-    begins = values.min() < _COUNTS[word]  # beyond 16 million FP32 has whole numbers alone
+    begins = np.abs(values).min() < _COUNTS[word]  # beyond 16 million FP32 has whole numbers alone
     return bool(begins and (values == np.rint(values)).all() and odd.mean() > _INEXACT)
 
 

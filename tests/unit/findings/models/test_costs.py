@@ -142,10 +142,6 @@ def _fused() -> Iterator[_Row]:
     yield "TF191", "/sum", model(*turned, inputs=inputs, outputs={"y": (TensorProto.FLOAT16, None)}), heads[1], _FP16
     shown = model(*parts, inputs=inputs, outputs=dict.fromkeys("yp", (TensorProto.FLOAT16, None)))
     yield "TF191", "/sum", shown, heads[1], _FP16
-    mask: Values = {"x": (FLOAT, ("n", 8)), "k": (FLOAT, (1, 8))}
-    sizes = [f"--{name}Shapes=x:{n}x8,k:1x8" for name, n in (("min", 1), ("opt", 4), ("max", 8))]
-    shared = model(node("Abs", "k", "a"), node("Add", "x a", "y"), inputs=mask)
-    yield "TF111", "/add", shared, shared, tuple(sizes), ("--shapes=x:1x8,k:1x8",)
     stored = numpy_helper.from_array(np.ones((2048, 2048), np.float32), "v")
     nodes = node("Constant", "", "w", "/weights", value=stored), node("MatMul", "x w", "y")
     held = model(*nodes, inputs={"x": (FLOAT, (2, 2048))})
@@ -174,3 +170,26 @@ def test_what_costs_for_certain_is_a_warning(make: Any, tmp_path: Path, capsys: 
             found.append([(each["code"], "".join(each["onnx_nodes"][:1])) for each in warned])
         assert (code, label) in found[0], (code, label, found)
         assert not found[1], (code, label, found)
+
+
+def test_a_batch_of_1_that_is_broadcast_is_a_note(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mask: Values = {"x": (FLOAT, ("n", 8)), "k": (FLOAT, (1, 8))}
+    shared = model(node("Abs", "k", "a"), node("Add", "x a", "y"), inputs=mask)
+    path = tmp_path / "m.onnx"
+    path.write_bytes(shared.SerializeToString())
+    sizes = [f"--{name}Shapes=x:{n}x8,k:1x8" for name, n in (("min", 1), ("opt", 4), ("max", 8))]
+    assert main(["check", str(path), *sizes, "--json"]) == 0
+    findings = {each["code"]: each for each in json.loads(capsys.readouterr().out)["findings"]}
+    assert findings["TF111"]["severity"] == "note"
+    assert findings["TF111"]["onnx_nodes"] == ["/add"]
+
+
+@pytest.mark.parametrize("value", [-1e30, -10000.0])
+def test_a_mask_counts_nothing(value: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mask = np.where(np.tri(8, dtype=bool), 0.0, value).astype(np.float32)
+    masked = model(node("Add", "x m", "s"), node("Softmax", "s", "y"), inputs={"x": (FLOAT, (8, 8))}, m=mask)
+    path = tmp_path / "m.onnx"
+    path.write_bytes(masked.SerializeToString())
+    assert main(["check", str(path), "--target", "10.8", "--bf16", "--json"]) == 0
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    assert not [each for each in findings if each["severity"] != "note"]
