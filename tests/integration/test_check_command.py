@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from onnx import ModelProto, TensorProto, save
+from onnx import ModelProto, TensorProto, helper, save
 
 import trtforensics as tf
 from tests.support.faulty_models import FLOAT, model, node
@@ -155,3 +157,36 @@ def test_two_gigabytes_of_external_data_are_not_loaded(tmp_path: Path) -> None:
     del values
     report = tf.check(tmp_path / "model.onnx", "10.3", types=["fp16"])
     assert "TF176" in {finding.code for finding in report.findings}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the peak of memory is read in /proc")
+def test_weights_of_2_gib_are_never_held_whole(tmp_path: Path) -> None:
+    sizes = [(4096, 4096)] * 16 + [(8192, 8192)] * 4
+    large, offset = (
+        model(*(node("MatMul", f"x{n} w{n}", f"y{n}", f"/{n}") for n in range(20)), inputs={}, outputs={}),
+        0,
+    )
+    for number, (rows, columns) in enumerate(sizes):
+        weights = TensorProto(
+            name=f"w{number}", data_type=FLOAT, dims=(rows, columns), data_location=TensorProto.EXTERNAL
+        )
+        length = 4 * rows * columns
+        for key, value in (("location", "w.bin"), ("offset", offset), ("length", length)):
+            weights.external_data.add(key=key, value=str(value))
+        large.graph.initializer.append(weights)
+        large.graph.input.append(helper.make_tensor_value_info(f"x{number}", FLOAT, [4, rows]))
+        large.graph.output.append(helper.make_tensor_value_info(f"y{number}", FLOAT, [4, columns]))
+        offset += length
+    save(large, tmp_path / "m.onnx")
+    with (tmp_path / "w.bin").open("wb") as file:
+        file.truncate(offset)
+    program = (
+        "import sys; from trtforensics.cli import main; code = main(sys.argv[1:]);"
+        "peak = next(line for line in open('/proc/self/status') if line.startswith('VmHWM'));"
+        "print(peak.split()[1], file=sys.stderr); sys.exit(code)"
+    )
+    line = [sys.executable, "-c", program, "check", str(tmp_path / "m.onnx"), "--target", "10.3", "--fp16"]
+    done = subprocess.run(line, capture_output=True, text=True, check=True)
+    assert offset == 2 << 30
+    assert int(done.stderr.split()[-1]) < 500_000  # KiB

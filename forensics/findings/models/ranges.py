@@ -43,7 +43,7 @@ _RAMP, _INEXACT = 16, 0.1
 """Elements from which on whole numbers count something, and the share of them that a type may round."""
 _FROM_ZERO = {"Div", "Log", "Pow", "Reciprocal", "Sqrt"}
 _PRODUCTS = {"Conv", "Gemm", "MatMul"}
-_LARGEST_SUMMED = 1 << 26
+_LARGEST_SUMMED = 1 << 24
 """Elements of weights that are added up for a forecast."""
 _SQUARED, _CUBED = 2, 3
 _WITH_OPERATOR = 17
@@ -180,8 +180,9 @@ def half_squares(case: Case) -> Iterator[Observation]:
                 case, nodes, title, confidence=Confidence.POSSIBLE, settle=settle, steps=(step,), same_as=key
             )
     for node in model.nodes:
-        reached = _reached(model, node) if node.op in {*_PRODUCTS, "Div"} else 0
-        if reached > _HALF and may_be(case, node.proto.output[0], "FP16"):
+        judged = node.op in {*_PRODUCTS, "Div"} and may_be(case, node.proto.output[0], "FP16")
+        reached = _reached(model, node) if judged else 0
+        if reached > _HALF:
             title = f"Forecast: {{nodes}} may reach {reached:.3g} where its inputs are at most 1, FP16 ends at 65504"
             settle = "The values on samples"
             yield of_nodes(case, [node], title, confidence=Confidence.POSSIBLE, settle=settle, steps=(step,))
