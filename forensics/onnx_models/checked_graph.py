@@ -183,19 +183,23 @@ class CheckedGraph:
         )
 
     @cached_property
-    def _idle(self) -> frozenset[str]:
-        """What branches make that a constant condition never takes: the parser does not read them (8.5 to 10.1)."""
+    def idle_branches(self) -> Mapping[str, onnx.GraphProto]:
+        """The branch that a constant condition never takes, by its If's result: the parser skips it (8.5 to 10.1)."""
         named = {tensor.name: tensor for tensor in initializers(self.proto.graph)}
-        idle: set[str] = set()
-        for node in (each for each in self.all_nodes if each.op == "If" and len(each.proto.input) == 1):
+        branches = {}
+        for node in (each for each in self.all_nodes if each.op == "If" and each.proto.input and each.proto.output):
             maker = self.makers.get(node.proto.input[0])
             condition = constant_of(maker.proto) if maker is not None else named.get(node.proto.input[0])
             if condition is not None and condition.data_type == onnx.TensorProto.BOOL and _count(condition) == 1:
-                branch = node.attribute(
-                    "else_branch" if any(condition.raw_data or condition.int32_data) else "then_branch"
-                )
-                idle.update(name for each in nodes_of(branch) for name in each.output if name)
-        return frozenset(idle)
+                is_true = any(condition.raw_data or condition.int32_data)
+                branches[node.proto.output[0]] = node.attribute("else_branch" if is_true else "then_branch")
+        return branches
+
+    @cached_property
+    def _idle(self) -> frozenset[str]:
+        """What the branches make that are never taken."""
+        nodes = (node for branch in self.idle_branches.values() for node in nodes_of(branch))
+        return frozenset(name for node in nodes for name in node.output if name)
 
     @cached_property
     def all_nodes(self) -> tuple[CheckedNode, ...]:

@@ -224,7 +224,7 @@ def _facts(view: LinesView, *shown: str) -> Iterator[tuple[int, str]]:
 
 _CLOCK = re.compile(r"[^:]{0,40}?(?<![\d:.])(\d{1,2}):(\d\d):(\d\d)(?![\d:])")
 _SHORTEST, _PAUSE, _LONGEST_PAUSE = 2, 0.3, 4 * 3600
-"""Seconds from which on a duration is told, the part of it from which on a pause is, and seconds that are no pause."""
+"""The shortest duration that is told, in s; the part of it that makes a pause; the longest gap that is none, in s."""
 _AT_END, _LONGEST = 5, 160
 """Lines that may follow the last words (frames, fences, messages of TensorRT), and the characters of them."""
 _NO_WORDS = re.compile(r"\s*(?:File \"|\^|```|In \[|!\[|<[A-Za-z.]+ |[*#] |.*={5})|(?!.*[^\W\d_]{2})")

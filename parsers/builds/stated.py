@@ -33,7 +33,7 @@ _FIGURE = re.compile(
 _MEASURES, _MEMORY, _SIGNED, _LOGGED = (re.compile(_WORDS[w]) for w in ("measure", "memory", "signed", "logger"))
 _NO_RESULT = re.compile("|".join(f"(?:{_WORDS[word]})" for word in ("setting", "progress", "notebook", "source code")))
 _TIMES = re.compile(_WORDS["time"])
-"""Units of which 0 says that nothing was measured."""
+"""Units of measured things: a figure of 0 in one of them means that nothing was measured."""
 _UNCLEAR = re.compile("s|min|[%x]|")
 """Units that much else has too: what makes a figure a result is its name."""
 _IN_BYTES = re.compile("[KMG]i?B")

@@ -60,7 +60,7 @@ ANYBODY_MAY_SAY, _OF_NO_PROGRAM = (
 """Causes that, in a whole log, lines of other programs name for reasons of their own; and those that texts name which
 have nothing to do with TensorRT."""
 FEW = 12
-"""Most lines of an excerpt: whoever gives so few asks about the error in them."""
+"""A file of at most so many lines is an excerpt: its reader asks about the error in it."""
 _FAILURES = "|".join(row["pattern"] for row in rows("failure_words", "trtforensics.parsers.lines"))
 says_failure = re.compile(rf"(?i)\b(?:{_FAILURES})\b").search
 """Finds a word of failures in a line, in whatever form it says so."""

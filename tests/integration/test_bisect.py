@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.in_process import run_in_process
+from tests.support.peak_memory import PROGRAM
 from tests.support.schemas import problems
 from trtforensics.bisection.levers.tactics import load_side
 from trtforensics.bisection.session.artifacts import is_paused, set_paused
@@ -246,15 +247,9 @@ def test_children_left_behind_are_ended(bench: Bench) -> None:
 def test_a_flood_of_output_is_kept_at_both_ends_in_flat_memory(bench: Bench) -> None:
     """2 GB; this process's children may use 400 MB together, so that buffering it all would show."""
     script = "echo first; head -c 2000000000 /dev/zero; echo last"
-    program = (
-        "import sys; from trtforensics.cli import main; code = main(sys.argv[1:]);"
-        # not ru_maxrss: that begins with the memory of the process that forked this one
-        "peak = next(line for line in open('/proc/self/status') if line.startswith('VmHWM'));"
-        "print(peak.split()[1], file=sys.stderr); sys.exit(code)"
-    )
     line = ["collect", "--until", "1", "--artifacts-dir", "out", "--quiet", "--build", script]
     done = subprocess.run(
-        [sys.executable, "-c", program, *line],
+        [sys.executable, "-c", PROGRAM, *line],
         cwd=bench.folder,
         capture_output=True,
         text=True,

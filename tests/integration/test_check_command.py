@@ -14,6 +14,7 @@ from onnx import ModelProto, TensorProto, helper, save
 import trtforensics as tf
 from tests.support.faulty_models import FLOAT, model, node
 from tests.support.marked_logs import marked
+from tests.support.peak_memory import PROGRAM
 from tests.support.repository import ROOT
 from tests.support.schemas import problems
 from trtforensics.cli import main
@@ -181,12 +182,7 @@ def test_weights_of_2_gib_are_never_held_whole(tmp_path: Path) -> None:
     save(large, tmp_path / "m.onnx")
     with (tmp_path / "w.bin").open("wb") as file:
         file.truncate(offset)
-    program = (
-        "import sys; from trtforensics.cli import main; code = main(sys.argv[1:]);"
-        "peak = next(line for line in open('/proc/self/status') if line.startswith('VmHWM'));"
-        "print(peak.split()[1], file=sys.stderr); sys.exit(code)"
-    )
-    line = [sys.executable, "-c", program, "check", str(tmp_path / "m.onnx"), "--target", "10.3", "--fp16"]
+    line = [sys.executable, "-c", PROGRAM, "check", str(tmp_path / "m.onnx"), "--target", "10.3", "--fp16"]
     done = subprocess.run(line, capture_output=True, text=True, check=True)
     assert offset == 2 << 30
     assert int(done.stderr.split()[-1]) < 500_000  # KiB

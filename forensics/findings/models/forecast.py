@@ -250,7 +250,8 @@ def data_dependent(case: Case) -> Iterator[Observation]:
         title = "{nodes} may end before the trip count, which its collected outputs are as long as"
         yield of_nodes(case, ended, title, severity=Severity.WARNING, same_as="collected")
     held = {node.holder for node in case.checked.nodes if node.op in _HEAVY}
-    loops = [node for node in case.checked.nodes if node.op in {"Loop", "Scan", "If"} and not _is_decided(case, node)]
+    loops = [node for node in case.checked.nodes if node.op in {"Loop", "Scan", "If"}]
+    loops = [node for node in loops if case.checked.idle_branches.keys().isdisjoint(node.proto.output)]
     for around, nodes in grouped(loops, lambda node: node.label in held).items():
         what = " around products, convolutions or recurrences" if around else ""
         severity = Severity.WARNING if around else None
@@ -260,11 +261,6 @@ def data_dependent(case: Case) -> Iterator[Observation]:
 
 _HEAVY = {"Conv", "ConvTranspose", "Einsum", "Gemm", "MatMul", "GRU", "LSTM", "RNN"}
 """Operators whose cost a loop or branch multiplies or keeps apart from what is around it."""
-
-
-def _is_decided(case: Case, node: CheckedNode) -> bool:
-    """Whether it is a branch on a constant, of which the parser reads one side alone."""
-    return node.op == "If" and node.proto.input[0] in case.checked.constants
 
 
 def _gives_rows_until(node: CheckedNode) -> bool:
