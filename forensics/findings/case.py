@@ -47,6 +47,12 @@ class LoggedBuild(NamedTuple):
     build: Build
 
     @property
+    def program(self) -> str:
+        """The program that ran; empty where the log does not show it."""
+        run = self.log.run_of(self.build)
+        return run.program.value if run is not None and run.program else ""
+
+    @property
     def loads_engine(self) -> bool:
         """Whether the run loads an engine that another run built: by trtexec's command, else by the run's phases."""
         if self.build.loads_engine or self.build.tool is Tool.TRTEXEC:

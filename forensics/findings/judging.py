@@ -25,6 +25,7 @@ from trtforensics.findings.finding import (
     worse_roots,
 )
 from trtforensics.findings.observations import CLASSES, NEAR
+from trtforensics.findings.programs import behind, fitting, origins_of
 from trtforensics.findings.registry import rule_of, rules
 from trtforensics.findings.special_cases import lines_around, special
 from trtforensics.findings.tree import MAX_EVIDENCE, RECORD, FindingWithCauses, arranged, ranked
@@ -257,7 +258,7 @@ class _Quotes(NamedTuple):
 def _quotes(observed: Sequence[_RuleObservation], logs: Mapping[str, QuotedLog], model: CheckedModel | None) -> _Quotes:
     """Read the lines that findings quote, from the logs and from the other files that they cite."""
     quotable = (span for entry in observed for span in entry.observation.spans[:MAX_EVIDENCE])
-    asking = {entry.observation.spans[0] for entry in observed if entry.rule.cases and entry.observation.spans}
+    asking = {entry.observation.spans[0] for entry in observed if entry.observation.spans}
     cited: dict[SourceSpan, str] = {}
     around: dict[SourceSpan, str] = {}
     for path, spans in grouped(quotable, lambda span: span.file).items():
@@ -279,13 +280,16 @@ def _finding(entry: _RuleObservation, quotes: _Quotes) -> FindingWithCauses:
         raise ValueError(f"{rule.code} gave no line for: {observation.title}")
     evidence = tuple(Evidence(span, quotes.cited[span]) for span in observation.spans[:MAX_EVIDENCE])
     lines = "\n".join([observation.title, *(each.text for each in evidence)])
-    case = special(rule.cases, entry.about, lines, quotes.around.get(observation.spans[0], ""))
+    around = quotes.around.get(observation.spans[0], "")
+    case = special(rule.cases, entry.about, lines, around)
     version = Version.of(entry.about.build)
     discarded = all(_in_discarded_pass(entry.about, span) for span in observation.spans)
     loads = entry.about.loads_engine
     usual = [] if case is not None and case.fix and case.instead else [*_fixes(rule, version)]
     usual.sort(key=lambda fix: not any(name in observation.title for name in _NAME.findall(fix.partition(": ")[0])))
-    fixes = (*filter(None, [case.fix if case else "", observation.fix]), *usual)
+    special_fixes = [*filter(None, [case.fix if case else "", observation.fix])]
+    origins = origins_of(entry.about.program, lines, around)
+    fixes = fitting(rule.code, special_fixes, usual, origins, of_any=rule.last)
     steps = (step_for_loaded(step) if loads else step for step in observation.steps)
     sure = observation.confidence or (Confidence.LIKELY if observation.settle else Confidence.CERTAIN)
     finding = Finding(
@@ -325,7 +329,7 @@ def text_for_loaded(text: str, *, runs: bool = False) -> str:
     concerned = _OF_BUILDS.search(text) or not flags_of("build").isdisjoint(_FLAG.findall(text))
     if runs or not concerned or "is built" in text:
         return text
-    return _WHEN + (text[0].lower() if text[1:2].islower() else text[0]) + text[1:]
+    return behind(_WHEN, text)
 
 
 def _message(entry: _RuleObservation, quotes: Mapping[SourceSpan, str]) -> str:

@@ -48,13 +48,13 @@ def special(cases: Sequence[SpecialCase], about: LoggedBuild, line: str, around:
     """
     if not cases:
         return None
-    build, run = about.build, about.log.run_of(about.build)
+    build = about.build
     version = Version.of(build)
     facts = {
         "line": line,
         "log": around,
         "command": build.command or "",
-        "program": run.program.value if run is not None and run.program else "",
+        "program": about.program,
         "stack": "" if version is None or _OF_ARM.search(around) else _stack(version),
     }
     for case in cases:

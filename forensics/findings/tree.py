@@ -69,13 +69,15 @@ def arranged(judged: Sequence[FindingWithCauses]) -> tuple[Finding, ...]:
     keys = _keys(judged, roots)
     groups = grouped(judged, keys.__getitem__)
     root_keys = {keys[entry]: keys[roots[entry]] for entry in judged}
+    classed = {keys[entry] for entry in judged if not _YIELDS.keys().isdisjoint(entry.follows)}
     worst: dict[Hashable, int] = {}
     for entry in judged:
         key = root_keys[keys[entry]]
         worst[key] = max(worst.get(key, 0), entry.finding.severity)
     merged = {key: _merged([entry.finding for entry in group]) for key, group in groups.items()}
-    tops = sorted((key for key in merged if root_keys[key] == key), key=lambda key: _order(merged[key], worst[key]))
-    tops = _dearest_first(tops, [(_order(merged[key], worst[key])[:-2], merged[key].cost_ms) for key in tops])
+    order = {key: _order(merged[key], worst[key], classed=key in classed) for key in merged if root_keys[key] == key}
+    tops = sorted(order, key=order.__getitem__)
+    tops = _dearest_first(tops, [(order[key][:_OF_SOURCE], merged[key].cost_ms) for key in tops])
     index = {key: at for at, key in enumerate(tops)}
     below = [key for key in merged if key not in index]
     below.sort(key=lambda key: (index[root_keys[key]], merged[key].line, merged[key].code))
@@ -89,7 +91,7 @@ def ranked(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     for at, finding in enumerate(findings):
         root = at if finding.consequence_of is None else finding.consequence_of
         worst[root] = max(worst.get(root, 0), finding.severity)
-    tops = sorted(worst, key=lambda at: _order(findings[at], worst[at])[:-2])
+    tops = sorted(worst, key=lambda at: _order(findings[at], worst[at])[:_OF_SOURCE])
     index = {at: place for place, at in enumerate(tops)}
     below = [(index[each.consequence_of], each) for each in findings if each.consequence_of is not None]
     below.sort(key=itemgetter(0))
@@ -110,11 +112,18 @@ def _each_command_once(findings: Iterable[Finding]) -> Iterator[Finding]:
         yield replace(finding, next_steps=tuple(steps))
 
 
-def _order(root: Finding, worst: int) -> tuple[object, ...]:
-    """Return what roots are sorted by; ``worst`` is the highest severity among the root and what follows from it."""
+_OF_SOURCE = 4
+"""Members of the order of roots by which those of several sources, and those of a source by their time, are sorted."""
+
+
+def _order(root: Finding, worst: int, *, classed: bool = False) -> tuple[object, ...]:
+    """Return what roots are sorted by; ``worst`` is the highest severity among the root and what follows from it.
+
+    Those that only say which class an error is of (``classed``) stand behind those that name a cause.
+    """
     about_the_log = root.code.startswith(_ABOUT_THE_LOG)
     worst = Severity.NOTE if root.code == NOT_SHOWN else worst
-    return -worst, root.pass_discarded, about_the_log, root.source, root.line, root.code
+    return -worst, root.pass_discarded, about_the_log, root.source, classed, root.line, root.code
 
 
 def _dearest_first(roots: list[Hashable], ranked: Sequence[tuple[tuple[object, ...], float]]) -> list[Hashable]:

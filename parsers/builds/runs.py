@@ -103,7 +103,6 @@ def _program(view: LinesView, log: Log, own: int) -> tuple[Program, int | None]:
             for program, kinds in _WEAK_MARKS
         ),
         *((Program.CPP, view.lines("loaded_file", "own_loaded")) for _, name in loggers if name == "trtexec"),
-        *((Program.TRTEXEC, [line]) for line, name in loggers if name == "trtexec"),
         *((Program.CPP, [line]) for line, name in loggers if name == "dated_tags"),
     ]
     return next(((program, lines[0]) for program, lines in candidates if lines), (Program.UNKNOWN, None))

@@ -71,6 +71,9 @@ _PARTS = ("ModelImporter.cpp", "In node ", "std::exception", "Unknown exception"
 _WORDED = (*CLASSES, "internal_check", "call_refused", "cuda_code", "library_call")
 """Causes that rules report where no other rule knows the line (TF911 to TF940, TF615, TF616, TF622, TF624)."""
 
+_BARE = {"failed_word", "failed_part", "program_error"}
+"""Those of them that only say that something failed."""
+
 _VARYING = re.compile(r"0x[0-9a-fA-F]+|\d+|'[^']*'|\"[^\"]*\"|\{ForeignNode\[.*?\]\}")
 
 
@@ -161,11 +164,13 @@ def step_failed(case: Case) -> Iterator[Observation]:
         steps = "; ".join(map(_exit, failed[:_SHOWN]))
         yield Observation(f"{steps[:1].upper()}{steps[1:]}{where}", spans, same_as="exit codes")
         return
-    errors = case.worst is Severity.ERROR or case.build.message_counts.error
-    known = failed or errors or outcome.span is None or outcome.span.line in case.explained
-    if outcome.why.startswith("the program's own") and not known and outcome.span and outcome.span.line in here:
-        title = f"T{outcome.why.removeprefix('t')}, and no line says why{where}"
-        yield Observation(title, [outcome.span], same_as="own")
+    place = outcome.span
+    others = case.notes(*_WORDED, "program_error")
+    told = any(note.kind not in _BARE or note.span != place for note in others) or case.build.message_counts.error
+    known = failed or told or case.worst is Severity.ERROR or place is None or place.line in case.explained
+    if outcome.why.startswith("the program's own") and not known and place and place.line in here:
+        title = f"T{outcome.why.removeprefix('t')}, and no other line says why{where}"
+        yield Observation(title, [place], same_as="own")
 
 
 _SHOWN = 3
@@ -228,10 +233,11 @@ def not_shown(case: Case) -> Iterator[Observation]:
     prints_tactics = not case.ran("11")  # Myelin compiles everything there, and in TensorRT-RTX
     missing += [] if known.tactics or failed or loads or not prints_tactics else ["the tactics"]
     told = case.worst is not None and case.worst > Severity.NOTE
-    falls_back = run is not None and run.program is Program.TF_TRT  # TensorFlow runs what it does not convert
-    measured = any(build.result(key) is not None for key in ("gpu_compute_ms", "latency_ms"))
-    measured |= run is not None and bool(run.comparisons)
-    harmless = any((ended, loads, known.engine_layers, told, not builds, falls_back, measured))
+    measured = bool(build.results) or (run is not None and bool(run.comparisons))
+    answered = told or measured or case.notes("program_error", *_WORDED)
+    if not ended and (answered or not (known.own_lines or build.command)):
+        return  # the lines that a verbose logger would add change nothing
+    harmless = any((ended, loads, known.engine_layers, not builds))
     if missing:
         first = SourceSpan(case.log.source.path, build.first_line, int(case.log.line_starts[build.first_line - 1]))
         yield Observation(

@@ -202,7 +202,7 @@ def test_an_error_without_a_verdict_is_weighed_by_the_outputs_range(
 
 def test_an_output_is_named_by_its_error_alone_and_nan_is_no_infinity(tmp_path: Path) -> None:
     error = "Absolute Difference | Stats: mean=0.004, std-dev=0, var=0, median=0, min=0 at (0,), max=0.5 at (1,)"
-    (measured, _) = report_of(tmp_path, "[I]         Error Metrics: masks", f"[I]             {error}").findings
+    (measured,) = report_of(tmp_path, "[I]         Error Metrics: masks", f"[I]             {error}").findings
     assert measured.title == "masks differs; by up to 0.5"
     report = report_of(
         tmp_path,

@@ -38,7 +38,10 @@ STEPS = (
     [
         ("build_return_code=141\ncheck_return_code=99", STEPS),
         ("Command terminated by signal 7", "A step ended with a signal (SIGBUS); the last phase is build (line 1)"),
-        ("result=FAIL", "The program's own result is FAIL, and no line says why; the last phase is build (line 1)"),
+        (
+            "result=FAIL",
+            "The program's own result is FAIL, and no other line says why; the last phase is build (line 1)",
+        ),
         ("exit code 1\nexit code 0", None),
         ("| a.cpp:1: Assertion `engine' failed.\nresult=FAIL", None),
     ],

@@ -1,0 +1,94 @@
+"""For whom a remedy is: a tool or format of one program means nothing to who uses another.
+
+``origins.tsv`` says which words show where a network comes from, ``foreign.tsv`` for whom words of remedies are
+foreign, ``own_remedies.tsv`` what helps there in the place of such a remedy.
+"""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatchcase
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from trtforensics.knowledge.table import rows, words
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+_SENTENCES = re.compile(r"(?<=[a-z)]\.) (?=[A-Z])")
+_WORD = re.compile(r"[A-Z][a-z]*(?=[ ,:])")
+
+
+def origins_of(program: str, *texts: str) -> frozenset[str]:
+    """Return the program, and where the network comes from by the first of the texts that shows it, else by it."""
+    shown = ({name for name, pattern in _origins() if pattern.search(text)} for text in texts)
+    sources = next(filter(None, shown), {program})
+    return frozenset(sources if program in dict(_origins()) else {*sources, program}) - {""}
+
+
+def fitting(
+    code: str, special: Sequence[str], usual: Sequence[str], origins: Collection[str], *, of_any: bool
+) -> list[str]:
+    """Return fixes without those that are foreign there; what helps there instead goes first.
+
+    The usual ones of a rule for messages ``of_any`` program say whose they are, where nothing shows what the network
+    comes from.
+    """
+    unclear = of_any and not any(name in origins for name, _ in _origins())
+    first = [_suited(fix, origins, unclear=False) for fix in special]
+    rest = [_suited(fix, origins, unclear=unclear) for fix in usual]
+    whole = sum(map(len, (*first, *rest))) >= sum(map(len, (*special, *usual)))
+    return [*filter(None, first), *(() if whole else _own(code, origins)), *filter(None, rest)]
+
+
+def _suited(fix: str, origins: Collection[str], *, unclear: bool) -> str:
+    """Return the sentences of a fix that are not foreign."""
+    kept = []
+    for sentence in _SENTENCES.split(fix):
+        named = [row for row in _foreign() if row.words.search(sentence)]
+        if not named or not all(_is_foreign(row, origins) for row in named):
+            prefix = next((row.prefix for row in named), "") if unclear and "ONNX" not in sentence else ""
+            kept.append(behind(prefix, sentence))
+    return " ".join(kept)
+
+
+def _is_foreign(row: _Foreign, origins: Collection[str]) -> bool:
+    """Whether words mean nothing to users of the program, or of all from which the network may come."""
+    sources = {name for name, _ in _origins() if name in origins}
+    return not row.to.isdisjoint(set(origins) - sources) or (bool(sources) and row.to >= sources)
+
+
+def behind(prefix: str, text: str) -> str:
+    """Return a sentence behind a prefix, where it begins small unless with a name."""
+    return f"{prefix}{text[0].lower()}{text[1:]}" if prefix and _WORD.match(text) else f"{prefix}{text}"
+
+
+def _own(code: str, origins: Collection[str]) -> Sequence[str]:
+    return [fix for origin, codes, fix in _remedies() if origin in origins and any(fnmatchcase(code, c) for c in codes)]
+
+
+class _Foreign(NamedTuple):
+    """Words of remedies, for whom they mean nothing, and what to say before them where nobody is known."""
+
+    words: re.Pattern[str]
+    to: frozenset[str]
+    prefix: str
+
+
+@cache
+def _origins() -> list[tuple[str, re.Pattern[str]]]:
+    return [(row["origin"], re.compile(row["shown"])) for row in rows("origins", "trtforensics.findings")]
+
+
+@cache
+def _foreign() -> list[_Foreign]:
+    return [
+        _Foreign(re.compile(row["words"]), frozenset(words(row["to"])), row["prefix"])
+        for row in rows("foreign", "trtforensics.findings")
+    ]
+
+
+@cache
+def _remedies() -> list[tuple[str, tuple[str, ...], str]]:
+    return [(row["origin"], words(row["codes"]), row["fix"]) for row in rows("own_remedies", "trtforensics.findings")]
