@@ -313,6 +313,8 @@ class ReportSource:
     """What an ONNX model was judged for, in words; its lines are nodes, counted from 1. Empty for a log."""
     target: JudgedTarget | None = None
     """What an ONNX model was judged for; None for a log."""
+    details: tuple[TimeRow, ...] = ()
+    """What ``-v`` adds to the times."""
 
     @property
     def words(self) -> str:

@@ -33,9 +33,10 @@ from trtforensics.findings.versions import Version, flags_of
 from trtforensics.knowledge.operators import remedy_of
 from trtforensics.model.log import Build, BuildLog, Coverage
 from trtforensics.model.profile import TimeSource
+from trtforensics.model.run import Ending
 from trtforensics.render.headline import Headline, headlines, with_root
 from trtforensics.render.names import shortened
-from trtforensics.render.time_rows import rows_of_builds
+from trtforensics.render.report_rows import detail_rows, rows_of_builds
 from trtforensics.sources.quoting import QuotedLog, ReadLog, quote_file
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ _NAMING = ("parse_failed", "dumped_node", "importer_refused", *CLASSES)
 """What names the operator of a node that is refused, where it stands near."""
 _OF_NODES = {"TF107", "TF108", "TF140", "TF141", "TF142", "TF146", "TF149", "TF151", "TF156", "TF157", "TF163"}
 """Rules about nodes of the model, beside those for classes of errors."""
+_OF_OTHERS = re.compile(r"TF(?:9\d\d|60\d\d|420|657)")
+"""Rules about Python, pip and what any program may say: a program may go on behind it."""
 _AGAIN = re.compile(r"\bbuild (?:and measure )?again", re.IGNORECASE)
 _OF_BUILDS = re.compile(r"\b(?:re)?build(?:s|er|ing)?\b(?!\.log)|IBuilderConfig|BuilderFlag|\bconfig\.", re.IGNORECASE)
 _FLAG = re.compile(r"--\w+")
@@ -284,6 +287,9 @@ def _finding(entry: _RuleObservation, quotes: _Quotes) -> FindingWithCauses:
     case = special(rule.cases, entry.about, lines, around)
     version = Version.of(entry.about.build)
     discarded = all(_in_discarded_pass(entry.about, span) for span in observation.spans)
+    severity = Severity.NOTE if discarded else observation.severity or rule.severity
+    of_others = severity is Severity.ERROR and _OF_OTHERS.fullmatch(rule.code) is not None
+    survived = of_others and _was_survived(entry.about, observation.spans)
     loads = entry.about.loads_engine
     usual = [] if case is not None and case.fix and case.instead else [*_fixes(rule, version)]
     usual.sort(key=lambda fix: not any(name in observation.title for name in _NAME.findall(fix.partition(": ")[0])))
@@ -294,8 +300,10 @@ def _finding(entry: _RuleObservation, quotes: _Quotes) -> FindingWithCauses:
     sure = observation.confidence or (Confidence.LIKELY if observation.settle else Confidence.CERTAIN)
     finding = Finding(
         code=rule.code,
-        severity=Severity.NOTE if discarded else observation.severity or rule.severity,
-        title=observation.title + (" (in a pass that was discarded)" if discarded else ""),
+        severity=Severity.WARNING if survived else severity,
+        title=observation.title
+        + (" (in a pass that was discarded)" if discarded else "")
+        + ("; the program went on to its end" if survived else ""),
         cause=(case.cause if case else "") or observation.cause or rule.explanation.cause,
         confidence=sure,
         settle=observation.settle,
@@ -369,6 +377,15 @@ def _in_discarded_pass(about: LoggedBuild, span: SourceSpan) -> bool:
     return span.file == about.log.source.path and any(p.first_line <= span.line <= p.last_line for p in discarded)
 
 
+def _was_survived(about: LoggedBuild, spans: Sequence[SourceSpan]) -> bool:
+    """Whether the program came to a good end behind what it reports in words of its own, which are not TensorRT's."""
+    run = about.log.run_of(about.build)
+    if run is None or run.outcome.ending is not Ending.PASSED or run.outcome.span is None:
+        return False
+    end, logged = run.outcome.span.line, {each.span.line for each in about.build.messages if each.severity == "E"}
+    return all(span.file == about.log.source.path and span.line < end and span.line not in logged for span in spans)
+
+
 def _common(findings: Sequence[Finding]) -> tuple[SharedFinding, ...]:
     """Return the findings that several logs share, most shared first."""
     groups = grouped(findings, lambda finding: finding.signature)
@@ -399,6 +416,7 @@ def _source(log: BuildLog, findings: Sequence[Finding]) -> ReportSource:
         source.wrapped_in,
         tuple(_with_root(log, headline, roots) for headline in headlines(log)),
         tuple(rows_of_builds(log)),
+        details=tuple(detail_rows(log)),
     )
 
 

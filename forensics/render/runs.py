@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from trtforensics.console.counting import MEBIBYTE
+from trtforensics.console.counting import MEBIBYTE, listed
 from trtforensics.knowledge.table import rows
 from trtforensics.model.run import Ending
 from trtforensics.render.documents import Forms, JsonObject, document_of
 
 if TYPE_CHECKING:
-    from trtforensics.model.run import ComparedOutput, Run, RunnerComparison, RunResult
+    from trtforensics.model.run import ComparedOutput, Run, RunResult
+    from trtforensics.model.span import SourceSpan
 
 
 _SHOWN = 3
 """Outputs of a comparison that the text shows."""
+_FAR = 10
+"""How many times its part of the range a relative error is where it is of values near zero."""
 
 
 def run_members(run: Run) -> JsonObject:
@@ -44,25 +47,59 @@ def run_rows(run: Run) -> Iterator[tuple[str, str]]:
     if outcome.survived is not None:
         failed = f": {outcome.reached}, {outcome.survived.spoils}" if outcome.survived.spoils else ""
         yield "", f"its last error is in line {outcome.survived.span.line}{failed}"
+    for text, _ in compared(run):
+        yield "compared", text
+
+
+def compared(run: Run) -> Iterator[tuple[str, SourceSpan]]:
+    """Give what each comparison of a run came to, with its line: how many outputs agree, within what, the worst."""
     for comparison in run.comparisons:
-        yield from _comparison_rows(comparison)
+        outputs, left, right = comparison.outputs, *map(_runner, (comparison.left, comparison.right))
+        sides = f"{left} against {right}" if right else f"{left}, validated alone"
+        failed = [output for output in outputs if output.passed is False]
+        good, bad = ("agree", "differ") if right else ("are valid", "failed")
+        number = len(outputs)
+        result = f"{len(failed)} of {number} outputs {bad}" if failed else f"{number} of {number} outputs {good}"
+        rate = f"pass rate {comparison.pass_rate:g} %" if comparison.pass_rate is not None else ""
+        tolerances = {(each.atol, each.rtol) for each in outputs if each.atol is not None and each.rtol is not None}
+        within = " or ".join(f"abs {atol:g}, rel {rtol:g}" for atol, rtol in sorted(tolerances)[:_SHOWN])
+        parts = (result, rate, f"tolerance {within}" if within else "", *_worst(failed or outputs))
+        yield f"{sides}: {'; '.join(filter(None, parts))}", (failed or outputs or (comparison,))[0].span
 
 
-def _comparison_rows(comparison: RunnerComparison) -> Iterator[tuple[str, str]]:
-    sides = f"{comparison.left} and {comparison.right}" if comparison.right else f"{comparison.left}, validated alone"
-    failed = [output for output in comparison.outputs if output.passed is False]
-    rate = f", pass rate {comparison.pass_rate:g} %" if comparison.pass_rate is not None else ""
-    yield "compared", f"{sides}: {len(failed)} of {len(comparison.outputs)} outputs failed{rate}"
-    for output in failed[:_SHOWN]:
-        yield "", f"{output.name}: {_errors_of(output)} (line {output.span.line})"
+def _runner(name: str) -> str:
+    return name.partition("-N")[0]
 
 
-def _errors_of(output: ComparedOutput) -> str:
-    names = ("max absolute error", "mean", "atol", "rtol")
-    facts = zip(names, (output.max_abs, output.mean_abs, output.atol, output.rtol), strict=True)
-    words = [f"{name} {value:g}" for name, value in facts if value is not None]
-    words += [f"holds {name}" for name, count in (("NaN", output.nan), ("Inf", output.inf)) if count]
-    return ", ".join(words) or "failed"
+def _worst(outputs: Sequence[ComparedOutput]) -> Iterator[str]:
+    """Name the outputs with the largest errors, what they hold, and where a relative error is one of small values."""
+    by_error = sorted((each for each in outputs if each.max_abs), key=lambda each: -(each.max_abs or 0.0))
+    if by_error:
+        yield f"largest absolute error {', '.join(map(_error_of, by_error[:_SHOWN]))}"
+    relative = max((each for each in outputs if each.max_rel), key=lambda each: each.max_rel or 0.0, default=None)
+    if relative is not None and relative.max_rel is not None:
+        part, most = _part_of_range(relative), (relative.max_abs or 0.0) / relative.max_rel
+        near = f", at a value of at most {most:.3g}" if part is not None and relative.max_rel > _FAR * part else ""
+        yield f"largest relative error {relative.max_rel:.3g} of {relative.name}{near}"
+    for name, kind in (("NaN", "nan"), ("Inf", "inf")):
+        holding = [each.name for each in outputs if getattr(each, kind)]
+        if holding:
+            yield f"{name} in {listed(holding, _SHOWN)}"
+
+
+def _error_of(output: ComparedOutput) -> str:
+    mean = f"mean {output.mean_abs:.3g}" if output.mean_abs is not None else ""
+    part = _part_of_range(output)
+    words = ", ".join(filter(None, (mean, f"{part:.2%} of its range" if part is not None else "")))
+    kind = " (integers)" if output.holds_integers else ""
+    return f"{output.max_abs:.3g} of {output.name}{kind}{f' ({words})' if words else ''}"
+
+
+def _part_of_range(output: ComparedOutput) -> float | None:
+    """Return the largest error as a part of the span of the output's values."""
+    ends = [end for side in (output.left_range, output.right_range) if side is not None for end in side]
+    width = max(ends) - min(ends) if ends else 0.0
+    return output.max_abs / width if output.max_abs is not None and width > 0 else None
 
 
 _NAMES = {row["key"]: row["name"] for row in rows("results", "trtforensics.render")}

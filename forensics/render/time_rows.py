@@ -12,11 +12,12 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.console.counting import MEBIBYTE, counted, grouped, ranges
+from trtforensics.console.secrets import masked
 from trtforensics.model.layer_types import REFORMATS, is_foreign_node, operation_of_type
 from trtforensics.model.ledger import TimedUnit, TimeLedger, ledger_of
 from trtforensics.model.older_python import StrEnum
 from trtforensics.model.profile import TimeSource
-from trtforensics.model.run import PhaseName, Program, RunResult
+from trtforensics.model.run import PhaseName, RunResult
 from trtforensics.parsers.notation import names
 from trtforensics.render.build_facts import option_facts
 from trtforensics.render.headline import UNKNOWN_TYPE, computed_type, is_mostly_timed
@@ -74,40 +75,19 @@ def time_rows(log: BuildLog, build: Build) -> list[TimeRow]:
     return [row for row in rows if row.text]
 
 
-_MOST_BUILDS = 8
-
-
-def rows_of_builds(log: BuildLog) -> list[TimeRow]:
-    """Return the rows of a log's build; of a few, those of each that say something of it."""
-    if len(log.builds) == 1:
-        return time_rows(log, log.builds[0])
-    builds = log.builds if len(log.builds) <= _MOST_BUILDS else ()
-    return [
-        TimeRow(row.label, f"{_place(log, build)}: {row.cited}", ())
-        for build in builds
-        for row in time_rows(log, build)
-        if row.spans
-    ]
-
-
-def _place(log: BuildLog, build: Build) -> str:
-    run = log.run_of(build)
-    return f"run {run.index + 1}" if run is not None and len(run.builds) == 1 else f"build {build.index + 1}"
-
-
 def _set_up(log: BuildLog, build: Build) -> Iterator[TimeRow]:
     """Say how a run was set up, whichever program says so: its inputs and batch, the options that tell."""
     run = log.run_of(build)
     is_first = run is not None and run.builds[0] == build.index
     facts = run.facts if run is not None and is_first else ()
     stated: list[tuple[str, int | None]] = [(text, span.line) for text, span in facts]
-    if run is not None and is_first and run.command and run.program is not Program.TRTEXEC:
+    if run is not None and is_first and run.command:
         stated.insert(0, (f"command {run.command}", run.first_line))
     stated += [(f"{each.label} {each.text}", each.line) for each in option_facts(build) if each.label != "Precision"]
     shapes = [fact for fact in build.options.get("build", ()) if "shape (profile" in fact.name]
     stated += [(f"{each.name} {each.value}", each.span.line) for each in shapes if not build.loads_engine]
     first = dict(reversed(stated))
-    words = "; ".join(f"{shortened(text, _FACT)} (line {line})" for text, line in [*first.items()][::-1])
+    words = "; ".join(f"{shortened(masked(text), _FACT)} (line {line})" for text, line in [*first.items()][::-1])
     yield TimeRow("set-up", words, tuple(span for _, span in facts))
 
 
@@ -201,7 +181,7 @@ def _latency(build: Build) -> Iterator[TimeRow]:
         spans += [rate.span, size.span]
     yield TimeRow("latency", "; ".join(words), tuple(spans))
     spread = spread_of(build)
-    if spread is not None and spread.form is not SpreadForm.NARROW:
+    if spread is not None:
         yield TimeRow("spread", spread.text, spread.spans)
 
 

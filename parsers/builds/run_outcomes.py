@@ -40,6 +40,7 @@ _FRAME = re.compile(r"  |\.\.\.|\s*$")
 """A line of a traceback's frames, or that leaves some out."""
 _LAST_WORDS = 8
 """Lines that may follow an exception which ended a program: what clean-up prints."""
+_WARNING = re.compile(r".{0,60}\bWARN(?:ING)?\b")
 _GOES_ON = 3
 """Lines of a program behind an error that show that it went on."""
 _GOOD = {"pass", "passed", "success", "successful", "ok", "valid"}
@@ -115,6 +116,8 @@ class RunEvidence:
         self._errors = [(line, text) for line, text in errors if not BENIGN.search(text)]
         self._told = next((each for each in reversed(self._errors) if not _CLEANING.search(each[1])), None)
         """The last error that is none of clean-up, which tells what failed."""
+        self._warned = {line for line, text in view.each("untyped", "text") if _WARNING.match(text)}
+        """Lines that only warn of what a program called."""
         self._exits = tuple(StepExit(step, code, spans.of(line)) for line, step, code in sorted(self._codes()))
 
     def outcome(self) -> RunOutcome:
@@ -143,7 +146,8 @@ class RunEvidence:
         steps = {line: (step, code) for line, step, code in self._view.each("step_code", "step", "count")}
         for kind in ("return_code", "make_code"):
             codes = self._view.each(kind, "count")
-            yield from ((line, "", code) for line, code in codes if line not in steps and not self._cell_after(line))
+            skipped = steps.keys() | self._warned
+            yield from ((line, "", code) for line, code in codes if line not in skipped and not self._cell_after(line))
         for line, (step, code) in steps.items():
             yield line, step.removesuffix("_return").removesuffix("_exit"), code
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 _MOST = 2000
 """Figures that are read of a log."""
-_LONGEST, _LONGEST_NAME, _LONGEST_NUMBER = 300, 60, 24
-"""Characters of a line, of a name, and of a number."""
+_LONGEST, _LONGEST_NAME, _LONGEST_NUMBER, _GAP = 300, 60, 24, 3
+"""Characters of a line, of a name, of a number; lines from a row of a table to the next, with rules and headings."""
 _WORDS = {row["what"]: row["pattern"] for row in rows("stated", "trtforensics.parsers.builds")}
 _UNIT = "|".join(_WORDS[kind] for kind in ("rate", "time", "amount"))
 _NUMBER = r"-?[0-9]+(?:[.,][0-9]+)*(?:e[-+]?[0-9]+)?"
@@ -52,6 +52,9 @@ _SIDE = re.compile(r"\s*([A-Z][\w.-]*(?: [A-Z][\w.-]*)*) \((?=[^()]+$)")
 _OF_WHAT = re.compile(r"@\[[^\]]*\]")
 """What COCO's figures are of: the IoU, the area and the number of boxes are no figures themselves."""
 _ASSIGNED = re.compile(r"(?:[:=]|\bis)$")
+_STATISTIC = re.compile(r"(?i:mean|avg|average|median|min|max|std|p[0-9.]+)")
+"""The head of a column that says of what each row's name stands for: ``inference_ms | 4.1 | 3.9``."""
+_UNIT_AT_END = re.compile(r"(?:_(ms|us|fps|s|mb|pct))?$")
 _UNIT_OF_NAME = re.compile(rf"{_UNIT_OF_COLUMN.pattern}\s*[:=]\s*$")
 
 
@@ -60,7 +63,7 @@ def stated(log: LinesView, known: set[int]) -> Iterator[tuple[int, float, Stated
     header: list[str] = []
     before = count = 0
     for line, text in log.each("untyped", "text"):
-        cells = _CELLS.split(text[:_LONGEST].strip(" |│┃\t")) if line <= before + 2 else []
+        cells = _CELLS.split(text[:_LONGEST].strip(" |│┃\t")) if line <= before + _GAP else []
         figures = [*_of_row(header, cells)]
         hinted = figures or _WITH_UNIT.search(text) or any(map(text.lower().__contains__, _LITERALS))
         if line in known or not hinted:
@@ -69,7 +72,9 @@ def stated(log: LinesView, known: set[int]) -> Iterator[tuple[int, float, Stated
         cells = cells or _CELLS.split(plain.strip(" |│┃\t"))
         if figures:
             before = line
-        elif any(map(_is_measure, cells[1:])) and not any(map(_CELL.fullmatch, cells)):
+        elif any(_is_measure(cell) or _STATISTIC.fullmatch(cell) for cell in cells[1:]) and not any(
+            map(_CELL.fullmatch, cells)
+        ):
             header, before = cells, line
         for name, number in figures or _in_line(plain):
             if isfinite(value := number_of(number)) and (value or not _TIMES.fullmatch(name.unit)):
@@ -101,7 +106,9 @@ def _of_row(header: Sequence[str], cells: Sequence[str]) -> Iterator[_Figure]:
         return
     for column, cell in zip(header[1:], cells[1:], strict=True):
         number = _CELL.fullmatch(cell)
-        if number and _is_measure(column):
+        if number and _STATISTIC.fullmatch(column) and _is_measure(cells[0]):
+            yield StatedName(cells[0], column, number[2] or _UNIT_AT_END.findall(cells[0])[0]), number[1]
+        elif number and _is_measure(column):
             unit = _UNIT_OF_COLUMN.search(column)
             name = re.split(r"[:)] ", _UNIT_OF_COLUMN.sub("", column))[0].strip(_EDGES).partition("(")[0].strip()
             yield StatedName(name, cells[0], number[2] or (unit[1] if unit else "")), number[1]

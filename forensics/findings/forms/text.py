@@ -64,7 +64,11 @@ def _blocks(report: Report, look: Look) -> Iterator[list[str]]:
         summary = tally([finding for finding in report.findings if finding.source == index], of_log=not source.model)
         yield [
             *_headlines(source.headlines, look),
-            *(line for row in source.times for line in _wrapped(f"{row.label:<9}", row.cited, look)),
+            *(
+                line
+                for row in (*source.times, *(source.details if look.verbose else ()))
+                for line in _wrapped(f"{row.label:<9}", row.cited, look)
+            ),
             visible(f"{source.path}: {summary}"),
             *(_about_the_source(source, look) if look.verbose or source.model or not roots else ()),
         ]

@@ -11,6 +11,7 @@ import pytest
 from tests.support.marked_logs import marked
 from trtforensics.findings import judging
 from trtforensics.findings.case import Case
+from trtforensics.findings.finding import Severity
 from trtforensics.findings.judging import Inputs, judge
 from trtforensics.findings.suppression import Suppression
 from trtforensics.findings.tree import MAX_EVIDENCE
@@ -52,6 +53,19 @@ def test_the_root_of_each_run_stands_in_its_own_lines(tmp_path: Path) -> None:
     log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
     (source,) = judge(Inputs([log]), Suppression()).sources
     assert [headline.at.split()[-1] for headline in source.headlines] == ["2", "5"]
+
+
+def test_what_a_program_says_and_survives_is_no_root(tmp_path: Path) -> None:
+    missing = "ERROR: Could not find a version that satisfies the requirement abc (from versions: none)"
+    built = "[TRT] [I] Engine generation completed in 2 seconds."
+    for number, lines in enumerate(([missing, built, "Export complete (3s)"], [built, missing])):
+        (tmp_path / "b.log").write_text("\n".join(lines), encoding="utf-8")
+        log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
+        report = judge(Inputs([log]), Suppression())
+        (found,) = [finding for finding in report.findings if finding.code == "TF921"]
+        assert found.severity is (Severity.ERROR if number else Severity.WARNING)
+        assert ("went on to its end" in found.title) is not bool(number)
+        assert report.sources[0].headlines[0].root == ("TF921" if number else "")
 
 
 def test_what_the_rules_worked_out_is_not_kept_for_other_builds(

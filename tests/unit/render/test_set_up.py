@@ -9,7 +9,8 @@ import pytest
 from tests.support.for_each import for_each
 from trtforensics.model.run import Program
 from trtforensics.render.headline import headlines
-from trtforensics.render.time_rows import rows_of_builds, time_rows
+from trtforensics.render.report_rows import rows_of_builds
+from trtforensics.render.time_rows import time_rows
 from trtforensics.sources.quoting import read_log
 
 if TYPE_CHECKING:

@@ -380,7 +380,10 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
     "of_onnxruntime": (["[ONNXRuntimeError] : 1", "['TensorrtExecutionProvider']"], ["onnxruntime_precision=1"]),
     "of_jetson": (["jetson-inference:  ", "detectNet -- loading"], ["jetson clocks"]),
     "of_ros": (["[component_container-1] x", "[INFO] [launch]: All log files"], ["ros"]),
-    "of_python": (["Traceback (most recent call last):", '  File "a.py", line 3, in <module>'], ['File "a.onnx"']),
+    "of_python": (
+        ["Traceback (most recent call last):", '  File "a.py", line 3, in <module>', "in: DataType.HALF (1, 3)"],
+        ['File "a.onnx"', "DataType.HALFWAY"],
+    ),
     "of_cpp": (["terminate called after x", "sample.cpp:12) failed"], ["sample.cpp"]),
     "asserted": (
         [

@@ -81,6 +81,11 @@ EVIDENCE: dict[str, tuple[list[str], Ending, int | None]] = {
         4,
     ),
     "step of make": ([*BUILT, "make[1]: *** [b.mk:8: e] Error 139", "make: *** [all] Error 2"], Ending.CRASHED, 3),
+    "exit code that a program only warns of": (
+        [*BUILT, "WARNING: pip install a returned non-zero exit status 1.", "Engine saved to a.plan"],
+        Ending.PASSED,
+        4,
+    ),
     "step that was tried again": ([*BUILT, "exit code 1", "exit code 0"], Ending.PASSED, 4),
     "signal": ([*BUILT, "Command terminated by signal 11"], Ending.CRASHED, 3),
     "own goal": ([*BUILT, "Engine saved to a.plan", "inference time: 3 ms"], Ending.PASSED, 3),

@@ -33,6 +33,7 @@ SAID = {
         "Avg request latency 400 usec: queue 300 (75%), compute infer 99 (25%)"
     ],
     "Precision  Latency (ms)  Size\nFP32  8.5  90\nINT8  2.5  23": ["Latency in ms: FP32 8.5, INT8 2.5"],
+    "Metric   Mean   Max\n-------\n-- Speed --\n  run_time_ms   4.5   9": ["run_time_ms in ms: Mean 4.5, Max 9"],
     "| model | fps |\n| a | 30 |": ["fps: a 30"],
 }
 """Lines, and the words that sum them up."""

@@ -1,0 +1,133 @@
+"""What a report says of a log's builds and runs before its findings: times, comparisons, what the facts mean."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from trtforensics.console.counting import listed
+from trtforensics.console.secrets import masked
+from trtforensics.knowledge.table import rows
+from trtforensics.model.run import Program
+from trtforensics.render.build_facts import device_fact, engine_facts, tuning_facts
+from trtforensics.render.headline import FULL, TYPES, allowed_types
+from trtforensics.render.runs import compared, result_name, result_text
+from trtforensics.render.stated_rows import figure
+from trtforensics.render.time_rows import TimeRow, mean_of, time_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trtforensics.model.log import Build, BuildLog
+    from trtforensics.model.run import Run
+
+_MOST_BUILDS = 8
+_MEANINGS = {row["when"]: row["text"] for row in rows("meanings", "trtforensics.render")}
+_MOST_WORDS = 48
+"""Lines of programs' own that are shown of a log."""
+_SET_UP, _LABEL = "set-up", 8
+_NOT_TIMED = re.compile(r"--(?:skipInference|buildOnly)\b")
+_HELD = 0.5
+"""The part of the GPU's time from which enqueueing is worth a CUDA graph, and for copies half of it of the latency."""
+_OVER = {"gpu_compute_ms": "GPU time", "latency_ms": "latency", "build_s": "time to build"}
+"""Results that are compared over the builds of a log: the first that several have."""
+_ALIKE = 1.05
+"""Up to this ratio figures of several runs are alike."""
+
+
+def rows_of_builds(log: BuildLog) -> list[TimeRow]:
+    """Return the rows of a log's build; of a few, those of each that say something of it, and how they compare."""
+    builds = log.builds if len(log.builds) <= _MOST_BUILDS else ()
+    if len(builds) == 1:
+        return [*time_rows(log, builds[0]), *_about_run(log, builds[0]), *_meanings(log)]
+    of_each = ((build, row) for build in builds for row in (*time_rows(log, build), *_about_run(log, build)))
+    told = [
+        TimeRow(row.label, f"{_place(log, build)}: {row.cited}", ())
+        for build, row in of_each
+        if row.spans or row.label == _SET_UP
+    ]
+    return [*told, *_over_builds(log), *_meanings(log)]
+
+
+def detail_rows(log: BuildLog) -> Iterator[TimeRow]:
+    """Give what ``report -v`` adds: the GPU, layers and tactics, all figures, and lines of the program's own."""
+    builds = log.builds if len(log.builds) <= _MOST_BUILDS else ()
+    for build in builds:
+        place = f"{_place(log, build)}: " if len(builds) > 1 else ""
+        for fact in (device_fact(build), *engine_facts(build), *tuning_facts(build)):
+            if fact.line is not None:
+                yield TimeRow(fact.label[:_LABEL], f"{place}{fact.text} (line {fact.line})", ())
+        for result in build.results:
+            if result.figures:
+                text = f"{place}{result_name(result)}: {result_text(result)} (line {result.span.line})"
+                yield TimeRow("figures", text, ())
+    shown = log.runs[:_MOST_BUILDS]
+    for run in shown:
+        for text, span in run.words[: _MOST_WORDS // len(shown)]:
+            yield TimeRow("says", f"line {span.line}: {masked(text)}", ())
+
+
+def _place(log: BuildLog, build: Build) -> str:
+    run = log.run_of(build)
+    return f"run {run.index + 1}" if run is not None and len(run.builds) == 1 else f"build {build.index + 1}"
+
+
+def _about_run(log: BuildLog, build: Build) -> Iterator[TimeRow]:
+    run = log.run_of(build)
+    if run is not None and run.builds[0] == build.index:
+        yield from (TimeRow("compared", text, (span,)) for text, span in compared(run))
+
+
+def _meanings(log: BuildLog) -> Iterator[TimeRow]:
+    """Say what the facts amount to, of all builds alike at once."""
+    told: dict[str, list[Build]] = {}
+    for build in log.builds:
+        for text in _amounts_to(build, log.run_of(build)):
+            told.setdefault(text, []).append(build)
+    for text, builds in told.items():
+        place = "" if len(builds) == len(log.builds) else f"{listed([_place(log, each) for each in builds])}: "
+        yield TimeRow("that is", f"{place}{text}", ())
+
+
+def _amounts_to(build: Build, run: Run | None) -> Iterator[str]:
+    """Say what the facts of a build and of its run amount to."""
+    command, timed, allowed = build.command or "", build.result("gpu_compute_ms"), allowed_types(build)
+    narrow = {
+        TYPES.get(layer.compute_precision.type, "") for layer in build.engine_layers if layer.compute_precision
+    } | allowed
+    means = {key: mean_of(build.result(key)) or 0.0 for key in ("gpu_compute_ms", "enqueue_ms", "latency_ms")}
+    skipped = _NOT_TIMED.search(command)
+    true = {
+        "loaded": build.loads_engine and not build.engine_layers,
+        "not timed": skipped is not None and timed is None,
+        "accuracy": run is not None and "AccuracyOnly" in run.setting,
+        "no fp16": "INT8" in narrow - allowed and not {"FP16", "BF16"} & narrow,
+        "graph": means["enqueue_ms"] >= _HELD * means["gpu_compute_ms"] > 0 and "--useCudaGraph" not in command,
+        "copies": means["latency_ms"] * (1 - _HELD / 2) >= means["gpu_compute_ms"] > 0,
+        "not compared": timed is not None and run is not None and run.program is Program.TRTEXEC,
+    }
+    yield from (_MEANINGS[name].format(skipped[0] if skipped else "") for name, holds in true.items() if holds)
+
+
+def _over_builds(log: BuildLog) -> Iterator[TimeRow]:
+    """Say how the times of several builds compare."""
+    for key, name in _OVER.items():
+        known = [
+            (result.figures.get("median", mean_of(result)) or result.number or 0.0, build, result.span)
+            for build in log.builds
+            if (result := build.result(key)) is not None
+        ]
+        if len(known) > 1 and all(value > 0 for value, *_ in known):
+            (least, first, _), (most, last, _) = (
+                min(known, key=lambda each: each[0]),
+                max(known, key=lambda each: each[0]),
+            )
+            each = ", ".join(f"{figure(value)} ({_place(log, build)})" for value, build, _ in known[:_MOST_BUILDS])
+            unit = "ms" if key.endswith("ms") else "s"
+            ratio = (
+                f"alike within {most / least - 1:.2%}"
+                if most <= _ALIKE * least
+                else (f"{_place(log, last)} takes {most / least:.2g} times as long as {_place(log, first)}")
+            )
+            yield TimeRow("runs", f"{name} in {unit}: {each}; {ratio}", ())
+            return

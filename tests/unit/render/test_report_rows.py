@@ -1,0 +1,106 @@
+"""What ``report`` says before its findings: comparisons, runs beside each other, what facts amount to, own words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from trtforensics.render.report_rows import detail_rows, rows_of_builds
+from trtforensics.sources.quoting import read_log
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from trtforensics.model.log import BuildLog
+
+    Load = Callable[[str], BuildLog]
+
+COMPARED = """\
+[I] RUNNING | Command: polygraphy run m.onnx --trt --onnxrt
+[I] Accuracy Comparison | trt-runner-N0-1 vs. onnxrt-runner-N0-1
+[I]     Comparing Output: 'a' (dtype=float32, shape=(1,)) with 'a' (dtype=float32, shape=(1,))
+[I]         Tolerance: [abs=0.001, rel=0.001] | Checking elemwise error
+[I]         trt-runner-N0-1: a | Stats: mean=0.5, std-dev=0, var=0, median=0.5, min=0 at (0,), max=10 at (0,), \
+avg-magnitude=0.5
+[I]         Error Metrics: a
+[I]             Minimum Required Tolerance: elemwise error | [abs=0.5] OR [rel=3] (requirements may be lower)
+[I]             Absolute Difference | Stats: mean=0.25, std-dev=0, var=0, median=0, min=0 at (0,), max=0.5 at (0,), \
+avg-magnitude=0.25
+[I]             Relative Difference | Stats: mean=0.25, std-dev=0, var=0, median=0, min=0 at (0,), max=3 at (0,), \
+avg-magnitude=0.25
+[E]         FAILED | Output: 'a' | Difference exceeds tolerance (rel=0.001, abs=0.001)
+[E] Accuracy Summary | trt-runner-N0-1 vs. onnxrt-runner-N0-1 | Passed: 0/1 iterations | Pass Rate: 0.0%
+"""
+TIMED = """\
+&&&& RUNNING TensorRT.trtexec [TensorRT v8601] # trtexec --onnx={0}.onnx --int8
+[11/21/2026-10:05:00] [I] === Build Options ===
+[11/21/2026-10:05:00] [I] Precision: FP32+INT8
+[11/21/2026-10:05:01] [I] GPU Compute Time: min = {1} ms, max = {1} ms, mean = {1} ms, median = {1} ms, \
+percentile(99%) = {1} ms
+&&&& PASSED TensorRT.trtexec [TensorRT v8601] # trtexec --onnx={0}.onnx --int8
+"""
+SKIPPED = """\
+&&&& RUNNING TensorRT.trtexec [TensorRT v8601] # trtexec --onnx=a.onnx --skipInference
+[11/21/2026-10:05:01] [I] Engine built in 4.5 sec.
+&&&& PASSED TensorRT.trtexec [TensorRT v8601] # trtexec --onnx=a.onnx --skipInference
+"""
+
+
+@pytest.fixture
+def load(tmp_path: Path) -> Load:
+    """Return what reads a text as ``report`` does, which takes excerpts too."""
+
+    def read(text: str) -> BuildLog:
+        path = tmp_path / "run.log"
+        path.write_text(text)
+        return read_log(str(path), max_bytes=1 << 20, on_progress=lambda *_: None).log
+
+    return read
+
+
+def said(log: BuildLog) -> str:
+    return "\n".join(f"{row.label}: {row.cited}" for row in rows_of_builds(log))
+
+
+def test_a_comparison_tells_its_tolerance_its_worst_outputs_and_what_a_relative_error_is_of(load: Load) -> None:
+    text = said(load(COMPARED))
+    assert "compared: trt-runner against onnxrt-runner: 1 of 1 outputs differ; pass rate 0 %" in text
+    assert "tolerance abs 0.001, rel 0.001" in text
+    assert "largest absolute error 0.5 of a (mean 0.25, 5.00% of its range)" in text
+    assert "largest relative error 3 of a, at a value of at most 0.167" in text
+
+
+def test_runs_of_a_log_are_told_beside_each_other_and_what_they_share_once(load: Load) -> None:
+    text = said(load(TIMED.format("a", 2) + TIMED.format("b", 3)))
+    assert "runs: GPU time in ms: 2 (run 1), 3 (run 2); run 2 takes 1.5 times as long as run 1" in text
+    assert text.count("compares no outputs") == 1
+    assert "set-up: run 2: command trtexec --onnx=b.onnx --int8" in text
+    assert "alike within 0.50%" in said(load(TIMED.format("a", 2) + TIMED.format("b", 2.01)))
+
+
+def test_no_secret_of_a_command_stands_in_the_set_up(load: Load) -> None:
+    assert "abcdefgh12345" not in said(load(SKIPPED.replace("a.onnx", "https://me:abcdefgh12345@host/a.onnx")))
+
+
+def test_what_was_left_out_of_a_run_is_said_with_what_gives_it(load: Load) -> None:
+    assert "--skipInference leaves the inference out: nothing was timed" in said(load(SKIPPED))
+    assert "nothing was timed" not in said(load(TIMED.format("a", 2)))
+
+
+def test_a_programs_own_lines_stand_in_the_details_the_telling_ones_of_a_form_once(load: Load) -> None:
+    frames = "\n".join(f"frame {number} is done" for number in range(50))
+    log = load(f"""[TRT] [I] Loaded engine size: 1 MiB
+import torch
+Deserialised the engine of my detector
+{frames}
+|====   | 12%|
+top score is 0.87 for class cat""")
+    lines = [row.text for row in detail_rows(log) if row.label == "says"]
+    assert lines == [
+        "line 3: Deserialised the engine of my detector",
+        "line 4: frame 0 is done",
+        "line 53: frame 49 is done",
+        "line 55: top score is 0.87 for class cat",
+    ]
