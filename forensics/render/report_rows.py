@@ -10,7 +10,6 @@ from trtforensics.console.secrets import masked
 from trtforensics.knowledge.table import rows
 from trtforensics.model.run import Program
 from trtforensics.render.build_facts import device_fact, engine_facts, tuning_facts
-from trtforensics.render.headline import FULL, TYPES, allowed_types
 from trtforensics.render.runs import compared, result_name, result_text
 from trtforensics.render.stated_rows import figure
 from trtforensics.render.time_rows import TimeRow, mean_of, time_rows
@@ -91,17 +90,13 @@ def _meanings(log: BuildLog) -> Iterator[TimeRow]:
 
 def _amounts_to(build: Build, run: Run | None) -> Iterator[str]:
     """Say what the facts of a build and of its run amount to."""
-    command, timed, allowed = build.command or "", build.result("gpu_compute_ms"), allowed_types(build)
-    narrow = {
-        TYPES.get(layer.compute_precision.type, "") for layer in build.engine_layers if layer.compute_precision
-    } | allowed
+    command, timed = build.command or "", build.result("gpu_compute_ms")
     means = {key: mean_of(build.result(key)) or 0.0 for key in ("gpu_compute_ms", "enqueue_ms", "latency_ms")}
     skipped = _NOT_TIMED.search(command)
     true = {
         "loaded": build.loads_engine and not build.engine_layers,
         "not timed": skipped is not None and timed is None,
         "accuracy": run is not None and "AccuracyOnly" in run.setting,
-        "no fp16": "INT8" in narrow - allowed and not {"FP16", "BF16"} & narrow,
         "graph": means["enqueue_ms"] >= _HELD * means["gpu_compute_ms"] > 0 and "--useCudaGraph" not in command,
         "copies": means["latency_ms"] * (1 - _HELD / 2) >= means["gpu_compute_ms"] > 0,
         "not compared": timed is not None and run is not None and run.program is Program.TRTEXEC,
