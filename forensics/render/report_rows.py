@@ -108,7 +108,7 @@ def _over_builds(log: BuildLog) -> Iterator[TimeRow]:
     """Say how the times of several builds compare."""
     for key, name in _OVER.items():
         known = [
-            (result.figures.get("median", mean_of(result)) or result.number or 0.0, build, result.span)
+            (result.figures.get("median") or mean_of(result) or result.number or 0.0, build, result.span)
             for build in log.builds
             if (result := build.result(key)) is not None
         ]
