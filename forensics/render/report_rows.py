@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import listed
@@ -30,8 +31,8 @@ _HELD = 0.5
 """The part of the GPU's time from which enqueueing is worth a CUDA graph, and for copies half of it of the latency."""
 _OVER = {"gpu_compute_ms": "GPU time", "latency_ms": "latency", "build_s": "time to build"}
 """Results that are compared over the builds of a log: the first that several have."""
-_ALIKE = 1.05
-"""Up to this ratio figures of several runs are alike."""
+_FEWEST, _ALIKE = 2, 1.05
+"""Builds from which on times are compared; up to this ratio figures of several runs are alike."""
 
 
 def rows_of_builds(log: BuildLog) -> list[TimeRow]:
@@ -108,21 +109,16 @@ def _over_builds(log: BuildLog) -> Iterator[TimeRow]:
     """Say how the times of several builds compare."""
     for key, name in _OVER.items():
         known = [
-            (result.figures.get("median") or mean_of(result) or result.number or 0.0, build, result.span)
-            for build in log.builds
+            (result.figures.get("median") or mean_of(result) or result.number or 0.0, build)
+            for build in log.builds[:_MOST_BUILDS]
             if (result := build.result(key)) is not None
         ]
-        if len(known) > 1 and all(value > 0 for value, *_ in known):
-            (least, first, _), (most, last, _) = (
-                min(known, key=lambda each: each[0]),
-                max(known, key=lambda each: each[0]),
-            )
-            each = ", ".join(f"{figure(value)} ({_place(log, build)})" for value, build, _ in known[:_MOST_BUILDS])
-            unit = "ms" if key.endswith("ms") else "s"
-            ratio = (
-                f"alike within {most / least - 1:.2%}"
-                if most <= _ALIKE * least
-                else (f"{_place(log, last)} takes {most / least:.2g} times as long as {_place(log, first)}")
-            )
-            yield TimeRow("runs", f"{name} in {unit}: {each}; {ratio}", ())
-            return
+        if len(known) < _FEWEST or not all(value > 0 for value, *_ in known):
+            continue
+        known.sort(key=itemgetter(0))
+        (least, first), (most, last) = known[0], known[-1]
+        each = ", ".join(f"{figure(value)} ({_place(log, build)})" for value, build in known)
+        ratio = f"{_place(log, last)} takes {most / least:.2g} times as long as {_place(log, first)}"
+        ratio = ratio if most > _ALIKE * least else f"alike within {most / least - 1:.2%}"
+        yield TimeRow("runs", f"{name} in {'ms' if key.endswith('ms') else 's'}: {each}; {ratio}", ())
+        return
