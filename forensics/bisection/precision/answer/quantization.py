@@ -101,7 +101,7 @@ def switched(caster: Caster, pairs: tuple[QuantizedPair, ...]) -> onnx.ModelProt
 
 @dataclass(frozen=True, slots=True)
 class PairCost:
-    """A pair, by the node that quantizes, and the error that is left without it.
+    """A pair, by the node that quantizes, the error that is left ``without`` it, and that which it causes ``alone``.
 
     ``use`` says how its scale suits the values, as the model without pairs has them; None where no constant gives it.
     """
@@ -110,6 +110,7 @@ class PairCost:
     tensor: str
     scale: str
     without: float | None
+    alone: float | None
     use: RangeUse | None = None
 
 
@@ -153,10 +154,11 @@ class QuantizationCost:
         Errors cancel at the output, so that a pair at fault may seem to cost nothing there.
         """
         usual = float(np.median([pair.use.stretch for pair in self.pairs if pair.use] or [1.0]))
+        whole, costs = _decibels(self.error), [_decibels(pair.alone) for pair in self.pairs]
+        median = float(np.median(costs or [0.0]))
 
         def key(pair: PairCost) -> tuple[int, float]:
-            whole, without = (_INFINITE if each is None else max(each, _NONE) for each in (self.error, pair.without))
-            return rank_of(pair.use, usual, 20.0 * np.log10(whole / without))
+            return rank_of(pair.use, usual, whole - _decibels(pair.without), _decibels(pair.alone) - median)
 
         return sorted(self.pairs, key=key)
 
@@ -168,6 +170,10 @@ def _cost(pair: PairCost) -> str:
     noise += f" of {use.fitted_db:.0f} dB" if use is not None and use.fitted_db is not None and use.is_at_fault else ""
     reason = "" if use is None or not use.reason else f"it {use.reason}"
     return "; ".join(filter(None, (_shown(pair.without), reason, noise)))
+
+
+def _decibels(error: float | None) -> float:
+    return float(20.0 * np.log10(_INFINITE if error is None else max(error, _NONE)))
 
 
 def _shown(value: float | None) -> str:
@@ -197,10 +203,12 @@ def cost_of(oracle: Oracle) -> QuantizationCost | None:
 
     whole = error(())
     without = {name: error((name,)) for name in names}
+    alone = {name: error(set(names) - {name}) for name in names}
     half = _half(names, without, whole, error) if 0.0 < whole < np.inf else ()
     uses = uses_of(oracle, pairs)
     costs = tuple(
-        PairCost(pair.name, pair.tensor, pair.scale, _finite(without[pair.name]), uses.get(pair.name)) for pair in pairs
+        PairCost(p.name, p.tensor, p.scale, _finite(without[p.name]), _finite(alone[p.name]), uses.get(p.name))
+        for p in pairs
     )
     stored = sum(n.op_type == "DequantizeLinear" and n.input[0] in survey.constants for n in survey.nodes.values())
     model = CheckedModel(oracle.caster.prepared.path, oracle.caster.prepared.proto)
@@ -217,6 +225,11 @@ def uses_of(oracle: Oracle, pairs: tuple[QuantizedPair, ...]) -> dict[str, Range
     values = dict(oracle.values_of(sorted(made), switched(oracle.caster, pairs), off))
     for pair, grid in grids.items():
         arrays = values.get(pair.tensor) or [numpy_helper.to_array(survey.constants[pair.tensor])]
+        readers = [survey.nodes[use.node].op_type for name in pair.results for use in survey.uses.get(name, ())]
+        if set(readers) == {"Relu"} and not survey.results.keys() & set(
+            pair.results
+        ):  # what is clipped below 0 is lost there anyway
+            arrays = [np.maximum(each, 0) for each in arrays]
         uses[pair.name] = use_of(arrays, grid, _channel_axes(survey, pair.results))
     return uses
 

@@ -81,16 +81,18 @@ class Grid:
 class RangeUse:
     """What a grid does to the values of all samples.
 
-    ``clipped`` is the share of values beyond it; ``used`` the largest share of its range that a value takes; ``snr_db``
-    the signal-to-noise ratio in decibels, ``fitted_db`` that of a range that ends at the largest value, None without
-    noise. ``outliers`` are the channels, along the second axis of images and of what convolutions read, else the last,
-    that exceed the median of those with values eightfold; ``stretch`` is how often the largest does. ``reason`` says
-    what is wrong, or nothing.
+    ``clipped`` is the share of values beyond it; ``largest`` the value that is furthest beyond, or nearest to, the end
+    of its side, ``end``; ``peak`` the largest absolute value; ``used`` the largest share of its side that one takes;
+    ``snr_db`` the signal-to-noise ratio in decibels, ``fitted_db`` that of a range that ends at the largest value, None
+    without noise. ``outliers`` are the channels, along the second axis of images and of what convolutions read, else
+    the last, that exceed the median of those with values eightfold; ``stretch`` is how often the largest does.
+    ``reason`` says what is wrong, or nothing.
     """
 
     clipped: float
     largest: float
     end: float
+    peak: float
     used: float
     snr_db: float | None
     fitted_db: float | None
@@ -111,15 +113,17 @@ class RangeUse:
         return self.excess_db >= _FAULTY_DB
 
 
-def rank_of(use: RangeUse | None, usual: float, gained_db: float) -> tuple[int, float]:
+def rank_of(use: RangeUse | None, usual: float, gained_db: float, alone_db: float) -> tuple[int, float]:
     """Return what sorts scales: at fault, the worst first; then by what the model gains without them.
 
-    Besides ``gained_db`` that is how much further than usual an outlier stretches the scale of the other channels.
+    Besides ``gained_db`` that is how much further than usual an outlier stretches the scale of the other channels; no
+    more than ``alone_db``, what the pair alone costs beyond the median one: weights may foresee an outlier.
     """
     if use is not None and use.is_at_fault:
         return 0, -use.excess_db
     stretched = use is not None and use.outliers and use.stretch > usual
-    return 1, -gained_db - (20.0 * np.log10(use.stretch / usual) if use is not None and stretched else 0.0)
+    stretch_db = 20.0 * np.log10(use.stretch / usual) if use is not None and stretched else 0.0
+    return 1, -gained_db - min(stretch_db, max(alone_db, 0.0))
 
 
 def use_of(
@@ -132,7 +136,7 @@ def use_of(
 
     Channels may lie along ``axes``. A grid without steps gives NaN or infinity, which no model has.
     """
-    beyond = count = signal = noise = clipping = used = least = 0.0
+    beyond = count = signal = noise = clipping = used = least = furthest = largest = end = peak = 0.0
     fitted = grid.fitted(arrays)
     for values in arrays:
         exact = np.asarray(values, np.float64)
@@ -144,26 +148,32 @@ def use_of(
         ends = np.where(exact < 0, zero - grid.low, grid.high - zero) * scale
         shares = np.divide(np.abs(exact), ends, out=np.zeros_like(exact), where=ends > 0)
         used = max(used, float(np.max(shares, initial=0.0)))
-    largest = max((float(np.max(np.abs(values), initial=0.0)) for values in arrays), default=0.0)
-    end = float(np.max(grid.scale * max(abs(grid.high - grid.zero.max()), abs(grid.low - grid.zero.min()))))
+        peak = max(peak, float(np.max(np.abs(exact), initial=0.0)))
+        beyond_ends = np.where(outside, 1.0 + (np.abs(exact) - ends) / scale, shares)
+        if exact.size and beyond_ends.max() > furthest:
+            place = np.unravel_index(beyond_ends.argmax(), exact.shape)
+            furthest, largest = float(beyond_ends[place]), float(exact[place])
+            end = float(np.copysign(ends[place], largest) + 0.0)
     ratio, best = _decibels(signal, noise), _decibels(signal, least)
     clipped = beyond / max(count, 1.0)
     outliers, stretch = _outliers(arrays, axes) if grid.scale.size == 1 else ((), 1.0)
-    use = RangeUse(clipped, largest, end, used, ratio, best, outliers, stretch, "")
+    use = RangeUse(clipped, largest, end, peak, used, ratio, best, outliers, stretch, "")
     harmful = clipping > noise / 2 and ratio is not None and (use.is_at_fault or ratio < _NOISY_DB)
     return replace(use, reason=_reason(use, clips=clipped >= _CLIPS or harmful))
 
 
 def _reason(use: RangeUse, *, clips: bool) -> str:
+    reasons = []
     if clips:
-        return f"clips {use.clipped:.1%} of the values: they reach {use.largest:.3g}, its range ends at {use.end:.3g}"
-    if use.used < _UNUSED:
+        ends = f"they reach {use.largest:.3g}, its range ends at {use.end:.3g}"
+        reasons.append(f"clips {use.clipped:.1%} of the values: {ends}")
+    elif use.used < _UNUSED:
         return f"uses {use.used:.1%} of its range: the values reach {use.largest:.3g}, it ends at {use.end:.3g}"
-    if use.outliers and not use.is_at_fault:
+    if use.outliers and (clips or not use.is_at_fault):
         shown = ", ".join(map(str, use.outliers[:_FEW])) + (", …" if len(use.outliers) > _FEW else "")
         channels = f"channel {shown} is" if len(use.outliers) == 1 else f"channels {shown} are"
-        return f"has one scale, and {channels} far beyond the other channels (up to {use.largest:.3g})"
-    return UNSUITED if use.is_at_fault else ""
+        reasons.append(f"has one scale, and {channels} far beyond the other channels (up to {use.peak:.3g})")
+    return "; it ".join(reasons) or (UNSUITED if use.is_at_fault else "")
 
 
 def _decibels(signal: float, noise: float) -> float | None:

@@ -60,7 +60,7 @@ def test_a_layer_has_its_own_noise_and_the_last_has_all_of_it(tmp_path: Path) ->
     assert c.summed_db is not None
     assert c.summed_db < a.alone_db
     noise = f"  {b.node} [{b.op}]: alone {b.alone_db:.0f} dB, summed {b.summed_db:.0f} dB"
-    assert found.lines()[1] == f"{noise}; /b/Q uses 2.4% of its range: the values reach 2.81, it ends at 115"
+    assert found.lines()[1] == f"{noise}; /b/Q uses 2.4% of its range: the values reach -2.81, it ends at -115"
 
 
 @pytest.mark.parametrize(

@@ -287,7 +287,7 @@ def test_pairs_at_fault_come_before_those_that_cost_more_and_usual_outliers_do_n
         ("/coarse", 1.1, use(snr_db=24.0, fitted_db=36.0, used=0.25)),
         ("/clipped", 1.0, use(snr_db=11.0, fitted_db=36.0, clipped=0.1)),
     ]
-    pairs = tuple(PairCost(name, "t", "s", without, of) for name, without, of in costs)
+    pairs = tuple(PairCost(name, "t", "s", without, 1.0 if of.outliers else 0.1, of) for name, without, of in costs)
     lines = QuantizationCost(1.0, pairs, (), 0).lines()
     ranked = [line.split(",")[0].strip() for line in lines if "without this pair" in line]
     assert ranked[:5] == ["/clipped", "/coarse", "/stretched", "/costly", "/usual0"]
@@ -301,13 +301,57 @@ def test_an_outlier_comes_before_what_costs_as_much_in_a_network_of_uneven_chann
         ("/usual", 0.5, use(outliers=(1, 2), stretch=14.0)),
         ("/planted", 0.5, use(outliers=(38,), stretch=65.0)),
     ]
-    pairs = tuple(PairCost(name, "t", "s", without, of) for name, without, of in costs)
+    pairs = tuple(PairCost(name, "t", "s", without, 1.0 if of.outliers else 0.1, of) for name, without, of in costs)
     assert [pair.node for pair in QuantizationCost(1.0, pairs, (), 0).ranked()][:2] == ["/planted", "/usual"]
+
+
+def test_an_outlier_that_costs_no_more_than_other_pairs_is_foreseen_by_the_weights() -> None:
+    wide = use(outliers=(2,), stretch=90.0)
+    costs = [("/foreseen", 0.1, wide), ("/planted", 0.9, replace(wide, stretch=60.0)), *(("/usual", 0.1, use()),) * 3]
+    pairs = tuple(PairCost(name, "t", "s", 0.9, alone, of) for name, alone, of in costs)
+    assert QuantizationCost(1.0, pairs, (), 0).ranked()[0].node == "/planted"
+
+
+def test_what_one_pair_costs_alone_is_the_error_of_the_model_with_no_other(tmp_path: Path) -> None:
+    found = cost(network({"/c": SOUND["/c"] / 4}), tmp_path)
+    alone = {pair.node: pair.alone or 0.0 for pair in found.pairs}
+    assert max(alone, key=lambda name: alone[name]) == "/c/Q"
+    only = cost(network({"/c": SOUND["/c"] / 4}, unpaired="/b"), tmp_path)
+    assert {pair.node: pair.alone for pair in only.pairs}["/c/Q"] == pytest.approx(alone["/c/Q"])
+
+
+@pytest.mark.parametrize(("reader", "reason"), [("Relu", ""), ("Tanh", "clips 50.0% of the values: they reach -4")])
+def test_what_a_relu_takes_away_is_not_clipped(reader: str, reason: str, tmp_path: Path) -> None:
+    net = Net(seed=9)
+    step, zero = net.tensor("step", 1.0 / 255), net.tensor("zero", 0, np.uint8)
+    wide = net.node("DequantizeLinear", "/DQ", [net.node("QuantizeLinear", "/Q", ["x", step, zero]), step, zero])
+    model = net.model(net.node(reader, "/reader", [wide]), {"x": (1, 4)}, (1, 4))
+    onnx.save(model, tmp_path / "model.onnx")
+    samples = [{"x": np.asarray([[-4.0, -1.0, 0.5, 1.0]], np.float32)}]
+    found = cost_of(Oracle(Caster(prepare(str(tmp_path / "model.onnx")), FP16), samples))
+    assert found is not None
+    assert found.pairs[0].use is not None
+    assert found.pairs[0].use.reason.startswith(reason)
+    assert bool(found.pairs[0].use.reason) == bool(reason)
+
+
+def test_the_end_that_is_told_is_the_one_that_clips() -> None:
+    values = np.linspace(-4.0, 10.0, 400).reshape(1, 1, 20, 20)
+    reason = use_of([values], Grid(np.asarray([12.0 / 255]), np.asarray([21.0]), 0.0, 255.0)).reason
+    assert reason == "clips 21.5% of the values: they reach -4, its range ends at -0.988"
+
+
+def test_an_outlier_that_its_scale_clips_too_is_told_as_both() -> None:
+    values = np.random.default_rng(3).uniform(-1, 1, (1, 16, 8, 8))
+    values[:, 5] *= 60.0
+    reason = use_of([values], Grid(np.asarray([20.0 / 127]), np.zeros(1), -128.0, 127.0)).reason
+    assert reason.startswith("clips 4.")
+    assert "; it has one scale, and channel 5 is far beyond the other channels (up to 59" in reason
 
 
 def use(**facts: Any) -> RangeUse:
     sound = {"clipped": 0.0, "used": 1.0, "snr_db": 34.0, "fitted_db": 35.0, "outliers": (), "stretch": 5.0}
-    return RangeUse(largest=1.0, end=1.0, reason="", **{**sound, **facts})
+    return RangeUse(largest=1.0, end=1.0, peak=1.0, reason="", **{**sound, **facts})
 
 
 NORMAL = np.random.default_rng(5).standard_normal((1, 8, 16, 16))
@@ -329,7 +373,7 @@ def test_a_scale_is_held_against_what_a_range_that_fits_would_leave(end: float, 
     found = use_of([NORMAL], Grid(np.asarray([END * end / 127]), np.zeros(1), -128.0, 127.0))
     assert found.reason.startswith(reason)
     assert bool(found.reason) == bool(reason)
-    assert (rank_of(found, 3.0, 0.0)[0] == 0) == bool(reason)
+    assert (rank_of(found, 3.0, 0.0, 0.0)[0] == 0) == bool(reason)
 
 
 def test_values_below_a_range_that_begins_at_zero_do_not_hide_that_it_is_too_wide() -> None:

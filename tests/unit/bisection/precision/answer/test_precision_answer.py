@@ -89,7 +89,7 @@ def test_rows_that_all_lead_by_too_little_are_no_share_of_nothing() -> None:
 
 
 def test_the_pairs_that_cost_most_come_first() -> None:
-    pairs = PairCost("/a/Q", "x", "/a.scale", 0.5), PairCost("/b/Q", "y", "/b.scale", 0.03)
+    pairs = PairCost("/a/Q", "x", "/a.scale", 0.5, 0.1), PairCost("/b/Q", "y", "/b.scale", 0.03, 0.9)
     lines = text(replace(ANSWER, quantization=QuantizationCost(0.51, pairs, ("/b/Q",), 1))).splitlines()
     assert lines[0].startswith("Quantized: 2 pairs of Q and DQ, at the cost of 0.51")
     assert lines[2] == "  /b/Q, scale /b.scale: without this pair 0.03"
