@@ -116,14 +116,14 @@ class RangeUse:
 def rank_of(use: RangeUse | None, usual: float, gained_db: float, alone_db: float) -> tuple[int, float]:
     """Return what sorts scales: at fault, the worst first; then by what the model gains without them.
 
-    Besides ``gained_db`` that is how much further than usual an outlier stretches the scale of the other channels; no
-    more than ``alone_db``, what the pair alone costs beyond the median one: weights may foresee an outlier.
+    Besides ``gained_db`` that is how much further than usual an outlier stretches the scale of the other channels, and
+    ``alone_db``, what its pair alone costs beyond the median one: weights may foresee an outlier.
     """
     if use is not None and use.is_at_fault:
         return 0, -use.excess_db
     stretched = use is not None and use.outliers and use.stretch > usual
-    stretch_db = 20.0 * np.log10(use.stretch / usual) if use is not None and stretched else 0.0
-    return 1, -gained_db - min(stretch_db, max(alone_db, 0.0))
+    outlying_db = 20.0 * np.log10(use.stretch / usual) + alone_db if use is not None and stretched else 0.0
+    return 1, -gained_db - max(outlying_db, 0.0)
 
 
 def use_of(
