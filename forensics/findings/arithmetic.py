@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from trtforensics.model.timings import Candidate, TimedTactics
@@ -37,7 +38,11 @@ class _Offers:
 
     def chosen(self, tactic: int | None) -> SumTactic | None:
         """Return the chosen tactic; None where it is not among those timed."""
-        return next((self._read(candidate) for candidate in self.timed if candidate.tactic == tactic), None)
+        if isinstance(self.timed, TimedTactics):
+            candidate = self.timed.fastest(tactic)
+        else:
+            candidate = next((candidate for candidate in self.timed if candidate.tactic == tactic), None)
+        return None if candidate is None else self._read(candidate)
 
     def without(self, tactic: int | None) -> Iterator[SumTactic]:
         """Give all tactics but one."""
@@ -57,7 +62,7 @@ class _Offers:
         return SumTactic(candidate.tactic, candidate.time_ms, facts, self.spans.of(candidate.line))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TunedSum:
     """A layer, or an operation inside a ForeignNode, whose chosen kernel tells the type of its sums.
 
@@ -74,6 +79,7 @@ class TunedSum:
         """Give the other tactics of the same formats, fastest first and untimed ones last."""
         return self.offers.without(self.chosen.tactic)
 
+    @cached_property
     def rival_accumulators(self) -> set[str | None]:
         """Return the types in which the rivals accumulate, None among them where a kernel does not tell."""
         return self.offers.accumulators(self.chosen.tactic)

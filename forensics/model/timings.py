@@ -139,6 +139,13 @@ class TimedTactics(_Candidates):
             return [self[i] for i in range(*index.indices(len(self)))]
         return self._timings.candidate(int(self._rows[index]))
 
+    def fastest(self, tactic: int | None) -> Candidate | None:
+        """Return the fastest timing of a tactic, for which the others need not be sorted."""
+        low = self._unsorted.start
+        among = self._timings.tactic[low : self._unsorted.stop] == (NO_TACTIC if tactic is None else tactic)
+        rows = among.nonzero()[0] + low
+        return self._timings.candidate(rows[self._timings.ms[rows].argsort(kind="stable")[0]]) if len(rows) else None
+
     def with_tactic(self, tactic: int) -> list[int]:
         """Return where a tactic stands; it may have been timed more than once."""
         positions: list[int] = (self._timings.tactic[self._rows] == tactic).nonzero()[0].tolist()

@@ -20,7 +20,7 @@ from trtforensics.console.secrets import remembered
 from trtforensics.knowledge.table import rows
 from trtforensics.model.ledger import ledger_of
 from trtforensics.model.timings import tactic_text
-from trtforensics.parsers.notation.kernels import read_kernel, read_tactic
+from trtforensics.parsers.notation.kernels import only_type, read_kernel, read_tactic
 from trtforensics.render.documents import document_of
 from trtforensics.render.json_text import (
     boolean,
@@ -176,20 +176,14 @@ def _flat(facts: Iterable[Fact]) -> str:
     return f"{{{', '.join([f'{text(name)}: {text(value)}' for name, value in values.items()])}}}"
 
 
-@lru_cache(maxsize=1 << 12)
-def _types(formats: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the types of formats: a log writes them with many strides, and a kernel's facts need the types only."""
-    return tuple(sorted({text.partition("(")[0] for text in formats}))
-
-
 def _kernel_facts(kernel: str, outputs: tuple[str, ...] = (), splits: int | None = None) -> str:
     """Render all that a kernel's name and its line tell."""
-    return _facts(kernel, splits, _types(outputs)) if kernel or splits is not None else "null"
+    return _facts(kernel, splits, only_type(outputs)) if kernel or splits is not None else "null"
 
 
 @remembered
-def _facts(kernel: str, splits: int | None, types: tuple[str, ...]) -> str:
-    return encode(kernel_facts(read_tactic(kernel, splits, types)))
+def _facts(kernel: str, splits: int | None, output: str | None) -> str:
+    return encode(kernel_facts(read_tactic(kernel, splits, (output,) if output else ())))
 
 
 @remembered

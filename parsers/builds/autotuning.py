@@ -18,7 +18,7 @@ from trtforensics.parsers.lines.events import NO_INTEGER, NO_TEXT, duration_or_n
 from trtforensics.parsers.notation.formats import both_sides
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import numpy.typing as npt
 
@@ -32,15 +32,16 @@ if TYPE_CHECKING:
 
 RUNNERS = ("timing_runner", "timing_old")
 CHOSEN = ("chose", "chose_old")
-TIMED = ("tactic_timed", "tactic_named", "tactic_old")
+TIMED = ("tactic_timed", "tactic_old")
 BLOCK_BEGINS = ("format_combination", "costs_begin", *CHOSEN, "reformat_costs_begin", "reformat_combination")
 _HALF = 32
 _LOW = (1 << _HALF) - 1
+_AT_ONCE = 4096
 
 
 def timings(log: Log) -> TacticTimings:
     """Gather every timed tactic and runner block of a log, sorted by line."""
-    line, tactic, ms, kernel, splits = log.columns(TIMED, "tactic", "ms", "kernel", "splits", last=True)
+    line, tactic, ms, kernel, splits = log.columns(TIMED, "tactic", "ms", "kernel", "splits")
     runner_line, layer, runner = log.columns(RUNNERS, "layer", "runner")
     if log.has("set_tactic_name") and len(line):
         kernel, splits = _named_kernels(log, line, tactic, kernel, splits)
@@ -149,7 +150,7 @@ def choices(log: Log, timed: TacticTimings, passes: Passes) -> Sequence[tuple[Ch
     """Return the choices of each build; ``final`` is not decided here."""
     blocks = _blocks(log)
     layer, runner_id = _layers(log, blocks)
-    time, other, candidates, kernel, splits = _races(timed, blocks)
+    time, other, candidates, kernel, splits = map(np.concatenate, zip(*_races(timed, blocks), strict=True))
     made = map(
         Choice,
         log.texts(layer),
@@ -173,6 +174,7 @@ def choices(log: Log, timed: TacticTimings, passes: Passes) -> Sequence[tuple[Ch
 class _Blocks(NamedTuple):
     """The blocks in columns: first line of the build, first and last line, chosen runner (a text's index), tactic.
 
+    ``shared`` says of each whether another one ends in its line.
     Blocks that end in one line, of a log whose line ends were lost, have no rows: nothing tells whose a timing there
     is. In an excerpt, and in TensorRT 4 to 6, no line may stand before the first block: it
     begins with the build.
@@ -183,12 +185,7 @@ class _Blocks(NamedTuple):
     line: Lines
     runner: _Texts
     tactic: npt.NDArray[np.uint64]
-
-    @property
-    def shared(self) -> npt.NDArray[np.bool_]:
-        """Say of each block whether another one ends in its line."""
-        shared: npt.NDArray[np.bool_] = (np.diff(self.line, prepend=-1) == 0) | (np.diff(self.line, append=-1) == 0)
-        return shared
+    shared: npt.NDArray[np.bool_]
 
     def rows(self, lines: Lines) -> _BlockRows:
         """Return which of some sorted lines are in which block."""
@@ -213,7 +210,8 @@ def _blocks(log: Log) -> _Blocks:
     (begins,) = log.columns(BLOCK_BEGINS)
     build = log.build_of(line)
     begin = _since_other_layer(log, np.maximum(build, latest(begins, begins, line - 1)), line)
-    return _Blocks(build, begin, line, runner, tactic)
+    shared = (np.diff(line, prepend=-1) == 0) | (np.diff(line, append=-1) == 0)
+    return _Blocks(build, begin, line, runner, tactic, shared)
 
 
 def _since_other_layer(log: Log, begin: Lines, line: Lines) -> Lines:
@@ -228,7 +226,13 @@ def _since_other_layer(log: Log, begin: Lines, line: Lines) -> Lines:
     return np.where(is_cut, runner_line[change], begin)
 
 
-def _races(timed: TacticTimings, blocks: _Blocks) -> tuple[_Times, _Times, _Indexes, _Texts, Lines]:
+def _races(timed: TacticTimings, blocks: _Blocks) -> Iterator[tuple[_Times, _Times, _Indexes, _Texts, Lines]]:
+    """Give what :func:`_raced` returns, some thousand blocks at once: copies of all timings would fill the memory."""
+    for begin in range(0, len(blocks.line) or 1, _AT_ONCE):
+        yield _raced(timed, _Blocks(*(column[begin : begin + _AT_ONCE] for column in blocks)))
+
+
+def _raced(timed: TacticTimings, blocks: _Blocks) -> tuple[_Times, _Times, _Indexes, _Texts, Lines]:
     """Return by block the chosen tactic's time and the best other one's in ms, and the number of timed tactics.
 
     Then the chosen tactic's kernel, a text's index, and the split of K that its line prints.

@@ -6,6 +6,7 @@ A log may print them more than once, and each pass of a build prints an engine o
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,8 +20,6 @@ from trtforensics.parsers.notation.tensors import details, short_tensors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
-    import numpy.typing as npt
 
     from trtforensics.model.span import SourceSpan
     from trtforensics.parsers.builds.passes import Passes
@@ -185,6 +184,8 @@ def _types(tensors: tuple[EngineTensor, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([tensor.dtype for tensor in tensors]))
 
 
+_AT_ONCE = 1 << 16
+"""Rows that are looked at at once: several arrays of all tactics of a large log would fill the memory."""
 _HASHED = 1 << 32
 """Ids from here on are hashes of a kernel: in a build, the same id is the same kernel. Smaller ids only count."""
 
@@ -193,8 +194,7 @@ def name_kernels(
     layers: Iterable[EngineLayer], choices: Sequence[Choice], cached: Sequence[CachedResult], timed: TacticTimings
 ) -> None:
     """Give layers and cached results without a kernel's name that under which their tactic was timed."""
-    named = np.flatnonzero(timed.kernel >= 0)
-    if not len(named):
+    if not (timed.kernel >= 0).any():
         return
     unnamed = [layer for layer in layers if not layer.tactic_name and layer.tactic is not None]
     for layer in unnamed:
@@ -203,23 +203,26 @@ def name_kernels(
     left = [layer for layer in unnamed if not layer.tactic_name]
     if not (left or cached):
         return
-    by_id = _by_id([*(layer.tactic for layer in left), *(result.tactic for result in cached)], timed, named)
+    by_id = _by_id([*(layer.tactic for layer in left), *(result.tactic for result in cached)], timed)
     for result in cached:
         result.kernel = by_id.get(result.tactic or 0, "")
     for layer in left:
         layer.tactic_name = by_id.get(layer.tactic or 0, "")
 
 
-def _by_id(tactics: Iterable[int | None], timed: TacticTimings, named: npt.NDArray[np.intp]) -> dict[int, str]:
+def _by_id(tactics: Iterable[int | None], timed: TacticTimings) -> dict[int, str]:
     """Return the kernels of those tactics that are hashes; an id that two kernels have is left out."""
     wanted = np.array(sorted({tactic for tactic in tactics if tactic is not None and tactic >= _HASHED}), np.uint64)
     if not len(wanted):
         return {}
-    listed = timed.tactic[named]
-    rows = named[wanted[wanted.searchsorted(listed) - len(wanted)] == listed]  # ids above all of them meet the first
-    pairs = set(zip(timed.tactic[rows].tolist(), timed.kernel[rows].tolist(), strict=True))
-    ids = [tactic for tactic, _ in pairs]
-    return {tactic: timed.texts[kernel] for tactic, kernel in pairs if ids.count(tactic) == 1}
+    pairs: set[tuple[int, int]] = set()
+    for begin in range(0, len(timed.tactic), _AT_ONCE):
+        listed, kernels = timed.tactic[begin : begin + _AT_ONCE], timed.kernel[begin : begin + _AT_ONCE]
+        found = wanted[wanted.searchsorted(listed) - len(wanted)] == listed  # ids above all of them meet the first
+        found &= kernels >= 0
+        pairs.update(zip(listed[found].tolist(), kernels[found].tolist(), strict=True))
+    counts = Counter(tactic for tactic, _ in pairs)
+    return {tactic: timed.texts[kernel] for tactic, kernel in pairs if counts[tactic] == 1}
 
 
 def _in_block(choice: Choice, timed: TacticTimings) -> str:

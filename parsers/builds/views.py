@@ -74,14 +74,14 @@ class LinesView:
         columns = [rows.values(name, span) for name in names]
         return zip(rows.lines[span.start : span.stop], *columns, strict=True)
 
-    def columns(self, kinds: tuple[str, ...], *names: str, last: bool = False) -> _Columns:
+    def columns(self, kinds: tuple[str, ...], *names: str) -> _Columns:
         """Return the line numbers and some fields of all rows of some kinds, as they are stored, sorted by line.
 
         Texts are indexes. A field that a kind does not have reads as not printed. Do not change the arrays: other
-        builds share them. The ``last`` reader of large columns leaves no second copy of them.
+        builds share them.
         """
         if (kinds, names) not in self._known:
-            self._known[kinds, names] = _sorted(self.events, kinds, names, last=last)
+            self._known[kinds, names] = _sorted(self.events, kinds, names)
         columns = self._known[kinds, names]
         low, high = columns[0].searchsorted((self.first_line, self.last_line + 1)) if self.has(*kinds) else (0, 0)
         return tuple([column[low:high] for column in columns])
@@ -134,10 +134,10 @@ class Log(LinesView):
         self.size = len(edges) - 1
         """The number of builds."""
 
-    def columns(self, kinds: tuple[str, ...], *names: str, last: bool = False) -> _Columns:
+    def columns(self, kinds: tuple[str, ...], *names: str) -> _Columns:
         """Return columns as a view does."""
         self._attend()
-        return super().columns(kinds, *names, last=last)
+        return super().columns(kinds, *names)
 
     def texts(self, indexes: npt.NDArray[np.int32]) -> list[str]:
         """Return texts as a view does."""
@@ -249,16 +249,14 @@ class Spans:
         return map(SourceSpan, repeat(self._source.path), lines.tolist(), self._starts[lines - 1].tolist())
 
 
-def _sorted(events: Events, kinds: tuple[str, ...], names: tuple[str, ...], *, last: bool) -> _Columns:
-    tables = {kind: events[kind] for kind in kinds}
-    tables = {kind: rows for kind, rows in tables.items() if rows.lines} or {kinds[0]: tables[kinds[0]]}
-    lines = np.concatenate([rows.stored_lines() for rows in tables.values()])
-    order = np.argsort(lines, kind="stable") if len(tables) > 1 else slice(None)
-    columns = []
-    for name in names:  # one column after the other, so that few copies of them exist at once
-        parts = [events.take(kind, name) if last else rows.stored(name) for kind, rows in tables.items()]
-        columns.append(np.concatenate(parts)[order])
-    return lines[order], *columns
+def _sorted(events: Events, kinds: tuple[str, ...], names: tuple[str, ...]) -> _Columns:
+    tables = [rows for kind in kinds if (rows := events[kind]).lines] or [events[kinds[0]]]
+    parts = [(rows.stored_lines(), *map(rows.stored, names)) for rows in tables]
+    if events.closed and len(parts) == 1:
+        return parts[0]
+    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    order = np.argsort(columns[0], kind="stable")
+    return tuple([column[order] for column in columns]) if len(tables) > 1 else tuple(columns)
 
 
 def latest(lines: Lines, values: npt.NDArray[_Number], at: Lines, since: Lines | None = None) -> npt.NDArray[_Number]:

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     import numpy.typing as npt
-    from typing_extensions import Self
 
 _NOTED_BY_SCANNER: dict[str, tuple[str, ...]] = {
     "message": ("severity", "text"),
@@ -82,6 +81,10 @@ class Texts:
     def raw(self) -> list[bytes]:
         """The texts as they stand in the log, in the order of their indexes."""
         return list(self._ids)
+
+    def __reduce__(self) -> tuple[type[Texts], tuple[list[bytes]]]:
+        """Be sent to another process as the log has them."""
+        return Texts, (self.raw(),)
 
     def close(self) -> None:
         """Keep the texts as they are shown alone: none comes any more."""
@@ -163,30 +166,39 @@ def column_type(name: str) -> ColumnType:
 
 
 class EventColumns:
-    """The rows of one kind: their lines, and a typed column for each kept field."""
+    """The rows of one kind: their lines, and a typed column for each kept field that a line has printed."""
 
     def __init__(self, kind: str, texts: Texts) -> None:
         self.names = KEPT[kind]
         self.lines = array("q")
-        types = [(name, column_type(name)) for name in self.names]
-        self.columns: dict[str, array[Any]] = {name: array(column.code) for name, column in types}
+        self.columns: dict[str, array[Any]] = {}
         self._texts = texts
-        self._readers = [(name, column.read or texts.id, column.missing) for name, column in types]
+        self._types = [(name, column_type(name)) for name in self.names]
 
     def add(self, line: int, fields: Mapping[str, bytes | None]) -> None:
         """Append a row."""
-        self.lines.append(line)
-        for name, read, missing in self._readers:
+        for name, column_type in self._types:
             raw = fields.get(name)
-            self.columns[name].append(missing if raw is None else read(raw))
+            if raw is not None:
+                self._column(name, column_type).append((column_type.read or self._texts.id)(raw))
+            elif name in self.columns:
+                self.columns[name].append(column_type.missing)
+        self.lines.append(line)
 
     def extend(self, lines: npt.NDArray[np.int64], columns: Mapping[str, npt.NDArray[Any]]) -> None:
         """Append many rows; none of the lines prints a field that is not in ``columns``."""
+        for name, column_type in self._types:
+            if name in columns:
+                self._column(name, column_type).frombytes(np.ascontiguousarray(columns[name]).view(np.uint8).data)
+            elif name in self.columns:
+                self.columns[name].extend(_missing(column_type, len(lines)))
         self.lines.frombytes(np.ascontiguousarray(lines, np.int64).view(np.uint8).data)
-        for name, _, missing in self._readers:
-            column = self.columns[name]
-            values = columns[name] if name in columns else np.full(len(lines), missing, column.typecode)
-            column.frombytes(np.ascontiguousarray(values).view(np.uint8).data)
+
+    def _column(self, name: str, column_type: ColumnType) -> array[Any]:
+        """Return a column, which begins with the rows so far where none of them printed its field."""
+        if name not in self.columns:
+            self.columns[name] = _missing(column_type, len(self.lines))
+        return self.columns[name]
 
     def delete(self, row: int) -> None:
         """Remove a row."""
@@ -205,6 +217,8 @@ class EventColumns:
 
     def values(self, name: str, span: range) -> list[Any]:
         """Return a field of some rows: text, int or float, or None where the line does not print it."""
+        if name not in self.columns:
+            return [None] * len(span)
         values = self.columns[name][span.start : span.stop]
         shown = column_type(name).shown
         if shown is not None:
@@ -220,8 +234,14 @@ class EventColumns:
         """Return a field of all rows as it is stored, to be copied like :meth:`stored_lines`."""
         column = self.columns.get(name)
         if column is None:
-            return np.full(len(self.lines), column_type(name).missing, column_type(name).code)
+            missing = column_type(name)
+            return np.broadcast_to(np.array(missing.missing, missing.code), len(self.lines))
         return np.frombuffer(column, column.typecode)
+
+
+def _missing(column_type: ColumnType, count: int) -> array[Any]:
+    """Return a column of rows that do not print its field."""
+    return array(column_type.code, [column_type.missing]) * count
 
 
 class Events:
@@ -231,7 +251,7 @@ class Events:
         self.texts = Texts() if texts is None else texts
         self._rows: dict[str, EventColumns] = {}
         """The tables that were asked for: a log has rows of few kinds."""
-        self._closed = False
+        self.closed = False
 
     def __getitem__(self, kind: str) -> EventColumns:
         rows = self._rows.get(kind)
@@ -240,17 +260,9 @@ class Events:
         return rows
 
     def close(self) -> None:
-        """Give memory back, because no line comes any more."""
-        self._closed = True
+        """Give memory back, because no line comes any more: the columns may be looked at where they are."""
+        self.closed = True
         self.texts.close()
-
-    def take(self, kind: str, name: str) -> npt.NDArray[Any]:
-        """Return a field of all rows of a kind, which is not asked for again."""
-        rows = self[kind]
-        values = rows.stored(name)
-        if self._closed:
-            rows.columns.pop(name, None)
-        return values
 
     def only(self, kinds: Iterable[str]) -> Events:
         """Return some tables without the others."""
@@ -264,22 +276,21 @@ class Events:
         limits = ((kind, bisect_left(rows.lines, first), bisect_right(rows.lines, last)) for kind, rows in tables)
         return {kind: range(low, high) for kind, low, high in limits if low < high}
 
-    def __reduce__(self) -> tuple[Callable[..., Events], tuple[Any, ...]]:
-        """Be sent to another process as plain columns."""
-        columns = {kind: (rows.lines, rows.columns) for kind, rows in self._rows.items() if rows.lines}
-        return Events._of_columns, (self.texts.raw(), columns)
+    def __reduce__(self) -> tuple[object, ...]:
+        """Be sent to another process table by table; what is sent is given up here, for both hold a log at once."""
+        sent = ((kind, self._rows.pop(kind)) for kind in list(self._rows))
+        tables = ((kind, (rows.lines, rows.columns)) for kind, rows in sent if rows.lines)
+        return Events, (self.texts,), None, None, tables
 
-    @classmethod
-    def _of_columns(cls, raw: list[bytes], columns: dict[str, tuple[array[int], dict[str, array[Any]]]]) -> Self:
-        events = cls(Texts(raw))
-        for kind, stored in columns.items():
-            events[kind].lines, events[kind].columns = stored
-        return events
+    def __setitem__(self, kind: str, stored: tuple[array[int], dict[str, array[Any]]]) -> None:
+        """Take a table that was sent."""
+        self[kind].lines, self[kind].columns = stored
 
     def extend(self, later: Events, shift: int) -> None:
-        """Append another's rows, ``shift`` lines further down; its texts get the ids they have here."""
+        """Take another's rows, ``shift`` lines further down; its texts get the ids they have here."""
         ids = np.array([*(self.texts.id(text) for text in later.texts.raw()), NO_TEXT], np.int32)  # index -1 is NO_TEXT
-        for kind, rows in ((kind, rows) for kind, rows in later._rows.items() if rows.lines):
+        for kind in list(later._rows):
+            rows = later._rows.pop(kind)
             values = {name: np.frombuffer(column, column.typecode) for name, column in rows.columns.items()}
             moved = {name: ids[v] if v.dtype == np.int32 else v for name, v in values.items()}
             self[kind].extend(np.frombuffer(rows.lines, np.int64) + shift, moved)

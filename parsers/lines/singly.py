@@ -120,8 +120,8 @@ class SingleReader:
         if kind not in self._tables:
             return {}
         rows = np.frombuffer(self._row_of, np.int32)[bodies]
-        columns = self._tables[kind].columns
-        return {name: np.frombuffer(column, column.typecode)[rows] for name, column in columns.items()}
+        table = self._tables[kind]
+        return {name: table.stored(name)[rows] for name in table.names}
 
     def _judge(self, body: bytes) -> int:
         """Find a body's kind and read its fields; return the body's number."""

@@ -43,8 +43,14 @@ def read_tactic(kernel: str, splits: int | None, outputs: tuple[str, ...] = ()) 
     ``splits`` is into how many parts its line says that the reduction is split, None where the line does not say.
     ``outputs`` are the formats that the layer writes (``Half(1,2:8)``): where all have one type, the kernel writes it.
     """
-    types = frozenset([text.partition("(")[0] for text in outputs])
-    return _read_tactic(kernel, splits, next(iter(types)) if len(types) == 1 else None)
+    return _read_tactic(kernel, splits, only_type(outputs))
+
+
+@lru_cache(maxsize=1 << 12)
+def only_type(formats: tuple[str, ...]) -> str | None:
+    """Return the type of formats (``Half(1,2:8)``); None where they have several, or there are none."""
+    types = {text.partition("(")[0] for text in formats}
+    return types.pop() if len(types) == 1 else None
 
 
 @lru_cache(maxsize=1 << 16)

@@ -54,7 +54,7 @@ def _close(product: TunedSum) -> SumTactic | None:
     if (
         product.chosen.facts.accumulator != _HALF
         or not product.chosen.time_ms
-        or _SINGLE not in product.rival_accumulators()
+        or _SINGLE not in product.rival_accumulators
     ):
         return None
     bound = product.chosen.time_ms * (1 + MARGIN)
@@ -66,7 +66,7 @@ def _close(product: TunedSum) -> SumTactic | None:
 def only_half(case: Case) -> Iterator[Observation]:
     """Name the layers with several tactics that all accumulate in Half."""
     half = (product for product in case.sums if product.chosen.facts.accumulator == _HALF)
-    products = [product for product in half if product.rival_accumulators() == {_HALF}]
+    products = [product for product in half if product.rival_accumulators == {_HALF}]
     if products:
         title = f"{counted(len(products), 'layer')} can only sum in FP16: {{names}}"
         yield _observed(case, products, title, [product.chosen for product in products], pin=False)

@@ -41,8 +41,8 @@ def _counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str | None]:
 @pytest.mark.parametrize(
     ("name", "kinds"),
     [
-        ("emulated-trtexec-8.6.log", ("tactic_named", "tactic_timed", "timing_runner", "node_inputs", "layer_short")),
-        ("emulated-trtexec-10.16-three-passes.log", ("tactic_named", "tactic_timed", "timing_runner", "myelin_row")),
+        ("emulated-trtexec-8.6.log", ("tactic_timed", "timing_runner", "node_inputs", "layer_short")),
+        ("emulated-trtexec-10.16-three-passes.log", ("tactic_timed", "timing_runner", "myelin_row")),
     ],
 )
 def test_nearly_all_rows_of_a_bulk_kind_are_read_in_bulk(

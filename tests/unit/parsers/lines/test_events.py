@@ -262,7 +262,7 @@ READINGS: dict[type[Event], tuple[st.SearchStrategy[Any], Callable[[Any], Readin
     t.TacticTimed: (
         st.builds(t.TacticTimed, ids, endless, st.just("") | kernels),
         lambda e: (
-            "tactic_named" if e.kernel else "tactic_timed",
+            "tactic_timed",
             {"tactic": e.tactic, "ms": e.ms} | ({"kernel": e.kernel} if e.kernel else {}),
         ),
     ),
