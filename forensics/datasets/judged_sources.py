@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from trtforensics.findings.forms.table import finding_table
 from trtforensics.findings.judging import Inputs, judge
 from trtforensics.findings.suppression import Suppression
 from trtforensics.model.log import Choice, MyelinOperation
+from trtforensics.parsers.notation.clocks import moment_in
 from trtforensics.parsers.text.source import MAX_BYTES
 from trtforensics.sources.cache import load_timing_cache
 from trtforensics.sources.kinds import Kind
@@ -39,11 +39,6 @@ ONE_BY_ONE = ("runs", "builds", "results", "options", "comparisons")
 QUOTING = ("runs", "findings")
 """Those that look at lines again."""
 
-_DATED = re.compile(
-    r"\[(?P<month>\d\d)/(?P<day>\d\d)/(?P<year>\d{4})-(?P<time>\d\d:\d\d:\d\d)\]"
-    r"|\b(?P<date>20\d\d-\d\d-\d\d)[T ](?P<clock>\d\d:\d\d:\d\d)"
-)
-"""trtexec's stamps, month first; those of Python's loggers, CI systems and containers."""
 _LOOKED_AT = 40
 """Lines of a run among which the first dated one is looked for."""
 
@@ -89,11 +84,7 @@ class JudgedSource:
 
     def _started(self, run: Run) -> str | None:
         texts = self.read.quote(range(run.first_line, min(run.last_line, run.first_line + _LOOKED_AT) + 1))
-        stamp = next((match for line in sorted(texts) if (match := _DATED.search(texts[line]))), None)
-        if stamp is None:
-            return None
-        date = stamp["date"] or f"{stamp['year']}-{stamp['month']}-{stamp['day']}"
-        return f"{date} {stamp['clock'] or stamp['time']}"
+        return next((moment for line in sorted(texts) if (moment := moment_in(texts[line]))), None)
 
 
 def judged_source(

@@ -20,6 +20,7 @@ from trtforensics.model.run import RunResult, StatedName
 from trtforensics.parsers.builds.averages import levels
 from trtforensics.parsers.builds.stated import number_of, stated
 from trtforensics.parsers.lines.events import duration, duration_or_none
+from trtforensics.parsers.notation.clocks import clock_in, seconds_of
 from trtforensics.parsers.notation.names import myelin_graph
 
 if TYPE_CHECKING:
@@ -109,7 +110,6 @@ def _batch(view: LinesView) -> Iterator[_Found]:
         yield sizes[0][0], "first_dimension", float(sizes[0][1])
 
 
-_CLOCK = re.compile(r"\b([0-9]{2}):([0-9]{2}):([0-9]{2})\b")
 _DAY = 24 * 60 * 60
 
 
@@ -119,8 +119,8 @@ def _by_the_clock(view: LinesView) -> Iterator[_Found]:
     begins = np.array(view.lines("own_building") if ends else [], np.int64)
     wanted = {*begins.tolist(), *ends}
     texts = view.each("untyped", "text") if len(begins) else ()
-    read = ((line, _CLOCK.search(text)) for line, text in texts if line in wanted)
-    stamps = {line: sum(int(part) * 60**place for place, part in enumerate(m.groups()[::-1])) for line, m in read if m}
+    read = ((line, clock_in(text)) for line, text in texts if line in wanted)
+    stamps = {line: seconds_of(clock) for line, clock in read if clock is not None}
     for end in ends:
         begin = int(begins[place - 1]) if (place := begins.searchsorted(end)) else 0
         if begin in stamps and end in stamps and stamps[begin] != stamps[end]:
@@ -163,8 +163,7 @@ def _in_own_words(log: LinesView) -> Iterator[tuple[int, float, StatedName]]:
         for line, told in log.each(kind, field):
             figure = _OWN_FIGURE.match(str(told))
             if line not in named and figure is not None:
-                parts = enumerate(reversed(figure[1].split(":")))
-                number = sum(number_of(part) * 60**place for place, part in parts)
+                number = seconds_of(figure[1], number_of)
                 if isfinite(number) and (number or field != "text" or not figure[2].endswith("s")):
                     yield line, number, StatedName(name, "", figure[2] or "s" * (":" in figure[1]))
 

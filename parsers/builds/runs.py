@@ -20,6 +20,7 @@ from trtforensics.parsers.builds.header import names_version
 from trtforensics.parsers.builds.run_edges import PROGRAMS, program_of, typed_commands
 from trtforensics.parsers.builds.run_outcomes import ENDS, RunEvidence
 from trtforensics.parsers.builds.views import LinesView
+from trtforensics.parsers.notation.clocks import clock_in, seconds_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -222,7 +223,6 @@ def _facts(view: LinesView, *shown: str) -> Iterator[tuple[int, str]]:
             yield min(known)[0], row["words"].format(listed(values, _MOST_VALUES))
 
 
-_CLOCK = re.compile(r"[^:]{0,40}?(?<![\d:.])(\d{1,2}):(\d\d):(\d\d)(?![\d:])")
 _SHORTEST, _PAUSE, _LONGEST_PAUSE = 2, 0.3, 4 * 3600
 """The shortest duration that is told, in s; the part of it that makes a pause; the longest gap that is none, in s."""
 _AT_END, _LONGEST = 5, 160
@@ -266,16 +266,15 @@ def _own_words(view: LinesView) -> list[tuple[int, str]]:
 
 def _duration(texts: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str]]:
     """Give the first and the last time stamp, and the longest pause; nothing where several clocks are mixed."""
-    stamps = [(line, clock.groups()) for line, text in texts if (clock := _CLOCK.match(text)) is not None]
-    times = [(sum(int(part) * 60**place for place, part in enumerate(at[::-1])), line) for line, at in stamps]
+    stamps = [(line, clock) for line, text in texts if (clock := clock_in(text)) is not None]
+    times = [(int(seconds_of(clock)), line) for line, clock in stamps]
     whole = times[-1][0] - times[0][0] if times == sorted(times) and times else 0
-    if whole < _SHORTEST or len({len(hours) for _, (hours, *_) in stamps}) > 1:
+    if whole < _SHORTEST or len({len(clock) for _, clock in stamps}) > 1:
         return
     pause, line = max((later[0] - earlier[0], later[1]) for earlier, later in pairwise(times))
     told = f", {pause} s of them before line {line}" if pause >= _PAUSE * whole and len(times) > _SHORTEST else ""
-    first, last = (":".join(at) for _, at in (stamps[0], stamps[-1]))
     if pause < _LONGEST_PAUSE:
-        yield times[0][1], f"time stamps from {first} to {last}, {whole} s{told}"
+        yield times[0][1], f"time stamps from {stamps[0][1]} to {stamps[-1][1]}, {whole} s{told}"
 
 
 def _files_of(option: str, command: str | None) -> list[str]:

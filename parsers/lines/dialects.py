@@ -82,6 +82,11 @@ def severity_of(line: bytes) -> str:
     return levels[mark.lastindex or 0].name[0].upper() if mark else ""
 
 
+def is_error(line: str) -> bool:
+    """Whether a line reports an error, by its level."""
+    return severity_of(line.encode()) == "E"
+
+
 def _prefix(kind: LineKind, levels: tuple[bytes | None, ...], end: int) -> Prefix:
     level = next((level for level in levels if level is not None), b"").upper()
     return Prefix(kind.name, _SEVERITY.get(level) or level[:1].decode() or _LEVEL_LOST, end)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 from trtforensics.console.counting import counted
 from trtforensics.model.log import Build, BuildLog, CachedResult, Choice, Outcome
 from trtforensics.model.run import PhaseName
+from trtforensics.parsers.notation.clocks import moment_in
 from trtforensics.parsers.notation.names import is_reformat
 from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, bar, fit, fit_right, list_columns
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     TextAt = Callable[[int], str | None]
     """Returns a line of the log, None where there is none."""
 
-_CLOCK = re.compile(r"(?P<date>\d\d/\d\d/\d{4}|\d{4}-\d\d-\d\d)[-T ](?P<time>\d\d:\d\d:\d\d)")
 _PREFIX = 64
 """Characters of a line in which a logger writes the time."""
 _NEAR = 20
@@ -46,11 +45,10 @@ class TimelineRow:
 def moment_at(text: TextAt, line: int) -> datetime | None:
     """Return the time that a line has, else that of one near it: messages of several lines have one."""
     for number in (*range(line, max(line - _NEAR, 0), -1), *range(line + 1, line + _NEAR)):
-        match = _CLOCK.search((text(number) or "")[:_PREFIX])
-        if match is not None:
-            form = "%m/%d/%Y" if "/" in match["date"] else "%Y-%m-%d"
+        moment = moment_in((text(number) or "")[:_PREFIX])
+        if moment is not None:
             try:
-                return datetime.strptime(f"{match['date']} {match['time']}", f"{form} %H:%M:%S")  # noqa: DTZ007 - local
+                return datetime.fromisoformat(moment)
             except ValueError:
                 return None
     return None

@@ -18,6 +18,7 @@ from trtforensics.bisection.session.lever import Lever
 from trtforensics.console.output import write_bytes, write_text
 from trtforensics.console.own_files import is_there
 from trtforensics.parsers.files.replay import check_opening, read_replay
+from trtforensics.parsers.lines.dialects import is_error
 from trtforensics.parsers.text.document import read_document
 from trtforensics.trt.build import BUILD_MODULE, NOT_ASKED, REFUSED, BuildJob
 from trtforensics.trt.build_levers import LeverResult
@@ -128,7 +129,7 @@ def _last_words(folder: Path, build: Ended) -> str:
     if build.timed_out or not 0 < build.status <= NOT_ASKED:
         return ""
     lines = (folder / FAILURE).read_text(encoding="utf-8", errors="replace").splitlines()
-    errors = [line for line in lines if _RAISED.match(line)] or [line for line in lines if "[E]" in line]
+    errors = [line for line in lines if _RAISED.match(line)] or [*filter(is_error, lines)]
     return f", {errors[-1].strip()[:_WORDS]}" if errors else ""
 
 

@@ -14,6 +14,7 @@ from trtforensics.bisection.session.answer import JudgedProbe, SearchAnswer
 from trtforensics.console.counting import counted, head_lines, listed
 from trtforensics.console.terminal import visible
 from trtforensics.model.data_types import Accumulator
+from trtforensics.parsers.lines.dialects import is_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -194,7 +195,7 @@ def _unbuildable(answer: PrecisionAnswer) -> list[str]:
 
 def last_error(lines: Sequence[str]) -> str:
     """Return the last line of a log that is an error, else its last line that is not empty."""
-    errors = [line for line in lines if "[E]" in line or "rror" in line]
+    errors = [line for line in lines if is_error(line) or "rror" in line]
     telling = errors or [line for line in lines if line.strip()]
     return telling[-1].strip() if telling else "its log is empty"
 

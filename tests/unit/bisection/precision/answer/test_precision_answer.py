@@ -121,4 +121,5 @@ def test_a_model_that_does_not_build_in_fp32_is_the_headline() -> None:
     others = (replace(wide, built=True), replace(wide, built=None))
     assert "in FP32 either" not in text(replace(ANSWER, probes=others))
     assert last_error(["first", "last words", ""]) == "last words"
+    assert last_error(["[TensorRT] INTERNAL_ERROR: no plugin", "bye"]) == "[TensorRT] INTERNAL_ERROR: no plugin"
     assert last_error([]) == "its log is empty"

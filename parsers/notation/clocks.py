@@ -1,0 +1,31 @@
+"""What lines say by the clock: the time of day, the moment, how long something took."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_CLOCK = re.compile(r"[^:]{0,40}?(?<![\d:.])(\d{1,2}:\d\d:\d\d)(?![\d:])")
+_MOMENT = re.compile(
+    r"(?:\b(?P<date>\d{4}-\d\d-\d\d)|(?P<month>\d\d)/(?P<day>\d\d)/(?P<year>\d{4}))[-T ](?P<time>\d\d:\d\d:\d\d)"
+)
+
+
+def clock_in(text: str) -> str | None:
+    """Return the time of day (``9:30:00``) that a line begins with; None where there is none."""
+    match = _CLOCK.match(text)
+    return match and match[1]
+
+
+def moment_in(text: str) -> str | None:
+    """Return date and time as ISO 8601 writes them; trtexec's stamps have the month first."""
+    match = _MOMENT.search(text)
+    return match and f"{match['date'] or '-'.join(match.group('year', 'month', 'day'))} {match['time']}"
+
+
+def seconds_of(clock: str, read: Callable[[str], float] = int) -> float:
+    """Return hours, minutes and seconds, or what of them there is, in seconds."""
+    return sum(read(part) * 60**place for place, part in enumerate(reversed(clock.split(":"))))
