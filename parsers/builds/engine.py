@@ -79,7 +79,8 @@ def engine_dumps(
         ("layer_short", "layer_detailed"), "name", "type", "tactic", "tensors", "details"
     )
     detailed = texts != NO_TEXT
-    printed = map(_read, log.metadata(line, np.maximum(tensors, texts)), tactic.tolist(), detailed.tolist())
+    columns = zip(log.metadata(line, np.maximum(tensors, texts)), tactic.tolist(), detailed.tolist(), strict=True)
+    printed = (_detailed(text) if is_detailed else (id_, _short(text)) for text, id_, is_detailed in columns)
     made = map(_layer, log.texts(name), log.texts(type_), printed, log.spans.of_each(line))
     layers = log.divide(line, made)
     for of_build, onnx, compiled in zip(layers, nodes, foreign, strict=True):
@@ -121,11 +122,6 @@ def engine_layers(dumps: Sequence[tuple[EngineDump, ...]], passes: Passes) -> li
         longest = max(map(len, kept))
         engines[build] = next(layers for layers in reversed(kept) if len(layers) == longest)
     return engines
-
-
-def _read(text: str, tactic: int, detailed: bool) -> tuple[int, _Printed | None]:  # noqa: FBT001 - a column's value
-    """Read what a line says besides name and type; a detailed one has its tactic in the text, a short one tensors."""
-    return _detailed(text) if detailed else (tactic, _short(text))
 
 
 def _layer(name: str, type_: str, printed: tuple[int, _Printed | None], span: SourceSpan) -> EngineLayer:

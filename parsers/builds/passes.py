@@ -6,8 +6,6 @@ end a pass: what follows the last of them is of the engine, whichever pass made 
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -36,23 +34,19 @@ class Passes:
             begins += [(first, None, False)] if passes[0].first_line > first else []
             begins += [(each.first_line, place, each.chosen is False) for place, each in enumerate(passes)]
             begins += [(passes[-1].last_line + 1, None, False)] if passes[-1].last_line + 1 < behind else []
-        self._begins = [line for line, _, _ in begins]
+        self._begins = np.array([line for line, _, _ in begins], np.int64)
         self._places = [place for _, place, _ in begins]
         """By beginning: the pass that starts there; None before the first and behind the last of several."""
         self._discarded = [discarded for _, _, discarded in begins]
 
     def indexes(self, lines: Lines) -> list[int | None]:
         """Return each line's pass, by its index in its build; None before the first and behind the last of several."""
-        begins = self._lines.searchsorted(lines, side="right") - 1
+        begins = self._begins.searchsorted(lines, side="right") - 1
         return list(map(self._places.__getitem__, begins.tolist()))
-
-    @cached_property
-    def _lines(self) -> Lines:
-        return np.array(self._begins, np.int64)
 
     def discarded(self, line: int) -> bool:
         """Whether a line is of a pass whose engine was thrown away."""
-        return self._discarded[bisect_right(self._begins, line) - 1]
+        return self._discarded[self._begins.searchsorted(line, side="right") - 1]
 
 
 def chosen_pass(passes: tuple[BackendPass, ...]) -> int | None:

@@ -139,11 +139,6 @@ class Log(LinesView):
         self._attend()
         return super().columns(kinds, *names)
 
-    def texts(self, indexes: npt.NDArray[np.int32]) -> list[str]:
-        """Return texts as a view does."""
-        self._attend()
-        return super().texts(indexes)
-
     def build_of(self, lines: Lines) -> Lines:
         """Return for each line the first line of its build."""
         return latest(self.edges, self.edges, lines)

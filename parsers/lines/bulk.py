@@ -111,9 +111,10 @@ class BulkReader:
 
     def read_opened(self, bodies: Bodies, wanted: Bools) -> Iterator[KindRows]:
         """Read those of the ``wanted`` lines that open with a literal, and unmark them."""
-        rules = self._rules
-        for word, opened in self._opened(bodies, np.flatnonzero(wanted)) if rules.by_opening else ():
-            yield from self._read(rules.by_opening[word], bodies, opened, wanted, known=WORD)
+        rules, left = self._rules, np.flatnonzero(wanted)
+        words, places = rules.words.words, rules.words.places(bodies.openings[left])
+        for place, rows in grouped(places, len(words)) if words else ():
+            yield from self._read(rules.by_opening[words[place]], bodies, left[rows], wanted, known=WORD)
         if rules.by_short_opening:
             left = np.flatnonzero(wanted)
             near = left[rules.openers.near_short(bodies.openings[left])]
@@ -125,11 +126,6 @@ class BulkReader:
             left = np.flatnonzero(wanted)
             free = left[~self._rules.openers.opened(bodies.index, bodies.starts[left], bodies.openings[left])]
             yield from self._read(self._rules.by_text, bodies, free, wanted)
-
-    def _opened(self, bodies: Bodies, lines: Positions) -> Iterator[tuple[int, Positions]]:
-        table = self._rules.words
-        for place, rows in grouped(table.places(bodies.openings[lines]), len(table.words)):
-            yield table.words[place], lines[rows]
 
     def _read(
         self, layouts: list[Layout], bodies: Bodies, left: Positions, wanted: Bools, *, known: int = 0

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from array import array
-from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,7 @@ import numpy as np
 
 from trtforensics.parsers.grammar.line_kinds import LineKind, named_fields
 from trtforensics.parsers.lines.events import EventColumns, Texts
-from trtforensics.parsers.lines.interning import Memo, TextSpans
+from trtforensics.parsers.lines.interning import Memo
 from trtforensics.parsers.lines.prefixes import Bodies, KindRows, grouped
 
 if TYPE_CHECKING:
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     import numpy.typing as npt
-
-    from trtforensics.parsers.text.line_index import LineIndex
 
     Bools = npt.NDArray[np.bool_]
     Positions = npt.NDArray[np.int64]
@@ -107,14 +104,13 @@ class SingleReader:
         if len(self._kind_of) > _MAX_BODIES:
             self._forget()
         lines = np.flatnonzero(wanted)
-        numbers = self._memo.values(bodies.index, bodies.spans(lines), partial(self._of_new, bodies.index))
+        numbers = self._memo.values(
+            bodies.index, bodies.spans(lines), lambda new: list(map(self._judge, new.texts(bodies.index.data)))
+        )
         names = list(self._kinds)
         for number, rows in grouped(np.frombuffer(self._kind_of, np.int32)[numbers], len(names)):
             kind = names[number]
             yield KindRows(kind, lines[rows], self._columns(kind, numbers[rows]))
-
-    def _of_new(self, index: LineIndex, spans: TextSpans) -> list[int]:
-        return list(map(self._judge, spans.texts(index.data)))
 
     def _columns(self, kind: str | None, bodies: npt.NDArray[np.int32]) -> dict[str, npt.NDArray[Any]]:
         if kind not in self._tables:

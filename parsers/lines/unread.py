@@ -101,7 +101,7 @@ class UnreadLines:
 
     def _read(self, texts: list[bytes]) -> list[int]:
         causes = [(kind, words) for kind, words in possible_causes(texts) if kind.name != ANY_ERROR]
-        asides = [*_possible(_asides(), texts), *(cause for cause in causes if cause[0].name in ENDINGS)]
+        asides = [*_possible(_with_literals(ASIDE), texts), *(cause for cause in causes if cause[0].name in ENDINGS)]
         return [int(any(True for _ in causes_in(text, causes))) + 2 * self._number(text, asides) for text in texts]
 
     def _number(self, text: bytes, possible: Causes) -> int:
@@ -146,7 +146,7 @@ def _spans(index: LineIndex, lines: Lines) -> TextSpans:
 
 def possible_causes(texts: Sequence[bytes]) -> Causes:
     """Return the causes that the texts may name; a text that names one holds one of its literals."""
-    return _possible(_causes(), texts)
+    return _possible(_with_literals(CAUSE), texts)
 
 
 def _possible(causes: Causes, texts: Sequence[bytes]) -> Causes:
@@ -184,15 +184,6 @@ def causes_in(text: bytes, causes: Causes) -> Iterator[tuple[LineKind, re.Match[
 
 
 @cache
-def _causes() -> Causes:
-    return _with_literals(CAUSE)
-
-
-@cache
-def _asides() -> Causes:
-    return _with_literals(ASIDE)
-
-
 def _with_literals(start: str) -> Causes:
     return [(kind, tuple(text.encode("latin-1") for text in kind.literals)) for kind in tables.kinds(start)]
 
