@@ -229,7 +229,7 @@ def _since_other_layer(log: Log, begin: Lines, line: Lines) -> Lines:
 def _races(timed: TacticTimings, blocks: _Blocks) -> Iterator[tuple[_Times, _Times, _Indexes, _Texts, Lines]]:
     """Give what :func:`_raced` returns, some thousand blocks at once: copies of all timings would fill the memory."""
     for begin in range(0, len(blocks.line) or 1, _AT_ONCE):
-        yield _raced(timed, _Blocks(*(column[begin : begin + _AT_ONCE] for column in blocks)))
+        yield _raced(timed, _Blocks._make(column[begin : begin + _AT_ONCE] for column in blocks))
 
 
 def _raced(timed: TacticTimings, blocks: _Blocks) -> tuple[_Times, _Times, _Indexes, _Texts, Lines]:

@@ -28,4 +28,4 @@ def moment_in(text: str) -> str | None:
 
 def seconds_of(clock: str, read: Callable[[str], float] = int) -> float:
     """Return hours, minutes and seconds, or what of them there is, in seconds."""
-    return sum(read(part) * 60**place for place, part in enumerate(reversed(clock.split(":"))))
+    return sum(read(part) * 60.0**place for place, part in enumerate(reversed(clock.split(":"))))
