@@ -47,11 +47,7 @@ The longest chain of messages after a key is that of Enter in the prompt: submit
 
 
 def browse(first: Screen[ForensicsError]) -> int:
-    """Show a source on its screen until the user quits; return the exit code.
-
-    Raises:
-        ForensicsError: The source cannot be used.
-    """
+    """Show a source on its screen until the user quits; return the exit code."""
     sys.setswitchinterval(_SWITCH_S)
     app = TerminalApp(first)
     error = app.run()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timezone
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual.containers import Horizontal, Vertical
 
@@ -28,7 +28,6 @@ from trtforensics.tui.rows.bisection_rows import (
 )
 from trtforensics.tui.rows.pieces import Piece, Presentation, Role
 from trtforensics.tui.widgets.log_view import LogView
-from trtforensics.tui.widgets.row_list import RowList
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
 from trtforensics.tui.widgets.work import in_thread
 
@@ -61,12 +60,12 @@ class BisectionScreen(ComparingScreen["Probe"]):
     KEYS = "bisection"
 
     def __init__(self, path: Path, max_bytes: int) -> None:
-        probe_list: RowList[Probe] = RowList(Presentation(), id="probes")
+        probe_list: VirtualList[Probe] = VirtualList(Presentation(), id="probes")
         self._log_view = LogView(LogText(), id="log")
         super().__init__(str(path), probe_list, self._log_view, max_bytes=max_bytes)
         self._probes = probe_list
         self._path = path
-        self._answer, self._details = RowList(LINES, id="answer"), RowList(LINES, id="details")
+        self._answer, self._details = VirtualList(LINES, id="answer"), VirtualList(LINES, id="details")
         self._view: DirectoryView | None = None
         self._log_at = lru_cache(_REMEMBERED)(LiveText)
         self._text: LiveText | None = None
@@ -181,7 +180,7 @@ class BisectionScreen(ComparingScreen["Probe"]):
         self.say("no further probe starts; P again goes on" if paused else "it goes on")
         self._look()
 
-    def open_view(self, view: VirtualList) -> None:
+    def open_view(self, view: VirtualList[Any]) -> None:
         """Bring the log into view, on a narrow screen too, and focus it."""
         self.set_class(True, "right")  # noqa: FBT003 - Textual's own order of arguments
         view.focus()

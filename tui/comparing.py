@@ -11,13 +11,13 @@ from trtforensics.tui.sessions import open_log
 
 if TYPE_CHECKING:
     from trtforensics.tui.widgets.log_view import LogView
-    from trtforensics.tui.widgets.row_list import RowList
+    from trtforensics.tui.widgets.virtual_list import VirtualList
 
 
 class ComparingScreen(ListScreen[Row]):
     """A list whose rows have logs, which open above it; two rows can be compared."""
 
-    def __init__(self, source: str, rows: RowList[Row], *views: LogView, max_bytes: int) -> None:
+    def __init__(self, source: str, rows: VirtualList[Row], *views: LogView, max_bytes: int) -> None:
         super().__init__(source, rows, *views)
         self.marked: Row | None = None
         """The row that another one will be compared with."""

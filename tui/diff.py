@@ -33,7 +33,6 @@ from trtforensics.tui.rows.layers.candidates import CandidateTable, candidates_o
 from trtforensics.tui.rows.layers.index import LayerIndex
 from trtforensics.tui.rows.pieces import Piece, Role, clip
 from trtforensics.tui.sessions import text_of
-from trtforensics.tui.widgets.row_list import RowList
 from trtforensics.tui.widgets.text_pane import TextPane
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
 from trtforensics.tui.widgets.work import in_thread, later
@@ -64,12 +63,11 @@ class DiffScreen(ListScreen[DiffRow]):
         read = partial(text_of, max_bytes=max_bytes)
         self.good = TextPane(read, "3 good", Role.GOOD, id="good")
         self.bad = TextPane(read, "4 bad", Role.ERROR, id="bad")
-        super().__init__("diff", RowList(differences(scored=False), id="rows"), self.good.view, self.bad.view)
+        super().__init__("diff", VirtualList(differences(scored=False), id="rows"), self.good.view, self.bad.view)
         self._paths = {"good": good, "bad": bad}
         self._kind = kind
         self._max_bytes = max_bytes
         self._logs: dict[str, BuildLog] = {}
-        """The logs whose candidates were asked for, by their paths."""
         self._reading = "opening"
         self._comparison: Comparison | None = None
         self._only: DifferenceType | None = None
@@ -78,7 +76,7 @@ class DiffScreen(ListScreen[DiffRow]):
         self._about: LayerDelta | None = None
         """The row of the map whose differences alone are in view."""
         self._sides, self._types = LineBar(id="sides"), LineBar(classes="heading")
-        self.places = RowList(PLACES, id="places")
+        self.places = VirtualList(PLACES, id="places")
 
     def panes(self) -> Iterable[Widget]:
         yield self._sides
@@ -301,10 +299,10 @@ class CandidatesScreen(Keyed, ModalScreen[None]):
                 name = layer.name if layer is not None else "no such layer"
                 with Vertical(classes="pane"):
                     yield LineBar((Piece(f" {side} ", role), Piece(f" {name}")), classes="heading")
-                    yield RowList(candidates_of(_READING), id=f"{side}-candidates")
+                    yield VirtualList(candidates_of(_READING), id=f"{side}-candidates")
 
     def on_mount(self) -> None:
-        self.query(RowList).first().focus()
+        self.query(VirtualList).first().focus()
         in_thread(self, self._collect, self._show, group="candidates")
 
     def _collect(self) -> dict[str, CandidateTable]:
@@ -318,5 +316,5 @@ class CandidatesScreen(Keyed, ModalScreen[None]):
 
     def _show(self, tables: dict[str, CandidateTable]) -> None:
         for side, table in tables.items():
-            shown: RowList[int] = self.query_one(f"#{side}-candidates", RowList)
+            shown: VirtualList[int] = self.query_one(f"#{side}-candidates", VirtualList)
             shown.show(range(len(table.candidates)), presentation=candidates_of(table), home=table.chosen)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from trtforensics.tables.filtering import FilterError
 from trtforensics.tui.rows.pieces import Piece, Role, Row
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from trtforensics.tui.widgets.log_view import LogView
-    from trtforensics.tui.widgets.row_list import RowList
     from trtforensics.tui.widgets.virtual_list import VirtualList
 
 _Result = TypeVar("_Result")
@@ -24,7 +23,7 @@ _Result = TypeVar("_Result")
 class ListScreen(SourceScreen, Generic[Row]):
     """A list of rows; subclasses fill it. A search looks in the texts of ``views``; without any, in the rows."""
 
-    def __init__(self, source: str, rows: RowList[Row], *views: LogView) -> None:
+    def __init__(self, source: str, rows: VirtualList[Row], *views: LogView) -> None:
         super().__init__(source)
         self.rows = rows
         self._searches = [LogSearch(view, self.say) for view in views]
@@ -59,12 +58,12 @@ class ListScreen(SourceScreen, Generic[Row]):
         self._search = next((each for each in self._searches if each.view.has_focus), self._search)
         return self._search
 
-    def open_view(self, view: VirtualList) -> None:
+    def open_view(self, view: VirtualList[Any]) -> None:
         """Bring the list or the text that was searched into view, and focus it."""
         view.focus()
 
     def action_ask_filter(self) -> None:
-        self.prompt.ask(Purpose.FILTER, self.rows.kept_by.text, self.rows.fields, self.rows.every)
+        self.prompt.ask(Purpose.FILTER, self.rows.kept_by.text, self.rows.presentation.filters, self.rows.every)
 
     def on_prompt_answered(self, event: Prompt.Answered) -> None:
         if event.purpose is Purpose.FILTER:

@@ -75,11 +75,7 @@ class LiveText:
         return len(self._text) + bool(self._rest)
 
     def line(self, number: int) -> str:
-        """Return a line, from 1.
-
-        Raises:
-            IndexError: There is no such line, or not yet.
-        """
+        """Return a line, from 1; an IndexError tells that there is none, or not yet."""
         if number == len(self._text) + 1 and self._rest:
             return self._rest.rstrip(b"\r").decode("utf-8", "replace")
         return self._text.line(number)

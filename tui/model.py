@@ -17,7 +17,6 @@ from trtforensics.tui.lists import ListScreen
 from trtforensics.tui.log.findings import FindingList
 from trtforensics.tui.rows.node_rows import NEIGHBOURS, NODES, NodeRow, neighbours, node_rows
 from trtforensics.tui.rows.pieces import Piece, Role
-from trtforensics.tui.widgets.row_list import RowList
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
 from trtforensics.tui.widgets.work import in_thread
 
@@ -39,10 +38,10 @@ class ModelScreen(ListScreen[NodeRow]):
     KEYS = "model"
 
     def __init__(self, path: str) -> None:
-        self.nodes = RowList(NODES, id="nodes")
+        self.nodes = VirtualList(NODES, id="nodes")
         super().__init__(path, self.nodes)
         self.findings = FindingList()
-        self.around = RowList(NEIGHBOURS, id="neighbours")
+        self.around = VirtualList(NEIGHBOURS, id="neighbours")
         newest_first = reversed(releases_that_differ(_OLDEST_TARGET))
         self.targets = (ANY, *(".".join(map(str, release)) for release in newest_first), RTX)
         """Releases to judge for, by the words of ``check --target``; the first is none in particular."""

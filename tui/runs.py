@@ -13,7 +13,6 @@ from trtforensics.tui.comparing import ComparingScreen
 from trtforensics.tui.issue import quoted_issue
 from trtforensics.tui.rows.run_rows import SOURCE, RunRow, orders, runs
 from trtforensics.tui.screen import row_text
-from trtforensics.tui.widgets.row_list import RowList
 from trtforensics.tui.widgets.virtual_list import WIDE, VirtualList
 from trtforensics.tui.widgets.work import later
 
@@ -30,11 +29,10 @@ class RunsScreen(ComparingScreen[RunRow]):
 
     def __init__(self, folder: str, *, max_bytes: int) -> None:
         self._order = SOURCE
-        super().__init__(folder, RowList(runs(self._order, None), id="runs"), max_bytes=max_bytes)
+        super().__init__(folder, VirtualList(runs(self._order, None), id="runs"), max_bytes=max_bytes)
         self._every: list[RunRow] = []
         self._refused = 0
         self._reading = "opening"
-        """What is being read; empty once all is."""
 
     def panes(self) -> Iterable[Widget]:
         yield self.rows

@@ -159,7 +159,7 @@ class SourceScreen(Keyed, Screen[ForensicsError]):
             follow()
 
     @property
-    def pane(self) -> VirtualList | None:
+    def pane(self) -> VirtualList[Any] | None:
         """The focused list."""
         return self.focused if isinstance(self.focused, VirtualList) else None
 
@@ -226,12 +226,7 @@ def proposed_name(source: str, pane: str | None) -> str:
 
 
 def write_table(table: Table, path: str) -> None:
-    """Write a table to a new file, as the command ``table`` does.
-
-    Raises:
-        UsageError: The ending names no form, or there is such a file.
-        OutputError: The file cannot be written.
-    """
+    """Write a table to a new file, as the command ``table`` does."""
     target = Path(path).expanduser()
     form = form_of(path, forms.ENDINGS)
     if target.exists():

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from trtforensics.tui.live_text import LiveText
     from trtforensics.tui.widgets.log_view import LogView
-    from trtforensics.tui.widgets.row_list import RowList
+    from trtforensics.tui.widgets.virtual_list import VirtualList
 
 SEVERITIES = (("errors", "E"), ("errors and warnings", "EW"), ("lines above verbose", "EWI"))
 """What ``v`` goes through: the lines of these levels."""
@@ -32,7 +32,7 @@ NOTHING = "nothing to search for; type / and a text"
 class RowSearch(Generic[Row]):
     """What is searched for in the rows of a list; ``text_of`` returns what a row says."""
 
-    def __init__(self, view: RowList[Row], text_of: Callable[[Row], str], say: Callable[[str], None]) -> None:
+    def __init__(self, view: VirtualList[Row], text_of: Callable[[Row], str], say: Callable[[str], None]) -> None:
         self.view = view
         self.text = ""
         self._text_of = text_of

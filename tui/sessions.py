@@ -87,11 +87,7 @@ class LogSession:
         self._seen = self._stat()
 
     def again(self) -> LogSession:
-        """Open the files anew.
-
-        Raises:
-            SourceError: A file cannot be read.
-        """
+        """Open the files anew."""
         from trtforensics.parsers.text.source import open_source
 
         source = open_source(self.name, max_bytes=self._source.max_bytes)
@@ -104,23 +100,12 @@ class LogSession:
         return path, line - first + 1
 
     def parse(
-        self,
-        on_progress: Callable[[Progress], None],
-        on_log: Callable[[BuildLog], None],
-        cancelled: Callable[[], bool],
+        self, on_progress: Callable[[Progress], None], on_log: Callable[[BuildLog], None], cancelled: Callable[[], bool]
     ) -> BuildLog | None:
         """Parse the log, if there is one, and join the files; called once. The source is closed then.
 
-        Args:
-            on_progress: Called with the progress, several times a second.
-            on_log: Called now and then with what a log that is still being written says so far.
-            cancelled: Asked several times a second whether to stop.
-
-        Returns:
-            The parsed log, or None if the parse was cancelled.
-
-        Raises:
-            ForensicsError: A file cannot be read, is no build log, or is about another engine.
+        ``on_progress`` is called several times a second, ``on_log`` now and then with what a log that is still being
+        written says so far. None comes back where ``cancelled``, which is asked several times a second, says to stop.
         """
         from trtforensics.sources.build_log import ReadingCancelled, read_build_log
 
@@ -171,11 +156,7 @@ class LogSession:
         return joined.log
 
     def judge(self, log: BuildLog) -> Report:
-        """Check what the files say against the rules; called once, after :meth:`parse`.
-
-        Raises:
-            ForensicsError: The project's settings are invalid, or a rule cannot be loaded.
-        """
+        """Check what the files say against the rules; called once, after :meth:`parse`."""
         from trtforensics.findings.judging import Inputs, judge
         from trtforensics.findings.suppression import Suppression, settings_here
         from trtforensics.sources.quoting import ShownLog
@@ -185,22 +166,14 @@ class LogSession:
 
 
 def open_log(path: str, max_bytes: int, part: str | None = None) -> LogSession:
-    """Open a build log; ``part`` is read behind it, as :class:`LogSession` says.
-
-    Raises:
-        SourceError: The file cannot be read.
-    """
+    """Open a build log; ``part`` is read behind it, as :class:`LogSession` says."""
     from trtforensics.parsers.text.source import open_source
 
     return LogSession(open_source(path, max_bytes=max_bytes), part=part)
 
 
 def text_of(path: str, max_bytes: int) -> LogText:
-    """Read the lines of a file.
-
-    Raises:
-        SourceError: The file cannot be read.
-    """
+    """Read the lines of a file."""
     from trtforensics.parsers.text.text import LogText
 
     text = LogText()

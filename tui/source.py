@@ -15,7 +15,6 @@ from trtforensics.tui.issue import quoted_issue
 from trtforensics.tui.lists import ListScreen
 from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, fit, fit_right, list_columns
 from trtforensics.tui.sessions import text_of
-from trtforensics.tui.widgets.row_list import RowList
 from trtforensics.tui.widgets.text_pane import TextPane
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
 
@@ -69,7 +68,7 @@ class LayersScreen(ListScreen["LayerView"]):
 
     def __init__(self, path: str, *, kind: Kind, max_bytes: int) -> None:
         self.text = TextPane(partial(text_of, max_bytes=max_bytes), "text", Role.DIM, id="text")
-        super().__init__(path, RowList(SOURCE_LAYERS, id="rows"), self.text.view)
+        super().__init__(path, VirtualList(SOURCE_LAYERS, id="rows"), self.text.view)
         self._kind_of_source = kind
         self._max_bytes = max_bytes
         self._builds: Sequence[BuildView] = ()

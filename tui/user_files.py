@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textual.theme import Theme
 
@@ -74,12 +74,17 @@ def settings_path() -> Path:
 
 def kept_theme() -> str:
     """Return the name of the kept theme; the first one where none is kept or the file does not say one of ours."""
-    try:
-        settings = json.loads(settings_path().read_bytes())
-    except (OSError, ValueError, RecursionError):
-        settings = {}
-    name = settings.get(_KEY) if isinstance(settings, dict) else None
+    name = _object_in(settings_path()).get(_KEY)
     return name if name in {theme.name for theme in THEMES} else THEMES[0].name
+
+
+def _object_in(path: Path) -> dict[str, Any]:
+    """Return the JSON object in a file; an empty one where there is none."""
+    try:
+        kept = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return kept if isinstance(kept, dict) else {}
 
 
 def keep_theme(name: str) -> str:
@@ -119,11 +124,7 @@ class KeptSource:
         path = Path(source).absolute()
         self._path = copied_file().parent / "sources" / f"{_digest(str(path))}.json"
         self._source, self._text = str(path), text
-        try:
-            kept = json.loads(self._path.read_bytes())
-        except (OSError, ValueError, RecursionError):
-            kept = {}
-        kept = kept if isinstance(kept, dict) else {}
+        kept = _object_in(self._path)
         place, marks = kept.get("place"), kept.get("bookmarks")
         self.place: Mapping[str, object] = place if isinstance(place, dict) else {}
         """Where the user left it, as :meth:`keep` took it."""

@@ -143,11 +143,7 @@ def _search(lever: Lever, options: RunOptions) -> SetSearch:
             raise UsageError("--confidence", "has no use in a search for the fewest items", "Use `--repeat N`")
         return FewestSearch(len(lever.items), limit=options.max_builds)
     return Search(
-        lever.items,
-        find=options.find,
-        confidence=options.confidence,
-        edges=lever.edges,
-        max_builds=options.max_builds,
+        lever.items, find=options.find, confidence=options.confidence, edges=lever.edges, max_builds=options.max_builds
     )
 
 

@@ -35,11 +35,7 @@ def _export(args: Namespace) -> int:
 
 
 def load(path: str, max_bytes: int) -> TimingCache:
-    """Read the keys of a log, an export, or a binary cache.
-
-    Raises:
-        ForensicsError: the source cannot be read, is of another kind, or needs TensorRT, which is not there.
-    """
+    """Read the keys of a log, an export, or (through TensorRT) a binary cache."""
     if kind_of(path) is Kind.BUILD_LOG and not is_binary(path):
         return cache_export.of_log(load_build_log([path], max_bytes=max_bytes))
     return load_timing_cache(path, max_bytes=max_bytes)

@@ -160,11 +160,7 @@ def _inputs(args: Namespace) -> Inputs:
 
 
 def _logs(paths: Sequence[str], args: Namespace, unreadable: list[Unreadable]) -> Iterator[QuotedLog]:
-    """Read logs one after the other; ``unreadable`` gets those that cannot be read.
-
-    Raises:
-        ForensicsError: none can be read, or one cannot and the command is strict.
-    """
+    """Read logs one after the other; ``unreadable`` gets those that cannot be read."""
     import gc
 
     from trtforensics.console.progress import ProgressLine

@@ -57,10 +57,7 @@ def _read(paths: list[str], args: Namespace) -> JudgedSource:
 
 
 def _one_by_one(args: Namespace) -> Table:
-    """Return a table of sources that are read when their rows are wanted, the first at once.
-
-    Sources that cannot be read are named on stderr; where none can, the error of the first is raised.
-    """
+    """Return a table of sources read when their rows are wanted; stderr names the unreadable, if not all are."""
     rest = list(args.sources)
 
     def tables() -> Iterator[Table]:

@@ -75,10 +75,7 @@ def _of_one(path: str, given: Kind | None, max_bytes: int) -> SourceScreen:
 
 
 def _folder_screen(path: str, given: Kind | None, max_bytes: int) -> SourceScreen | None:
-    """Return the screen of a bisection's folder, a dataset or a folder of files; None for all else.
-
-    The two sides of a comparison are no folder of files.
-    """
+    """Return the screen of a bisection's folder, a dataset or a folder of files, not of a comparison's side."""
     if "://" not in path and not os.path.isdir(path):  # noqa: PTH112 - pathlib raises for a name that is too long
         return None  # the first picture of a log does not wait for the modules of a bisection
     from trtforensics.bisection.session import job
@@ -130,9 +127,6 @@ def keys_from_terminal() -> Iterator[None]:
     """Connect descriptor 0, where Textual reads keys, to the terminal; restore it at the end.
 
     A source on standard input must be open by then: it keeps a descriptor of its own.
-
-    Raises:
-        UsageError: there is no terminal to draw on or to read keys from, or ``TERM`` says that it cannot be drawn on.
     """
     if os.environ.get("TERM") in _UNFIT:
         what = f"TERM={os.environ['TERM']} says that the terminal cannot move its cursor"

@@ -81,7 +81,6 @@ def align(
 
 
 _PerSide = tuple["Sequence[LayerView]", "Sequence[LayerView]"]
-"""The layers of two builds, in the order of their sources."""
 
 
 @dataclass(slots=True)
@@ -130,10 +129,7 @@ def plain_name(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Members:
-    """What layers are fused of, where two exports of a model may number its nodes differently.
-
-    Numbers from ``other`` on name different nodes in the two builds; None where they are the same.
-    """
+    """What layers are fused of; numbers from ``other`` on (if not None) name different nodes in the two builds."""
 
     other: int | None
 

@@ -74,10 +74,7 @@ def _unrelated(aligned: AlignedBuilds, goods: int) -> str:
 
 
 class _LayerComparison:
-    """The differences in one sort of layers (engine layers, or operations of ForeignNodes) over all builds.
-
-    The values of each layer, in which pairs are looked for, are added to ``values``.
-    """
+    """The differences in engine layers or in operations of ForeignNodes over all builds; adds to ``values``."""
 
     def __init__(
         self,

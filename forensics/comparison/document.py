@@ -34,26 +34,7 @@ def to_json(comparison: Comparison) -> str:
 
 def document(comparison: Comparison) -> JsonObject:
     """Return a comparison as an object for ``json.dump``."""
-    differences = enumerate(comparison.differences)
-    return {
-        "schema": SCHEMA,
-        "kind": "diff",
-        "good": [document_of("compared_build", build) for build in comparison.good.builds],
-        "bad": [document_of("compared_build", build) for build in comparison.bad.builds],
-        "skipped": [
-            {"side": name, "path": path, "why": why}
-            for name, side in (("good", comparison.good), ("bad", comparison.bad))
-            for path, why in side.skipped
-        ],
-        "matched": {how.value: count for how, count in comparison.matched.items()},
-        "notes": list(comparison.notes),
-        "unrelated": comparison.unrelated or None,
-        "summary": comparison.summary(),
-        "times": times_document(comparison.times) if comparison.times.tells else None,
-        "differences": [{"index": index, **document_of("difference", row, _FORMS)} for index, row in differences],
-        "pairs": [document_of("pair", pair, _FORMS) for pair in comparison.pairs],
-        "other_pairs": comparison.other_pairs,
-    }
+    return {"schema": SCHEMA, "kind": "diff", **document_of("diff", comparison, _FORMS)}
 
 
 def times_document(times: TimeComparison) -> JsonObject:
@@ -74,6 +55,14 @@ def _kernel(layer: LayerView) -> KernelFacts:
 
 
 _FORMS: Forms = {
+    "skipped": lambda comparison: [
+        {"side": name, "path": path, "why": why}
+        for name in ("good", "bad")
+        for path, why in getattr(comparison, name).skipped
+    ],
+    "counts": lambda comparison: comparison.summary(),
+    "told": lambda times: times_document(times) if times.tells else None,
+    "numbered": lambda rows: [{"index": i, **document_of("difference", row, _FORMS)} for i, row in enumerate(rows)],
     "value_and_layer": _side_value,
     "accumulator": lambda layer: _kernel(layer).accumulator,
     "kernel_facts": lambda layer: kernel_facts(_kernel(layer)),

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from trtforensics.comparison.differences import Difference, DifferenceType
+from trtforensics.console.counting import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -26,9 +27,7 @@ _REFORMAT_TARGET = re.compile(r"Reformatting CopyNode for (?:Input|Output) Tenso
 def ordered(rows: Sequence[Difference], tables: Iterable[AlignedBuilds], goods: int) -> list[Difference]:
     """Return the differences with their causes, most suspicious first; among equals causes first, then by type."""
     causes = _causes(rows, tables, goods)
-    groups: dict[int, list[int]] = defaultdict(list)
-    for index in range(len(rows)):
-        groups[causes.get(index, index)].append(index)
+    groups = grouped(range(len(rows)), lambda index: causes.get(index, index))
 
     def rank(index: int) -> tuple[float, int, bool, float]:
         row = rows[index]
@@ -78,10 +77,7 @@ def _root(index: int, causes: Mapping[int, int]) -> int:
 
 
 def _reached(site: FusionSite, carried: Mapping[str, set[str]]) -> list[str]:
-    """Return the layers that a change of format reaches along tensors, from the layers of a site outwards.
-
-    ``carried`` has, by layer, the tensors whose format changed.
-    """
+    """Return the layers that a change of format, of tensors by layer, reaches from those of a site outwards."""
     reached = {name for layers in site.layers.values() for layer in layers for name in (*layer.reads, *layer.writes)}
     names: list[str] = []
     waiting = dict(carried)

@@ -5,13 +5,14 @@ A fusion inside a ForeignNode, or of constants, leaves no trace in the engine's 
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from trtforensics.comparison.alignment import MatchedBy, join_groups
 from trtforensics.comparison.differences import Difference, DifferenceType, SideValue
 from trtforensics.comparison.scores import worst
+from trtforensics.console.counting import grouped
 from trtforensics.parsers.notation.names import is_helper, members, without_profile
 
 if TYPE_CHECKING:
@@ -104,11 +105,8 @@ def _row(group: FusionGroup, goods: int, why: tuple[str, ...]) -> list[Differenc
 
 def _entries(builds: Sequence[Mapping[FusedNames, Fusion]]) -> tuple[SideValue, ...]:
     """Return the distinct sets of fusions of a side, the most frequent first."""
-    alike: dict[frozenset[FusedNames], list[Mapping[FusedNames, Fusion]]] = defaultdict(list)
-    for fusions in builds:
-        alike[frozenset(fusions)].append(fusions)
     entries = []
-    for group in sorted(alike.values(), key=len, reverse=True):
+    for group in sorted(grouped(builds, frozenset).values(), key=len, reverse=True):
         lines = sorted(group[0].values(), key=_line)
         text = "; ".join(_text(fusion) for fusion in lines) or "no such fusion"
         entries.append(SideValue(text, len(group), tuple(f.span for fusions in group for f in fusions.values())))
@@ -119,5 +117,4 @@ def _text(fusion: Fusion) -> str:
     return f"{fusion.kind} of {' and '.join(fusion.inputs)}"
 
 
-def _line(fusion: Fusion) -> int:
-    return fusion.span.line
+_line = attrgetter("span.line")

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import os
 import stat
-from collections import defaultdict
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from trtforensics.comparison import views
-from trtforensics.console.counting import counted
+from trtforensics.console.counting import counted, grouped
 from trtforensics.engines.joining import load_joined
 from trtforensics.errors import ForensicsError, UsageError
 from trtforensics.parsers.files.layer_json import read_layer_json
@@ -27,7 +26,7 @@ from trtforensics.sources.kinds import Kind, kind_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from trtforensics.comparison.views import BuildView, LayerView
+    from trtforensics.comparison.views import BuildView
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +57,6 @@ def load_side(
     ``name`` is ``good`` or ``bad``. In a directory, regular files (and links to such) are read, subfolders too; links
     to directories are not followed. Profiles and times files are joined to the engines that they time. ``on_file`` is
     called with the name of each file before it is read.
-
-    Raises:
-        ForensicsError: a file that was named cannot be used, or no file of a directory can.
     """
     folder = Path(path)
     if path == "-" or not folder.is_dir():
@@ -83,17 +79,13 @@ def load_side(
         files = counted(len(skipped), "file")
         tried = f"Tried {files}, the first: {': '.join(skipped[0])}" if skipped else ""
         raise UsageError(str(folder), "holds no file that tells of a build", tried or "It is empty")
-    return ComparedSide(path, joined(builds), tuple(skipped))
+    return ComparedSide(path, joined(builds, max_bytes), tuple(skipped))
 
 
 def with_files(
     side: ComparedSide, files: Sequence[str], *, max_bytes: int = MAX_BYTES, on_file: Callable[[str], None]
 ) -> ComparedSide:
-    """Return a side that is one file with more files about the same engine: its profile, its times, its layers.
-
-    Raises:
-        ForensicsError: a file cannot be used, or the side is a directory.
-    """
+    """Return a side that is one file with more files about the same engine: its profile, its times, its layers."""
     if not files:
         return side
     if Path(side.path).is_dir():
@@ -104,17 +96,21 @@ def with_files(
     others = [file for file in files if file not in times]
     for file in files:
         on_file(file)
-    builds = side.builds
-    if others:
-        whole = load_joined([side.path, *others], max_bytes=max_bytes)
-        view = views.of_log(whole.log)
-        if view is None:
-            raise UsageError(side.path, "tells of no layer, no tactic, no fusion and no time", _WHAT_TO_GIVE)
-        kind = view.kind if whole.has_log else Kind.LAYER_INFO
-        notes = (*view.notes, f"read with {', '.join(others)}", *map(str, whole.unjoined))
-        builds = (replace(view, kind=kind, notes=notes),)
+    builds = (_together(side.path, others, max_bytes),) if others else side.builds
     timed = [view for file in times for view in _views(file, Kind.TIMES, max_bytes)]
-    return replace(side, builds=joined((*builds, *timed)))
+    return replace(side, builds=joined((*builds, *timed), max_bytes))
+
+
+def _together(path: str, others: Sequence[str], max_bytes: int) -> BuildView:
+    """Read a file with more files about its engine; of several engines in it, the one that the files are of."""
+    whole = load_joined([path, *others], max_bytes=max_bytes)
+    told = tuple(build for build in whole.log.builds if build.profiles and not whole.has_log)
+    view = views.of_log(replace(whole.log, builds=told) if told else whole.log)
+    if view is None:
+        raise UsageError(path, "tells of no layer, no tactic, no fusion and no time", _WHAT_TO_GIVE)
+    kind = view.kind if whole.has_log else Kind.LAYER_INFO
+    notes = (*view.notes, f"read with {', '.join(others)}", *map(str, whole.unjoined))
+    return replace(view, kind=kind, notes=notes)
 
 
 def files_in(folder: Path) -> Iterator[tuple[str, str]]:
@@ -139,11 +135,7 @@ def _refusal(path: Path) -> str:
 
 
 def _views(path: str, kind: Kind | None, max_bytes: int) -> tuple[BuildView, ...]:
-    """Read one file.
-
-    Raises:
-        ForensicsError: it cannot be read, or says nothing about an engine.
-    """
+    """Read one file."""
     kind = kind or kind_of(path)
     if kind is Kind.REPLAY:
         from trtforensics.sources.replay import load_replay  # noqa: PLC0415 - only for this kind
@@ -171,21 +163,26 @@ def _views(path: str, kind: Kind | None, max_bytes: int) -> tuple[BuildView, ...
 _WHAT_TO_GIVE = "Give build logs, tactic replays, engine-layer JSON, profiles, times or timing-cache exports"
 
 
-def joined(files: Sequence[BuildView]) -> tuple[BuildView, ...]:
+def joined(files: Sequence[BuildView], max_bytes: int = MAX_BYTES) -> tuple[BuildView, ...]:
     """Return the builds of a side with profiles and times files joined to the engines that they time.
 
     A profile goes to the engine that has most of its layers, a times file to the engine whose file has its stem, or to
     the only engine. A file that fits no engine stays a separate build.
     """
-    ways = {Kind.PROFILE: (_place_of_profile, _with_profile), Kind.TIMES: (_place_of_times, _with_times)}
-    every = [file for file in files if file.kind not in ways]
-    for kind, (place_of, with_file) in ways.items():
-        for file in (each for each in files if each.kind is kind):
-            place = place_of(file, every)
-            if place is None:
-                every.append(file)
-            else:
-                every[place] = with_file(every[place], file)
+    every = [file for file in files if file.kind not in {Kind.PROFILE, Kind.TIMES}]
+    profiles = grouped(
+        (file for file in files if file.kind is Kind.PROFILE), lambda file: _place_of_profile(file, every)
+    )
+    alone = profiles.pop(None, [])
+    for place, of_engine in profiles.items():
+        every[place or 0] = _together(every[place or 0].source, [file.source for file in of_engine], max_bytes)
+    every += alone
+    for file in (each for each in files if each.kind is Kind.TIMES):
+        place = _place_of_times(file, every)
+        if place is None:
+            every.append(file)
+        else:
+            every[place] = _with_times(every[place], file)
     return tuple(every)
 
 
@@ -204,23 +201,6 @@ def _place_of_profile(profile: BuildView, engines: Sequence[BuildView]) -> int |
     alike = [place for place in fitting if _stem(engines[place].source) == _stem(profile.source)]
     chosen = fitting if len(fitting) == 1 else alike
     return chosen[0] if len(chosen) == 1 else None
-
-
-def _with_profile(engine: BuildView, profile: BuildView) -> BuildView:
-    """Give each layer the profile's row of its name; of layers that share a name, the first takes the first row."""
-    waiting: dict[str, list[LayerView]] = defaultdict(list)
-    for row in reversed(profile.layers or ()):
-        waiting[row.name].append(row)
-    layers = []
-    for layer in engine.layers or ():
-        rows = waiting.get(layer.name)
-        row = rows.pop() if rows else layer
-        timed = replace(layer, measured_ms=row.measured_ms, median_ms=row.median_ms, time_span=row.time_span)
-        layers.append(timed)
-    unjoined = sum(map(len, waiting.values()))
-    note = f"its layers' times are those of {profile.source}"
-    note += f"; {unjoined} of its rows name no layer of this engine" if unjoined else ""
-    return replace(engine, layers=tuple(layers), notes=(*engine.notes, note))
 
 
 def _place_of_times(times: BuildView, engines: Sequence[BuildView]) -> int | None:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from trtforensics.comparison.differences import Comparison, Difference, DifferenceType, SideValue
 from trtforensics.comparison.runs import TOTALS
 from trtforensics.comparison.times import ONE_SIDE
-from trtforensics.console.counting import counted
+from trtforensics.console.counting import counted, grouped
 from trtforensics.console.secrets import masked
 from trtforensics.console.terminal import visible
 from trtforensics.render.names import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from trtforensics.comparison.loading import ComparedSide
     from trtforensics.comparison.scores import SuspiciousPair
@@ -59,10 +59,7 @@ class _ReportWriter:
         self._limit = limit
         self._colour = colour
         self._many = len(comparison.good.builds) + len(comparison.bad.builds) > len(("good", "bad"))
-        self._effects: dict[int, list[Difference]] = defaultdict(list)
-        for row in comparison.differences:
-            if row.cause is not None:
-                self._effects[row.cause].append(row)
+        self._effects = grouped(comparison.differences, lambda row: row.cause)
 
     def lines(self) -> Iterator[str]:
         """Give the lines of the report."""
@@ -155,7 +152,7 @@ class _ReportWriter:
     def _root(self, index: int, row: Difference) -> Iterator[str]:
         yield visible(f"  {_short(row.layer, _NAME)}") + self._aside(row)
         yield from self._values(row, "    ")
-        effects = self._effects[index]
+        effects = self._effects.get(index, [])
         if effects:
             yield f"    {len(effects)} {'follow' if len(effects) > 1 else 'follows'} from it:"
         for effect in effects if self._limit is None else effects[:_FOLLOWING]:
@@ -193,16 +190,11 @@ class _ReportWriter:
 
 
 def _places(spans: Sequence[SourceSpan], *, named: bool) -> str:
-    """Return the lines of the first file that states a value, and how many other files state it.
-
-    Where each side is one file, its name is left out: the head of the report has it.
-    """
+    """Return the lines of the first file that states a value (named unless it is the side), and how many others do."""
     if not spans:
         return ""
-    by_file: Mapping[str, list[int]] = defaultdict(list)
-    for span in spans:
-        by_file[span.file].append(span.line)
-    first, lines = next(iter(by_file.items()))
+    by_file = grouped(spans, lambda span: span.file)
+    first, lines = spans[0].file, [span.line for span in by_file[spans[0].file]]
     if not named:
         return f"  line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}"
     others = f" and {len(by_file) - 1} more files" if len(by_file) > 1 else ""

@@ -301,10 +301,7 @@ def _groups(aligned: AlignedBuilds) -> Iterable[_AlignedGroup]:
 
 
 def _by_shape(groups: list[_AlignedGroup], timed: Mapping[int, Layers]) -> list[_AlignedGroup]:
-    """Match what is left of one build a side by operation and dimensions, in order.
-
-    An export of the same model by another program, or with Q and DQ in it, numbers its nodes otherwise.
-    """
+    """Match what is left of one build a side, which another exporter may number otherwise, by shape, in order."""
     if len(timed) != len(("good", "bad")):
         return groups
     good, bad = sorted(timed)

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
 from trtforensics.comparison import runs
+from trtforensics.console.counting import grouped
 from trtforensics.engines.facts import EngineFacts, LayerFacts
 from trtforensics.engines.joining import build_of_layers
 from trtforensics.model.data_types import ELEMENT_TYPES
@@ -59,13 +60,12 @@ NO_TENSORS = LayerTensors()
 
 @dataclass(frozen=True, slots=True)
 class LayerView:
-    """A layer of an engine, or an operation inside a ForeignNode (then ``key`` is its timing-cache key).
+    """What a source tells of a layer, or of an operation inside a ForeignNode (then ``key`` is its timing-cache key).
 
-    ``reads`` and ``writes`` are names of tensors, empty where not known. ``undecided``: the log tunes several
-    combinations of formats and does not say which of them the engine uses. ``time_ms`` is the tuned time, of one run of
-    the autotuner; ``measured_ms`` and ``median_ms`` are the average and the median over a profile's iterations, and
-    ``time_span`` is the profile's row. ``operation`` is its kind of work (``Convolution``), ``shape`` the dimensions of
-    its first input and of its outputs, ``inside`` the ForeignNode that it is a kernel of; empty where not known.
+    It is no record of an engine's layer: a replay, a cache and a log without a dump have no engine. ``reads`` and
+    ``writes`` are names of tensors. ``time_ms`` is of one run of the autotuner; ``measured_ms`` and ``median_ms`` are
+    over a profile's iterations, ``time_span`` is its row. ``operation`` is its kind of work (``Convolution``),
+    ``shape`` the dimensions of its first input and of its outputs, ``inside`` the ForeignNode that it is a kernel of.
     """
 
     name: str
@@ -81,7 +81,6 @@ class LayerView:
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     key: str = ""
-    undecided: bool = False
     measured_ms: float | None = None
     median_ms: float | None = None
     time_span: SourceSpan | None = None
@@ -269,7 +268,7 @@ def _log_layers(facts: EngineFacts) -> tuple[tuple[LayerView, ...] | None, tuple
     if build.profile:
         return tuple(map(_dumped, facts.listed)), ("it prints no engine layers: those of its profile count",)
     tuned = _tuned(build)
-    undecided = sum(bool(layer.undecided) for layer in tuned)
+    undecided = sum(layer.runner is None for layer in tuned)
     notes = ["it prints no engine layers: its layers are those that it tunes"] if tuned else []
     if undecided:
         notes.append(f"of {undecided} layers it tunes several combinations of formats and does not tell which won")
@@ -315,18 +314,16 @@ def _dumped(facts: LayerFacts) -> LayerView:
 
 def _tuned(build: Build) -> list[LayerView]:
     """Make the layers of a log without an engine dump from the choices and cached results that may be final."""
-    by_layer: dict[str, list[Choice | CachedResult]] = {}
-    for result in sorted(build.tuned_results, key=lambda result: result.span.line):
-        if result.final is not False and build.may_be_in_engine(result.pass_index):
-            by_layer.setdefault(result.layer, []).append(result)
+    kept = (each for each in build.tuned_results if each.final is not False and build.may_be_in_engine(each.pass_index))
+    by_layer = grouped(sorted(kept, key=lambda result: result.span.line), lambda result: result.layer)
     return [_tuned_layer(build, layer, tuned) for layer, tuned in by_layer.items()]
 
 
 def _tuned_layer(build: Build, name: str, tuned: list[Choice | CachedResult]) -> LayerView:
-    """Make a layer of what was tuned for it; combinations that differ leave it undecided."""
+    """Make a layer of what was tuned for it; of combinations that differ, its name alone."""
     first = tuned[0]
     if len({(result.tactic, result.runner, result.inputs, result.outputs) for result in tuned}) > 1:
-        return LayerView(name, first.span, undecided=True)
+        return LayerView(name, first.span)
     return LayerView(
         name=name,
         span=first.span,
@@ -418,11 +415,7 @@ def _operation(key: MyelinOperation) -> LayerView:
     first = key.candidates[0] if key.candidates else None
     tactic = key.selected if key.selected is not None else first.tactic if first else None
     taken = next((candidate for candidate in key.candidates if candidate.tactic == tactic), None)
-    others = [
-        candidate.time_ms
-        for candidate in key.candidates
-        if candidate.tactic != tactic and candidate.time_ms is not None
-    ]
+    others = [other.time_ms for other in key.candidates if other.tactic != tactic and other.time_ms is not None]
     return LayerView(
         name=key.op or key.key,
         span=key.span,

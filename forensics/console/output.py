@@ -50,20 +50,12 @@ class Sink:
         self._stream = stream
 
     def write(self, data: bytes) -> None:
-        """Write some bytes.
-
-        Raises:
-            OutputError: the destination cannot be written.
-        """
+        """Write some bytes."""
         with explained(self._path):
             self._stream.write(data)
 
     def finish(self) -> None:
-        """Flush everything to the destination; a regular file is flushed to the disk.
-
-        Raises:
-            OutputError: the destination cannot be written.
-        """
+        """Flush everything to the destination; a regular file is flushed to the disk."""
         with explained(self._path):
             self._stream.flush()
             if stat.S_ISREG(os.fstat(self._stream.fileno()).st_mode):
@@ -72,11 +64,7 @@ class Sink:
 
 @contextmanager
 def explained(path: str) -> Iterator[None]:
-    """Turn the failure of a write into an :class:`OutputError` that says what to do.
-
-    Raises:
-        OutputError: The block raised an OSError.
-    """
+    """Turn the failure of a write, an OSError, into an :class:`OutputError` that says what to do."""
     try:
         yield
     except OSError as error:
@@ -87,13 +75,10 @@ def explained(path: str) -> Iterator[None]:
 
 @contextmanager
 def open_output(path: str | os.PathLike[str]) -> Iterator[Sink]:
-    """Open a destination; the result appears there when the block ends without an exception.
+    """Open a destination; the result appears there, whole, when the block ends without an exception.
 
     A symbolic link stays one, and its target is replaced; in an artifacts directory none is followed. An existing file
     keeps its permissions.
-
-    Raises:
-        OutputError: The destination cannot be written; nothing half-written is left.
     """
     name = os.fspath(path)
     require_no_link(Path(name))
@@ -123,21 +108,13 @@ def is_temporary(name: str) -> bool:
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a whole result.
-
-    Raises:
-        OutputError: The destination cannot be written; nothing half-written is left.
-    """
+    """Write a whole result, or nothing."""
     with open_output(path) as sink:
         sink.write(data)
 
 
 def form_of(path: str, forms: Mapping[str, _Form], otherwise: _Form | None = None) -> _Form:
-    """Return the form of an output by the ending of its path (``.json``), whatever the case of its letters.
-
-    Raises:
-        UsageError: The ending is none of these, and there is no other form.
-    """
+    """Return the form of an output by the ending of its path (``.json``), whatever the case of its letters."""
     form = forms.get(PurePath(path).suffix.lower(), otherwise)
     if form is None:
         what = "this is written to a file, not to a stream" if path == "-" else "the ending does not name a form"
@@ -147,11 +124,7 @@ def form_of(path: str, forms: Mapping[str, _Form], otherwise: _Form | None = Non
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a whole result as UTF-8, line endings as they are.
-
-    Raises:
-        OutputError: The destination cannot be written; nothing half-written is left.
-    """
+    """Write a whole result as UTF-8, line endings as they are, or nothing."""
     write_pieces(path, (text,))
 
 

@@ -33,11 +33,7 @@ def owned(directory: Path) -> None:
 
 
 def require_no_link(path: Path) -> None:
-    """Refuse a path in a directory of our own that leads through a link.
-
-    Raises:
-        OutputError: it does.
-    """
+    """Refuse a path in a directory of our own that leads through a link."""
     whole = path.absolute()
     steps = [whole, *whole.parents]
     root = next((number for number, place in enumerate(steps) if place in _OWNED), 0)
@@ -47,11 +43,7 @@ def require_no_link(path: Path) -> None:
 
 
 def open_own(path: Path, flags: int) -> int:
-    """Open a regular file that is no link; return its descriptor.
-
-    Raises:
-        OSError: it cannot be opened, or is no regular file.
-    """
+    """Open a regular file that is no link (an OSError where it cannot be); return its descriptor."""
     try:
         descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
     except OSError as error:
@@ -65,12 +57,7 @@ def open_own(path: Path, flags: int) -> int:
 
 
 def read_own(path: Path) -> bytes:
-    """Return the content of a file.
-
-    Raises:
-        FileNotFoundError: there is none.
-        SourceError: it cannot be read, is a link or no regular file, or is too long.
-    """
+    """Return the content of a file that is no link; a FileNotFoundError where there is none."""
     try:
         with os.fdopen(open_own(path, os.O_RDONLY), "rb") as file:
             data = file.read(LARGEST + 1)
@@ -84,11 +71,7 @@ def read_own(path: Path) -> bytes:
 
 
 def flush_folder(folder: Path) -> None:
-    """Flush a folder to the disk, so that the names in it are there too; some file systems cannot, and need not.
-
-    Raises:
-        OSError: the disk fails.
-    """
+    """Flush a folder to the disk, so that the names in it are there too; some file systems cannot and need not."""
     with _opened(folder) as descriptor:
         try:
             os.fsync(descriptor)
@@ -98,11 +81,7 @@ def flush_folder(folder: Path) -> None:
 
 
 def flush_tree(path: Path) -> None:
-    """Flush a file, or all files and folders below a folder, to the disk.
-
-    Raises:
-        OSError: the disk fails.
-    """
+    """Flush a file, or all files and folders below a folder, to the disk."""
     if path.is_symlink():
         return
     if path.is_dir():
@@ -125,11 +104,7 @@ def file_digest(path: Path | str) -> tuple[int, str]:
 
 
 def is_there(path: Path) -> bool:
-    """Return whether a file or folder exists; ``Path.exists`` takes some refusals of the system for absence.
-
-    Raises:
-        OSError: the system does not tell.
-    """
+    """Whether a file or folder exists; ``Path.exists`` takes for absence what is an OSError here."""
     try:
         path.stat()
     except FileNotFoundError:

@@ -54,9 +54,7 @@ def completed(
 ) -> subprocess.CompletedProcess[bytes]:
     """Run a helper to its end and return its output; ``data`` is its input, none where that is None.
 
-    Raises:
-        OSError: it cannot be started, or the system refuses a call; it is killed then.
-        TimeoutExpired: it was killed after ``timeout`` seconds.
+    It is killed when the system refuses a call (an OSError) or after ``timeout`` seconds (TimeoutExpired).
     """
     stdin = subprocess.DEVNULL if data is None else subprocess.PIPE
     with StartedProcess(line, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

@@ -26,10 +26,9 @@ MASK = "[secret]"
 
 
 class _Form(NamedTuple):
-    """A form of secrets. ``hints`` are words in lower case, one of which stands in every text of this form.
+    """A form of secrets: in each text stand one of the lower-case ``hints`` and, of ``marks``, one too.
 
-    One of ``marks``, where there are any, stands there too. The pattern's first group, where it has one, is what stands
-    before the secret and stays.
+    The pattern's first group, where it has one, is what stands before the secret and stays.
     """
 
     hints: frozenset[str]

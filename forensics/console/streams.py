@@ -29,12 +29,7 @@ def prepare() -> None:
 
 
 def print_result(text: str) -> None:
-    """Print a result on stdout, and flush it.
-
-    Raises:
-        OutputError: standard output cannot be written.
-        BrokenPipeError: the reader of the pipe has gone.
-    """
+    """Print a result on stdout, and flush it; a BrokenPipeError tells that the pipe's reader has gone."""
     print_pieces((text,))
 
 
@@ -57,11 +52,7 @@ def print_pieces(texts: Iterable[str]) -> None:
 
 
 def deliver(texts: Iterable[str], path: str | None) -> None:
-    """Write a result to a file, or print it where none is named, piece by piece as it is computed.
-
-    Raises:
-        OutputError: The file, or stdout, cannot be written.
-    """
+    """Write a result to a file, or print it where none is named, piece by piece as it is computed."""
     if path is None:
         print_pieces(texts)
         return

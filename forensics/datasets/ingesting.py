@@ -66,11 +66,7 @@ def sources_of(words: Sequence[str], leave_out: Path) -> list[str]:
 
 
 def label_pattern(text: str) -> re.Pattern[str]:
-    """Return what finds labels at the end of a path: of ``{gpu}/{commit}.log``, each name is one step or a part of it.
-
-    Raises:
-        UsageError: it names no label, or one twice.
-    """
+    """Return what finds labels in a path's end: each name of ``{gpu}/{commit}.log`` is one step or part of one."""
     try:
         pattern = re.compile("(?:^|/)" + _NAME.sub(r"(?P<\1>[^/]+?)", re.escape(text)) + r"\Z")
     except re.error as error:
@@ -93,12 +89,7 @@ class Ingestion:
     def run(
         self, sources: Sequence[str], jobs: int, tell: Callable[[str], None], executor: str | None = None
     ) -> Iterator[Ingested]:
-        """Add sources, and give what became of each; ``tell`` is called with a source before or after it is read.
-
-        Raises:
-            OutputError: the dataset cannot be written to; what was added stays.
-            UsageError: a process was lost, or the cluster that ``executor`` names.
-        """
+        """Add sources, and give what became of each; ``tell`` is called with a source before or after it is read."""
         if executor:
             for remote in self._on_cluster(sources, executor):
                 tell(remote.source)
@@ -154,11 +145,7 @@ class Ingestion:
         return alone
 
     def add(self, source: str) -> Ingested:
-        """Add a source unless it is there and has not changed.
-
-        Raises:
-            OutputError: the dataset cannot be written to.
-        """
+        """Add a source unless it is there and has not changed."""
         known, stat = self.known.get(source), _stat(source)
         labels = self._labels_of(source) or (known["labels"] if known else [])  # else those that it was given before
         if known is not None and known["labels"] == labels and _is_same(source, stat, known):
@@ -177,11 +164,7 @@ class Ingestion:
         return Ingested(source, row["status"], row.get("why", ""))
 
     def _tables(self, source: str, row: dict[str, Any]) -> dict[str, Table]:
-        """Read a source and judge it; ``row`` gets what is told of it.
-
-        Raises:
-            ForensicsError: it cannot be read.
-        """
+        """Read a source and judge it; ``row`` gets what is told of it."""
         kind = kind_of(source)
         if kind is Kind.REPLAY or kind is Kind.TIMING_CACHE or is_binary(source):
             info, name, table = pinned_or_cached(source, kind, self._max_bytes)
@@ -251,13 +234,7 @@ def in_words(every: Iterable[Ingested]) -> str:
 
 @contextmanager
 def opened(words: Sequence[str], *, max_bytes: int, tell: Callable[[str], None]) -> Iterator[Dataset]:
-    """Open the folder of a dataset or sources; see :func:`sources_of`. Those that cannot be read are named on stderr.
-
-    Raises:
-        SourceError: none of the sources can be read, or the dataset cannot.
-        UsageError: another version wrote the dataset, or pyarrow is not installed.
-        OutputError: there is no space for temporary files.
-    """
+    """Open the folder of a dataset or sources; see :func:`sources_of`. Stderr names those that cannot be read."""
     if len(words) == 1 and is_dataset(words[0]):
         yield Dataset.opened(words[0])
         return
@@ -278,9 +255,6 @@ def runs_of(folder: str, max_bytes: int) -> Iterator[tuple[str, list[dict[str, A
     """Give the rows of ``runs``: of a dataset at once, of a folder file by file.
 
     Each comes with its file; rows are None where it is no log that can be read.
-
-    Raises:
-        ForensicsError: the dataset cannot be read.
     """
     if is_dataset(folder):
         dataset = Dataset.opened(folder)

@@ -57,21 +57,12 @@ class JudgedSource:
 
     @cached_property
     def report(self) -> Report:
-        """The findings.
-
-        Raises:
-            SourceError: a log whose lines are quoted cannot be read again.
-        """
+        """The findings."""
         info = self.joined.layer_files[-1] if self.joined.layer_files else None
         return judge(Inputs([self.read], model=self.joined.model, engine_info=info), Suppression())
 
     def table(self, what: str, build: int | None = None) -> Table:
-        """Return one of :data:`TABLES` of all builds, or of one by its number (from 1).
-
-        Raises:
-            SourceError: a log whose lines are quoted cannot be read again.
-            UsageError: there is no such table, or no build of that number.
-        """
+        """Return one of :data:`TABLES` of all builds, or of one by its number (from 1)."""
         builds = list(self.joined.log.builds) if build is None else [select_build(self.joined.log, build)]
         if what == "findings":
             return finding_table(self.report, frozenset(each.index for each in builds))
@@ -95,11 +86,7 @@ def judged_source(
     on_progress: Callable[[Progress], None] = lambda _: None,
     quoted: bool = True,
 ) -> JudgedSource:
-    """Read files about one engine. Where its lines are ``quoted``, a temporary file keeps what standard input sends.
-
-    Raises:
-        ForensicsError: as :func:`~trtforensics.engines.joining.load_joined`.
-    """
+    """Read files about one engine. Where lines are ``quoted``, a temporary file keeps what standard input sends."""
     if quoted and list(paths) == ["-"]:
         read = read_log("-", max_bytes=max_bytes, on_progress=on_progress)
         return JudgedSource(JoinedSources(read.log, has_log=True), read)
@@ -111,9 +98,6 @@ def pinned_or_cached(path: str, kind: Kind, max_bytes: int) -> tuple[SourceInfo,
     """Read a replay, or a timing cache: what each pins or holds, as a table of that name.
 
     A choice of a replay has no time and no candidates, and ``final`` is unknown: only a log tells what came of it.
-
-    Raises:
-        ForensicsError: it cannot be read.
     """
     rows: Sequence[Choice | MyelinOperation]
     if kind is Kind.REPLAY:

@@ -41,11 +41,7 @@ def is_dataset(path: str) -> bool:
 
 
 def parts_at(folder: str) -> FolderParts | StoreParts:
-    """Return the parts in a folder, or in a store by its URL.
-
-    Raises:
-        UsageError: nothing opens such a URL.
-    """
+    """Return the parts in a folder, or in a store by its URL."""
     return StoreParts(folder) if "://" in folder else FolderParts(folder)
 
 
@@ -64,21 +60,11 @@ class FolderParts:
         return str(self._parts.absolute())
 
     def manifest(self) -> bytes:
-        """Return what the dataset says of itself.
-
-        Raises:
-            FileNotFoundError: there is no dataset.
-            SourceError: it cannot be read.
-        """
+        """Return what the dataset says of itself; a FileNotFoundError where there is none."""
         return read_own(self._folder / MANIFEST)
 
     def begin(self, manifest: bytes) -> None:
-        """Make the dataset where there is none.
-
-        Raises:
-            UsageError: the folder holds something else.
-            OutputError: the folder cannot be written to.
-        """
+        """Make the dataset where there is none; a folder that holds something else is refused."""
         with explained(str(self._folder)):
             self._folder.mkdir(parents=True, exist_ok=True)
             others = [each for each in self._folder.iterdir() if not each.name.startswith(".")]
@@ -90,11 +76,7 @@ class FolderParts:
             write_bytes(self._folder / MANIFEST, manifest)
 
     def files(self, name: str) -> list[str]:
-        """Return the files of a name in all parts.
-
-        Raises:
-            SourceError: the folder cannot be read.
-        """
+        """Return the files of a name in all parts."""
         try:
             names = [each.name for each in os.scandir(self._parts)]
         except OSError as error:
@@ -106,11 +88,7 @@ class FolderParts:
 
     @contextmanager
     def written(self, name: str) -> Iterator[Path]:
-        """Give a folder for the files of a part, which takes the part's place when the block ends.
-
-        Raises:
-            OutputError: the folder cannot be written to; the dataset is as before.
-        """
+        """Give a folder for the files of a part, which takes the part's place when the block ends."""
         new = self._parts / f"{_NEW}{name}-{secrets.token_hex(4)}"
         try:
             with explained(str(new)):
@@ -239,11 +217,7 @@ def _reason(error: Exception) -> str:
 
 
 def _filesystem(url: str) -> tuple[Any, str]:
-    """Return the filesystem of a URL and the path in it: PyArrow's own, else fsspec's.
-
-    Raises:
-        UsageError: neither knows it, or the extra is not installed.
-    """
+    """Return the filesystem of a URL and the path in it: PyArrow's own, else fsspec's."""
     try:
         import pyarrow as pa  # noqa: PLC0415 - an extra
         from pyarrow import fs  # noqa: PLC0415 - as above

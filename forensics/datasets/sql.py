@@ -36,12 +36,7 @@ _NUMBER = re.compile(r"U?(?:TINY|SMALL|BIG|HUGE)?INT|INTEGER|FLOAT|DOUBLE|DECIMA
 
 
 class Questions:
-    """A dataset that can be asked in SQL.
-
-    Raises:
-        SourceError: the dataset cannot be read.
-        UsageError: duckdb or pyarrow is not installed.
-    """
+    """A dataset that can be asked in SQL."""
 
     def __init__(self, dataset: Dataset) -> None:
         try:
@@ -98,11 +93,7 @@ class Questions:
         return f"SELECT {names} FROM ({empty} UNION ALL BY NAME {every})"  # noqa: S608 - names of ours
 
     def _run(self, text: str, run: Callable[[str], Any]) -> Any:  # noqa: ANN401 - DuckDB's result
-        """Run a statement that reads; where a file lacks a column of the first one, again with the columns of all.
-
-        Raises:
-            UsageError: as :meth:`ask`.
-        """
+        """Run a statement that reads; where a file lacks a column of the first one, again with the columns of all."""
         with self._explained():
             query = self._reading(text).query
             try:
@@ -115,11 +106,7 @@ class Questions:
                 return run(self._reading(text).query)
 
     def ask(self, text: str) -> Table:
-        """Run a statement that reads, or ``.tables`` or ``.schema [TABLE]``; rows come as they are taken.
-
-        Raises:
-            UsageError: it cannot be run, is not one statement, or does more than read.
-        """
+        """Run a statement that reads, or ``.tables`` or ``.schema [TABLE]``; rows come as they are taken."""
         if text.split()[:1] in ([".tables"], [".schema"]):
             return self._about(text.split())
         result = self._run(text, self._connection.execute)
@@ -127,11 +114,7 @@ class Questions:
         return _table(described, self._rows(result))
 
     def arrow(self, text: str) -> Any:  # noqa: ANN401 - a pyarrow.Table
-        """Run a statement that reads and return its result with DuckDB's types.
-
-        Raises:
-            UsageError: as :meth:`ask`.
-        """
+        """Run a statement that reads and return its result with DuckDB's types."""
         return self._run(text, lambda query: self._connection.sql(query).to_arrow_table())
 
     def _reading(self, text: str) -> Any:  # noqa: ANN401 - DuckDB's statement

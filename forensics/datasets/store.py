@@ -58,12 +58,7 @@ class Dataset:
 
     @classmethod
     def opened(cls, folder: str) -> Dataset:
-        """Open a dataset to read it.
-
-        Raises:
-            SourceError: there is none, or it is damaged.
-            UsageError: another version of this program wrote it, whose tables differ; nothing opens such a URL.
-        """
+        """Open a dataset to read it."""
         dataset = cls(folder)
         try:
             manifest = json.loads(dataset.parts.manifest())
@@ -79,13 +74,7 @@ class Dataset:
 
     @classmethod
     def made(cls, folder: str) -> Dataset:
-        """Open a dataset to add to it; make it where the folder is empty or missing.
-
-        Raises:
-            SourceError: it is damaged.
-            UsageError: the folder holds something else, another version wrote the dataset, nothing opens such a URL.
-            OutputError: the folder cannot be written to.
-        """
+        """Open a dataset to add to it; make it where the folder is empty or missing."""
         text = dumps({"kind": "dataset", "schema": SCHEMA, "tables": list(columns())}, indent=1)
         cls(folder).parts.begin(f"{text}\n".encode())
         dataset = cls.opened(folder)
@@ -93,12 +82,7 @@ class Dataset:
         return dataset
 
     def table(self, name: str) -> Any:  # noqa: ANN401 - a pyarrow.dataset.Dataset
-        """Return a table of all parts; its files are read when its rows are.
-
-        Raises:
-            SourceError: the dataset cannot be read.
-            UsageError: pyarrow is not installed.
-        """
+        """Return a table of all parts; its files are read when its rows are."""
         schema = forms.arrow_schema(columns()[name])
         import pyarrow.dataset as ds  # noqa: PLC0415 - an extra, which is installed
 
@@ -106,21 +90,11 @@ class Dataset:
         return ds.dataset(files, schema=schema, format="parquet", filesystem=self.parts.filesystem)
 
     def sources(self) -> dict[str, dict[str, Any]]:
-        """Return the rows of ``sources`` by the path of the source.
-
-        Raises:
-            SourceError: the dataset cannot be read.
-            UsageError: pyarrow is not installed.
-        """
+        """Return the rows of ``sources`` by the path of the source."""
         return {row["source"]: row for row in self.table("sources").to_table().to_pylist()}
 
     def put(self, source: str, tables: Mapping[str, Table]) -> None:
-        """Write the part of a source; it replaces the one that is there.
-
-        Raises:
-            OutputError: the folder cannot be written to; the dataset is as before.
-            ForensicsError: a table cannot be made.
-        """
+        """Write the part of a source in place of the one that is there; after an error the dataset is as before."""
         name = sha256(source.encode("utf-8", "surrogateescape")).hexdigest()[:32]
         with self.parts.written(name) as new:
             for word, table in tables.items():
@@ -128,11 +102,7 @@ class Dataset:
 
 
 def _write(table: Table, path: Path) -> None:
-    """Write a table, some rows at a time; no file where it has none.
-
-    Raises:
-        OutputError: the file cannot be written.
-    """
+    """Write a table, some rows at a time; no file where it has none."""
     writer = None
     try:
         for batch in forms.arrow_batches(table):

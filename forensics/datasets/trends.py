@@ -17,6 +17,7 @@ from trtforensics.datasets.changes import ALPHA, changes
 from trtforensics.errors import UsageError
 from trtforensics.plots.figure import WIDTH, Canvas, Figure
 from trtforensics.plots.page import element, stylesheet
+from trtforensics.render import documents
 from trtforensics.render.json_text import dumps
 from trtforensics.render.markup import page, tag
 from trtforensics.render.stated_rows import figure
@@ -67,17 +68,6 @@ class Trend:
     chance: float
     worse: bool | None
 
-    def document(self) -> Row:
-        """Return the change as an object for JSON."""
-        place = {key: self.run[key] for key in ("source", "run", "line")} | {"dated": self.run["dated"]}
-        return {"of": self.of, "what": self.what, "before": self.before, "after": self.after, "since": place} | {
-            "number": self.number,
-            "earliest": self.earliest,
-            "latest": self.latest,
-            "confidence": 1 - self.chance,
-            "worse": self.worse,
-        }
-
     def text(self) -> str:
         """Return the change as a line."""
         sides = [figure(side) if isinstance(side, float) else side for side in (self.before, self.after)]
@@ -106,10 +96,6 @@ def groups_of(dataset: Dataset, by: Sequence[str], order: str | None = None) -> 
     """Return the runs of a dataset by columns of ``runs`` or labels, in order of a column or label.
 
     Without ``order`` it is the time in the logs if all have it, else the time of the files.
-
-    Raises:
-        SourceError: the dataset cannot be read.
-        UsageError: there is no such column or label.
     """
     runs = _runs(dataset)
     dated = order or ("started" if all(run["started"] for run in runs) else "modified")
@@ -156,10 +142,7 @@ def _facts(dataset: Dataset) -> Facts:
 
 
 class _Series(NamedTuple):
-    """Numbers of some of the runs, whose places these are: a measure, or 1 where a fact is ``value``.
-
-    ``words`` are the fact's values then.
-    """
+    """Numbers of some runs by their places: a measure, or 1 where a fact, one of ``words``, is ``value``."""
 
     of: str
     what: str
@@ -249,11 +232,17 @@ def text_of(group: Group) -> str:
     return "\n".join(map(visible, lines)) + "\n"
 
 
+_FORMS: documents.Forms = {
+    "since": lambda run: {key: run[key] for key in ("source", "run", "line", "dated")},
+    "sure": lambda chance: 1 - chance,
+}
+
+
 def document_of(groups: Sequence[Group]) -> str:
     """Return the JSON document of groups, schema 1."""
     every = [
         {"keys": dict(group.keys), "runs": len(group.runs), "levels": dict(group.levels)}
-        | {"changes": [trend.document() for trend in group.trends]}
+        | {"changes": [documents.document_of("trend", trend, _FORMS) for trend in group.trends]}
         for group in groups
     ]
     return dumps({"schema": 1, "kind": "trend", "alpha": ALPHA, "groups": every}, indent=1) + "\n"

@@ -53,10 +53,7 @@ def viewed(graph: BuildGraph, view: View) -> nx.MultiDiGraph:
 
 
 def _flow(graph: BuildGraph, kind: NodeKind) -> nx.MultiDiGraph:
-    """Return the nodes of a kind with edges from who writes a tensor to who reads it.
-
-    Where the tensors are unknown, edges with ``order`` link the nodes in the order of the log.
-    """
+    """Link the nodes of a kind by tensors; where these are unknown, by ``order``, the nodes in that of the log."""
     nodes = graph.nodes(kind)
     flow = nx.MultiDiGraph(**graph.graph.graph)
     flow.add_nodes_from((node, dict(graph.graph.nodes[node])) for node in nodes)
@@ -77,10 +74,7 @@ def _flow(graph: BuildGraph, kind: NodeKind) -> nx.MultiDiGraph:
 
 
 def _writers(tensor: str, reader: str, place: dict[str, int], graph: BuildGraph, kind: NodeKind) -> list[str]:
-    """Return who writes a tensor that a node reads.
-
-    TensorRT uses a name again after its last reader: of several writers those count that stand before the reader.
-    """
+    """Return who writes a tensor that a node reads: of writers of a name used again, those before the reader."""
     writers = [writer for writer in graph.producers(tensor, kind) if writer != reader]
     before = [writer for writer in writers if place[writer] < place[reader]]
     return before or writers
@@ -178,9 +172,6 @@ def around(graph: nx.MultiDiGraph, name: str, hops: int, *, where: str) -> nx.Mu
 
     ``name`` is a node's name, that of an ONNX node in an engine layer, or a part of just one name. ``where`` is what
     was given, for the error.
-
-    Raises:
-        UsageError: no node has the name, or several have it as a part of theirs.
     """
     centre = _named(graph, name, where)
     reached = nx.single_source_shortest_path_length(graph.to_undirected(as_view=True), centre, cutoff=hops)
@@ -214,11 +205,7 @@ def _named(graph: nx.MultiDiGraph, name: str, where: str) -> str:
 
 
 def top(graph: nx.MultiDiGraph, count: int, *, where: str) -> nx.MultiDiGraph:
-    """Return the nodes that take most time, connected where others that are left out connect them.
-
-    Raises:
-        UsageError: no node has a time.
-    """
+    """Return the nodes that take most time, connected where others that are left out connect them."""
     timed = [node for node, attributes in graph.nodes(data=True) if attributes.get("time_ms") is not None]
     if not timed:
         raise UsageError(where, "tells no layer's time", "Give a profile (`--exportProfile`) or a verbose log too")

@@ -140,12 +140,7 @@ def total_ms(times: Iterable[float | None]) -> float | None:
 
 
 def pinnable_layers(logs: Sequence[BuildLog]) -> Pinnable:
-    """Return the layers of the first log's last tuned build; the other logs widen the offers.
-
-    Raises:
-        UsageError: a log holds no build.
-        ForensicsError: the first log has no choices, or prints no ids of runners.
-    """
+    """Return the layers of the first log's last tuned build; the other logs widen the offers."""
     builds = [tuned_build(log) for log in logs]
     log, build = logs[0], builds[0]
     replay, left_out = replay_of(build, log.source)
@@ -167,11 +162,7 @@ def _times(
 
 
 def tuned_build(log: BuildLog) -> Build:
-    """Return the last build that chose tactics.
-
-    Raises:
-        UsageError: there is none.
-    """
+    """Return the last build that chose tactics."""
     tuned = [build for build in log.builds if build.choices or build.cached]
     if not tuned:
         next_step = "Give the verbose log of a build, not of an engine that was loaded"
@@ -219,11 +210,7 @@ def _layer_slot(
 
 
 def pinnable_keys(logs: Sequence[BuildLog]) -> Pinnable:
-    """Return the keys of the first log's last build that prints any; the other logs widen the offers.
-
-    Raises:
-        UsageError: the first log prints no keys.
-    """
+    """Return the keys of the first log's last build that prints any; the other logs widen the offers."""
     log = logs[0]
     base = of_log(log)
     build = next(build for build in reversed(log.builds) if build.timing_cache_keys)

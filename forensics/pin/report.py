@@ -10,7 +10,7 @@ from trtforensics.model.timings import tactic_text
 from trtforensics.pin.conditions import is_product
 from trtforensics.pin.plan import PinnedSlot, PinPlan, PinState
 from trtforensics.pin.verification import PinProof, PinUse, without_proof
-from trtforensics.render.documents import Forms, document_of
+from trtforensics.render.documents import Forms, JsonObject, document_of
 from trtforensics.render.json_text import dumps, kernel_facts
 
 if TYPE_CHECKING:
@@ -115,32 +115,15 @@ def _share_left(plan: PinPlan) -> str:
 
 def plan_json(plan: PinPlan, written: str, form: str) -> str:
     """Return a plan as the JSON document that docs/reference/commands/pin.md describes."""
-    pinnable = plan.pinnable
-    document = {
-        "schema": SCHEMA,
-        "kind": "pin",
-        "output": written,
-        "form": form,
-        "source": pinnable.log.source.path,
-        "tensorrt_version": pinnable.build.tensorrt_version,
-        "total_ms": _rounded(pinnable.total_ms),
-        "left_out_ms": _rounded(pinnable.left_ms),
-        "left_out_untimed": pinnable.untimed,
-        "cost_ms": _rounded(plan.cost_ms),
-        "pinned": [document_of("pinned_slot", pinned, _FORMS) for pinned in plan.pinned],
-        "left_out": [{"layer": layer.layer, "why": layer.why, "line": layer.span.line} for layer in pinnable.left_out],
-    }
-    return f"{dumps(document, indent=1)}\n"
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.{_DIGITS}g}")
+    head = {"schema": SCHEMA, "kind": "pin", "output": written, "form": form}
+    return f"{dumps(head | document_of('pin', plan, _FORMS), indent=1)}\n"
 
 
 _FORMS: Forms = {
     "key": lambda operation: operation.key if operation else None,
     "text": str,
-    "significant": _rounded,
+    "text_or_null": lambda span: str(span) if span else None,
+    "significant": lambda value: None if value is None else float(f"{value:.{_DIGITS}g}"),
     "kernel_facts": kernel_facts,
     "evidence": lambda facts: str(facts.evidence("accumulator")),
 }
@@ -162,10 +145,7 @@ def proofs_text(pinned: str, proofs: Sequence[PinProof]) -> str:
 
 def proofs_json(pinned: str, proofs: Sequence[PinProof]) -> str:
     """Return a verification as the JSON document that docs/reference/commands/pin.md describes."""
-    rows = [
-        {"item": proof.name, "use": str(proof.use), "what": proof.what, "at": str(proof.span) if proof.span else None}
-        for proof in proofs
-    ]
-    document = {"schema": SCHEMA, "kind": "pin-verification", "pinned": pinned}
-    document |= {"without_proof": without_proof(proofs) or None, "items": rows}
+    document: JsonObject = {"schema": SCHEMA, "kind": "pin-verification", "pinned": pinned}
+    document["without_proof"] = without_proof(proofs) or None
+    document["items"] = [document_of("proof", proof, _FORMS) for proof in proofs]
     return f"{dumps(document, indent=1)}\n"

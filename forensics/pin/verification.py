@@ -205,10 +205,7 @@ def _kernels(log: BuildLog) -> dict[str, EngineLayer]:
 
 
 def _kernel(key: MyelinOperation, kernels: Mapping[str, EngineLayer]) -> PinProof | None:
-    """Judge by the kernel's name, where the export's candidates give the pinned tactic one of its own.
-
-    One operation may have a key for each type; a kernel that is no candidate of a key runs for another one.
-    """
+    """Judge by the kernel's name, where the export's candidates give the pinned tactic one of its own."""
     layer = kernels.get(key.op)
     offered = [candidate.kernel for candidate in key.candidates]
     wanted = next((candidate.kernel for candidate in key.candidates if candidate.tactic == key.selected), "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import log10
+from operator import attrgetter
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -64,10 +65,8 @@ def layers(engine: EngineFacts) -> Figure | None:
         f"The slowest: {shortened(timed[0].name, _SAID)} with {_time(timed[0])}."
     )
     header = ("layer", "type", "compute_precision", "time_ms", "share", "file", "line")
-    data = tuple(
-        (layer.name, layer.kind, layer.precision, layer.time_ms, layer.share, layer.span.file, layer.span.line_in_file)
-        for layer in timed
-    )
+    read = attrgetter("name", "kind", "precision", "time_ms", "share", "span.file", "span.line_in_file")
+    data = tuple(map(read, timed))
     return canvas.figure("layers", "Time by layer", alt, header, data, note=_rest(timed))
 
 

@@ -25,11 +25,7 @@ from trtforensics.render.stated_rows import figure, first_stated
 SEPARATOR = " · "
 _NAMES = {row["program"]: row["name"] for row in rows("programs", "trtforensics.render")}
 _WORDS = {Ending.NONE: "ENDED WITHOUT A VERDICT"}
-_ENDINGS = {
-    Outcome.PASSED: Ending.PASSED,
-    Outcome.FAILED: Ending.FAILED,
-    Outcome.TRUNCATED: Ending.NONE,
-}
+_ENDINGS = {Outcome.PASSED: Ending.PASSED, Outcome.FAILED: Ending.FAILED, Outcome.TRUNCATED: Ending.NONE}
 _VENDOR = re.compile(r"^(?:NVIDIA )?(?:GeForce )?")
 TYPES = {element.name: element.option for element in ELEMENT_TYPES.values() if element.option}
 FULL = "FP32"
@@ -158,13 +154,10 @@ def _of_run(log: BuildLog, run: Run) -> Headline:
         error.spoils if error is not None else "",
         _last_phase(run),
     )
-    line = outcome.span.line if outcome.span is not None else None
-    shown = tuple(filter(None, parts))
-    place = (run.first_line, run.last_line, run.index, line)
-    headline = Headline(outcome.ending, at, shown, *place, outcome.reached, outcome.is_verdict)
-    return replace(
-        headline, release=_agreed(_releases(builds)), gpu=_agreed(_gpus(builds)), latency_ms=_latency_ms(builds)
-    )
+    place = (run.first_line, run.last_line, run.index, outcome.span.line if outcome.span is not None else None)
+    headline = Headline(outcome.ending, at, tuple(filter(None, parts)), *place, outcome.reached, outcome.is_verdict)
+    release, gpu = _agreed(_releases(builds)), _agreed(_gpus(builds))
+    return replace(headline, release=release, gpu=gpu, latency_ms=_latency_ms(builds))
 
 
 def _last_phase(run: Run) -> str:
@@ -218,10 +211,7 @@ def _setting(builds: Sequence[Build]) -> Iterator[str]:
 
 
 def _types(build: Build) -> str:
-    """Return the types that a build was allowed to use, and in which its engine computes most of the time.
-
-    Without times, it is the types that its layers compute in, if that is known of all of them.
-    """
+    """Return the allowed types, and those of most time; without times the layers' types, if all are known."""
     allowed = joined_types(allowed_types(build))
     share, most = max(((share, name) for name, share in _computed(build).items()), default=(0.0, UNKNOWN_TYPE))
     if most != UNKNOWN_TYPE:

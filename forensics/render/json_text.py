@@ -24,11 +24,7 @@ _FACTS = tuple(field.name for field in fields(KernelFacts) if field.name != "nam
 
 
 def dumps(value: Any, indent: int | None = None) -> str:  # noqa: ANN401 - any JSON value
-    """Render a value as ``json.dumps`` does.
-
-    Raises:
-        ValueError: JSON has no such number.
-    """
+    """Render a value as ``json.dumps`` does; a ValueError where JSON has no such number."""
     values = masked_values(value)
     return encode(values) if indent is None else json.dumps(values, indent=indent, allow_nan=False)
 
@@ -52,11 +48,7 @@ def texts(values: Iterable[str]) -> str:
 
 
 def number(value: float | None) -> str:
-    """Render a number, or null.
-
-    Raises:
-        ValueError: JSON has no such number.
-    """
+    """Render a number, or null; a ValueError where JSON has no such number."""
     if value is None:
         return "null"
     return repr(value) if value.__class__ is int or isfinite(value) else encode(value)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cache, lru_cache
 from itertools import accumulate
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.console.counting import grouped
@@ -21,17 +21,8 @@ from trtforensics.knowledge.table import rows
 from trtforensics.model.ledger import ledger_of
 from trtforensics.model.timings import tactic_text
 from trtforensics.parsers.notation.kernels import only_type, read_kernel, read_tactic
-from trtforensics.render.documents import document_of
-from trtforensics.render.json_text import (
-    boolean,
-    encode,
-    kernel_facts,
-    number,
-    render,
-    text,
-    text_or_null,
-    texts,
-)
+from trtforensics.render.documents import document_of, reader
+from trtforensics.render.json_text import boolean, encode, kernel_facts, number, render, text, text_or_null, texts
 from trtforensics.render.runs import run_members
 
 if TYPE_CHECKING:
@@ -54,7 +45,6 @@ _BATCH = 4096
 _MEMBERS = grouped(rows("log_members", "trtforensics.render"), itemgetter("record"))
 
 _Form = Callable[[Any], str]
-"""Renders a value of a member."""
 
 
 def to_json(log: BuildLog) -> str:
@@ -109,8 +99,7 @@ class _Records:
         forms |= {record: eval(code, forms) for record, code in _codes().items()}  # noqa: S307 - what _codes compiled
         self._forms = forms
         self._build: list[tuple[str, Callable[[Build], Any], str]] = [
-            (row["member"], attrgetter(row["reads"]) if row["reads"] else lambda build: build, row["form"])
-            for row in _MEMBERS["build"]
+            (row["member"], reader(row["reads"]), row["form"]) for row in _MEMBERS["build"]
         ]
 
     def build(self, build: Build) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from trtforensics.console.counting import counted
+from trtforensics.console.counting import counted, grouped
 from trtforensics.console.secrets import masked
 from trtforensics.console.terminal import visible
 from trtforensics.model.kernel import NameEvidence
@@ -234,11 +234,8 @@ def _messages(build: Build) -> Iterator[Row]:
 def _results(build: Build) -> Iterator[Row]:
     shown = [result for result in build.results if not result.key.endswith("_total_s")]
     spread = [result for result in shown if isinstance(result.value, Mapping)]
-    single: dict[str, list[str]] = {}
-    for result in shown:
-        if result not in spread:
-            single.setdefault(result_name(result), []).append(result_text(result))
-    words = ", ".join(f"{name}: {' / '.join(texts)}" for name, texts in single.items())
+    single = grouped((result for result in shown if result not in spread), result_name)
+    words = ", ".join(f"{name}: {' / '.join(map(result_text, results))}" for name, results in single.items())
     rest = textwrap.wrap(words, _TEXT_WIDTH, break_on_hyphens=False)
     yield from _list("results", [*(f"{result_name(each)}: {result_text(each)}" for each in spread), *rest])
 

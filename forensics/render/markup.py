@@ -5,6 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from dataclasses import fields, is_dataclass
 from hashlib import sha256
+from itertools import islice
 from typing import TYPE_CHECKING, Generic, TypeVar
 from xml.etree import ElementTree as ET
 
@@ -64,13 +65,9 @@ def page(title: str, style: str, body: ET.Element, script: str = "") -> str:
 
 def table(header: Sequence[str], rows: Iterable[Sequence[object]], most: int) -> ET.Element:
     """Return a table of at most ``most`` rows, with the number of those left out below it."""
-    shown: list[ET.Element] = []
-    left = 0
-    for row in rows:
-        if len(shown) < most:
-            shown.append(tag("tr", *map(_data, map(_cell, row))))
-        else:
-            left += 1
+    every = iter(rows)
+    shown = [tag("tr", *map(_data, map(_cell, row))) for row in islice(every, most)]
+    left = sum(1 for _ in every)
     head = tag("thead", tag("tr", *(tag("th", name) for name in header)))
     rest = [tag("p", f"and {left:,} more rows")] if left else []
     return tag("div", tag("table", head, tag("tbody", *shown)), *rest)

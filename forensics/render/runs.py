@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import MEBIBYTE, listed
 from trtforensics.knowledge.table import rows
-from trtforensics.model.run import Ending
+from trtforensics.model.run import ComparedOutput, Ending, Run, RunResult
 from trtforensics.render.documents import Forms, JsonObject, document_of
 
 if TYPE_CHECKING:
-    from trtforensics.model.run import ComparedOutput, Run, RunResult
     from trtforensics.model.span import SourceSpan
 
 

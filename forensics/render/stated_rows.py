@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     _Named = tuple[float, StatedName, SourceSpan]
     _Group = tuple[int, bool, str, SourceSpan]
-    """The rank, whether it is a mean, the words, the line."""
 
 _MEASURED = {"latency_ms", "gpu_compute_ms", "build_s"}
 """The results of a program that measures for itself."""

@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import grouped
 from trtforensics.errors import ForensicsError
 from trtforensics.onnx_models.graphs import initializers, load, nodes_of
 from trtforensics.parsers.files.layer_json import read_layer_json
@@ -79,9 +80,7 @@ def meetings(
 
     The tensors of an entry correspond to those of its node by index, so only where both have equally many.
     """
-    by_layer: dict[str, list[DataflowNode]] = defaultdict(list)
-    for node in nodes:
-        by_layer[node.layer].append(node)
+    by_layer = grouped(nodes, lambda node: node.layer)
     between = []
     for edge in edges:
         producer, consumer = entries.get(edge.producer), entries.get(edge.consumer)
@@ -115,13 +114,7 @@ def _node(layer: EngineLayer, name: str) -> DataflowNode:
 
 
 def nodes_of_layer_info(path: str, *, max_bytes: int) -> tuple[DataflowNode, ...]:
-    """Return the layers of a detailed engine-layer JSON (``--exportLayerInfo``, TensorRT 8.2 to 10).
-
-    Raises:
-        SourceError: it cannot be read.
-        NotEngineInfoError: it is no such JSON.
-        ForensicsError: it has only the names of layers.
-    """
+    """Return the layers of a detailed engine-layer JSON (``--exportLayerInfo``, TensorRT 8.2 to 10)."""
     engine = read_layer_json(read_document(path, max_bytes=max_bytes)).engines[-1]
     if not engine.detailed:
         next_step = "Give what `trtexec --exportLayerInfo --profilingVerbosity=detailed` writes"
@@ -133,9 +126,6 @@ def operators_of(path: str) -> tuple[DataflowNode, ...]:
     """Read a model's nodes, those of subgraphs too; constants stand in no list of inputs.
 
     A node without a name goes by ``node_of_`` and its first output, as TensorRT's ONNX parser calls it (8.0 and later).
-
-    Raises:
-        SourceError: the file cannot be read or is no ONNX model.
     """
     graph = load(path).graph
     nodes = list(nodes_of(graph))

@@ -70,11 +70,7 @@ class Lint:
         )
 
     def against_build(self, build: Build, path: str) -> None:
-        """Compare with the choices that a build offered; ``path`` names its log.
-
-        Raises:
-            ForensicsError: the log has no autotuning, so it says nothing about tactics.
-        """
+        """Compare with the choices that a build offered; ``path`` names its log."""
         offers = Offers(build)
         refusal, advice = without_selector(build)
         if refusal:
@@ -215,10 +211,7 @@ class Lint:
 
 @cache
 def _texts() -> dict[str, Mapping[str, str]]:
-    """Return the rows of the table of problems that this module reports; the file's own come from the parser.
-
-    Errors are refused or without effect.
-    """
+    """Return the rows of the table of problems that this module reports, no parser: errors or without effect."""
     return {row["problem"]: row for row in rows("problems", "trtforensics.replay")}
 
 

@@ -28,10 +28,6 @@ class Mixer:
 
     ``layers`` are all layers: those of good in its order, then those that only bad has. ``differing`` are the layers
     whose entries differ, or that only one replay has. ``form`` is the newest form in which both can be written.
-
-    Raises:
-        UsageError: no form can hold the entries of both.
-        NotExpressibleError: an entry lacks a field.
     """
 
     def __init__(self, good: Replay, bad: Replay) -> None:
@@ -57,11 +53,7 @@ class Mixer:
 
 
 def check_layers(bad: Replay, take: Collection[str]) -> None:
-    """Refuse layers for which bad has no entry: their names are most likely mistyped.
-
-    Raises:
-        UsageError: there is such a layer; the error names the most similar layer.
-    """
+    """Refuse layers for which bad has no entry, most likely mistyped; the error names the most similar one."""
     layers = [entry.layer for entry in bad.entries]
     for layer in take:
         if layer not in layers:
@@ -78,11 +70,7 @@ def across_cut(nodes: Sequence[DataflowNode], entries: Iterable[ReplayEntry], ta
 
 
 def common_form(good: Replay, bad: Replay) -> ReplayForm:
-    """Return the newest form that the entries of both replays can be written in.
-
-    Raises:
-        UsageError: there is none.
-    """
+    """Return the newest form that the entries of both replays can be written in."""
     forms = {replay.form for replay in (good, bad) if replay.form is not None}
     newest = next((form for group, form in _NEWEST_COMMON if forms <= group), None)
     if newest is None or any(replay.form is None and replay.entries for replay in (good, bad)):

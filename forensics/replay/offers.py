@@ -5,10 +5,10 @@ An entry of a replay must equal an offered choice in every field, so a log shows
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from trtforensics.console.counting import grouped
 from trtforensics.model.log import Build, CachedResult, Choice
 from trtforensics.model.replay import ReplayEntry, ReplayTensor
 from trtforensics.parsers.notation.formats import Format, parse_formats
@@ -58,10 +58,7 @@ class FormatCombination:
     def mismatches(self, entry: ReplayEntry) -> list[Mismatch]:
         """Return where an entry's tensors differ from the combination; empty if the entry may mean this combination."""
         mismatches = []
-        for name, pinned, offered in (
-            ("inputs", entry.inputs, self.inputs),
-            ("outputs", entry.outputs, self.outputs),
-        ):
+        for name, pinned, offered in (("inputs", entry.inputs, self.inputs), ("outputs", entry.outputs, self.outputs)):
             if offered is None:
                 continue
             if len(pinned) != len(offered):
@@ -77,10 +74,8 @@ class Offers:
 
     def __init__(self, build: Build) -> None:
         self.build = build
-        self._by_layer: dict[str, list[FormatCombination]] = defaultdict(list)
-        for result in build.tuned_results:
-            if not is_tried_reformat(result.layer):
-                self._by_layer[result.layer].append(combination_of(result))
+        tuned = (combination_of(result) for result in build.tuned_results if not is_tried_reformat(result.layer))
+        self._by_layer = grouped(tuned, lambda combination: combination.tuned.layer)
 
     @property
     def layers(self) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import grouped, head_lines
@@ -17,7 +16,6 @@ from trtforensics.replay.writing import signed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from trtforensics.model.span import SourceSpan
     from trtforensics.replay.edges import Meeting
     from trtforensics.replay.from_log import LeftOut
 
@@ -156,12 +154,7 @@ def to_json(document: JsonObject) -> str:
 
 def show_document(replay: Replay) -> JsonObject:
     """Return a replay; tactics are strings as in every document of this tool."""
-    return {
-        **_document("replay", replay),
-        "entries": [_entry_row(entry) for entry in replay.entries],
-        "shadowed": [_entry_row(entry) for entry in replay.shadowed],
-        "problems": [_problem_row(problem) for problem in replay.problems],
-    }
+    return _document("replay", replay) | document_of("replay", replay, _FORMS)
 
 
 def lint_document(
@@ -172,7 +165,7 @@ def lint_document(
         **_document("replay-lint", replay),
         "against": list(against),
         "summary": {"entries": len(replay.entries), "accepted": accepted, **_by_severity(problems)},
-        "problems": [_problem_row(problem) for problem in problems],
+        "problems": [document_of("problem", problem, _FORMS) for problem in problems],
     }
 
 
@@ -183,7 +176,7 @@ def convert_document(output: str, replay: Replay, form: ReplayForm, left_out: It
         "output": output,
         "to": form.value,
         "entries": len(replay.entries),
-        "left_out": [{"layer": layer.layer, **_place(layer.span), "why": layer.why} for layer in left_out],
+        "left_out": [document_of("left_out", layer, _FORMS) for layer in left_out],
     }
 
 
@@ -200,42 +193,12 @@ def mix_document(output: str, form: ReplayForm, taken: Sequence[str], cut: Itera
 
 
 def _document(kind: str, replay: Replay) -> JsonObject:
-    form = replay.form
-    return {
-        "schema": SCHEMA,
-        "kind": kind,
-        "source": document_of("source", replay.source),
-        "form": form.value if form is not None else None,
-        "polygraphy": {
-            "written_by": replay.written_by or None,
-            "read_by": form.read_by if form is not None and replay.written_by else None,
-        },
-    }
-
-
-def _place(span: SourceSpan) -> JsonObject:
-    column = getattr(span, "column", None)
-    return {"file": span.file, "line": span.line, **({"column": column} if column is not None else {})}
-
-
-def _entry_row(entry: ReplayEntry) -> JsonObject:
-    return document_of("replay_entry", entry, _FORMS)
+    return {"schema": SCHEMA, "kind": kind, **document_of("replay_file", replay, _FORMS)}
 
 
 _FORMS: Forms = {
     "any_tactic": lambda tactic: None if tactic is None else f"0x{tactic:016x}",
-    "fields": asdict,
+    "read_by": lambda replay: replay.form.read_by if replay.form is not None and replay.written_by else None,
+    "column": lambda span: getattr(span, "column", None),
     "differs": lambda meeting: meeting.differs if meeting.leaves and meeting.enters else None,
 }
-
-
-def _problem_row(problem: Problem) -> JsonObject:
-    return {
-        "code": problem.code,
-        "severity": problem.severity.value,
-        "layer": problem.layer or None,
-        "field": problem.field,
-        **_place(problem.span),
-        "what": problem.what,
-        "next_step": problem.next_step,
-    }

@@ -32,20 +32,12 @@ class NotExpressibleError(ForensicsError):
 
 
 def to_text(entries: Iterable[ReplayEntry], form: ReplayForm = ReplayForm.F5) -> str:
-    """Write a replay, in ASCII and without a line feed at its end.
-
-    Raises:
-        NotExpressibleError: an entry lacks a field that the form has.
-    """
+    """Write a replay, in ASCII and without a line feed at its end."""
     return document_text((entry_text(entry, form) for entry in entries), form)
 
 
 def entry_text(entry: ReplayEntry, form: ReplayForm = ReplayForm.F5) -> str:
-    """Write one entry as in a replay: its layer's name and the algorithm.
-
-    Raises:
-        NotExpressibleError: it lacks a field that the form has.
-    """
+    """Write one entry as in a replay: its layer's name and the algorithm."""
     algorithm = {
         "implementation": _given(entry, "implementation", entry.implementation),
         "tactic": signed(_given(entry, "tactic", entry.tactic)),
@@ -113,9 +105,7 @@ def _given(entry: ReplayEntry, field: str, value: Any) -> Any:  # noqa: ANN401 -
 def converted(replay: Replay, form: ReplayForm, offers: Offers | None = None) -> tuple[ReplayEntry, ...]:
     """Return the entries with all the fields that a form needs.
 
-    Raises:
-        NotExpressibleError: the replay has errors that writing does not mend, or an entry lacks a field that neither
-            the file nor the log gives; it names layer and field.
+    A NotExpressibleError names layer and field: writing mends no other error, and what is missing must be in the log.
     """
     for problem in replay.problems:
         if problem.severity is ProblemSeverity.ERROR and problem.code not in _MENDED_BY_WRITING:

@@ -51,11 +51,6 @@ def load_build_log(
     Several paths are the parts of one build, for example its standard output and its standard error. They are read one
     after the other, and their lines are numbered as if they were one file. ``max_bytes`` limits each file. An
     ``excerpt`` need not hold a whole line of a logger: it is enough that it names TensorRT.
-
-    Raises:
-        SourceError: a source cannot be read.
-        NotABuildLogError: no line of any source carries a TensorRT or trtexec prefix, or an excerpt names neither.
-        UsageError: a source is named twice.
     """
     whole = hashlib.sha256()
     hashes = (whole,) if len(paths) > 1 else ()
@@ -188,11 +183,7 @@ def _assembled(
 
 
 def keep_sources(paths: Iterable[str | None], output: str | None) -> None:
-    """Refuse to write a result over one of its sources; None stands for a source or an output that is not named.
-
-    Raises:
-        UsageError: the output is one of the sources.
-    """
+    """Refuse to write a result over one of its sources; None is a source or an output that is not named."""
     if output is None:
         return
     from pathlib import Path  # noqa: PLC0415 - only commands that write a file need it

@@ -20,13 +20,7 @@ _OTHERS = (b"\xff\xfe", b"\xfe\xff", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 
 
 def load_timing_cache(path: str, *, max_bytes: int = MAX_BYTES) -> TimingCache:
-    """Read a timing-cache export, or (through TensorRT) a binary editable cache.
-
-    Raises:
-        SourceError: the source cannot be read.
-        NotATimingCacheError: it is neither.
-        UsageError: it is binary, and TensorRT is not installed or too old.
-    """
+    """Read a timing-cache export, or (through TensorRT) a binary editable cache."""
     document = read_document(path, max_bytes=max_bytes)
     if b"\0" in document.data[:_MARK]:
         from trtforensics.sources.editable_cache import read_editable_cache  # noqa: PLC0415 - only for a binary cache

@@ -32,12 +32,7 @@ _SAME = "Use the TensorRT version and the GPU that wrote it"
 
 
 def read_editable_cache(document: Document) -> TimingCache:
-    """Read a binary cache; its keys have no names and no candidates, which only a log states.
-
-    Raises:
-        UsageError: TensorRT is not installed, or too old.
-        NotATimingCacheError: TensorRT finds no key in it, or crashes on it.
-    """
+    """Read a binary cache; its keys have no names and no candidates, which only a log states."""
     name = document.info.path
     with TemporaryDirectory(prefix="trtforensics-") as folder:
         report = _read(document, Path(folder))
@@ -51,10 +46,6 @@ def apply(base: Document, keys: Iterable[MyelinOperation]) -> tuple[bytes, int]:
 
     A key whose time is not known keeps its present time. Only the next build shows whether an operation can use a
     tactic.
-
-    Raises:
-        UsageError: TensorRT is not installed, or too old.
-        NotATimingCacheError: TensorRT finds no key in the base, crashes on it, or refuses a value; a key is not in it.
     """
     with TemporaryDirectory(prefix="trtforensics-") as folder:
         before = _read(base, Path(folder)).keys

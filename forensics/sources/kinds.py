@@ -39,7 +39,6 @@ _PATTERNS = {
     Kind.PROFILE: re.compile(rb'\A\s*\[\s*\{\s*"(?:count"\s*:|name"\s*:[^{}]*"timeMs")'),
     Kind.TIMES: re.compile(rb'\A\s*\[\s*\{\s*"(?:startEnqMs|startInMs|startH2dMs|latencyMs)"'),
 }
-"""What opens a text of JSON of each kind, in the order in which they are tried."""
 
 
 def kind_of(path: str) -> Kind:
@@ -47,9 +46,6 @@ def kind_of(path: str) -> Kind:
 
     A pipe can be read only once, so it counts as a build log, as does everything that is not recognised: reading it as
     a build log reports what is wrong with it.
-
-    Raises:
-        SourceError: the path cannot be read, or is a directory without artifacts in it.
     """
     if path == "-" or not _is_regular(path):
         is_folder = path != "-" and os.path.isdir(path)  # noqa: PTH112 - most sources need no pathlib

@@ -45,11 +45,7 @@ class ReadLog:
     max_bytes: int
 
     def quote(self, lines: Collection[int]) -> Mapping[int, str]:
-        """Return the text of some lines as :meth:`ShownLog.quote` does; of a plain file only these lines are read.
-
-        Raises:
-            SourceError: The source cannot be read again.
-        """
+        """Return the text of some lines as :meth:`ShownLog.quote` does; of a plain file only these lines are read."""
         with open_source(self.path, max_bytes=self.max_bytes) as source:
             whole = not self.log.source.parts and len(self.log.line_starts) == self.log.source.lines
             if whole and source.holds_its_text:
@@ -68,11 +64,7 @@ QuotedLog = ShownLog | ReadLog
 
 
 def quote_file(path: str, lines: Collection[int], *, max_bytes: int = MAX_BYTES) -> Mapping[int, str]:
-    """Return the text of some lines of any file, as :meth:`ReadLog.quote` does.
-
-    Raises:
-        SourceError: The file cannot be read.
-    """
+    """Return the text of some lines of any file, as :meth:`ReadLog.quote` does."""
     with open_source(path, max_bytes=max_bytes) as source:
         return _quotes(source.windows(), lines)
 
@@ -101,12 +93,7 @@ def _cut(text: str) -> str:
 
 
 def read_log(path: str, *, max_bytes: int, on_progress: Callable[[Progress], None]) -> QuotedLog:
-    """Read a log so that its lines can be quoted; the text that a pipe sends is kept.
-
-    Raises:
-        SourceError: The source cannot be read.
-        NotABuildLogError: It is not a build log.
-    """
+    """Read a log so that its lines can be quoted; the text that a pipe sends is kept."""
     if path != "-" and not _is_pipe(path):
         log = load_build_log([path], max_bytes=max_bytes, on_progress=on_progress, excerpt=True)
         return ReadLog(log, path, max_bytes)

@@ -14,12 +14,7 @@ if TYPE_CHECKING:
 
 
 class ReplayFile:
-    """A replay together with its text, so that messages can name the place of a field.
-
-    Raises:
-        SourceError: the source cannot be read.
-        NotAReplayError: it is no replay, or no whole JSON.
-    """
+    """A replay together with its text, so that messages can name the place of a field."""
 
     def __init__(self, path: str, *, max_bytes: int = MAX_BYTES) -> None:
         self._document: Document = read_document(path, max_bytes=max_bytes, check=check_opening)
@@ -35,10 +30,5 @@ class ReplayFile:
 
 
 def load_replay(path: str, *, max_bytes: int = MAX_BYTES) -> Replay:
-    """Read a replay of any form from a file, a FIFO or standard input (``-``), compressed or not.
-
-    Raises:
-        SourceError: the source cannot be read.
-        NotAReplayError: it is no replay, or no whole JSON.
-    """
+    """Read a replay of any form from a file, a FIFO or standard input (``-``), compressed or not."""
     return ReplayFile(path, max_bytes=max_bytes).replay

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trtforensics.engines.alternatives import Alternatives, tuned_type
 from trtforensics.errors import UsageError
 from trtforensics.model.ledger import ledger_of
 from trtforensics.model.log import Build, Choice
-from trtforensics.tables.columns import columns_of, path_of
+from trtforensics.tables.columns import columns_of
 from trtforensics.tables.layers import layer_table
 from trtforensics.tables.table import Table
 
@@ -79,28 +80,22 @@ _ROWS: dict[str, Callable[[Build], Iterable[LogRow]]] = {
     "ledger": lambda build: (_row(build, unit) for unit in ledger_of(build).units),
 }
 _NAMED: dict[str, Callable[..., Any]] = {
-    "tuned_type": lambda path: path_of(path, tuned_type),
+    "tuned_type": tuned_type,
     "of_choice": lambda field: lambda row: getattr(row.item, field, None),
     "cached": lambda row: not isinstance(row.item, Choice),
     "slower": _slower,
     "chosen": lambda row: row.item.tactic == row.more.tactic,
     "share": lambda row: row.item.percentage / 100,
-    "profiled_type": lambda row: row.more.type if row.more else None,
-    "statistic": lambda row: row.more[0],
-    "value": lambda row: row.more[1],
-    "numbers": lambda path: path_of(path, lambda numbers: tuple(map(str, numbers))),
+    "first": itemgetter(0),
+    "second": itemgetter(1),
+    "numbers": lambda numbers: tuple(map(str, numbers)),
 }
-"""What reads values that are no attributes."""
 _COLUMNS = {what: (*columns_of(what, _NAMED), *PLACE) for what in _ROWS}
 TABLE_NAMES = ("layers", *_ROWS)
 
 
 def table_of(what: str, engines: Sequence[EngineFacts]) -> Table:
-    """Return one of :data:`TABLE_NAMES` of engines and their builds.
-
-    Raises:
-        UsageError: there is no such table.
-    """
+    """Return one of :data:`TABLE_NAMES` of engines and their builds."""
     if what == "layers":
         return layer_table(engines)
     if what not in _ROWS:

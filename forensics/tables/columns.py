@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.knowledge.table import rows
 from trtforensics.model.older_python import StrEnum
-from trtforensics.model.timings import tactic_text
+from trtforensics.render.documents import FORMS, reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -88,20 +87,13 @@ class TableColumn:
         return None if value is None else "yes" if value else "no"
 
 
-def path_of(path: str, then: Callable[[Any], Any] | None = None) -> Callable[[Any], Any]:
-    """Return what reads a path of attributes of a row, or what ``then`` makes of it."""
-    read = attrgetter(path)
-    return read if then is None else lambda row: then(read(row))
-
-
 _SEVERITIES = {"W": "warning", "E": "error"}
-_NAMED: Mapping[str, Callable[..., Any]] = {
-    "count": lambda path: path_of(path, len),
-    "from_1": lambda path: path_of(path, lambda index: index + 1),
-    "tactic": lambda path: path_of(path, tactic_text),
-    "severity": lambda path: path_of(path, lambda letter: _SEVERITIES.get(letter, letter)),
+
+_FORMS: Mapping[str, Callable[..., Any]] = {
+    **FORMS,
+    "from_1": lambda index: None if index is None else index + 1,
+    "severity": lambda letter: _SEVERITIES.get(letter, letter),
 }
-"""What reads values of many tables."""
 
 
 @cache
@@ -110,26 +102,22 @@ def _rows(package: str) -> tuple[Mapping[str, str], ...]:
 
 
 def columns_of(
-    table: str, named: Mapping[str, Callable[..., Any]] = _NAMED, package: str = "trtforensics.tables"
+    table: str, forms: Mapping[str, Callable[..., Any]] = _FORMS, package: str = "trtforensics.tables"
 ) -> tuple[TableColumn, ...]:
     """Return the columns of a table, rows of ``columns.tsv`` of a package.
 
-    Their ``value`` is a path of attributes; of one with ``?`` behind it, an empty value is "not known". ``=NAME`` is
-    one of ``named``; ``=NAME WORD…`` what that returns for the words.
+    What one ``reads`` of a row is as in documents, and so are ``forms``; ``NAME WORD…`` is the form that NAME returns
+    for the words.
     """
-    return tuple(_column(row, {**_NAMED, **named}) for row in _rows(package) if table in row["tables"].split())
+    return tuple(_column(row, {**_FORMS, **forms}) for row in _rows(package) if table in row["tables"].split())
 
 
-def _column(row: Mapping[str, str], named: Mapping[str, Callable[..., Any]]) -> TableColumn:
-    name, *words = row["value"].split()
-    if not name.startswith("="):
-        get = path_of(name) if name[-1] != "?" else path_of(name[:-1], lambda value: value or None)
-    else:
-        get = named[name[1:]](*words) if words else named[name[1:]]
-    flags = row["words"].split()
+def _column(row: Mapping[str, str], forms: Mapping[str, Callable[..., Any]]) -> TableColumn:
+    read, (name, *words), flags = reader(row["reads"]), row["form"].split() or ("",), row["words"].split()
+    form = forms[name](*words) if words else forms[name]
     return TableColumn(
         row["name"],
-        get,
+        read if not name else form if not row["reads"] else lambda record: form(read(record)),
         Sort(row["sort"]),
         row["unit"],
         tuple(row["aliases"].split()),

@@ -10,6 +10,7 @@ value; no comparison holds for them.
 from __future__ import annotations
 
 import difflib
+import operator
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -35,12 +36,7 @@ _UNITS = {
 }
 """What a suffix multiplies a number by, for each unit that a field may have."""
 _NUMBER = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)([a-zµ%]*)", re.IGNORECASE)
-_ORDERS: dict[str, Callable[[float, float], bool]] = {
-    "<": lambda number, other: number < other,
-    "<=": lambda number, other: number <= other,
-    ">": lambda number, other: number > other,
-    ">=": lambda number, other: number >= other,
-}
+_ORDERS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 _TERMS = ("negated", "comparison", "words")
 _UNKNOWN = "?"
 _SAME_WORDS = {"fp32": "float", "fp16": "half", "bf16": "bfloat16", "float32": "float", "float16": "half"}
@@ -69,11 +65,7 @@ class RowFilterExpression:
 
 
 def parse_filter(text: str, fields: Sequence[TableColumn]) -> RowFilterExpression:
-    """Read a filter over rows that have these columns, which are its fields.
-
-    Raises:
-        FilterError: the text has no such form, names no such field, or compares what cannot be compared.
-    """
+    """Read a filter over rows that have these columns, which are its fields; a FilterError where it is none."""
     from lark.exceptions import UnexpectedInput  # noqa: PLC0415 - most commands filter nothing
 
     try:

@@ -14,12 +14,12 @@ from trtforensics.console.terminal import visible
 from trtforensics.errors import UsageError
 from trtforensics.render.json_text import dumps
 from trtforensics.render.names import shortened
-from trtforensics.tables.columns import Sort
+from trtforensics.tables.columns import Sort, TableColumn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from trtforensics.tables.columns import TableColumn, Value
+    from trtforensics.tables.columns import Value
     from trtforensics.tables.table import Table
 
 BINARY_FORMS = ("parquet",)
@@ -31,11 +31,7 @@ _BATCH = 65_536
 
 
 def form_named(given: str | None, output: str | None, default: str) -> str:
-    """Return the form that was asked for, or else the one that the ending of the output's name means.
-
-    Raises:
-        UsageError: the form is no text and there is no file to write it to.
-    """
+    """Return the form that was asked for, or else the one that the ending of the output's name means."""
     form = given or form_of(output or "", ENDINGS, default)
     if output is None and form in BINARY_FORMS:
         raise UsageError(form, "is no text for a terminal or a pipe", "Name a file with `-o`")
@@ -43,12 +39,7 @@ def form_named(given: str | None, output: str | None, default: str) -> str:
 
 
 def write(table: Table, form: str, path: str | None) -> None:
-    """Write a table to a file, or print it where none is named and the form is a text.
-
-    Raises:
-        OutputError: The file, or stdout, cannot be written.
-        UsageError: pyarrow is not installed.
-    """
+    """Write a table to a file, or print it where none is named and the form is a text."""
     if form in BINARY_FORMS:
         write_bytes(path or "", parquet_of(to_arrow(table)))
     else:
@@ -114,11 +105,7 @@ def _cell(value: Value) -> str | float:
 
 
 def arrow_schema(columns: Iterable[TableColumn]) -> Any:  # noqa: ANN401 - a pyarrow.Schema, where that is installed
-    """Return columns as a ``pyarrow.Schema`` of strings, lists of strings, int64, double and bool.
-
-    Raises:
-        UsageError: pyarrow is not installed.
-    """
+    """Return columns as a ``pyarrow.Schema`` of strings, lists of strings, int64, double and bool."""
     try:
         import pyarrow as pa  # noqa: PLC0415 - an extra
     except ImportError as error:
@@ -134,11 +121,7 @@ def arrow_schema(columns: Iterable[TableColumn]) -> Any:  # noqa: ANN401 - a pya
 
 
 def arrow_batches(table: Table) -> Iterator[Any]:
-    """Give a table as ``pyarrow.RecordBatch`` of some rows each; none where it has no rows.
-
-    Raises:
-        UsageError: pyarrow is not installed.
-    """
+    """Give a table as ``pyarrow.RecordBatch`` of some rows each; none where it has no rows."""
     schema, values = arrow_schema(table.header), table.values()
     import pyarrow as pa  # noqa: PLC0415 - an extra, which is installed
 
@@ -147,11 +130,7 @@ def arrow_batches(table: Table) -> Iterator[Any]:
 
 
 def to_arrow(table: Table) -> Any:  # noqa: ANN401 - a pyarrow.Table, where that is installed
-    """Return a table as a ``pyarrow.Table``; null is "not known".
-
-    Raises:
-        UsageError: pyarrow is not installed.
-    """
+    """Return a table as a ``pyarrow.Table``; null is "not known"."""
     schema = arrow_schema(table.header)
     import pyarrow as pa  # noqa: PLC0415 - an extra, which is installed
 
@@ -181,11 +160,7 @@ def parquet_of(arrow: Any) -> bytes:  # noqa: ANN401 - a pyarrow.Table
 
 
 def to_pandas(table: Table) -> Any:  # noqa: ANN401 - a pandas.DataFrame, where that is installed
-    """Return a table as a ``pandas.DataFrame`` with nullable types, so that integers stay integers.
-
-    Raises:
-        UsageError: pandas is not installed.
-    """
+    """Return a table as a ``pandas.DataFrame`` with nullable types, so that integers stay integers."""
     try:
         import pandas as pd  # noqa: PLC0415 - an extra
     except ImportError as error:

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 from trtforensics.console.counting import milliseconds
 from trtforensics.model.data_types import type_word
 from trtforensics.model.layer_types import COMPUTES_NOTHING, NO_KERNEL
-from trtforensics.tables.columns import Cell, Sort, TableColumn, columns_of, path_of
+from trtforensics.tables.columns import Cell, Sort, TableColumn, columns_of
 from trtforensics.tables.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from trtforensics.engines.facts import EngineFacts, LayerFacts
-    from trtforensics.engines.quantities import TensorFacts
 
 UNKNOWN = "?"
 """The text of a cell whose value is not known."""
@@ -73,28 +72,14 @@ def _percent(ratio: float | None) -> str:
     return f"{percent:+,.0f} %" if abs(percent) >= 100 else f"{percent:+.1f} %"  # noqa: PLR2004 - three digits suffice
 
 
-def _formats(tensors: Iterable[TensorFacts]) -> tuple[str, ...]:
-    return tuple(tensor.format or tensor.dtype for tensor in tensors)
-
-
-def _shapes(tensors: Iterable[TensorFacts]) -> tuple[str, ...]:
-    return tuple("x".join(map(str, tensor.dims)) for tensor in tensors)
-
-
 _NAMED: Mapping[str, Callable[..., Any]] = {
-    "computes": lambda layer: layer.compute_precision.type if layer.compute_precision else None,
-    "evidence": lambda layer: layer.compute_precision.source.value if layer.compute_precision else None,
-    "time_is": lambda layer: layer.time_is and layer.time_is.value,
     "index": lambda layer: None if layer.number is None else layer.index,
-    "runner": lambda layer: layer.choice.runner if layer.choice else None,
     "margin": lambda layer: None if layer.margin is None else layer.margin - 1,
     "other": lambda layer: layer.other_type.ratio - 1 if layer.other_type else None,
-    "aligned": lambda layer: layer.alignment.aligned if layer.alignment else None,
-    "formats": lambda path: path_of(path, _formats),
-    "shapes": lambda path: path_of(path, _shapes),
+    "formats": lambda tensors: tuple(tensor.format or tensor.dtype for tensor in tensors),
+    "shapes": lambda tensors: tuple("x".join(map(str, tensor.dims)) for tensor in tensors),
     "why": lambda layer: "; ".join(reason.text for reason in layer.why()) or None,
 }
-"""What reads values that are no attributes of a layer."""
 _CELLS = {
     "layer_type": Cell("kind", 14, 1, 6, lambda layer: layer.layer.type),
     "input_types": Cell("in→out", 11, 2, 3, _types_text),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from trtforensics.model.ledger import ledger_of
 from trtforensics.render.headline import allowed_types, joined_types
 from trtforensics.tables.catalogue import PLACE, LogRow
-from trtforensics.tables.columns import TableColumn, columns_of, path_of
+from trtforensics.tables.columns import TableColumn, columns_of
 from trtforensics.tables.table import Table
 
 if TYPE_CHECKING:
@@ -99,17 +99,14 @@ def _comparisons(log: BuildLog, _: Sequence[RunSummary]) -> Iterator[LogRow]:
 
 _NAMED: Mapping[str, Callable[..., Any]] = {
     "stated": lambda path: lambda row: row.item.stated(attrgetter(path)),
-    "counted": lambda path: lambda row: row.item.stated(path_of(path, len)),
+    "counted": lambda path: lambda row: row.item.stated(lambda build: len(getattr(build, path))),
     "result": lambda key, statistic="": lambda row: row.item.result(key, statistic),
     "findings": lambda severity: lambda row: row.item.summary.findings.get(severity, 0),
     "gpu": lambda row: row.item.stated(lambda build: (build.option("device", "Selected Device") or "").strip() or None),
     "model": lambda row: row.item.stated(model_of),
     "precision": lambda row: row.item.stated(lambda build: joined_types(allowed_types(build)) or None),
     "root": lambda row: next(iter(row.item.summary.roots), None),
-    "run": lambda row: None if row.item.run is None else row.item.run.index + 1,
-    "time_is": lambda row: row.more.time_is.value if row.more.time_is else None,
 }
-"""What reads values that are no attributes."""
 RUN_TABLES: Mapping[
     str, tuple[tuple[TableColumn, ...], Callable[[BuildLog, Sequence[RunSummary]], Iterator[LogRow]]]
 ] = {

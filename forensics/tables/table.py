@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from trtforensics.errors import UsageError
 from trtforensics.tables.filtering import parse_filter
@@ -12,6 +13,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from trtforensics.tables.columns import TableColumn, Value
+
+
+_Row = TypeVar("_Row")
+
+
+def sorted_rows(rows: Iterable[_Row], get: Callable[[_Row], Any], *, reverse: bool) -> list[_Row]:
+    """Return rows by a value of each; those without one come last."""
+    values = [(get(row), row) for row in rows]
+    known = sorted((pair for pair in values if pair[0] is not None), key=itemgetter(0), reverse=reverse)
+    return [row for _, row in (*known, *(pair for pair in values if pair[0] is None))]
 
 
 @dataclass(frozen=True)
@@ -33,37 +44,19 @@ class Table:
         return (tuple(get(row) for get in getters) for row in self.rows)
 
     def filtered(self, expression: str) -> Table:
-        """Return the rows that a filter keeps; it knows all columns.
-
-        Raises:
-            FilterError: the filter cannot be read.
-        """
+        """Return the rows that a filter keeps; it knows all columns."""
         keep = parse_filter(expression, self.columns).keeps
         return replace(self, rows=(row for row in self.rows if keep(row)))
 
     def sorted_by(self, names: Sequence[str]) -> Table:
-        """Return the rows in the order of columns, the first counts most; ``-`` before a name: largest first.
-
-        Rows without a value come last.
-
-        Raises:
-            UsageError: there is no such column.
-        """
+        """Return the rows by columns, those without a value last; ``-`` before a name: largest first."""
         rows = list(self.rows)
         for name in reversed(names):
-            get: Callable[[Any], Any] = self._column(name.removeprefix("-")).get
-            down = name.startswith("-")
-            known = [row for row in rows if get(row) is not None]
-            unknown = [row for row in rows if get(row) is None]
-            rows = sorted(known, key=get, reverse=down) + unknown
+            rows = sorted_rows(rows, self._column(name.removeprefix("-")).get, reverse=name.startswith("-"))
         return replace(self, rows=rows)
 
     def selected(self, names: Sequence[str]) -> Table:
-        """Return the table with these columns, in this order.
-
-        Raises:
-            UsageError: there is no such column.
-        """
+        """Return the table with these columns, in this order."""
         return replace(self, shown=tuple(self._column(name) for name in names))
 
     def _column(self, name: str) -> TableColumn:

@@ -78,11 +78,7 @@ def is_installed(name: str) -> bool:
 
 
 def load(name: str) -> TensorRT:
-    """Import a module of :data:`MODULES`.
-
-    Raises:
-        ImportError: it is not installed, or does not find its libraries.
-    """
+    """Import a module of :data:`MODULES`; an ImportError also where it does not find its libraries."""
     module: TensorRT
     if TYPE_CHECKING:
         module = tensorrt

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from trtforensics.trt.api import load
+from trtforensics.trt.api import RtxConfig, RtxModule, TensorRT, load
 from trtforensics.trt.build_levers import BuildLever, BuildSetup, LeverResult, RouteSetting, TensorMarking
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     import tensorrt
 
-    from trtforensics.trt.api import RtxConfig, RtxModule, TensorRT
 
 BUILD_MODULE = "trtforensics.trt.build"
 """This module, as a command line names it."""

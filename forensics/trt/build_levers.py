@@ -85,12 +85,9 @@ class TensorMarking(BuildLever):
 
 
 def _tensors(network: tensorrt.INetworkDefinition) -> Iterator[tensorrt.ITensor]:
-    for index in range(network.num_layers):
-        layer = network.get_layer(index)
-        for number in range(layer.num_outputs):
-            tensor = layer.get_output(number)
-            if tensor is not None:
-                yield tensor
+    layers = map(network.get_layer, range(network.num_layers))
+    tensors = (layer.get_output(number) for layer in layers for number in range(layer.num_outputs))
+    return (tensor for tensor in tensors if tensor is not None)
 
 
 class RouteSetting(BuildLever):

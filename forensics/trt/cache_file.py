@@ -20,16 +20,13 @@ from typing import TYPE_CHECKING
 from trtforensics.console.output import write_bytes
 from trtforensics.console.own_files import is_there
 from trtforensics.model.timings import tactic_text
-from trtforensics.trt.api import load
-from trtforensics.trt.build_levers import BuildLever
+from trtforensics.trt.api import TensorRT, load
+from trtforensics.trt.build_levers import BuildLever, BuildSetup
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     import tensorrt
-
-    from trtforensics.trt.api import TensorRT
-    from trtforensics.trt.build_levers import BuildSetup
 
     _Tactics = dict[str, int]
 

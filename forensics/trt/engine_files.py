@@ -12,15 +12,13 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from trtforensics.console.output import write_text
-from trtforensics.trt.api import MODULES, load
+from trtforensics.trt.api import MODULES, TensorRT, load
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
     import tensorrt
-
-    from trtforensics.trt.api import TensorRT
 
 
 def write_layers(engine: tensorrt.ICudaEngine, path: str | os.PathLike[str]) -> None:

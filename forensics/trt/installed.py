@@ -19,12 +19,11 @@ from typing import TYPE_CHECKING, cast
 
 from trtforensics.console.processes import completed
 from trtforensics.errors import UsageError
-from trtforensics.trt.api import MODULES, NAMES, is_installed, load
+from trtforensics.trt.api import MODULES, NAMES, RouteConfig, RtxModule, TensorRT, is_installed, load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from trtforensics.trt.api import RouteConfig, RtxModule, TensorRT
 
 OPTION = "--builder-python"
 
@@ -47,11 +46,7 @@ _PATIENCE_S = 120
 
 @contextmanager
 def other_python(path: str) -> Iterator[None]:
-    """Have another Python run the child processes that import TensorRT.
-
-    Raises:
-        UsageError: there is no such program, it is no Python, or it is older than 3.8.
-    """
+    """Have another Python, 3.8 or later, run the child processes that import TensorRT."""
     program = shutil.which(path)
     if program is None:
         raise UsageError(OPTION, f"{path} is no program", _NEXT)
@@ -74,11 +69,7 @@ def child_line(module: str, *arguments: str) -> list[str]:
 
 
 def installed_modules() -> tuple[str, ...]:
-    """Return which of :data:`trtforensics.trt.api.MODULES` are installed there, in that order.
-
-    Raises:
-        UsageError: the other Python does not answer.
-    """
+    """Return which of :data:`trtforensics.trt.api.MODULES` are installed there, in that order."""
     return _modules_of(_other[-1]) if _other else tuple(name for name in MODULES if is_installed(name))
 
 
@@ -135,11 +126,7 @@ _FORWARD = {"tensorrt_rtx": "TensorRT-RTX decides without timing: use `bisect ou
 
 
 def require(lever: str, installed: Installed) -> None:
-    """Refuse a lever that the installed version does not have.
-
-    Raises:
-        UsageError: it does not; the error says what to use instead.
-    """
+    """Refuse a lever that the installed version does not have; the error says what to use instead."""
     no_debug, no_constraints = "Leave out `--debug-tensors`: outputs", "Leave out `--by constraints`: Casts"
     typed_only = "layer precisions, only strongly typed networks"
     abilities = {
@@ -156,11 +143,7 @@ def require(lever: str, installed: Installed) -> None:
 
 
 def look(module: str | None) -> Installed:
-    """Look at a module, or at the first installed one, in a child process.
-
-    Raises:
-        UsageError: it is not installed, or cannot be imported.
-    """
+    """Look at a module, or at the first installed one, in a child process."""
     there = installed_modules()
     if module is None and not there:
         next_step = "Give a `--build` command, or `pip install tensorrt`"

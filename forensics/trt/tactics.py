@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from trtforensics.model.replay import ReplayEntry, ReplayTensor
 from trtforensics.model.span import SourceSpan
 from trtforensics.model.timings import tactic_text
-from trtforensics.trt.build_levers import BuildLever
+from trtforensics.trt.build_levers import BuildLever, BuildSetup
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import tensorrt
 
     from trtforensics.trt.api import TensorRT
-    from trtforensics.trt.build_levers import BuildSetup
 
 _TACTIC_BITS = (1 << 64) - 1
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from textual.worker import get_current_worker
 
@@ -82,15 +82,11 @@ class BuildScreen(SourceScreen):
         self.session = session
         """The log as it was read last."""
         self._busy = True
-        """Whether the log is being read now."""
         self._due = 0.0
-        """When a changed file may be read again."""
         self._grows_until = 0.0
-        """Until when a file that grew counts as one that goes on."""
         self.progress: Progress | None = None
         """The progress of the parse; None before it begins, and after it."""
         self._is_shown = self._was_shown = False
-        """Whether the screen shows the progress, and whether it was shown before."""
         self.reading = True
         """Whether the log may still get lines."""
         self.kept: KeptSource | None = None
@@ -102,7 +98,7 @@ class BuildScreen(SourceScreen):
         self._note = ""
         self._search = LogSearch(self._panes.log_view, self.say)
         self._tie = TIES.index(NEAR_TIE_RATIO)
-        self._filtered: VirtualList = self._panes.layer_tree
+        self._filtered: VirtualList[Any] = self._panes.layer_tree
         self._parsed: BuildLog | None = None
         self._number = 0
         self._index: LayerIndex | None = None
@@ -439,7 +435,7 @@ class BuildScreen(SourceScreen):
             return unknown_table(row.why)
         return candidate_table(self._index.facts.alternatives, row.subject, row.why, tie=tie)
 
-    def _follow(self, source: VirtualList, index: int) -> None:
+    def _follow(self, source: VirtualList[Any], index: int) -> None:
         line = source.log_line(index)
         if line is not None and source is not self._panes.log_view:
             self._panes.log_view.show_line(line)

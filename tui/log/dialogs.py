@@ -16,7 +16,8 @@ from trtforensics.tui.rows.overview_rows import OverviewRow
 from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, bar, fit
 from trtforensics.tui.user_files import Bookmark, KeptSource
 from trtforensics.tui.widgets.dialogs import Dialog
-from trtforensics.tui.widgets.row_list import RowList, WrappedList
+from trtforensics.tui.widgets.row_list import WrappedList
+from trtforensics.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -50,7 +51,7 @@ class NeighbourScreen(Dialog[NeighbourRow, "EngineLayer | None"]):
     def __init__(self, build: Build, layer: EngineLayer) -> None:
         self.walked = [layer]
         """The layers walked through; the last is in view."""
-        rows = RowList(neighbours_of(self.walked), id="neighbour-list")
+        rows = VirtualList(neighbours_of(self.walked), id="neighbour-list")
         super().__init__(rows, "Neighbours", "→ walks, ← goes back, + - hops, Esc stays there")
         self._neighbours = Neighbours(build)
         self._hops = 2
@@ -97,7 +98,7 @@ def compared(first: LayerFacts, second: LayerFacts) -> Dialog[TableColumn, None]
 
     columns = [column for column in LAYER_COLUMNS if any(texts(column))]
     columns.sort(key=lambda column: len(set(texts(column))) == 1)
-    return Dialog(RowList(Presentation(pieces=pieces), id="pair-list"), "Two layers", "Esc closes", columns)
+    return Dialog(VirtualList(Presentation(pieces=pieces), id="pair-list"), "Two layers", "Esc closes", columns)
 
 
 def bins(layers: Sequence[LayerFacts], order: Order) -> dict[str, list[float]]:
@@ -127,7 +128,7 @@ def histogram(layers: Sequence[LayerFacts], order: Order) -> Dialog[tuple[str, l
         return (name, bars, Piece(f"{count:>6,} ", Role.STRONG), Piece(f"{share:6.1%}" if share else "", Role.DIM))
 
     title = f"{len(layers):,} layers by {order.column}: how many, and their part of the time"
-    return Dialog(RowList(Presentation(pieces=pieces), id="histogram"), title, "Esc closes", rows)
+    return Dialog(VirtualList(Presentation(pieces=pieces), id="histogram"), title, "Esc closes", rows)
 
 
 class BookmarkScreen(Dialog[Bookmark, "int | None"]):
@@ -142,7 +143,7 @@ class BookmarkScreen(Dialog[Bookmark, "int | None"]):
             role = Role.WARNING if mark.moved else Role.DIM
             return (Piece(f"{mark.line:>9,} ", Role.DIM), Piece(note, Role.STRONG), Piece(rest[:200], role))
 
-        shown = RowList(Presentation(pieces=pieces, line=lambda mark: mark.line), id="bookmarks")
+        shown = VirtualList(Presentation(pieces=pieces, line=lambda mark: mark.line), id="bookmarks")
         super().__init__(shown, "Bookmarks", "Enter shows the line, d removes, Esc closes")
 
     def fill(self) -> None:
@@ -175,7 +176,9 @@ class ColumnScreen(Dialog["Cell", "tuple[Cell, ...]"]):
             )
 
         keys = "Space shows or hides, + - width, Esc closes"
-        super().__init__(RowList(Presentation(pieces=pieces), id="columns"), "Columns of the layers", keys, self._cells)
+        super().__init__(
+            VirtualList(Presentation(pieces=pieces), id="columns"), "Columns of the layers", keys, self._cells
+        )
 
     def choose(self, place: int) -> None:
         self._chosen ^= {self._cells[place].title}

@@ -28,7 +28,7 @@ class FindingList(FoldingList["Finding"], WrappedList["Finding"]):
     def show_findings(self, findings: Sequence[Finding], log: str, empty: str) -> None:
         """Show the findings about a log's file, all closed; ``empty`` is the text shown when there are none."""
         self._log = log
-        self._open.clear()
+        self._open = frozenset()
         self.show(findings, empty)
 
     def clicked(self, index: int, column: int) -> None:  # noqa: ARG002 - the whole headline folds
@@ -44,6 +44,6 @@ class FindingList(FoldingList["Finding"], WrappedList["Finding"]):
             return
         if row not in self.rows:
             self.filter("")
-        self._open.add(id(row))
+        self._open |= {id(row)}
         self.wrap()
         self.go_to(self.place_of(row))

@@ -45,7 +45,6 @@ class LayerTree(FoldingList[TreeRow]):
         self._order = ENGINE_ORDER
         self._cells = SHOWN
         self._group = ""
-        """The name of the column that groups the layers, empty for none."""
         self._marked: LayerFacts | None = None
         self._questions: tuple[Question, ...] = ()
         self.asked = ""
@@ -69,7 +68,7 @@ class LayerTree(FoldingList[TreeRow]):
         selected = self._keys()[cursor] if self.rows else None
         opened = {row.entry.name for row in self.every if row.entry and self.is_open(row)}
         self.show_layers(index)
-        self._open = {id(row) for row in self.every if row.entry and row.entry.name in opened}
+        self._open = frozenset(id(row) for row in self.every if row.entry and row.entry.name in opened)
         self.list_rows()
         if selected is not None:
             same = (position for position, key in enumerate(self._keys()) if key == selected)
@@ -111,7 +110,7 @@ class LayerTree(FoldingList[TreeRow]):
             return
         self.cursor = position
         if result is not None and result is not entry.subject and not entry.inside:
-            self._open.add(id(self.rows[position]))
+            self._open |= {id(self.rows[position])}
             self.list_rows()
             rows = range(position + 1, len(self.rows))
             combinations = (i for i in rows if self.rows[i].kind is RowKind.COMBINATION)

@@ -5,7 +5,7 @@ How they stand follows the width: side by side, one above the other, or one pane
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual.containers import Container, Horizontal, Vertical
 from textual.widgets import ContentSwitcher
@@ -21,7 +21,7 @@ from trtforensics.tui.rows.overview_rows import OverviewRow
 from trtforensics.tui.rows.pieces import Piece, Role, width_of
 from trtforensics.tui.rows.timeline import TIMELINE, timeline
 from trtforensics.tui.widgets.log_view import LogView
-from trtforensics.tui.widgets.row_list import RowList, WrappedList
+from trtforensics.tui.widgets.row_list import WrappedList
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
 
 if TYPE_CHECKING:
@@ -97,14 +97,13 @@ class Panes(Container):
         self.overview = WrappedList(rows_shown(()), id="overview")
         self.layer_tree = LayerTree()
         self.findings = FindingList()
-        self.messages = RowList(messages(()), id="messages")
-        self.candidates = RowList(candidates_of(NOTHING_SELECTED), id="candidates")
+        self.messages = VirtualList(messages(()), id="messages")
+        self.candidates = VirtualList(candidates_of(NOTHING_SELECTED), id="candidates")
         self.table = NOTHING_SELECTED
         """What the candidates in view are of."""
-        self.nodes = RowList(FATES, id="nodes")
-        self.timeline = RowList(TIMELINE, id="timeline")
+        self.nodes = VirtualList(FATES, id="nodes")
+        self.timeline = VirtualList(TIMELINE, id="timeline")
         self._due: dict[str, Callable[[], None]] = {}
-        """What fills a list when it comes into view, by the list's id."""
         self.log_view = LogView(text, id="log")
         self._tabbed = (self.overview, self.layer_tree, self.findings, self.messages, self.nodes, self.timeline)
         self._lists = {each.id: each for each in (*self._tabbed, self.candidates, self.log_view)}
@@ -252,7 +251,7 @@ class Panes(Container):
         """The id of the list that the left half shows."""
         return self._switcher.current or "overview"
 
-    def list_of(self, name: str) -> VirtualList:
+    def list_of(self, name: str) -> VirtualList[Any]:
         return self._lists[name]
 
     def zoom(self) -> None:

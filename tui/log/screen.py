@@ -32,7 +32,6 @@ SUGGESTING = 1_000
 """Rows whose values the prompt suggests; a key must not wait for more."""
 
 _MOST_DIGITS = 18
-"""Digits of the longest line number that the prompt accepts."""
 
 
 _MOST_PLACES = 100
@@ -95,7 +94,7 @@ class LogScreen(BuildScreen):
         """Open what a row is about: a layer's detail, a finding's evidence, a node's layer, a log line's layer."""
         panes = self._panes
         if event.source is panes.log_view:
-            self._visit(partial(self._reveal, panes.log_view.log_line(event.index)))
+            self._visit(partial(self._reveal, panes.log_view.rows[event.index]))
         elif (event.source is panes.layer_tree and self._opened(panes.layer_tree)) or (
             event.source is panes.overview and self._entered(panes.overview.selected)
         ):
@@ -343,8 +342,8 @@ class LogScreen(BuildScreen):
             focused = self._panes.layer_tree
         self._filtered = filtered = focused or self._panes.list_of(self._panes.tab)
         layers = self._index.engine if self._index and filtered is self._panes.layer_tree else ()
-        rows = layers or getattr(filtered, "every", ())
-        self.prompt.ask(Purpose.FILTER, filtered.kept_by.text, filtered.fields, rows[:SUGGESTING])
+        rows = layers or filtered.every
+        self.prompt.ask(Purpose.FILTER, filtered.kept_by.text, filtered.presentation.filters, rows[:SUGGESTING])
 
     def action_ask_line(self) -> None:
         self.prompt.ask(Purpose.LINE)

@@ -11,7 +11,7 @@ from trtforensics.comparison.report import left_out
 from trtforensics.comparison.runs import TOTALS
 from trtforensics.comparison.scores import SuspiciousPair
 from trtforensics.comparison.times import LayerDelta, LayerTimes, OtherCircumstance
-from trtforensics.console.counting import counted, milliseconds
+from trtforensics.console.counting import counted, grouped, milliseconds
 from trtforensics.tui.rows.pieces import (
     UNNAMED,
     Line,
@@ -122,10 +122,7 @@ def rows_of(comparison: Comparison, type_: DifferenceType | None) -> list[DiffRo
 
 
 def _timed(times: LayerTimes | None) -> Callable[[Difference, int], DiffRow]:
-    """Return what makes a row of a difference: with the times of its layers, unless these are in several rows or none.
-
-    The number is the depth of the row.
-    """
+    """Return a maker of rows of a depth, with the times of their layers unless these are in several rows or none."""
     of_layer: dict[tuple[bool, str], LayerDelta] = {}
     for delta in times.rows if times is not None else ():
         for good, half in ((True, delta.good), (False, delta.bad)):
@@ -431,14 +428,12 @@ def _bar_line(row: LayerDelta, scale: float, width: int) -> Line:
 
 def _counts(times: LayerTimes) -> Iterator[Piece]:
     """Count what became of the layers, with the sum of their Δms: together that is the whole difference."""
-    deltas: dict[str, list[float]] = {}
-    for row in times.rows:
-        deltas.setdefault(_change(row), []).append(row.delta_ms)
+    changed = grouped(times.rows, _change)
     for change, mark in _MARKS.items():
-        if change in deltas:
-            total = sum(deltas[change])
+        if change in changed:
+            total = sum(row.delta_ms for row in changed[change])
             role = Role.DIM if change in {"equal", "may be chance"} else change_role(total)
-            yield Piece(f" {mark} {len(deltas[change]):,} {change} {signed_ms(total).strip()} ms", role)
+            yield Piece(f" {mark} {len(changed[change]):,} {change} {signed_ms(total).strip()} ms", role)
 
 
 def _left_out(times: LayerTimes) -> Iterator[Piece]:

@@ -126,10 +126,7 @@ def _run_rows(log: BuildLog, build: Build, every: Sequence[Headline], most: int)
 def _answer_rows(
     findings: Sequence[Finding] | None, headline: Headline, log: str, text: Callable[[int], str | None]
 ) -> Iterator[OverviewRow]:
-    """Yield the worst finding; of a run that failed its whole answer, what to do and the lines around.
-
-    ``text`` returns a line of the log by its number, None where there is none.
-    """
+    """Yield the worst finding; of a failed run its whole answer, what to do and the lines around, by ``text``."""
     if not findings:
         empty = "none" if findings is not None else "findings come when the log is read"
         yield OverviewRow("worst finding", f"findings: {empty}", role=Role.DIM, bare=True)

@@ -135,5 +135,5 @@ FATES: Presentation[Fate] = Presentation(
     line=lambda fate: fate.span.line,
     heading=lambda fates, width, _: node_heading(fate_counts(fates), width) if fates else (),
     noun="ONNX node",
-    filters=list_columns("fates", layer=lambda fate: fate.layer.name if fate.layer else ""),
+    filters=list_columns("fates"),
 )

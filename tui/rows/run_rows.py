@@ -41,7 +41,6 @@ def _cell(column: TableColumn, title: str, width: int, rank: int) -> Cell:
 
 CELLS = tuple(_cell(_COLUMN_OF[name], *shown) for name, shown in _SHOWN.items())
 _ROLES = {"passed": Role.GOOD, "none": Role.DIM}
-"""The roles of outcomes; all others are failures."""
 SOURCE = Order("source", methodcaller("get", "source"))
 _ORDERS = {shown[0]: Order(shown[0], _COLUMN_OF[name].get) for name, shown in _SHOWN.items()}
 

@@ -202,10 +202,7 @@ class TimeMap:
         return replace(row, finding=next(iter(self._findings_of(row)), None), reason=self._reasons[id(entry)])
 
     def _findings_of(self, row: MapRow) -> Sequence[Finding]:
-        """Return the findings about a row's layer, its kernels or its ONNX nodes: worst first, then of fewest layers.
-
-        What is said of every layer tells least of one.
-        """
+        """Return the findings about a row's layer, kernels or ONNX nodes: worst first, then of fewest layers."""
         if row.entry is None:
             return ()
         names = {row.entry.name, *row.entry.onnx_nodes, *(kernel.name for kernel in self._inside.get(row.foreign, ()))}

@@ -17,7 +17,7 @@ from trtforensics.knowledge.table import rows as table_rows
 from trtforensics.tui.bindings import Keyed
 from trtforensics.tui.rows.log_lines import LONGEST
 from trtforensics.tui.rows.pieces import CitingLine, Piece, Presentation, Role, fit
-from trtforensics.tui.widgets.row_list import RowList, WrappedList
+from trtforensics.tui.widgets.row_list import WrappedList
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class KeyFooter(LineBar):
 class Dialog(Keyed, ModalScreen[ScreenResultType], Generic[Row, ScreenResultType]):
     """A list in a frame. What happens in it does not move the log below."""
 
-    def __init__(self, shown: RowList[Row], title: str, keys: str, rows: Sequence[Row] = ()) -> None:
+    def __init__(self, shown: VirtualList[Row], title: str, keys: str, rows: Sequence[Row] = ()) -> None:
         super().__init__()
         self.list = shown
         self.list.border_title, self.list.border_subtitle = title, keys

@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING
 from trtforensics.console.terminal import visible
 from trtforensics.parsers.text.text import LineMatcher, LogText
 from trtforensics.tui.rows.log_lines import log_pieces
-from trtforensics.tui.rows.pieces import Line, Piece, Role, width_of
+from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, width_of
 from trtforensics.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
     import re
     from collections.abc import Collection, Sequence
-
-    import numpy as np
-    import numpy.typing as npt
 
     from trtforensics.tui.live_text import LiveText
 
@@ -31,63 +28,59 @@ REMEMBERED = 1_000
 """Number of lines kept as pieces: several screens, so that scrolling back and forth is fast."""
 
 
-class LogView(VirtualList):
-    """The lines of a text under a cursor."""
+class LogView(VirtualList[int]):
+    """The lines of a text under a cursor, as a list of their numbers; a line is laid out when it comes into view.
+
+    A text has 10⁷ lines and grows, so that no row, no width and no filter is worked out before.
+    """
 
     def __init__(self, text: LogText | LiveText, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
-        super().__init__(id=id)
+        super().__init__(Presentation(pieces=lambda number, _: self._pieces(number), line=int), id=id)
         self.text = text
         """The lines themselves."""
+        self.line_count = len(text)
+        """The lines of the file at the last :meth:`grow`, also those that are hidden; keys reach no line beyond."""
+        self.rows = range(1, self.line_count + 1)
         self._sought: re.Pattern[str] | None = None
-        self._only: Sequence[int] | npt.NDArray[np.int64] | None = None
         self._prefixes = True
         self._prefixes_asked = False
         self.bookmarked: Collection[int] = ()
         """The lines that have a mark behind their number."""
-        self._widest = 0
-        self._known = len(text)
         self._line = lru_cache(REMEMBERED)(self._lay_out)
 
     @property
     def current_line(self) -> int:
         """The line under the cursor, from 1."""
-        return self._number(self.cursor)
+        return int(self.rows[self.cursor]) if len(self.rows) else 1
 
-    @property
-    def line_count(self) -> int:
-        """The lines of the file, also those that are hidden."""
-        return self._known
-
-    def show_only(self, lines: Sequence[int] | npt.NDArray[np.int64] | None) -> None:
+    def show_only(self, lines: Sequence[int] | None) -> None:
         """Show only some lines, by their sorted numbers; None shows all. The cursor stays as near as it can."""
         line = self.current_line
-        self._only = lines
+        self.rows = range(1, self.line_count + 1) if lines is None else lines
         self._line.cache_clear()
         self.rows_changed()
-        self.go_to(self._place(line), center=True, announce=False)
+        self.go_to(self.place_of(line), center=True, announce=False)
 
     def shows(self, number: int) -> bool:
         """Whether a line is among those that are kept."""
-        return self._only is None or (self.row_count() > 0 and self._number(self._place(number)) == number)
+        place = self.place_of(number)
+        return isinstance(self.rows, range) or (place < len(self.rows) and self.rows[place] == number)
 
-    def _number(self, place: int) -> int:
-        return place + 1 if self._only is None or not len(self._only) else int(self._only[place])
-
-    def _place(self, number: int) -> int:
+    def place_of(self, row: int) -> int:
         """Return the row of a line, or of the next line that is kept."""
-        return number - 1 if self._only is None else min(bisect_left(self._only, number), max(len(self._only) - 1, 0))
+        return bisect_left(self.rows, row)
+
+    def refill(self) -> None:
+        """Keep the lines: no filter is read of them."""
 
     def show_text(self, text: LogText | LiveText) -> None:
         """Show another file from its first line on."""
         if text is self.text:
             return
         self.text = text
-        self._only = None
         self._widest = 0
-        self._line.cache_clear()
-        self.cursor = 0
-        self._known = len(text)
-        self.rows_changed()
+        self.rows, self.cursor = range(0), 0
+        self.grow()
         self.scroll_to(x=0, y=0, animate=False, immediate=True)
 
     def replace_text(self, text: LogText | LiveText) -> None:
@@ -97,9 +90,9 @@ class LogView(VirtualList):
 
     def show_line(self, number: int) -> None:
         """Move to a line without announcing it, as the move follows another pane."""
-        if number > self._known:
+        if number > self.line_count:
             self.grow()
-        self.go_to(self._place(number), center=True, announce=False)
+        self.go_to(self.place_of(number), center=True, announce=False)
 
     def show_match(self, number: int) -> None:
         """Move to the line of a match, and sideways to the first match in it."""
@@ -115,11 +108,7 @@ class LogView(VirtualList):
             self.scroll_to(x=max(0, end - width // 2) if end >= width else 0, animate=False, immediate=True)
 
     def mark(self, needle: str, *, regex: bool = False) -> None:
-        """Mark every match of a searched text; an empty text marks nothing.
-
-        Raises:
-            re.error: It is no regular expression.
-        """
+        """Mark every match of a regular expression (else an ``re.error``); an empty text marks nothing."""
         self._sought = LineMatcher(visible(needle), regex).pattern if needle else None
         self._line.cache_clear()
         self.refresh()
@@ -144,29 +133,19 @@ class LogView(VirtualList):
 
     def grow(self) -> None:
         """Update the number of lines; a cursor on the last line moves to the new last line, as with `tail -f`."""
-        at_end = self._only is None and 1 < self.current_line == self._known
+        shows_all = isinstance(self.rows, range)
+        at_end = shows_all and 1 < self.current_line == self.line_count
         self._line.cache_clear()  # the last line may still be written
-        self._known = len(self.text)
+        self.line_count = len(self.text)
+        self.rows = range(1, self.line_count + 1) if shows_all else self.rows
         self.rows_changed()
         if at_end:
-            self.go_to(self._known - 1, announce=False)
-
-    def row_count(self) -> int:
-        """Return the number of lines at the last :meth:`grow`; keys reach no line beyond it."""
-        return self._known if self._only is None else len(self._only)
-
-    def log_line(self, index: int) -> int:
-        return self._number(index)
+            self.go_to(self.line_count - 1, announce=False)
 
     def pinned_width(self) -> int:
-        return len(str(max(self._known, 1))) + 1
+        return len(str(max(self.line_count, 1))) + 1
 
-    def content_width(self) -> int:
-        """Return the width of the widest line that was in view so far."""
-        return self._widest
-
-    def row(self, index: int, width: int) -> Line:  # noqa: ARG002 - lines scroll, they are not cut
-        number = self._number(index)
+    def _pieces(self, number: int) -> Line:
         mark = Piece(BOOKMARK if number in self.bookmarked else " ", Role.ACCENT)
         return (Piece(f"{number:>{self.pinned_width() - 1}}", Role.DIM), mark, *self._line(number))
 

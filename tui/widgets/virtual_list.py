@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 from rich.segment import Segment
 from rich.style import Style
@@ -19,7 +19,7 @@ from trtforensics.tables.columns import Sort, TableColumn
 from trtforensics.tables.filtering import RowFilterExpression, parse_filter
 from trtforensics.tables.table import Table
 from trtforensics.tui.bindings import Keyed
-from trtforensics.tui.rows.pieces import Line, Piece, Role
+from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, Row, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,10 +42,7 @@ SIDEWAYS = 12
 
 NO_FILTER = RowFilterExpression("", ())
 
-_LINES = (
-    TableColumn("line", lambda row: row[0], Sort.INTEGER),
-    TableColumn("text", lambda row: row[1]),
-)
+_LINES = (TableColumn("line", lambda row: row[0], Sort.INTEGER), TableColumn("text", lambda row: row[1]))
 """The columns of a list that has no columns of its own."""
 
 ROLE_CLASSES = {f"role--{role}" for role in Role if role is not Role.PLAIN}
@@ -93,8 +90,8 @@ class LineBar(Widget):
         return strip.crop_extend(0, self.size.width, ground)
 
 
-class VirtualList(Keyed, ScrollView, can_focus=True):
-    """Rows under a cursor. A subclass supplies the number of rows, the look of a row, and its line of the log."""
+class VirtualList(Keyed, ScrollView, Generic[Row], can_focus=True):
+    """Rows of one sort under a cursor: a presentation says how they look, what a filter can ask, what is exported."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"row--cursor", "row--header", "row--more"}
 
@@ -102,7 +99,7 @@ class VirtualList(Keyed, ScrollView, can_focus=True):
     class Highlighted(Message):
         """The cursor moved to a row."""
 
-        source: VirtualList
+        source: VirtualList[Any]
         index: int
 
         def can_replace(self, message: Message) -> bool:
@@ -113,59 +110,127 @@ class VirtualList(Keyed, ScrollView, can_focus=True):
     class Chosen(Message):
         """Enter was pressed, or a row clicked."""
 
-        source: VirtualList
+        source: VirtualList[Any]
         index: int
 
-    fields: Sequence[TableColumn] = ()
-    """What a filter can ask of the rows."""
-
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
+    def __init__(self, presentation: Presentation[Row], *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id)
+        self.presentation = presentation
         self.cursor = 0
         self.kept_by = NO_FILTER
         """Which rows stay."""
+        self.every: Sequence[Row] = ()
+        """All rows."""
+        self.rows: Sequence[Row] = ()
+        """The rows that the filter keeps."""
+        self._empty = ""
+        self._home: Row | None = None
+        self._widest = 0
+        """The width of the widest row, 0 where rows are cut."""
         self._pinned: tuple[Sequence[Line], Sequence[Line]] = (), ()
         self._own = Style()
 
+    def show(
+        self,
+        rows: Sequence[Row],
+        empty: str = "",
+        *,
+        presentation: Presentation[Row] | None = None,
+        keep: bool = False,
+        home: Row | None = None,
+    ) -> None:
+        """Show other rows, with the cursor on the row ``home``, else on the first; with ``keep`` the cursor stays.
+
+        ``empty`` is shown where there are no rows. Another ``presentation`` is for rows that look otherwise.
+        """
+        cursor, above = self.cursor, self.cursor - self.scroll_offset.y
+        selected, key = self.selected, self.presentation.key
+        if presentation is not None:
+            self.presentation = presentation
+            self.kept_by = self.read_filter(self.kept_by.text)
+        self.every, self._empty, self._home = rows, empty, home
+        self.list_rows()
+        if not keep:
+            self.scroll_to(x=0, y=0, animate=False, immediate=True)
+            self.go_to(self._home_place(), announce=False)
+        elif key is not None and selected is not None:
+            same = (place for place in range(self.place_count()) if key(self.row_at(place)) == key(selected))
+            place = min(same, key=lambda place: abs(place - cursor), default=cursor)
+            self.stay(place, place if above == cursor and place < self.rows_in_view() else above)
+
+    def refill(self) -> None:
+        """List the rows that ``kept_by`` keeps, with the cursor on the first."""
+        self.list_rows()
+        self.cursor = self._home_place()
+
+    def list_rows(self) -> None:
+        """List the rows that the filter keeps."""
+        kept, pieces, widest = self.kept_by, self.presentation.pieces, self.presentation.widest
+        self.rows = [row for row in self.every if kept.keeps(row)] if kept.text else self.every
+        measured = (width_of(pieces(row, 0)) for row in self.rows)
+        self._widest = max(measured, default=0) + 1 if widest is None else widest
+        self.rows_changed()
+
+    def _home_place(self) -> int:
+        return self.place_of(self._home) if self._home is not None and self._home in self.rows else 0
+
+    def place_of(self, row: Row) -> int:
+        """Return the first line of a row."""
+        return self.rows.index(row)
+
+    def place_count(self) -> int:
+        """Return the number of lines that the rows take."""
+        return len(self.rows)
+
+    def row_at(self, place: int) -> Row:
+        """Return the row of a line."""
+        return self.rows[place]
+
+    @property
+    def selected(self) -> Row | None:
+        """The row under the cursor."""
+        return self.row_at(self.cursor) if self.place_count() else None
+
     def row_count(self) -> int:
-        """Return how many rows there are now."""
-        raise NotImplementedError
+        """Return the number of lines: 1 where a text replaces the rows."""
+        return self.place_count() or bool(self._empty)
 
     def row(self, index: int, width: int) -> Line:
         """Return a row to be shown in ``width`` cells; a wider row scrolls sideways."""
-        raise NotImplementedError
+        if self.place_count():
+            return self.pieces_at(index, width)
+        no_row = f"no {self.presentation.noun} is kept by {self.kept_by.text!r}" if self.every else self._empty
+        return (Piece(f" {no_row}", Role.DIM),)
 
-    def log_line(self, index: int) -> int | None:
-        """Return the line of the log that a row is about, or None."""
-        raise NotImplementedError
+    def pieces_at(self, place: int, width: int) -> Line:
+        """Return a line of a row in a width."""
+        return self.presentation.pieces(self.rows[place], width)
+
+    def header(self, width: int) -> Sequence[Line]:
+        """Return the lines that stay above the rows."""
+        return self.presentation.heading(self.rows, width, self.scrollable_content_region.height)
+
+    def footer(self, width: int) -> Sequence[Line]:
+        """Return the lines that stay below the rows; always the same number of lines at one size."""
+        return self.presentation.footing(self.selected, width, self.scrollable_content_region.height)
 
     def as_table(self) -> Table:
-        """Return the rows as a table: by default the line and the text of each."""
+        """Return the rows as a table: where they have no columns, the line and the text of each."""
+        if self.presentation.columns:
+            return Table(self.presentation.columns, self.rows)
         texts = ("".join(piece.text for piece in self.row(index, WIDE)).strip() for index in range(self.row_count()))
         return Table(_LINES, [(self.log_line(index), text) for index, text in enumerate(texts)])
 
-    def header(self, width: int) -> Sequence[Line]:  # noqa: ARG002 - subclasses use it
-        """Return the lines that stay above the rows."""
-        return ()
-
-    def footer(self, width: int) -> Sequence[Line]:  # noqa: ARG002 - subclasses use it
-        """Return the lines that stay below the rows; always the same number of lines at one size."""
-        return ()
-
-    def content_width(self) -> int:
-        """Return the width of the widest row, or 0 if rows are cut to fit."""
-        return 0
-
     def pinned_width(self) -> int:
         """Return the number of cells at the left that do not scroll sideways."""
-        return 0
+        return self.presentation.pinned if self.place_count() else 0
+
+    def log_line(self, index: int) -> int | None:
+        """Return the line of the log that a row is about, or None."""
+        return self.presentation.line(self.rows[index]) if self.place_count() else None
 
     def filter(self, text: str) -> None:
-        """Keep the rows that a filter keeps; the cursor goes to the first. An empty text keeps all.
-
-        Raises:
-            FilterError: The text is no filter of these rows; the rows stay as they are.
-        """
+        """Keep the rows that a filter keeps, the cursor on the first; a FilterError leaves the rows as they are."""
         if text != self.kept_by.text:
             self.kept_by = self.read_filter(text)
             self.refill()
@@ -173,10 +238,7 @@ class VirtualList(Keyed, ScrollView, can_focus=True):
 
     def read_filter(self, text: str) -> RowFilterExpression:
         """Read a filter of these rows; see :meth:`filter`."""
-        return parse_filter(text, self.fields) if text.strip() else NO_FILTER
-
-    def refill(self) -> None:
-        """List the rows that ``kept_by`` keeps, and put the cursor on the first; lists without a filter ignore it."""
+        return parse_filter(text, self.presentation.filters) if text.strip() else NO_FILTER
 
     def rows_changed(self) -> None:
         """Update the list after the number or the width of its rows changed."""
@@ -319,7 +381,7 @@ class VirtualList(Keyed, ScrollView, can_focus=True):
 
     def _resize_content(self) -> None:
         lines = self.row_count() + self._fixed_lines(self.scrollable_content_region.width)
-        self.virtual_size = Size(self.content_width(), lines)
+        self.virtual_size = Size(self._widest, lines)
 
     def _bring_into_view(self, *, center: bool, ahead: int = 0) -> None:
         height = self.rows_in_view()

@@ -93,16 +93,10 @@ def _of_each(report: Report, numbers: Mapping[int, int]) -> Iterator[ET.Element]
             rows = [tag("details", tag("summary", source.path), *rows)]
         yield tag("section", *rows, **({"id": f"s{index + 1}"} if several else {}))
     if report.common:
+        paths = (", ".join(report.sources[index].path for index in shared.sources) for shared in report.common)
         rows = [
-            tag(
-                "li",
-                _badge(shared.severity),
-                " ",
-                tag("b", shared.code),
-                f" {shared.title}: ",
-                ", ".join(report.sources[index].path for index in shared.sources),
-            )
-            for shared in report.common
+            tag("li", _badge(shared.severity), " ", tag("b", shared.code), f" {shared.title}: ", logs)
+            for shared, logs in zip(report.common, paths, strict=True)
         ]
         yield tag("section", tag("h2", "In several logs"), tag("ul", *rows, cls="plain"))
 
@@ -130,18 +124,17 @@ def _overview(report: Report, numbers: Mapping[tuple[int, str], int]) -> ET.Elem
             tag("td", headline.release),
             tag("td", headline.gpu),
             tag("td", "" if headline.latency_ms is None else f"{headline.latency_ms:g}"),
-            tag("td", *_link(headline.root, numbers.get((index, headline.root)))),
+            tag(
+                "td", tag("a", root, href=f"#f{number}") if (number := numbers.get((index, root))) is not None else root
+            ),
         )
         for index, source in enumerate(report.sources)
         for headline in source.headlines
+        for root in (headline.root,)
     ]
     head = tag("tr", *(tag("th", name) for name in ("Run", "Outcome", "Release", "GPU", "Latency, ms", "Root")))
     table = tag("table", tag("thead", head), tag("tbody", *rows), cls="runs")
     return tag("section", tag("h2", f"Runs ({len(rows):,})"), table)
-
-
-def _link(code: str, number: int | None) -> Sequence[Child]:
-    return [code] if number is None else [tag("a", code, href=f"#f{number}")]
 
 
 def _tally(report: Report) -> ET.Element:
@@ -267,18 +260,10 @@ def _badge(severity: Severity) -> ET.Element:
 
 def _rest(report: Report) -> Iterator[ET.Element]:
     """Give the suppressed findings and the rules that did not run."""
-    if report.suppressed:
-        rows = [
-            tag("li", tag("b", finding.code), f" {finding.title}, {finding.place}") for finding in report.suppressed
-        ]
-        summary = tag(
-            "summary", f"Suppressed: {len(rows):,}" + (f", some by {report.settings}" if report.settings else "")
-        )
-        yield tag("section", tag("details", summary, tag("ul", *rows, cls="plain")))
-    if report.not_judged:
-        rows = [
-            tag("li", tag("b", rule.code), f" {rule.title} (needs {', '.join(rule.needs)})")
-            for rule in report.not_judged
-        ]
-        summary = tag("summary", f"Rules that need another file: {len(rows):,}")
-        yield tag("section", tag("details", summary, tag("ul", *rows, cls="plain")))
+    by = f", some by {report.settings}" if report.settings else ""
+    suppressed = [(finding.code, f" {finding.title}, {finding.place}") for finding in report.suppressed]
+    waiting = [(rule.code, f" {rule.title} (needs {', '.join(rule.needs)})") for rule in report.not_judged]
+    for words, rows, more in (("Suppressed", suppressed, by), ("Rules that need another file", waiting, "")):
+        if rows:
+            listed = tag("ul", *(tag("li", tag("b", code), text) for code, text in rows), cls="plain")
+            yield tag("section", tag("details", tag("summary", f"{words}: {len(rows):,}{more}"), listed))

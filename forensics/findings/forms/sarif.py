@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from trtforensics.console.terminal import visible
@@ -19,19 +19,18 @@ from trtforensics.findings.forms.rendering import Look, fingerprints
 from trtforensics.findings.registry import rule_of
 from trtforensics.model.version import __version__
 from trtforensics.parsers.text.stored import STANDARD_INPUT
+from trtforensics.render.documents import Forms, JsonObject, document_of
 from trtforensics.render.json_text import dumps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from trtforensics.findings.rule import Rule
+    from trtforensics.findings.rule import Explanation
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 VERSION = "2.1.0"
 BASE = "%SRCROOT%"
 """The base of relative paths; editors use their open folder."""
-
-JsonObject = dict[str, Any]
 
 
 def render(report: Report, look: Look) -> str:  # noqa: ARG001 - every renderer is called alike
@@ -41,76 +40,38 @@ def render(report: Report, look: Look) -> str:  # noqa: ARG001 - every renderer 
 
 def document(report: Report) -> JsonObject:
     """Return a report as a SARIF log, as an object for ``json.dump``."""
-    shown, hidden = report.findings, report.suppressed
-    codes = sorted({finding.code for finding in (*shown, *hidden)})
-    positions = {code: index for index, code in enumerate(codes)}
+    every = (*report.findings, *report.suppressed)
+    codes = sorted({finding.code for finding in every})
     sources = {source.path: source for source in report.sources}
     artifacts = {path: index for index, path in enumerate(sources)}
     by = {"justification": f"Some are suppressed by {visible(report.settings)}."} if report.settings else {}
     hiding = {"suppressions": [{"kind": "external", "status": "accepted", **by}]}
-    every = (*shown, *hidden)
-    marks = dict(zip(map(id, every), fingerprints(every), strict=True))
-    results = [
-        _result(finding, positions[finding.code], artifacts, root_of(finding, among))
+    results = []
+    for number, (finding, mark) in enumerate(zip(every, fingerprints(every), strict=True)):
+        among, more = (report.findings, {}) if number < len(report.findings) else (report.suppressed, hiding)
         # what servers tell findings of two runs by; GitHub takes ``primaryLocationLineHash``, and it alone
-        | {
-            "partialFingerprints": {
-                "primaryLocationLineHash": marks[id(finding)],
-                "trtforensics/v1": visible(finding.signature),
-            }
-        }
-        | more
-        for among, more in ((shown, {}), (hidden, hiding))
-        for finding in among
-    ]
-    driver = {"name": "trtforensics", "version": __version__, "rules": [_rule(rule_of(code)) for code in codes]}
+        marks = {"primaryLocationLineHash": mark, "trtforensics/v1": visible(finding.signature)}
+        result = _result(finding, codes.index(finding.code), artifacts, root_of(finding, among))
+        results.append(result | {"partialFingerprints": marks} | more)
+    driver: JsonObject = {"name": "trtforensics", "version": __version__}
+    driver["rules"] = [document_of("sarif_rule", rule_of(code), _FORMS) for code in codes]
+    unasked = (
+        f"{rule.code} was not asked, it needs {', '.join(rule.needs)}: {rule.title}" for rule in report.not_judged
+    )
+    unread = (f"{source.path} was not read: {source.why}" for source in report.unreadable)
+    invocation = {
+        "executionSuccessful": not report.unreadable,
+        "toolConfigurationNotifications": [{"level": "note", "message": _text(text)} for text in unasked],
+        "toolExecutionNotifications": [{"level": "error", "message": _text(text)} for text in unread],
+    }
     run = {
         "tool": {"driver": driver},
-        "invocations": [
-            {
-                "executionSuccessful": not report.unreadable,
-                "toolConfigurationNotifications": [
-                    _notice("note", f"{rule.code} was not asked, it needs {', '.join(rule.needs)}: {rule.title}")
-                    for rule in report.not_judged
-                ],
-                "toolExecutionNotifications": [
-                    _notice("error", f"{source.path} was not read: {source.why}") for source in report.unreadable
-                ],
-            }
-        ],
+        "invocations": [invocation],
         "originalUriBaseIds": {BASE: {"description": _text("The working directory of the command.")}},
-        "artifacts": [
-            {
-                "location": _place(source.path),
-                "length": source.bytes,
-                "hashes": {"sha-256": source.sha256},
-                "roles": ["analysisTarget"],
-                "description": _text(source.words),
-            }
-            for source in sources.values()
-        ],
+        "artifacts": [document_of("sarif_artifact", source, _FORMS) for source in sources.values()],
         "results": results,
     }
     return {"$schema": SCHEMA, "version": VERSION, "runs": [run]}
-
-
-def _rule(rule: Rule) -> JsonObject:
-    explanation = rule.explanation
-    return {
-        "id": rule.code,
-        "shortDescription": _text(rule.title),
-        "fullDescription": _text(explanation.cause),
-        "help": _text(
-            "\n\n".join(
-                (
-                    explanation.cause,
-                    f"How to confirm: {explanation.confirm}",
-                    *(f"Fix: {fix.of_versions}" for fix in explanation.fixes),
-                )
-            )
-        ),
-        "defaultConfiguration": {"level": rule.severity.word},
-    }
 
 
 def _result(finding: Finding, rule_index: int, artifacts: Mapping[str, int], root: Finding | None) -> JsonObject:
@@ -123,11 +84,7 @@ def _result(finding: Finding, rule_index: int, artifacts: Mapping[str, int], roo
         "level": finding.severity.word,
         "message": _text("\n\n".join(_message(finding, root))),
         "locations": [location],
-        "properties": {
-            "confidence": finding.confidence.value,
-            "builds": list(finding.builds),
-            "passDiscarded": finding.pass_discarded,
-        },
+        "properties": document_of("sarif_properties", finding),
     }
     related = [_location(evidence, artifacts) for evidence in others]
     if root is not None:
@@ -180,5 +137,16 @@ def _place(path: str) -> JsonObject:
     return {"uri": quote(os.fsencode(pure.as_posix())), "uriBaseId": BASE}
 
 
-def _notice(level: str, text: str) -> JsonObject:
-    return {"level": level, "message": _text(text)}
+def _help(explanation: Explanation) -> JsonObject:
+    fixes = (f"Fix: {fix.of_versions}" for fix in explanation.fixes)
+    return _text("\n\n".join((explanation.cause, f"How to confirm: {explanation.confirm}", *fixes)))
+
+
+_FORMS: Forms = {
+    "message": _text,
+    "location": _place,
+    "help": _help,
+    "level": lambda word: {"level": word},
+    "hashes": lambda digest: {"sha-256": digest},
+    "target": lambda _: ["analysisTarget"],
+}

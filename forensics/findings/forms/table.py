@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
-from trtforensics.tables.columns import Sort, TableColumn
+from trtforensics.tables.columns import columns_of
 from trtforensics.tables.table import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from trtforensics.findings.finding import Report
 
-_COLUMNS = (
-    TableColumn("code", lambda row: row.code),
-    TableColumn("severity", lambda row: row.severity.word),
-    TableColumn("title", lambda row: row.title),
-    TableColumn("cause", lambda row: row.cause),
-    TableColumn("confidence", lambda row: row.confidence.value),
-    TableColumn("build", lambda row: row.build + 1, Sort.INTEGER),
-    TableColumn("layers", lambda row: row.layers, Sort.TEXTS, aliases=("layer", "name")),
-    TableColumn("onnx_nodes", lambda row: row.onnx_nodes, Sort.TEXTS, aliases=("fused",)),
-    TableColumn("consequence_of", lambda row: row.consequence_of, Sort.INTEGER),
-    TableColumn("fixes", lambda row: row.fixes, Sort.TEXTS, plain=False),
-    TableColumn("next", lambda row: tuple(step.command or step.what for step in row.next_steps), Sort.TEXTS),
-    TableColumn("source", lambda row: row.evidence[0].span.file, plain=False),
-    TableColumn("line", lambda row: row.evidence[0].span.line_in_file, Sort.INTEGER),
-    TableColumn("text", lambda row: row.evidence[0].text),
-)
+_FORMS: Mapping[str, Callable[..., Any]] = {
+    "of_first": lambda path: lambda finding: attrgetter(path)(finding.evidence[0]),
+    "steps": lambda steps: tuple(step.command or step.what for step in steps),
+}
+_COLUMNS = columns_of("findings", _FORMS)
 
 
 def finding_table(report: Report | None, builds: frozenset[int] | None = None) -> Table:

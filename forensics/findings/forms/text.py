@@ -119,10 +119,7 @@ def _each_once(report: Report, look: Look) -> Iterator[str]:
 
 
 def _headlines(every: Sequence[Headline], look: Look) -> Iterator[str]:
-    """Give the first line about a log and, where it has several runs, a line for each.
-
-    On a terminal they are broken between their parts; elsewhere they stay whole.
-    """
+    """Give a log's first line, and a line for each of several runs; only a terminal breaks them."""
     for number, text in enumerate((first_line(every), *run_lines(every)) if every else ()):
         indent = _INDENT if number else ""
         unbroken = text.replace(" ", _UNBROKEN).replace(SEPARATOR.replace(" ", _UNBROKEN), f"{_UNBROKEN}· ")
@@ -139,10 +136,7 @@ def _about_the_source(source: ReportSource, look: Look) -> Iterator[str]:
 
 
 def _shown(report: Report, roots: Sequence[Finding], look: Look) -> Sequence[Finding]:
-    """Return the roots that are shown: notes only where they are asked for, or the first where nothing is worse.
-
-    What the log lacks is no more than a note.
-    """
+    """Return the roots that are shown: notes, as what a log lacks, only if asked for, or where nothing is worse."""
     trees = [(root, *report.consequences(root)) for root in roots]
     worse = [tree[0] for tree in trees if any(f.severity > Severity.NOTE and f.code != NOT_SHOWN for f in tree)]
     return roots if look.verbose else worse or roots[:_NOTES]
@@ -223,8 +217,7 @@ def _detail(finding: Finding, look: Look) -> Iterator[str]:
     yield from _wrapped("to settle: ", finding.settle, look)
     for label, names in (("layers: ", finding.layers), ("ONNX nodes: ", finding.onnx_nodes)):
         if names:
-            more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
-            yield from _wrapped(label, ", ".join(names[:_NAMES]) + more, look)
+            yield from _wrapped(label, listed(names, _NAMES), look)
     for evidence in finding.evidence:
         yield f"{_INDENT}{evidence.span.line:>7}: {visible(evidence.text)}"
     if finding.evidence_total > len(finding.evidence):

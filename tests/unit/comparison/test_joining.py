@@ -2,25 +2,47 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from typing import TYPE_CHECKING
 
-from tests.support.build_views import build, layer
-from trtforensics.comparison.loading import joined
+import pytest
+
+from trtforensics.comparison.loading import joined, load_side
 from trtforensics.comparison.runs import Measured, RunView
 from trtforensics.comparison.views import BuildView
 from trtforensics.model.span import SourceSpan
 from trtforensics.sources.kinds import Kind
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Sides = Callable[..., dict[str, BuildView]]
+
 SPAN = SourceSpan("x", 1, 0)
 
 
-def engine(source: str, *names: str, kind: Kind = Kind.LAYER_INFO) -> BuildView:
-    return replace(build(*(layer(name) for name in names), kind=kind), source=source)
+@pytest.fixture
+def sides(tmp_path: Path) -> Sides:
+    """Write engines and profiles (``p_…``) of these layers, and load their folder."""
+
+    def load(**files: str) -> dict[str, BuildView]:
+        for name, layers in files.items():
+            rows = [
+                {"name": layer, "timeMs": n, "averageMs": n, "medianMs": n, "percentage": 1.0}
+                for n, layer in enumerate(layers, 1)
+            ]
+            is_profile = name.startswith("p_")
+            whole = [{"count": 1}, *rows] if is_profile else {"Layers": list(layers), "Bindings": []}
+            ending = "profile.json" if is_profile else "graph.json"
+            (tmp_path / f"{name.removeprefix('p_')}.{ending}").write_text(json.dumps(whole))
+        return {view.source.rpartition("/")[2].partition(".")[0]: view for view in load_side(str(tmp_path), "").builds}
+
+    return load
 
 
-def profile(source: str, *names: str) -> BuildView:
-    rows = [layer(name, n, measured_ms=float(n), time_span=SPAN) for n, name in enumerate(names, 1)]
-    return replace(build(*rows, kind=Kind.PROFILE), source=source)
+def engine(source: str) -> BuildView:
+    return BuildView(source, Kind.LAYER_INFO, "", ())
 
 
 def times(source: str, ms: float) -> BuildView:
@@ -28,33 +50,28 @@ def times(source: str, ms: float) -> BuildView:
 
 
 def measured(view: BuildView) -> list[float | None]:
-    return [one.measured_ms for one in view.layers or ()]
+    return [layer.measured_ms for layer in view.layers or ()]
 
 
-def test_a_profile_goes_to_the_engine_that_has_its_layers() -> None:
-    one, other = joined([engine("a", "x", "y"), engine("b", "u", "v"), profile("p", "u", "v", "w")])
-    assert (measured(one), measured(other)) == ([None, None], [1.0, 2.0])
-    assert any("1 of its rows name no layer" in note for note in other.notes)
+def test_a_profile_goes_to_the_engine_that_has_its_layers(sides: Sides) -> None:
+    views = sides(a="xy", b="uv", p_p="uvw")
+    assert {name: measured(view) for name, view in views.items()} == {"a": [None, None], "b": [1.0, 2.0]}
+    assert any("names no layer of the engine in 1 row (w)" in note for note in views["b"].notes)
 
 
-def test_a_profile_that_fits_two_engines_goes_by_the_name_of_the_file_or_stays_alone() -> None:
-    engines = [engine("a.graph.json", "x"), engine("b.graph.json", "x")]
-    assert [measured(view) for view in joined([*engines, profile("b.profile.json", "x")])] == [
-        [None],
-        [1.0],
-    ]
-    assert len(joined([*engines, profile("c.profile.json", "x")])) == 3
+def test_a_profile_that_fits_two_engines_goes_by_the_name_of_the_file_or_stays_alone(sides: Sides) -> None:
+    assert {name: measured(view) for name, view in sides(a="x", b="x", p_b="x").items()} == {"a": [None], "b": [1.0]}
+    assert len(sides(a="x", b="x", p_c="x")) == 3
 
 
-def test_of_layers_that_share_a_name_each_takes_a_row() -> None:
-    (view,) = joined([engine("a", "x", "x"), profile("p", "x", "x")])
-    assert measured(view) == [1.0, 2.0]
+def test_of_layers_that_share_a_name_each_takes_a_row(sides: Sides) -> None:
+    assert measured(sides(a="xx", p_p="xx")["a"]) == [1.0, 2.0]
 
 
 def test_times_go_to_the_engine_of_their_stem_or_to_the_only_one() -> None:
-    engines = [engine("a.graph.json", "x"), engine("b.graph.json", "y")]
-    found = joined([*engines, times("b.timing.json", 2.0)])
-    assert [view.run for view in found] == [None, times("", 2.0).run]
+    engines = [engine("a.graph.json"), engine("b.graph.json")]
+    views = joined([*engines, times("b.timing.json", 2.0)])
+    assert [view.run for view in views] == [None, times("", 2.0).run]
     (only,) = joined([engines[0], times("z.json", 1.0)])
     assert only.run == times("", 1.0).run
     assert len(joined([*engines, times("z.json", 1.0)])) == 3

@@ -14,6 +14,7 @@ from trtforensics.model.timings import NEAR_TIE_RATIO
 from trtforensics.render.headline import computed_type
 from trtforensics.tables.columns import Cell, TableColumn
 from trtforensics.tables.layers import LAYER_CELLS, LAYER_COLUMNS, UNKNOWN
+from trtforensics.tables.table import sorted_rows
 from trtforensics.tui.rows.pieces import TYPE_ROLES, Line, Piece, Role, Row, bar, clip, fit, fit_right
 
 if TYPE_CHECKING:
@@ -39,7 +40,6 @@ _BAR = "share bar"
 _SAME_ORDER = frozenset({"%", _BAR})
 """The columns that sort as the time does."""
 _ROLES = {"kind": Role.DIM, "compute": Role.ACCENT, "%": Role.DIM, "other type": Role.DIM}
-"""The roles of cells by their titles; other cells are plain."""
 
 
 def _share_bar(entry: LayerFacts) -> str:
@@ -63,7 +63,6 @@ def _cell(column: TableColumn) -> Cell:
 
 
 _COLUMN_OF = {_cell(column).title: column for column in LAYER_COLUMNS if column.name not in {NAME, "number"}}
-"""The columns of the catalogue by the titles of their cells."""
 SHOWN = (*LAYER_CELLS, Cell(_BAR, 9, 8, 8, _share_bar))
 """The cells of a list whose columns nobody has chosen."""
 CHOICES = {cell.title: cell for cell in (*SHOWN, *map(_cell, _COLUMN_OF.values()))}
@@ -90,10 +89,7 @@ class Order:
 
     def sorted(self, entries: Iterable[Row]) -> list[Row]:
         """Return rows in this order."""
-        values = [(self.value(entry), entry) for entry in entries]
-        known = [pair for pair in values if pair[0] is not None]
-        known.sort(key=lambda pair: pair[0], reverse=self.descending)
-        return [entry for _, entry in (*known, *(pair for pair in values if pair[0] is None))]
+        return sorted_rows(entries, self.value, reverse=self.descending)
 
 
 ENGINE_ORDER = Order("#", lambda entry: entry.number)

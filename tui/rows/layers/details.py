@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from trtforensics.engines.why import Reason
 
 _LABEL = 9
-"""Cells of a label."""
 _FINAL = {True: "✔ in the engine", False: "✗ lost", None: "? unknown"}
 
 

@@ -311,7 +311,7 @@ def row_pieces(row: TreeRow, layout: ColumnLayout, *, expanded: bool) -> Line:
         return (Piece(f" ── {clip(row.text, room)} ", Role.TITLE), Piece(row.label, Role.DIM))
     if row.kind is RowKind.INNER:
         return _timed_pieces(row, width)
-    label = "   " if row.kind is RowKind.NAME else f"     {row.label:<7}"
+    label = "   " if row.kind is RowKind.NAME else f"     {row.label:<8}"
     return (Piece(label, Role.DIM), *_noted(row, max(width - len(label), 1)))
 
 

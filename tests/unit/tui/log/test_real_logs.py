@@ -137,7 +137,7 @@ async def test_a_reformat_layer_says_why_it_points_to_no_choice(parsed: Any, scr
         await pilot.pause()
         shown = screen_text(app)
         assert "▏ TensorRT prints no choice for a reformat layer" in shown
-        assert "origin TensorRT prints no choice for a reformat layer" in shown
+        assert "origin  TensorRT prints no choice for a reformat layer" in shown
 
 
 @pytest.mark.slow

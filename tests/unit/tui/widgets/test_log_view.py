@@ -56,7 +56,7 @@ async def test_a_log_view_at_its_end_follows_what_arrives(slow_session: Any, unt
         await pilot.press("up")
         slow_session.text.readable = 30
         app.first.call_later(app.first.progressed, Progress(300, None, 30))
-        await until(pilot, lambda: panes_of(app).log_view._known == 30)
+        await until(pilot, lambda: panes_of(app).log_view.line_count == 30)
         assert log_line(app) == 19
 
 

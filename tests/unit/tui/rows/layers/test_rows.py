@@ -40,3 +40,12 @@ def test_combinations_tell_final_lost_and_unknown_apart(log: BuildLog) -> None:
         text_of(row_pieces(row, ColumnLayout(60, 1, 1.02), expanded=False)).split()[0] for row in (final, lost, unknown)
     ]
     assert marks == ["✔", "✗", "?"]
+
+
+def test_every_label_of_a_layer_stands_apart_from_its_value(log: BuildLog) -> None:
+    index = LayerIndex(log.builds[0])
+    rows = [row for row in index.children(index.engine[0]) if row.label]
+    texts = [text_of(row_pieces(row, ColumnLayout(80, 1, 1.02), expanded=False)) for row in rows]
+    joined = [row.label for row, text in zip(rows, texts, strict=True) if f" {row.label} " not in text]
+    assert rows
+    assert joined == []
