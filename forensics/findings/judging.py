@@ -416,7 +416,7 @@ def _source(log: BuildLog, findings: Sequence[Finding]) -> ReportSource:
         source.wrapped_in,
         tuple(_with_root(log, headline, roots) for headline in headlines(log)),
         tuple(rows_of_builds(log)),
-        details=tuple(detail_rows(log)),
+        details=tuple(detail_rows(log, {each.span.line for finding in findings for each in finding.evidence})),
     )
 
 

@@ -35,7 +35,10 @@ _SHOWN = 8
 """Runs of a log that are named, those that did not pass first."""
 _NAME = 40
 _EACH = 3
-"""Builds whose times are named one by one."""
+"""Builds whose times are named one by one, and options that tell a run's command from others."""
+_OPTION = re.compile(
+    r"(?<!\S)--(?!(?:save|export|dump|load|timingCache)\w*[= ]|(?:onnx|fp16|int8|fp8|bf16|best)\b|\S*/)\S{1,40}(?!\S)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,17 @@ class Headline:
 
 def headlines(log: BuildLog) -> list[Headline]:
     """Return one headline for each run of a log; for files of an engine without a run, one for each build."""
-    return [_of_run(log, run) for run in log.runs] or list(map(_of_files, log.builds))
+    differing = _differing(log)
+    return [_of_run(log, run, differing.get(run.index, "")) for run in log.runs] or list(map(_of_files, log.builds))
+
+
+def _differing(log: BuildLog) -> dict[int, str]:
+    """Return what the command of each run of a program has and others have not, but files that it writes."""
+    options = {run.index: _OPTION.findall(run.command) for run in log.runs if run.command}
+    if not options or len(options) < len(log.runs) or len({run.program for run in log.runs}) > 1:
+        return {}
+    common = set.intersection(*map(set, options.values()))
+    return {index: " ".join([each for each in own if each not in common][:_EACH]) for index, own in options.items()}
 
 
 def headline_of(log: BuildLog, build: Build) -> Headline:
@@ -129,7 +142,7 @@ def run_lines(every: Sequence[Headline]) -> Iterator[str]:
         yield f"and {counted(len(every) - _SHOWN, 'more run')}"
 
 
-def _of_run(log: BuildLog, run: Run) -> Headline:
+def _of_run(log: BuildLog, run: Run, differing: str = "") -> Headline:
     builds = [build for build in log.builds if build.index in run.builds]
     outcome = run.outcome
     error = outcome.survived
@@ -144,6 +157,7 @@ def _of_run(log: BuildLog, run: Run) -> Headline:
     parts = (
         _program(run, builds),
         *_setting(builds),
+        differing,
         run.setting,
         "engine " + shortened(re.split(r"[/\\]", run.loaded_file)[-1], _NAME) if run.loaded_file else "",
         *_compared(run),

@@ -9,28 +9,39 @@ from typing import TYPE_CHECKING
 from trtforensics.console.counting import listed
 from trtforensics.console.secrets import masked
 from trtforensics.knowledge.table import rows
-from trtforensics.model.run import Program
+from trtforensics.model.ledger import ledger_of
+from trtforensics.model.run import Ending, PhaseName, Program
 from trtforensics.render.build_facts import device_fact, engine_facts, tuning_facts
+from trtforensics.render.names import shortened
 from trtforensics.render.runs import compared, result_name, result_text
 from trtforensics.render.stated_rows import figure
 from trtforensics.render.time_rows import TimeRow, mean_of, time_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
-    from trtforensics.model.log import Build, BuildLog
-    from trtforensics.model.run import Run
+    from trtforensics.model.log import Build, BuildLog, Message
+    from trtforensics.model.run import Run, RunResult
 
 _MOST_BUILDS = 8
 _MEANINGS = {row["when"]: row["text"] for row in rows("meanings", "trtforensics.render")}
-_MOST_WORDS = 48
-"""Lines of programs' own that are shown of a log."""
+_MOST_WORDS, _WARNED = 48, 200
+"""Lines of programs' own that are shown of a log, and characters of a warning."""
+_TYPES_OF_LAYERS = re.compile(r"--(?:layerPrecisions|layerOutputTypes)\b")
+_TINY_MS = 0.02
+"""Times below this are mostly those of launches."""
 _SET_UP, _LABEL = "set-up", 8
 _NOT_TIMED = re.compile(r"--(?:skipInference|buildOnly)\b")
 _HELD = 0.5
 """The part of the GPU's time from which enqueueing is worth a CUDA graph, and for copies half of it of the latency."""
-_OVER = {"gpu_compute_ms": "GPU time", "latency_ms": "latency", "build_s": "time to build"}
-"""Results that are compared over the builds of a log: the first that several have."""
+_LONGER = "takes {:.2g} times as long as"
+_OVER = {
+    "gpu_compute_ms": ("GPU time", "ms", _LONGER),
+    "latency_ms": ("latency", "ms", _LONGER),
+    "build_s": ("time to build", "s", _LONGER),
+    "throughput_qps": ("throughput", "qps", "has {:.2g} times that of"),
+}
+"""Results that are compared over the builds of a log."""
 _FEWEST, _ALIKE = 2, 1.05
 """Builds from which on times are compared; up to this ratio figures of several runs are alike."""
 
@@ -49,8 +60,11 @@ def rows_of_builds(log: BuildLog) -> list[TimeRow]:
     return [*told, *_over_builds(log), *_meanings(log)]
 
 
-def detail_rows(log: BuildLog) -> Iterator[TimeRow]:
-    """Give what ``report -v`` adds: the GPU, layers and tactics, all figures, and lines of the program's own."""
+def detail_rows(log: BuildLog, cited: Collection[int]) -> Iterator[TimeRow]:
+    """Give what ``report -v`` adds: the GPU, layers and tactics, all figures, and lines of the program's own.
+
+    Of warnings those that no finding has ``cited``.
+    """
     builds = log.builds if len(log.builds) <= _MOST_BUILDS else ()
     for build in builds:
         place = f"{_place(log, build)}: " if len(builds) > 1 else ""
@@ -61,10 +75,25 @@ def detail_rows(log: BuildLog) -> Iterator[TimeRow]:
             if result.figures:
                 text = f"{place}{result_name(result)}: {result_text(result)} (line {result.span.line})"
                 yield TimeRow("figures", text, ())
+        yield from _warnings(log, build, cited)
     shown = log.runs[:_MOST_BUILDS]
     for run in shown:
         for text, span in run.words[: _MOST_WORDS // len(shown)]:
             yield TimeRow("says", f"line {span.line}: {masked(text)}", ())
+
+
+def _warnings(log: BuildLog, build: Build, cited: Collection[int]) -> Iterator[TimeRow]:
+    """Give the warnings, one of a form, that no finding cites; where the run passed, that they did not hinder it."""
+    forms: dict[str, Message] = {}
+    for message in build.messages:
+        if message.severity == "W" and message.text.strip():
+            forms.setdefault(re.sub(r"[0-9]+", "#", message.text), message)
+    run = log.run_of(build)
+    passed = "; the run passed all the same" if run is not None and run.outcome.ending is Ending.PASSED else ""
+    rest = [message for message in forms.values() if message.span.line not in cited]
+    for message in rest[:_MOST_BUILDS]:
+        text = shortened(masked(message.text.strip()), _WARNED)
+        yield TimeRow("warned", f"line {message.span.line}: {text}{passed}", ())
 
 
 def _place(log: BuildLog, build: Build) -> str:
@@ -93,32 +122,57 @@ def _amounts_to(build: Build, run: Run | None) -> Iterator[str]:
     """Say what the facts of a build and of its run amount to."""
     command, timed = build.command or "", build.result("gpu_compute_ms")
     means = {key: mean_of(build.result(key)) or 0.0 for key in ("gpu_compute_ms", "enqueue_ms", "latency_ms")}
-    skipped = _NOT_TIMED.search(command)
+    skipped, memory = _NOT_TIMED.search(command), build.option("device", "Device Global Memory") or ""
+    short = (timed.figures.get("median") if timed is not None else ledger_of(build).total_ms) or _TINY_MS
+    ended = run is not None and run.outcome.ending is not Ending.PASSED and run.uses_tensorrt
+    infers = (
+        run is not None and run.program is Program.TRTEXEC and any(each.name is PhaseName.INFER for each in run.phases)
+    )
+    one_runner = run is not None and run.program is Program.POLYGRAPHY and len(_runners(build)) == 1
     true = {
         "loaded": build.loads_engine and not build.engine_layers,
         "not timed": skipped is not None and timed is None,
         "accuracy": run is not None and "AccuracyOnly" in run.setting,
         "graph": means["enqueue_ms"] >= _HELD * means["gpu_compute_ms"] > 0 and "--useCudaGraph" not in command,
         "copies": means["latency_ms"] * (1 - _HELD / 2) >= means["gpu_compute_ms"] > 0,
-        "not compared": timed is not None and run is not None and run.program is Program.TRTEXEC,
+        "random": infers and "--loadInputs" not in command,
+        "not compared": infers,
+        "one runner": one_runner and run is not None and not run.comparisons,
+        "nothing": ended and not build.results,
+        "short": short < _TINY_MS,
+        "constraints": "--precisionConstraints" in command and not _TYPES_OF_LAYERS.search(command),
+        "workspace": _mebibytes(build.option("build", "Memory Pools") or "") > _mebibytes(memory) > 0,
+        "implicit": timed is not None and (build.option("inference", "Batch") or "").strip().isdecimal(),
     }
     yield from (_MEANINGS[name].format(skipped[0] if skipped else "") for name, holds in true.items() if holds)
 
 
+def _runners(build: Build) -> set[str]:
+    """Return the runners of Polygraphy that state how long they inferred."""
+    return {each.stated.row for each in build.results if each.stated is not None and "-runner" in each.stated.row}
+
+
+def _mebibytes(text: str) -> float:
+    """Return the first size that a text names, in MiB; 0 where it names none."""
+    size = re.search(r"([0-9.e+]+) MiB", text)
+    return float(size[1]) if size else 0.0
+
+
 def _over_builds(log: BuildLog) -> Iterator[TimeRow]:
-    """Say how the times of several builds compare."""
-    for key, name in _OVER.items():
-        known = [
-            (result.figures.get("median") or mean_of(result) or result.number or 0.0, build)
-            for build in log.builds[:_MOST_BUILDS]
-            if (result := build.result(key)) is not None
-        ]
-        if len(known) < _FEWEST or not all(value > 0 for value, *_ in known):
+    """Say how the times and rates of several builds compare, from the least to the most."""
+    for key, (name, unit, most_is) in _OVER.items():
+        each = ((build.result(key), build) for build in log.builds[:_MOST_BUILDS])
+        known = [(_middle(result), build) for result, build in each if result is not None]
+        is_told = key == "latency_ms" and any(build.result("gpu_compute_ms") for build in log.builds)
+        if is_told or len(known) < _FEWEST or not all(value > 0 for value, _ in known):
             continue
         known.sort(key=itemgetter(0))
         (least, first), (most, last) = known[0], known[-1]
-        each = ", ".join(f"{figure(value)} ({_place(log, build)})" for value, build in known)
-        ratio = f"{_place(log, last)} takes {most / least:.2g} times as long as {_place(log, first)}"
+        values = ", ".join(f"{figure(value)} ({_place(log, build)})" for value, build in known)
+        ratio = f"{_place(log, last)} {most_is.format(most / least)} {_place(log, first)}"
         ratio = ratio if most > _ALIKE * least else f"alike within {most / least - 1:.2%}"
-        yield TimeRow("runs", f"{name} in {'ms' if key.endswith('ms') else 's'}: {each}; {ratio}", ())
-        return
+        yield TimeRow("runs", f"{name} in {unit}: {values}; {ratio}", ())
+
+
+def _middle(result: RunResult) -> float:
+    return result.figures.get("median") or mean_of(result) or result.number or 0.0

@@ -67,6 +67,8 @@ _ECHOED = re.compile(
     r"\s*(?:Step \d+/\d+ : |#\d+ (?:\[[^\]]*\] )?(?:RUN|COPY|ENV) |\+{1,3} \w|\$ \w|In \[\d+\]: [!%])"
 )
 """The beginning of a command that is only echoed, of a legend, of a note of pip: what it names did not fail."""
+_RESULT = re.compile(r"\w*result=\w+")
+"""A line that says how something ended, and not why."""
 _LISTED = re.compile(rb"\s*\w+=[^,=]*,\w+=")
 """The beginning of a row of names and values: a list of error codes says what may fail, not that it did."""
 
@@ -129,7 +131,7 @@ def _worded(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
     texts = _texts(log)
     for line, parts in texts.items() if len(texts) <= FEW else ():
         text = max(parts, key=len)
-        if says_failure(text) and not _QUIET.match(text):
+        if says_failure(text) and not _QUIET.match(text) and not _RESULT.fullmatch(text):
             from trtforensics.parsers.notation.sentences import classified  # noqa: PLC0415 - few logs have such errors
 
             yield line, *(classified(text) or (ANY_ERROR, {"text": text}))

@@ -157,8 +157,9 @@ def _in_own_words(log: LinesView) -> Iterator[tuple[int, float, StatedName]]:
     found = [*stated(log, known)]
     named = {line for line, *_ in found}
     yield from found
-    for line, runner, ms in log.each("poly_average", "runner", "ms"):
-        yield line, ms, StatedName("average inference time", runner.partition("-N")[0], "ms")
+    for line, runner, ms, calls in log.each("poly_average", "runner", "ms", "count"):
+        name = "time of one first call" if calls == 1 else "average inference time"
+        yield line, ms, StatedName(name, runner.partition("-N")[0], "ms")
     for kind, field, name in _OWN:
         for line, told in log.each(kind, field):
             figure = _OWN_FIGURE.match(str(told))

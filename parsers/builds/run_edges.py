@@ -78,7 +78,8 @@ class RunEdges:
         moved = {begin: self._typed_before(begin, starts) for begin in begins}
         starts = sorted({moved.get(start, start) for start in starts})
         self.begins = sorted(set(moved.values()))
-        if len(starts) > 1 and starts[1] in self.begins and not self.own_lines(1, starts[1] - 1):
+        scripts = self._log.lines("own_options")[:1]
+        if len(starts) > 1 and starts[1] in self.begins and scripts != [1] and not self.own_lines(1, starts[1] - 1):
             del starts[1]
             self.begins.remove(1)
         self.edges: Edges = np.array([*starts, lines + 1], np.int64)
@@ -144,7 +145,7 @@ class RunEdges:
             ended = bisect_left(ends, begin) > bisect_left(ends, begins[-1])
             if ended or bisect_left(heads, begin) < bisect_left(heads, following):
                 begins.append(begin)
-        divided = (self._without_heads, self._with_options_again, self._fenced, self._with_runners_again)
+        divided = (self._without_heads, self._with_options_again, self._fenced, self._with_runners_again, self._scripts)
         for further in (*divided, self._typed_runs):
             begins = sorted({*begins, *further(begins)})
         return [begin for begin in begins if begin <= self._limit]
@@ -183,6 +184,10 @@ class RunEdges:
             if line not in inner and known.setdefault(name, time) != time:
                 yield line
                 known = {name: time}
+
+    def _scripts(self, _: Sequence[int]) -> Iterator[int]:
+        """Give where a script prints what Python's argparse read, if it does so again and again."""
+        yield from self._log.lines("own_options")[1:]
 
     def _fenced(self, _: Sequence[int]) -> Iterator[int]:
         """Give the fences of a document behind a fenced block that ends with an error, a crash or a success.

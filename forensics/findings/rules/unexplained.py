@@ -15,6 +15,7 @@ from trtforensics.findings.steps.commands import detailed_flags, logged, options
 from trtforensics.model.log import Outcome, Tool
 from trtforensics.model.run import Ending, PhaseName, Program, Run, StepExit
 from trtforensics.model.span import SourceSpan
+from trtforensics.parsers.builds.run_outcomes import BENIGN
 from trtforensics.parsers.text.wrapping import PASTED
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ _VARYING = re.compile(r"0x[0-9a-fA-F]+|\d+|'[^']*'|\"[^\"]*\"|\{ForeignNode\[.*?
 def no_engine(case: Case) -> Iterator[Observation]:
     """Report the verdict and the messages that only pass an error on; it follows from the errors before them."""
     build = case.build
-    ends = [m for m in build.messages if says(m, (*NO_ENGINE, *NO_RUN))]
+    ends = [m for m in build.messages if says(m, (*NO_ENGINE, *NO_RUN)) and not BENIGN.search(m.text)]
     verdicts = [note.span for note in case.notes("banner") if note.text("verdict") == "FAILED"]
     spans = sorted({*(message.span for message in ends), *verdicts}, key=lambda span: span.line)
     if not spans or build.outcome is Outcome.PASSED:
@@ -194,6 +195,13 @@ def _last(case: Case) -> SourceSpan | None:
     return max((facts[-1].span for facts in lists if facts), key=lambda span: span.line, default=None)
 
 
+def _below(case: Case, last: SourceSpan) -> list[SourceSpan]:
+    """Return the very last line of a build, where nothing is known from it."""
+    end, path = case.build.last_line, case.log.source.path
+    starts = case.log.line_starts
+    return [SourceSpan(path, end, int(starts[end - 1]))] if end > last.line and path == last.file else []
+
+
 @explained("TF701")
 def truncated(case: Case) -> Iterator[Observation]:
     """Report a truncated log at its last known line, as a note where the log was pasted: few pastes are whole."""
@@ -206,7 +214,7 @@ def truncated(case: Case) -> Iterator[Observation]:
             ("The pasted text ends" if pasted else "The log stops")
             + " without a verdict"
             + (f", after the stage '{stage}'" if stage else ""),
-            (last,),
+            (last, *_below(case, last)),
             severity=Severity.NOTE if pasted else Severity.ERROR,
             settle="The exit status of the process, and whether the file was cut",
             steps=(Step("Build again with everything in one file", logged(case)),),

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from trtforensics.model.run import Program
+from trtforensics.render.headline import headlines
 from trtforensics.render.report_rows import detail_rows, rows_of_builds
 from trtforensics.sources.quoting import read_log
 
@@ -84,6 +86,54 @@ def test_no_secret_of_a_command_stands_in_the_set_up(load: Load) -> None:
     assert "abcdefgh12345" not in said(load(SKIPPED.replace("a.onnx", "https://me:abcdefgh12345@host/a.onnx")))
 
 
+def test_what_tells_the_runs_of_a_log_apart_stands_in_their_first_lines(load: Load) -> None:
+    text = TIMED.format("a", 2) + TIMED.format("a", 4).replace("--int8", "--int8 --batch=8")
+    first, second = (headline.text for headline in headlines(load(text)))
+    assert "--batch=8" in second
+    assert "--batch" not in first
+
+
+def test_each_start_of_a_script_is_a_run_of_its_own_options(load: Load) -> None:
+    text = "a.py[line:1] - INFO: Namespace(mode='{}')\na.py[line:9] - INFO: Inference time with the engine: {}\n"
+    log = load(text.format("fp32", 0.5) + text.format("mix", 0.25) + "import tensorrt")
+    assert [run.program for run in log.runs] == [Program.PYTHON] * 2
+    assert "options mode='mix' (line 3)" in said(log)
+
+
+def test_what_a_summary_says_of_its_items_stands_in_the_set_up(load: Load) -> None:
+    text = said(load("result=FAIL\n[TRT] [I] Hello\nraw_result=FAIL\nbox_result=PASS\nfull_enabled=False\n"))
+    assert "failed: raw" in text
+    assert "passed: box" in text
+    assert "not run: full" in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("--int8", "--int8 --precisionConstraints=obey", "constrains nothing"),
+        ("PASSED", "FAILED", "nothing is known of its speed"),
+        ("--int8", "--loadEngine=a.plan", "only loaded"),
+        ("5.0 ms", "0.005 ms", "mostly that of launches"),
+    ],
+)
+def test_what_the_facts_amount_to_is_said(load: Load, old: str, new: str, words: str) -> None:
+    whole = TIMED.format("a", "5.0")
+    text = (
+        whole.replace("\n", "\r\n").replace(old, new)
+        if old != "PASSED"
+        else whole[: whole.index("[11/21/2026-10:05:01")]
+    )
+    assert words in said(load(text))
+    assert words not in said(load(whole))
+
+
+def test_a_warning_without_a_finding_stands_in_the_details_with_what_became_of_the_run(load: Load) -> None:
+    warned = TIMED.format("a", 2).replace("[I] GPU", "[W] Something odd 1\n[11/21/2026-10:05:01] [I] GPU")
+    rows = [row.text for row in detail_rows(load(warned), set()) if row.label == "warned"]
+    assert rows == ["line 4: Something odd 1; the run passed all the same"]
+    assert [row for row in detail_rows(load(warned), {4}) if row.label == "warned"] == []
+
+
 def test_what_was_left_out_of_a_run_is_said_with_what_gives_it(load: Load) -> None:
     assert "--skipInference leaves the inference out: nothing was timed" in said(load(SKIPPED))
     assert "nothing was timed" not in said(load(TIMED.format("a", 2)))
@@ -97,7 +147,7 @@ Deserialised the engine of my detector
 {frames}
 |====   | 12%|
 top score is 0.87 for class cat""")
-    lines = [row.text for row in detail_rows(log) if row.label == "says"]
+    lines = [row.text for row in detail_rows(log, set()) if row.label == "says"]
     assert lines == [
         "line 3: Deserialised the engine of my detector",
         "line 4: frame 0 is done",

@@ -381,9 +381,17 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
     "of_jetson": (["jetson-inference:  ", "detectNet -- loading"], ["jetson clocks"]),
     "of_ros": (["[component_container-1] x", "[INFO] [launch]: All log files"], ["ros"]),
     "of_python": (
-        ["Traceback (most recent call last):", '  File "a.py", line 3, in <module>', "in: DataType.HALF (1, 3)"],
-        ['File "a.onnx"', "DataType.HALFWAY"],
+        [
+            "Traceback (most recent call last):",
+            '  File "a.py", line 3, in <module>',
+            "in: DataType.HALF (1, 3)",
+            "run.py[line:7] - INFO: a",
+        ],
+        ['File "a.onnx"', "run.py: 7", "DataType.HALFWAY"],
     ),
+    "own_item": (["raw_result=FAIL", "fp16_result=PASS"], ["result=FAIL", "raw_result=1.5"]),
+    "own_off": (["full_check_enabled=False"], ["enabled=False", "full_check_enabled=True"]),
+    "own_options": (["INFO: Namespace(batch=4, onnx='a.onnx')"], ["Namespace()", "namespace(a=1)"]),
     "of_cpp": (["terminate called after x", "sample.cpp:12) failed"], ["sample.cpp"]),
     "asserted": (
         [

@@ -81,6 +81,15 @@ EVIDENCE: dict[str, tuple[list[str], Ending, int | None]] = {
         4,
     ),
     "step of make": ([*BUILT, "make[1]: *** [b.mk:8: e] Error 139", "make: *** [all] Error 2"], Ending.CRASHED, 3),
+    "search that found a model": (
+        [
+            "[I]     RUNNING | Iteration 1 | Approximately 1 iteration(s) remaining",
+            "[E]     FAILED | Iteration 0 | Duration 1.0s",
+            "[I] Minimum Bad Model:",
+        ],
+        Ending.PASSED,
+        3,
+    ),
     "exit code that a program only warns of": (
         [*BUILT, "WARNING: pip install a returned non-zero exit status 1.", "Engine saved to a.plan"],
         Ending.PASSED,
