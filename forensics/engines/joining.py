@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trtforensics.console import streams
+from trtforensics.console.counting import counted, listed
 from trtforensics.console.terminal import visible
 from trtforensics.engines.facts import EngineFacts
 from trtforensics.errors import UsageError
 from trtforensics.model.layer_types import NO_KERNEL
-from trtforensics.model.log import Build, BuildLog, Coverage, EngineLayer
+from trtforensics.model.log import Build, BuildLog, EngineLayer
 from trtforensics.model.profile import InferenceTimes, TimeSource
 from trtforensics.model.span import LineCounts, SourceInfo, SourceSpan
 from trtforensics.parsers.builds.engine import name_kernels
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
     from trtforensics.onnx_models.checked import CheckedModel
 
 
-_SHOWN = 3
-"""Names that a sentence about what did not join gives as examples."""
 _HALF = 2
 _WHAT_GOES = "Give a build log, engine-layer JSON, a profile, times and the ONNX model of one engine"
 _SORTS = (Kind.BUILD_LOG, Kind.LAYER_INFO, Kind.PROFILE, Kind.TIMES, ONNX)
@@ -347,17 +346,14 @@ def _other_engine(path: str, names: Sequence[str], log: BuildLog) -> UsageError:
 
 def _listed(names: Sequence[str], what: str) -> str:
     """Count names and give the first: ``2 layers (a, b)``."""
-    shown = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
-    return f"{len(names)} {what}{'s' if len(names) > 1 else ''} ({shown})"
+    return f"{counted(len(names), what)} ({listed(names)})"
 
 
 def build_of_layers(source: SourceInfo, layers: tuple[EngineLayer, ...], index: int = 0) -> Build:
     """Return a build that has engine layers and nothing else."""
-    known = Coverage(
-        engine_layers=any(layer.type for layer in layers),
-        tactics=any(layer.tactic is not None for layer in layers),
-    )
-    return Build(index, 1, max(source.lines, 1), engine_layers=layers, coverage=known)
+    build = Build(index, 1, max(source.lines, 1), engine_layers=layers)
+    _recover(build)
+    return build
 
 
 @dataclass(frozen=True, slots=True)

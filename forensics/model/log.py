@@ -19,12 +19,13 @@ from trtforensics.model.timings import is_near_tie, no_timings, tactic_text
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from trtforensics.model.arrays import Positions
     from trtforensics.model.data_types import ComputePrecision
     from trtforensics.model.notes import Note, Removal, StarvedLayer
     from trtforensics.model.profile import LayerTime, ProfileRun, TimeSource
     from trtforensics.model.run import Run, RunResult
     from trtforensics.model.span import LineCounts, SourceInfo, SourceSpan, UnknownShape
-    from trtforensics.model.timings import Candidate, Int64Column, OpenBlock, TacticTimings
+    from trtforensics.model.timings import Candidate, OpenBlock, TacticTimings
 
 _NAME = 120
 """Characters of a layer's name in a ``repr``."""
@@ -472,7 +473,7 @@ class BuildLog:
     unknown_shapes: int
     unknown_samples: tuple[UnknownShape, ...]
     builds: Sequence[Build]
-    line_starts: Int64Column = field(repr=False)
+    line_starts: Positions = field(repr=False)
     """Byte offset of each line's start in the (decoded) text; one entry a line."""
     runs: tuple[Run, ...] = ()
     """The runs that the builds belong to, in the log's order; a line is in one or in none."""

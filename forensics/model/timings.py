@@ -11,15 +11,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, overload
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
+    from trtforensics.model.arrays import Floats, Numbers, Positions, Words
     from trtforensics.model.span import SourceSpan
-
-    Int32Column = npt.NDArray[np.int32]
-    Int64Column = npt.NDArray[np.int64]
-    UInt64Column = npt.NDArray[np.uint64]
-    Float64Column = npt.NDArray[np.float64]
 
 
 NO_TACTIC = 0xD15EA5EDD15EA5ED
@@ -62,15 +55,15 @@ class TacticTimings:
     not say into how many parts K is split; None where no line does.
     """
 
-    line: Int64Column
-    tactic: UInt64Column
-    ms: Float64Column
-    kernel: Int32Column
-    runner_line: Int64Column
-    runner_layer: Int32Column
-    runner_name: Int32Column
+    line: Positions
+    tactic: Words
+    ms: Floats
+    kernel: Numbers
+    runner_line: Positions
+    runner_layer: Numbers
+    runner_name: Numbers
     texts: Sequence[str]
-    splits: Int64Column | None = None
+    splits: Positions | None = None
 
     def __repr__(self) -> str:
         return f"<{len(self.ms):,} timed tactics in {len(self.runner_line):,} runner blocks>"
@@ -79,7 +72,7 @@ class TacticTimings:
         """Return which rows were timed on these lines, both ends included."""
         return range(*self.line.searchsorted((first_line, last_line + 1)).tolist())
 
-    def fastest_first(self, rows: range) -> npt.NDArray[np.intp]:
+    def fastest_first(self, rows: range) -> Positions:
         """Return rows by their times, untimed ones last."""
         return self.ms[rows.start : rows.stop].argsort(kind="stable") + rows.start
 
@@ -127,7 +120,7 @@ class TimedTactics(_Candidates):
         return len(self._unsorted)
 
     @cached_property
-    def _rows(self) -> npt.NDArray[np.intp]:
+    def _rows(self) -> Positions:
         return self._timings.fastest_first(self._unsorted)
 
     @overload
@@ -167,7 +160,7 @@ class TimedTactics(_Candidates):
         blocks = self._timings.runner_line.searchsorted(self._timings.line[self._rows]) - 1
         return self._widest(self._timings.runner_name[blocks[blocks >= 0]])
 
-    def _widest(self, texts: Int32Column) -> int:
+    def _widest(self, texts: Numbers) -> int:
         indexes = set(texts[texts >= 0].tolist())
         return max((len(self._timings.texts[index]) for index in indexes), default=0)
 

@@ -20,15 +20,11 @@ from trtforensics.parsers.notation.formats import both_sides
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy.typing as npt
-
+    from trtforensics.model.arrays import Bools, Floats, Numbers, Positions, Words
     from trtforensics.parsers.builds.passes import Passes
-    from trtforensics.parsers.builds.views import Lines, Log
+    from trtforensics.parsers.builds.views import Log
 
     _Formats = tuple[str, ...]
-    _Indexes = npt.NDArray[np.intp]
-    _Texts = npt.NDArray[np.int32]
-    _Times = npt.NDArray[np.float64]
 
 RUNNERS = ("timing_runner", "timing_old")
 CHOSEN = ("chose", "chose_old")
@@ -139,7 +135,7 @@ def cached_results(log: Log, passes: Passes) -> Sequence[tuple[CachedResult, ...
     return log.divide(line, made)
 
 
-def formats_of(log: Log, inputs: _Texts, outputs: _Texts) -> tuple[list[_Formats], list[_Formats]]:
+def formats_of(log: Log, inputs: Numbers, outputs: Numbers) -> tuple[list[_Formats], list[_Formats]]:
     """Return the formats of both sides of combinations, by their texts' indexes."""
     pairs = list(zip(inputs.tolist(), outputs.tolist(), strict=True))
     read = {pair: both_sides(log.text(pair[0]), log.text(pair[1])) for pair in set(pairs)}
@@ -180,14 +176,14 @@ class _Blocks(NamedTuple):
     begins with the build.
     """
 
-    build: Lines
-    begin: Lines
-    line: Lines
-    runner: _Texts
-    tactic: npt.NDArray[np.uint64]
-    shared: npt.NDArray[np.bool_]
+    build: Positions
+    begin: Positions
+    line: Positions
+    runner: Numbers
+    tactic: Words
+    shared: Bools
 
-    def rows(self, lines: Lines) -> _BlockRows:
+    def rows(self, lines: Positions) -> _BlockRows:
         """Return which of some sorted lines are in which block."""
         first = lines.searchsorted(self.begin)
         count = np.where(self.shared, 0, lines.searchsorted(self.line, side="right") - first)
@@ -199,10 +195,10 @@ class _Blocks(NamedTuple):
 class _BlockRows(NamedTuple):
     """The rows of a table that lie in blocks: ``first`` and ``size`` by block, ``block`` and ``row`` by row."""
 
-    first: _Indexes
-    size: _Indexes
-    block: _Indexes
-    row: _Indexes
+    first: Positions
+    size: Positions
+    block: Positions
+    row: Positions
 
 
 def _blocks(log: Log) -> _Blocks:
@@ -214,7 +210,7 @@ def _blocks(log: Log) -> _Blocks:
     return _Blocks(build, begin, line, runner, tactic, shared)
 
 
-def _since_other_layer(log: Log, begin: Lines, line: Lines) -> Lines:
+def _since_other_layer(log: Log, begin: Positions, line: Positions) -> Positions:
     """Return where blocks begin that hold a runner of another layer: behind it, because the log was cut in between."""
     runner_line, layer = log.columns(RUNNERS, "layer")
     if not len(runner_line):
@@ -226,13 +222,13 @@ def _since_other_layer(log: Log, begin: Lines, line: Lines) -> Lines:
     return np.where(is_cut, runner_line[change], begin)
 
 
-def _races(timed: TacticTimings, blocks: _Blocks) -> Iterator[tuple[_Times, _Times, _Indexes, _Texts, Lines]]:
+def _races(timed: TacticTimings, blocks: _Blocks) -> Iterator[tuple[Floats, Floats, Positions, Numbers, Positions]]:
     """Give what :func:`_raced` returns, some thousand blocks at once: copies of all timings would fill the memory."""
     for begin in range(0, len(blocks.line) or 1, _AT_ONCE):
         yield _raced(timed, _Blocks._make(column[begin : begin + _AT_ONCE] for column in blocks))
 
 
-def _raced(timed: TacticTimings, blocks: _Blocks) -> tuple[_Times, _Times, _Indexes, _Texts, Lines]:
+def _raced(timed: TacticTimings, blocks: _Blocks) -> tuple[Floats, Floats, Positions, Numbers, Positions]:
     """Return by block the chosen tactic's time and the best other one's in ms, and the number of timed tactics.
 
     Then the chosen tactic's kernel, a text's index, and the split of K that its line prints.
@@ -263,7 +259,7 @@ def _raced(timed: TacticTimings, blocks: _Blocks) -> tuple[_Times, _Times, _Inde
     return times, others, rows.size, kernels, splits
 
 
-def _fastest(rows: _BlockRows, ms: npt.NDArray[np.float64], among: _Indexes) -> _Indexes:
+def _fastest(rows: _BlockRows, ms: Floats, among: Positions) -> Positions:
     """Return by block the fastest of the rows ``among``, the first of equal ones; -1 where a block has none."""
     result = np.full(len(rows.first), -1)
     order = among[np.lexsort((among, ms[among], rows.block[among]))]
@@ -276,7 +272,7 @@ def _finite(value: float) -> float | None:
     return value if value < np.inf else None
 
 
-def _layers(log: Log, blocks: _Blocks) -> tuple[_Texts, list[int | None]]:
+def _layers(log: Log, blocks: _Blocks) -> tuple[Numbers, list[int | None]]:
     """Return by block its layer, as a text's index, and the id of its runner if the runner was timed in the block."""
     line, layer, runner, printed = log.columns(RUNNERS, "layer", "runner", "runner_id")
     rows = blocks.rows(line)
@@ -296,7 +292,7 @@ _COMBINATION = ("format_combination", "inputs", "outputs")
 _OF_REFORMAT = ("reformat_combination", "source", "target")
 
 
-def _formats(log: Log, begin: Lines, *combinations: tuple[str, str, str]) -> _Texts:
+def _formats(log: Log, begin: Positions, *combinations: tuple[str, str, str]) -> Numbers:
     """Return the inputs' and the outputs' formats of the combination that each block begins with, as texts' indexes."""
     sides = np.full((2, len(begin)), NO_TEXT, np.int32)
     for kind, *names in combinations:
@@ -321,7 +317,7 @@ def open_blocks(log: Log, timed: TacticTimings) -> Sequence[tuple[OpenBlock, ...
     return log.divide(line, map(OpenBlock, *columns))
 
 
-def _limits(log: Log, timed: TacticTimings) -> tuple[Lines, Lines, Lines]:
+def _limits(log: Log, timed: TacticTimings) -> tuple[Positions, Positions, Positions]:
     """Return of each open block its last runner's line, its first line and its last one."""
     (begins,) = log.columns(BLOCK_BEGINS)
     (chosen,) = log.columns(CHOSEN)
@@ -334,7 +330,7 @@ def _limits(log: Log, timed: TacticTimings) -> tuple[Lines, Lines, Lines]:
     return line, np.maximum(log.build_of(line), latest(begins, begins, line)), following[is_open] - 1
 
 
-def _announced(log: Log, timed: TacticTimings, first: Lines, last: Lines) -> tuple[list[int | None], list[str]]:
+def _announced(log: Log, timed: TacticTimings, first: Positions, last: Positions) -> tuple[list[int | None], list[str]]:
     """Return by block the tactic and the kernel that were announced first behind the last tactic with a time."""
     line, tactic, kernel = log.columns(("set_tactic_name",), "tactic", "kernel")
     place = line.searchsorted(np.maximum(latest(timed.line, timed.line, last), first), side="right")

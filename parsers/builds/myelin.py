@@ -19,13 +19,10 @@ from trtforensics.parsers.notation.names import onnx_nodes, without_profile
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy.typing as npt
-
+    from trtforensics.model.arrays import Floats, Numbers, Positions, Words
     from trtforensics.parsers.builds.passes import Passes
-    from trtforensics.parsers.builds.views import Lines, Log
+    from trtforensics.parsers.builds.views import Log
 
-    _Tactics = npt.NDArray[np.uint64]
-    _Times = npt.NDArray[np.float64]
 
 _RUNNER = "Myelin"
 _BLOCK_ENDS = ("profiling_completed", "chose", "format_combination", "costs_begin")
@@ -66,7 +63,7 @@ def _timings(log: Log) -> TacticTimings:
     return TacticTimings(line, tactic, ms, kernel, no_lines, no_texts, no_texts, log.events.texts.all())
 
 
-def _fastest(timed: TacticTimings, begin: Lines, behind: Lines) -> tuple[_Tactics, _Times]:
+def _fastest(timed: TacticTimings, begin: Positions, behind: Positions) -> tuple[Words, Floats]:
     """Return tactic and time in ms of the fastest row of each of some runs of lines, the first of equals."""
     tactics, times = np.full(len(begin), NO_TACTIC, np.uint64), np.full(len(begin), math.nan)
     run = begin.searchsorted(timed.line) - 1
@@ -82,7 +79,7 @@ def _fastest(timed: TacticTimings, begin: Lines, behind: Lines) -> tuple[_Tactic
     return tactics, times
 
 
-def _foreign_nodes(log: Log, lines: Lines) -> npt.NDArray[np.int32]:
+def _foreign_nodes(log: Log, lines: Positions) -> Numbers:
     """Return which ForeignNode each line is inside, as a text's index: that of the runner block which is open there."""
     begins, layers, runners = log.columns(("timing_runner",), "layer", "runner")
     (ends,) = log.columns(_BLOCK_ENDS)
@@ -122,7 +119,7 @@ def _named(log: Log, passes: Passes, known: set[tuple[int, int | None, str]]) ->
             yield ForeignNode(name, (), span, index)
 
 
-def _first_lines(log: Log) -> tuple[Lines, npt.NDArray[np.int32]]:
+def _first_lines(log: Log) -> tuple[Positions, Numbers]:
     """Return the first line of each naming of a layer in each pass, and the layer's text, in the order of lines."""
     line, layer = log.columns(_NAMING, "layer")
     (begun,) = log.columns(("strategy_begin",))

@@ -13,9 +13,8 @@ from trtforensics.parsers.lines.events import NO_TEXT
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
-
-    from trtforensics.parsers.builds.views import Lines, Log
+    from trtforensics.model.arrays import Numbers, Positions
+    from trtforensics.parsers.builds.views import Log
 
     _Tensors = tuple[tuple[str, ...], tuple[str, ...]]
 
@@ -44,7 +43,7 @@ def onnx_nodes(log: Log) -> Sequence[tuple[OnnxNode, ...]]:
     return log.divide(begins, made)
 
 
-def _last_texts(log: Log, begins: Lines, kind: str) -> npt.NDArray[np.int32]:
+def _last_texts(log: Log, begins: Positions, kind: str) -> Numbers:
     """Return of each node its last text of a kind of line, as an index."""
     places, texts = _of_nodes(log, begins, (kind,), "tensors")
     last = np.full(len(begins), NO_TEXT, np.int32)
@@ -52,9 +51,7 @@ def _last_texts(log: Log, begins: Lines, kind: str) -> npt.NDArray[np.int32]:
     return last
 
 
-def _of_nodes(
-    log: Log, begins: Lines, kinds: tuple[str, ...], field: str
-) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.int32]]:
+def _of_nodes(log: Log, begins: Positions, kinds: tuple[str, ...], field: str) -> tuple[Positions, Numbers]:
     """Return the places of the nodes that lines of some kinds belong to, and a text of each of these, as an index."""
     lines, texts = log.columns(kinds, field)
     places = begins.searchsorted(lines) - 1

@@ -15,7 +15,8 @@ from trtforensics.model.log import BackendPass
 from trtforensics.parsers.builds.views import ENGINE
 
 if TYPE_CHECKING:
-    from trtforensics.parsers.builds.views import Lines, LinesView, Log
+    from trtforensics.model.arrays import Positions
+    from trtforensics.parsers.builds.views import LinesView, Log
 
     _Begins = list[tuple[int, int | None]]
     """Where passes begin: line and backend strategy."""
@@ -39,7 +40,7 @@ class Passes:
         """By beginning: the pass that starts there; None before the first and behind the last of several."""
         self._discarded = [discarded for _, _, discarded in begins]
 
-    def indexes(self, lines: Lines) -> list[int | None]:
+    def indexes(self, lines: Positions) -> list[int | None]:
         """Return each line's pass, by its index in its build; None before the first and behind the last of several."""
         begins = self._begins.searchsorted(lines, side="right") - 1
         return list(map(self._places.__getitem__, begins.tolist()))

@@ -22,11 +22,9 @@ from trtforensics.parsers.builds.views import ENGINE, LinesView
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    import numpy.typing as npt
-
+    from trtforensics.model.arrays import Bools, Positions
     from trtforensics.parsers.lines.events import Events
 
-    Edges = npt.NDArray[np.int64]
 
 PROGRAMS = [*rows("programs", "trtforensics.parsers.builds")]
 """What shows each program: its loggers, kinds of line that only it prints, weak ones, and command lines."""
@@ -82,15 +80,15 @@ class RunEdges:
         if len(starts) > 1 and starts[1] in self.begins and scripts != [1] and not self.own_lines(1, starts[1] - 1):
             del starts[1]
             self.begins.remove(1)
-        self.edges: Edges = np.array([*starts, lines + 1], np.int64)
+        self.edges: Positions = np.array([*starts, lines + 1], np.int64)
 
     @cached_property
-    def _others(self) -> Edges:
+    def _others(self) -> Positions:
         """The lines of other programs, and blank ones."""
         return np.sort(np.array([*self._log.lines("other"), *self._log.lines("blank")], np.int64))
 
     @cached_property
-    def _ahead(self) -> Edges:
+    def _ahead(self) -> Positions:
         """By how much the lines of other programs are ahead of their places: the same within a stretch of them."""
         return self._others - np.arange(len(self._others))
 
@@ -323,7 +321,7 @@ def _begins_without_banner(roles: Iterable[tuple[int, str]]) -> list[int]:
     return begins
 
 
-def _roles(log: LinesView, reports: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.intp]]:
+def _roles(log: LinesView, reports: int) -> tuple[Positions, Positions]:
     """Return all lines that have a role, sorted, and the places of their roles in ``_ROLES``."""
     lines = [np.array(log.events[kind].lines, np.int64) for kind in _ROLES]
     both = zip(_ROLES, lines, strict=True)
@@ -333,5 +331,5 @@ def _roles(log: LinesView, reports: int) -> tuple[npt.NDArray[np.int64], npt.NDA
     return line[order], role[order]
 
 
-def _is_in(kinds: Collection[str]) -> npt.NDArray[np.bool_]:
+def _is_in(kinds: Collection[str]) -> Bools:
     return np.array([kind in kinds for kind in _ROLES])

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from trtforensics.model.arrays import Bools, Numbers, Positions
+
     class _HasSpan(Protocol):
         @property
         def span(self) -> SourceSpan: ...
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     _Columns = tuple[npt.NDArray[Any], ...]
     _T = TypeVar("_T")
     _Record = TypeVar("_Record", bound=_HasSpan)
-    Lines = npt.NDArray[np.int64]
 
 ENGINE = ("engine_generated", "engine_generated_old", "engine_layers", "engine_layers_detailed")
 """The kinds of line that announce or list an engine."""
@@ -90,12 +91,12 @@ class LinesView:
         """Return a text by its index; empty where the line does not print it."""
         return self.events.texts[index] if index != NO_TEXT else ""
 
-    def texts(self, indexes: npt.NDArray[np.int32]) -> list[str]:
+    def texts(self, indexes: Numbers) -> list[str]:
         """Return some texts by their indexes, as :meth:`text` does."""
         pool = self.events.texts.all()
         return [pool[index] if index >= 0 else "" for index in indexes.tolist()]
 
-    def read_texts(self, indexes: npt.NDArray[np.int32], read: Callable[[str], _T]) -> list[_T]:
+    def read_texts(self, indexes: Numbers, read: Callable[[str], _T]) -> list[_T]:
         """Apply ``read`` to some texts by their indexes; each distinct text is read once."""
         codes = indexes.tolist()
         values = {index: read(self.text(index)) for index in set(codes)}
@@ -125,7 +126,9 @@ class Log(LinesView):
     ``attend`` is called many times while a large log is put together; it may wait, and what it raises ends the work.
     """
 
-    def __init__(self, events: Events, edges: Lines, spans: Spans, attend: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, events: Events, edges: Positions, spans: Spans, attend: Callable[[], None] = lambda: None
+    ) -> None:
         """``edges`` holds the first line of each build, and last the line behind the log."""
         super().__init__(events, int(edges[0]), int(edges[-1]) - 1)
         self._attend = attend
@@ -139,24 +142,24 @@ class Log(LinesView):
         self._attend()
         return super().columns(kinds, *names)
 
-    def build_of(self, lines: Lines) -> Lines:
+    def build_of(self, lines: Positions) -> Positions:
         """Return for each line the first line of its build."""
         return latest(self.edges, self.edges, lines)
 
-    def places(self, lines: Sequence[int] | Lines) -> list[int]:
+    def places(self, lines: Sequence[int] | Positions) -> list[int]:
         """Return for each line the number of its build."""
         return [place - 1 for place in self.edges.searchsorted(lines, side="right").tolist()]
 
-    def limits(self, lines: Sequence[int] | Lines) -> npt.NDArray[np.intp]:
+    def limits(self, lines: Sequence[int] | Positions) -> Positions:
         """Return the position of each build's first line among some sorted lines, and last their number."""
         self._attend()
         return np.asarray(lines, np.int64).searchsorted(self.edges)
 
-    def ranges(self, lines: Sequence[int] | Lines) -> Iterator[tuple[int, int]]:
+    def ranges(self, lines: Sequence[int] | Positions) -> Iterator[tuple[int, int]]:
         """Give by build the range of positions that its lines have among some sorted lines."""
         return pairwise(self.limits(lines).tolist())
 
-    def divide(self, lines: Sequence[int] | Lines, values: Iterable[_T]) -> Sequence[tuple[_T, ...]]:
+    def divide(self, lines: Sequence[int] | Positions, values: Iterable[_T]) -> Sequence[tuple[_T, ...]]:
         """Divide what was read from some sorted lines by builds."""
         whole = tuple(values)
         if not whole:
@@ -185,7 +188,7 @@ class Log(LinesView):
             for place, (_, *values) in zip(self.places(self.events[kind].lines), self.each(kind, *names), strict=True):
                 yield place, *values
 
-    def metadata(self, lines: Lines, indexes: npt.NDArray[np.int32]) -> list[str]:
+    def metadata(self, lines: Positions, indexes: Numbers) -> list[str]:
         """Return texts that end in metadata, with what their logger (Polygraphy) broke off at each 0x1E of it."""
         further = self._further_metadata
         return [text + further.get(line, "") for line, text in zip(lines.tolist(), self.texts(indexes), strict=True)]
@@ -199,11 +202,11 @@ class Log(LinesView):
             behind[head] = f"{behind.get(head, '')}\x1e{text}"
         return behind
 
-    def having(self, *kinds: str) -> npt.NDArray[np.bool_]:
+    def having(self, *kinds: str) -> Bools:
         """Return by build whether it has a row of any of these kinds."""
         return self.counts(*kinds) > 0
 
-    def counts(self, *kinds: str) -> npt.NDArray[np.int64]:
+    def counts(self, *kinds: str) -> Positions:
         """Count each build's rows of these kinds."""
         places = [self.limits(self.events[kind].lines) for kind in self.present(kinds)]
         return np.diff(sum(places, np.zeros(len(self.edges), np.int64)))
@@ -227,7 +230,7 @@ class Log(LinesView):
 class Spans:
     """Makes the source spans of lines."""
 
-    def __init__(self, source: SourceInfo, line_starts: Sequence[int] | Lines) -> None:
+    def __init__(self, source: SourceInfo, line_starts: Sequence[int] | Positions) -> None:
         """``line_starts`` are the byte offsets of the lines, the first line's first."""
         self._source = source
         self._starts = np.asarray(line_starts, np.int64)
@@ -237,7 +240,7 @@ class Spans:
         file, before = self._source.part_of(line)
         return SourceSpan(file.path, line, int(self._starts[line - 1]), before=before)
 
-    def of_each(self, lines: Lines) -> Iterator[SourceSpan]:
+    def of_each(self, lines: Positions) -> Iterator[SourceSpan]:
         """Give the span of each line."""
         if self._source.parts:
             return map(self.of, lines.tolist())
@@ -254,7 +257,9 @@ def _sorted(events: Events, kinds: tuple[str, ...], names: tuple[str, ...]) -> _
     return tuple([column[order] for column in columns]) if len(tables) > 1 else tuple(columns)
 
 
-def latest(lines: Lines, values: npt.NDArray[_Number], at: Lines, since: Lines | None = None) -> npt.NDArray[_Number]:
+def latest(
+    lines: Positions, values: npt.NDArray[_Number], at: Positions, since: Positions | None = None
+) -> npt.NDArray[_Number]:
     """Return for each line ``at`` the value of the last of some sorted lines up to it; -1 where there is none.
 
     Lines before ``since`` do not count.

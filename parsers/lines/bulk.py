@@ -34,11 +34,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from trtforensics.model.arrays import Bools, Positions, Words
     from trtforensics.parsers.text.line_index import LineIndex
 
-    Bools = npt.NDArray[np.bool_]
-    Positions = npt.NDArray[np.int64]
-    Words = npt.NDArray[np.uint64]
     Columns = dict[str, npt.NDArray[Any]]
 
 _MANY = 5000

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from trtforensics.model.arrays import Positions
+
 _NOTED_BY_SCANNER: dict[str, tuple[str, ...]] = {
     "message": ("severity", "text"),
     "untyped": ("text",),
@@ -185,7 +187,7 @@ class EventColumns:
                 self.columns[name].append(column_type.missing)
         self.lines.append(line)
 
-    def extend(self, lines: npt.NDArray[np.int64], columns: Mapping[str, npt.NDArray[Any]]) -> None:
+    def extend(self, lines: Positions, columns: Mapping[str, npt.NDArray[Any]]) -> None:
         """Append many rows; none of the lines prints a field that is not in ``columns``."""
         for name, column_type in self._types:
             if name in columns:
@@ -226,7 +228,7 @@ class EventColumns:
         texts = self._texts.all()
         return [None if value == NO_TEXT else texts[value] for value in values]
 
-    def stored_lines(self) -> npt.NDArray[np.int64]:
+    def stored_lines(self) -> Positions:
         """Return the lines of all rows. Copy them if more rows may come: a column that is looked at cannot grow."""
         return np.frombuffer(self.lines, np.int64)
 

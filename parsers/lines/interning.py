@@ -17,14 +17,8 @@ from trtforensics.parsers.text.numbers import MIXER, WORD, blocks
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy.typing as npt
-
+    from trtforensics.model.arrays import Bools, Numbers, Positions, Words
     from trtforensics.parsers.text.line_index import LineIndex
-
-    Bools = npt.NDArray[np.bool_]
-    Positions = npt.NDArray[np.int64]
-    Values = npt.NDArray[np.int32]
-    Words = npt.NDArray[np.uint64]
 
     _ReadTexts = Callable[["TextSpans"], list[int]]
 
@@ -90,7 +84,7 @@ class Memo:
         self._table = _HashTable()
         self._alike = alike
 
-    def values(self, index: LineIndex, spans: TextSpans, read: _ReadTexts) -> Values:
+    def values(self, index: LineIndex, spans: TextSpans, read: _ReadTexts) -> Numbers:
         """Return the number of each text."""
         if len(spans.lines) < _FEW:
             return self._one_by_one(index, spans, read)
@@ -118,7 +112,7 @@ class Memo:
             self._table = _HashTable()
         self._table.add(distinct, learned)
 
-    def _one_by_one(self, index: LineIndex, spans: TextSpans, read: _ReadTexts) -> Values:
+    def _one_by_one(self, index: LineIndex, spans: TextSpans, read: _ReadTexts) -> Numbers:
         memo = self._singly
         if len(memo) > _MOST:
             memo.clear()
@@ -152,7 +146,7 @@ class _HashTable:
         self.count = 0
         self._keys, self._values = _NO_KEYS, _NO_VALUES
 
-    def find(self, hashes: Words) -> tuple[Values, Bools]:
+    def find(self, hashes: Words) -> tuple[Numbers, Bools]:
         """Return the number of each hash, and whether it is known."""
         last = np.uint64(len(self._keys) - 1)
         slots = (hashes & last).astype(np.int64)
@@ -167,7 +161,7 @@ class _HashTable:
             rows = rows[~same & (keys != _EMPTY)]
         return self._values[slots], known
 
-    def add(self, hashes: Words, values: Values) -> None:
+    def add(self, hashes: Words, values: Numbers) -> None:
         """Add hashes, all of them new and different."""
         self.count += len(hashes)
         if 2 * self.count > len(self._keys):

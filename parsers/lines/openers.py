@@ -17,11 +17,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from trtforensics.model.arrays import Bools, Positions, Words
     from trtforensics.parsers.grammar.line_kinds import LineKind
 
-    Bools = npt.NDArray[np.bool_]
-    Positions = npt.NDArray[np.int64]
-    Words = npt.NDArray[np.uint64]
 
 _TWO_BYTES = np.uint64(0xFFFF)
 _SLOT_BITS = 15

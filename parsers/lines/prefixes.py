@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    Numbers = npt.NDArray[np.int32]
-    Positions = npt.NDArray[np.int64]
+    from trtforensics.model.arrays import Bools, Numbers, Positions
+
     Bits = npt.NDArray[np.uint8]
 
 
@@ -106,10 +106,10 @@ _NONE = _PrefixCode(-1, 0, 0, 0)
 class Prefixes(NamedTuple):
     """The prefixes of a window's lines, in columns; see :class:`_PrefixCode`."""
 
-    dialect: npt.NDArray[np.int64]
-    severity: npt.NDArray[np.int64]
-    length: npt.NDArray[np.int64]
-    separators: npt.NDArray[np.int64]
+    dialect: Positions
+    severity: Positions
+    length: Positions
+    separators: Positions
 
 
 class PrefixReader:
@@ -189,12 +189,12 @@ class LevelMatcher:
 
 
 @cache
-def _may_open() -> npt.NDArray[np.bool_]:
+def _may_open() -> Bools:
     """Return for each first byte whether a line may have a prefix; that rules out most lines of other programs."""
     return np.array([may_open(bytes((byte,))) for byte in range(256)])
 
 
-def _runs(index: LineIndex) -> npt.NDArray[np.int64]:
+def _runs(index: LineIndex) -> Positions:
     """Return the lines that begin otherwise than the line before, the first included."""
     if not len(index):
         return np.zeros(0, np.int64)

@@ -30,9 +30,10 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from trtforensics.model.arrays import Bools, Positions
     from trtforensics.parsers.text.windows import Window
 
-    _Stage = Callable[[Bodies, npt.NDArray[np.bool_]], Iterator[KindRows]]
+    _Stage = Callable[[Bodies, Bools], Iterator[KindRows]]
 
 _STRONG = np.array([name not in WEAK_DIALECTS for name in DIALECTS])
 _WRAPPED = np.array([*(name in WRAPPED for name in DIALECTS), False])
@@ -52,9 +53,7 @@ _IS_MESSAGE[[ord("E"), ord("W")]] = True
 class _LineBatch:
     """Lines of a window that are read at once: those that stand in it, or those that their logger wrapped."""
 
-    def __init__(
-        self, bodies: Bodies, rows: npt.NDArray[np.int64], lines: npt.NDArray[np.int64], left: npt.NDArray[np.bool_]
-    ) -> None:
+    def __init__(self, bodies: Bodies, rows: Positions, lines: Positions, left: Bools) -> None:
         self.bodies = bodies
         self.rows = rows
         """The place of each body among the texts that were read together."""
@@ -63,14 +62,14 @@ class _LineBatch:
         self.left = left
         """Whether each body is of this batch and still to be read."""
 
-    def drop_blanks(self) -> npt.NDArray[np.int64]:
+    def drop_blanks(self) -> Positions:
         """Unmark the lines that are blank, or a prefix with nothing behind it; return them."""
         bodies = self.bodies
         blank = self.left & (bodies.last - bodies.first == bodies.ends - bodies.starts)
         for row in np.flatnonzero(blank & (bodies.ends > bodies.starts)).tolist():
             blank[row] = bodies.text(row).isspace()  # separators are more than white space: 0x1E is one
         self.left &= ~blank
-        lines: npt.NDArray[np.int64] = self.lines[blank]
+        lines: Positions = self.lines[blank]
         return lines
 
 
@@ -91,7 +90,7 @@ class _Singles:
     banners: list[tuple[int, bool]] = field(default_factory=list)
     """Banners, each with whether it is a verdict."""
 
-    def unread(self) -> npt.NDArray[np.int64]:
+    def unread(self) -> Positions:
         return np.sort(np.array([*(line for line, _ in self.unknown), *self.unprefixed], np.int64))
 
 
@@ -126,9 +125,7 @@ def _stages(texts: Texts, *, bare: bool, bulk: bool) -> Sequence[_Stage]:
     return [reader.read_opened, reader.read_free, single.read]
 
 
-def _batches(
-    index: LineIndex, prefixes: Prefixes, lines: npt.NDArray[np.int64], glued: Collection[int]
-) -> list[_LineBatch]:
+def _batches(index: LineIndex, prefixes: Prefixes, lines: Positions, glued: Collection[int]) -> list[_LineBatch]:
     """Return the bodies of an index, without those of glued lines.
 
     Bodies that their logger wrapped are unwrapped into a batch of their own.
@@ -218,8 +215,8 @@ class Scanner:
         self.scanned.events.sort(before)
 
     def _read_all(
-        self, index: LineIndex, prefixes: Prefixes, lines: npt.NDArray[np.int64], singles: _Singles
-    ) -> tuple[list[_LineBatch], npt.NDArray[np.int64]]:
+        self, index: LineIndex, prefixes: Prefixes, lines: Positions, singles: _Singles
+    ) -> tuple[list[_LineBatch], Positions]:
         """Read the texts of an index, which stand on these lines of the window; return the lines of blank ones too."""
         prefixed = prefixes.dialect >= 0
         batches = _batches(index, prefixes, lines, singles.glued)
@@ -285,7 +282,7 @@ class Scanner:
         singles.unknown = [row for row in singles.unknown if row[0] not in read]
         singles.unprefixed = [line for line in singles.unprefixed if line not in read]
 
-    def _note_loggers(self, dialects: npt.NDArray[np.int64], lines: npt.NDArray[np.int64]) -> None:
+    def _note_loggers(self, dialects: Positions, lines: Positions) -> None:
         if not len(lines):
             return
         dialects = dialects[lines]
@@ -296,14 +293,14 @@ class Scanner:
             self.scanned.events["dialect"].add(self._first_line + int(lines[change]), {"dialect": name})
         self.scanned.dialect = int(dialects[-1])
 
-    def _note_messages(self, batch: _LineBatch, severity: npt.NDArray[np.int64]) -> None:
+    def _note_messages(self, batch: _LineBatch, severity: Positions) -> None:
         index = batch.bodies.index
         spans = batch.bodies.spans(np.flatnonzero(batch.left & _IS_MESSAGE[severity]))
         text = self._messages.values(index, spans, lambda new: self.scanned.events.texts.ids(new.texts(index.data)))
         columns = {"severity": self._severities[severity[spans.lines]], "text": text}
         self.scanned.events["message"].extend(batch.lines[spans.lines] + self._first_line, columns)
 
-    def _read(self, batch: _LineBatch, prefixed: npt.NDArray[np.bool_], singles: _Singles) -> None:
+    def _read(self, batch: _LineBatch, prefixed: Bools, singles: _Singles) -> None:
         for stages, of_logger in (self._stages, prefixed), (self._bare_stages, ~prefixed):
             for stage in stages:
                 wanted = batch.left & of_logger
@@ -321,14 +318,14 @@ class Scanner:
                         singles.unprefixed += lines.tolist()
                         singles.unprefixed_rows += batch.rows[bodies].tolist()
 
-    def _note_typed(self, kind: str, numbers: npt.NDArray[np.int64], columns: Mapping[str, npt.NDArray[Any]]) -> None:
+    def _note_typed(self, kind: str, numbers: Positions, columns: Mapping[str, npt.NDArray[Any]]) -> None:
         self.scanned.counts.typed += len(numbers)
         self.scanned.recognised = True
         if kind in KEPT:
             self.scanned.events[kind].extend(numbers, columns)
 
     def _note_single(
-        self, kind: str, lines: npt.NDArray[np.int64], columns: Mapping[str, npt.NDArray[Any]], singles: _Singles
+        self, kind: str, lines: Positions, columns: Mapping[str, npt.NDArray[Any]], singles: _Singles
     ) -> None:
         if kind == "banner":
             texts = self.scanned.events.texts
@@ -397,8 +394,8 @@ class Scanner:
 
     def _note_first(
         self,
-        speaks: npt.NDArray[np.bool_],
-        certain: npt.NDArray[np.bool_],
+        speaks: Bools,
+        certain: Bools,
         banners: list[tuple[int, bool]],
     ) -> None:
         if self.scanned.first_said is None and speaks.any():
@@ -408,7 +405,7 @@ class Scanner:
         if self.scanned.first_banner is None and banners:
             self.scanned.first_banner = self._first_line + banners[0][0]
 
-    def _note_resumed(self, certain: npt.NDArray[np.int64], banners: list[tuple[int, bool]]) -> None:
+    def _note_resumed(self, certain: Positions, banners: list[tuple[int, bool]]) -> None:
         """Note the first line of TensorRT or its programs behind a verdict, unless a new run begins before it."""
         pending = self.scanned.after_verdict
         at = 0

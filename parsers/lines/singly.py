@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    Bools = npt.NDArray[np.bool_]
-    Positions = npt.NDArray[np.int64]
+    from trtforensics.model.arrays import Bools, Numbers
+
     _Candidates = list[tuple[bytes, LineKind]]
     """Kinds, each with a word that every body of it holds."""
 
@@ -112,7 +112,7 @@ class SingleReader:
             kind = names[number]
             yield KindRows(kind, lines[rows], self._columns(kind, numbers[rows]))
 
-    def _columns(self, kind: str | None, bodies: npt.NDArray[np.int32]) -> dict[str, npt.NDArray[Any]]:
+    def _columns(self, kind: str | None, bodies: Numbers) -> dict[str, npt.NDArray[Any]]:
         if kind not in self._tables:
             return {}
         rows = np.frombuffer(self._row_of, np.int32)[bodies]

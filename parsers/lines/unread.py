@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from trtforensics.model.arrays import Positions
     from trtforensics.parsers.grammar.line_kinds import LineKind
     from trtforensics.parsers.text.line_index import LineIndex
 
-    Lines = npt.NDArray[np.int64]
     Causes = Sequence[tuple[LineKind, tuple[bytes, ...]]]
 
 MOST_WRAPPED = 2000
@@ -87,7 +87,7 @@ class UnreadLines:
         self._asides: list[list[tuple[str, dict[str, bytes | None]]]] = [[]]
         """What a text tells of a run, by half the text's number; an odd number names a cause."""
 
-    def told(self, index: LineIndex, lines: Lines) -> Told:
+    def told(self, index: LineIndex, lines: Positions) -> Told:
         """Return what some lines tell."""
         if not len(lines):
             return Told(set(), [])
@@ -119,7 +119,7 @@ def is_pasted(opening: bytes) -> bool:
     return JSON_OPENING.match(opening) is None and b"\0" not in opening
 
 
-def mention_tensorrt(index: LineIndex, lines: Lines) -> bool:
+def mention_tensorrt(index: LineIndex, lines: Positions) -> bool:
     """Whether any of some lines names TensorRT or something of it, or a cause of the grammar, or is of a traceback.
 
     A few lines by themselves are asked about because of what they say: any error in them is enough.
@@ -140,7 +140,7 @@ def _openings(texts: list[bytes]) -> list[bytes]:
     return [text[:MOST_OF_MESSAGE] for text in texts]
 
 
-def _spans(index: LineIndex, lines: Lines) -> TextSpans:
+def _spans(index: LineIndex, lines: Positions) -> TextSpans:
     return TextSpans(lines, index.starts[lines], index.ends[lines])
 
 

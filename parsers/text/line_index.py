@@ -14,11 +14,8 @@ import numpy as np
 from trtforensics.parsers.text.numbers import PADDING, WORD, blocks, words_of
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from trtforensics.model.arrays import Bools, Positions, Words
 
-    Bools = npt.NDArray[np.bool_]
-    Positions = npt.NDArray[np.int64]
-    Words = npt.NDArray[np.uint64]
 
 BLANK = 0x20
 LINE_FEED = 0x0A

@@ -11,12 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from trtforensics.model.arrays import Bools, Floats, Positions, Words
 
-    Bools = npt.NDArray[np.bool_]
-    Floats = npt.NDArray[np.float64]
-    Positions = npt.NDArray[np.int64]
-    Words = npt.NDArray[np.uint64]
 
 WORD = 8
 MIXER = 0x9E37_79B9_7F4A_7C15
@@ -102,7 +98,7 @@ def _last_sixteen(text: bytes, ends: Positions, length: Positions) -> tuple[Word
     return (words[:, 0] & keep_high) | (_ZEROS & ~keep_high), (words[:, 1] & keep_low) | (_ZEROS & ~keep_low)
 
 
-def _without_point(words: Words, carried: Words | np.uint64) -> tuple[Words, npt.NDArray[np.int64]]:
+def _without_point(words: Words, carried: Words | np.uint64) -> tuple[Words, Positions]:
     """Take the first point out of each word: the bytes in front of it move up by one, and ``carried`` fills the gap.
 
     Returns the words, and how many bytes stood behind each point; -1 and the word as it was where it has no point.
@@ -124,7 +120,7 @@ def _eight_digits(words: Words) -> tuple[Words, Bools]:
     return value, certain
 
 
-def integers(text: bytes, starts: Positions, ends: Positions) -> tuple[npt.NDArray[np.int64], Bools]:
+def integers(text: bytes, starts: Positions, ends: Positions) -> tuple[Positions, Bools]:
     """Read one to eight digits."""
     length = ends - starts
     _, low = _last_sixteen(text, ends, length)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from trtforensics.model.arrays import Positions
     from trtforensics.parsers.text.windows import Window
 
 SLICE = 1 << 20
@@ -211,7 +212,7 @@ class LogText:
                 return first + text.count(b"\n", 0, place)
         return None
 
-    def matches(self, matcher: Matcher) -> Iterator[npt.NDArray[np.int64]]:
+    def matches(self, matcher: Matcher) -> Iterator[Positions]:
         """Yield the numbers of the lines that match, in order, as many at once as lie close together.
 
         Raises:
