@@ -116,14 +116,14 @@ class RangeUse:
 def rank_of(use: RangeUse | None, usual: float, gained_db: float, alone_db: float) -> tuple[int, float]:
     """Return what sorts scales: at fault, the worst first; then by what the model gains without them.
 
-    Besides ``gained_db`` that is how much further than usual an outlier stretches the scale of the other channels, and
-    ``alone_db``, what its pair alone costs beyond the median one: weights may foresee an outlier.
+    An outlier counts by how much further than usual it stretches the scale of the other channels, and by ``alone_db``,
+    what its pair alone costs beyond the median one, where that is more: weights may foresee it, and errors may cancel.
     """
     if use is not None and use.is_at_fault:
         return 0, -use.excess_db
-    stretched = use is not None and use.outliers and use.stretch > usual
-    outlying_db = 20.0 * np.log10(use.stretch / usual) + alone_db if use is not None and stretched else 0.0
-    return 1, -gained_db - max(outlying_db, 0.0)
+    if use is not None and use.outliers and use.stretch > usual:
+        return 1, -max(gained_db, 20.0 * np.log10(use.stretch / usual) + alone_db)
+    return 1, -gained_db
 
 
 def use_of(
