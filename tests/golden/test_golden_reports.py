@@ -27,7 +27,9 @@ def test_the_report_is_the_golden_one_byte_for_byte(
     form: str,
     update_golden: bool,  # noqa: FBT001 - a fixture
 ) -> None:
-    printed = run_in_process(["report", LOG, "--format", form, "--quiet"], ROOT).stdout
+    run = run_in_process(["report", LOG, "--format", form, "--quiet"], ROOT)
+    assert run.returncode == 0, run.stderr.decode()
+    printed = run.stdout
     golden = HERE / NAMES[form]
     if update_golden:
         HERE.mkdir(exist_ok=True)

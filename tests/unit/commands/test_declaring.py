@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields
+from importlib import resources
+from typing import Any
 
 import pytest
 
@@ -16,6 +19,7 @@ from trtforensics.findings.target import TYPES
 from trtforensics.graphs.views import View
 from trtforensics.knowledge.table import rows
 from trtforensics.model.replay import ReplayForm
+from trtforensics.model.run import Program
 from trtforensics.pin.conditions import PinConditions
 from trtforensics.plots.choosing import NEEDS
 from trtforensics.repairs.repairing import REPAIRS
@@ -56,6 +60,27 @@ def test_every_field_that_an_option_sets_has_its_words(options: type) -> None:
     flags = [each.metadata["flags"][0] for each in fields(options) if each.metadata]
     words = [row["names"] for row in ROWS if options.__name__ in row["commands"].split() and row["help"]]
     assert sorted(words) == sorted(flags)
+
+
+@pytest.mark.parametrize("options", [RunOptions, BuildOptions, SampleOptions, PrecisionOptions, PinConditions])
+def test_every_field_that_an_option_sets_is_offered_by_a_command(options: type) -> None:
+    known = {each.name for each in fields(options) if each.metadata}
+    offers = [
+        row["choices"].split() for row in ROWS if row["how"] == "fields" and row["names"].endswith(options.__name__)
+    ]
+    assert known == (known if [] in offers else set().union(*offers))
+
+
+def test_the_schema_of_a_log_lists_every_program() -> None:
+    schema = json.loads(resources.files("trtforensics.render").joinpath("schemas/parse.schema.json").read_text())
+    assert {*Program} in [set(each) for each in lists_of(schema, "enum")]
+
+
+def lists_of(part: Any, key: str) -> list[list[Any]]:
+    """Return the lists that stand under a key, anywhere in a document."""
+    inside = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    own = [part[key]] if isinstance(part, dict) and isinstance(part.get(key), list) else []
+    return [*own, *(each for member in inside for each in lists_of(member, key))]
 
 
 def test_the_words_name_the_numbers_of_samples() -> None:
