@@ -36,6 +36,7 @@ from trtforensics.model.profile import TimeSource
 from trtforensics.model.run import Ending
 from trtforensics.render.headline import Headline, headlines, with_root
 from trtforensics.render.names import shortened
+from trtforensics.render.pauses import pauses
 from trtforensics.render.report_rows import detail_rows, rows_of_builds
 from trtforensics.sources.quoting import QuotedLog, ReadLog, quote_file
 
@@ -105,6 +106,8 @@ def judge(inputs: Inputs, suppression: Suppression, whole: int | None = None) ->
     seen: set[str] = set()
     for read in inputs.logs:
         report = _reported(*_observed_in(read, inputs, earlier, able), read.log, suppression)
+        source = report.sources[0]
+        report = replace(report, sources=(replace(source, details=(*pauses(read), *source.details)),))
         earlier.add(read)
         brief = whole is not None and len(reports) >= whole
         reports.append(_brief(report, seen) if brief else report)

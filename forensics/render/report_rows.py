@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -34,12 +35,12 @@ _SET_UP, _LABEL = "set-up", 8
 _NOT_TIMED = re.compile(r"--(?:skipInference|buildOnly)\b")
 _HELD = 0.5
 """The part of the GPU's time from which enqueueing is worth a CUDA graph, and for copies half of it of the latency."""
-_LONGER = "takes {:.2g} times as long as"
+_LONGER, _TIMES = "takes {} times as long as", "has {} times that of"
 _OVER = {
     "gpu_compute_ms": ("GPU time", "ms", _LONGER),
     "latency_ms": ("latency", "ms", _LONGER),
     "build_s": ("time to build", "s", _LONGER),
-    "throughput_qps": ("throughput", "qps", "has {:.2g} times that of"),
+    "throughput_qps": ("throughput", "qps", _TIMES),
 }
 """Results that are compared over the builds of a log."""
 _FEWEST, _ALIKE = 2, 1.05
@@ -138,7 +139,7 @@ def _amounts_to(build: Build, run: Run | None) -> Iterator[str]:
         "random": infers and "--loadInputs" not in command,
         "not compared": infers,
         "one runner": one_runner and run is not None and not run.comparisons,
-        "nothing": ended and not build.results,
+        "nothing": ended and bool(build.command) and not build.results,
         "short": short < _TINY_MS,
         "constraints": "--precisionConstraints" in command and not _TYPES_OF_LAYERS.search(command),
         "workspace": _mebibytes(build.option("build", "Memory Pools") or "") > _mebibytes(memory) > 0,
@@ -159,8 +160,10 @@ def _mebibytes(text: str) -> float:
 
 
 def _over_builds(log: BuildLog) -> Iterator[TimeRow]:
-    """Say how the times and rates of several builds compare, from the least to the most."""
-    for key, (name, unit, most_is) in _OVER.items():
+    """Say how the times and rates of several builds compare, and figures that programs state, from the least on."""
+    stated = Counter(key for build in log.builds for key in {each.key for each in build.results if each.stated})
+    own = {key: (key.partition(" as stated")[0], "", _TIMES) for key, builds in stated.items() if builds > 1}
+    for key, (name, unit, most_is) in (_OVER | dict([*own.items()][:_MOST_BUILDS])).items():
         each = ((build.result(key), build) for build in log.builds[:_MOST_BUILDS])
         known = [(_middle(result), build) for result, build in each if result is not None]
         is_told = key == "latency_ms" and any(build.result("gpu_compute_ms") for build in log.builds)
@@ -169,9 +172,9 @@ def _over_builds(log: BuildLog) -> Iterator[TimeRow]:
         known.sort(key=itemgetter(0))
         (least, first), (most, last) = known[0], known[-1]
         values = ", ".join(f"{figure(value)} ({_place(log, build)})" for value, build in known)
-        ratio = f"{_place(log, last)} {most_is.format(most / least)} {_place(log, first)}"
+        ratio = f"{_place(log, last)} {most_is.format(figure(most / least))} {_place(log, first)}"
         ratio = ratio if most > _ALIKE * least else f"alike within {most / least - 1:.2%}"
-        yield TimeRow("runs", f"{name} in {unit}: {values}; {ratio}", ())
+        yield TimeRow("runs", f"{name}{unit and f' in {unit}'}: {values}; {ratio}", ())
 
 
 def _middle(result: RunResult) -> float:

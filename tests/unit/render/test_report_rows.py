@@ -98,6 +98,9 @@ def test_each_start_of_a_script_is_a_run_of_its_own_options(load: Load) -> None:
     log = load(text.format("fp32", 0.5) + text.format("mix", 0.25) + "import tensorrt")
     assert [run.program for run in log.runs] == [Program.PYTHON] * 2
     assert "options mode='mix' (line 3)" in said(log)
+    assert "runs: Inference time with the engine: 0.25 (run 2), 0.5 (run 1); run 1 has 2 times that of run 2" in said(
+        log
+    )
 
 
 def test_what_a_summary_says_of_its_items_stands_in_the_set_up(load: Load) -> None:

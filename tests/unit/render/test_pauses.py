@@ -1,0 +1,28 @@
+"""Where a log pauses: named with the line behind the pause, found without reading all lines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trtforensics.render.pauses import pauses
+from trtforensics.sources.quoting import read_log
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_the_longest_pauses_are_named_with_the_line_behind_them(tmp_path: Path) -> None:
+    lines = [f"[11/21/2026-10:00:{10 + (number > 400) * 30:02}] [TRT] [I] line {number}" for number in range(1, 801)]
+    (tmp_path / "b.log").write_text("\n".join([*lines, "[11/21/2026-10:00:44] [TRT] [I] end"]))
+    read = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
+    (row,) = pauses(read)
+    assert row.text == (
+        "from 10:00:10 to 10:00:44, 34 s; 30 s before line 401: [TRT] [I] line 401; 4 s before line 801: [TRT] [I] end"
+    )
+
+
+def test_a_log_of_one_second_or_without_stamps_has_none(tmp_path: Path) -> None:
+    for text in ("[11/21/2026-10:00:10] [TRT] [I] a\n[11/21/2026-10:00:11] [TRT] [I] b", "[TRT] [I] a", ""):
+        (tmp_path / "b.log").write_text(text or "[TRT] [I] x")
+        read = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
+        assert [*pauses(read)] == []
