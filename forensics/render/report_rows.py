@@ -11,6 +11,7 @@ from trtforensics.console.counting import listed
 from trtforensics.console.secrets import masked
 from trtforensics.knowledge.table import rows
 from trtforensics.model.ledger import ledger_of
+from trtforensics.model.profile import TimeSource
 from trtforensics.model.run import Ending, PhaseName, Program
 from trtforensics.render.build_facts import device_fact, engine_facts, tuning_facts
 from trtforensics.render.names import shortened
@@ -124,7 +125,9 @@ def _amounts_to(build: Build, run: Run | None) -> Iterator[str]:
     command, timed = build.command or "", build.result("gpu_compute_ms")
     means = {key: mean_of(build.result(key)) or 0.0 for key in ("gpu_compute_ms", "enqueue_ms", "latency_ms")}
     skipped, memory = _NOT_TIMED.search(command), build.option("device", "Device Global Memory") or ""
-    short = (timed.figures.get("median") if timed is not None else ledger_of(build).total_ms) or _TINY_MS
+    ledger = ledger_of(build)
+    profiled = ledger.total_ms if ledger.time_is is TimeSource.MEASURED else None
+    short = (timed.figures.get("median") if timed is not None else profiled) or _TINY_MS
     ended = run is not None and run.outcome.ending is not Ending.PASSED and run.uses_tensorrt
     infers = (
         run is not None and run.program is Program.TRTEXEC and any(each.name is PhaseName.INFER for each in run.phases)

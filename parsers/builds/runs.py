@@ -20,7 +20,6 @@ from trtforensics.parsers.builds.header import names_version
 from trtforensics.parsers.builds.run_edges import PROGRAMS, program_of, typed_commands
 from trtforensics.parsers.builds.run_outcomes import ENDS, RunEvidence
 from trtforensics.parsers.builds.views import LinesView
-from trtforensics.parsers.notation.clocks import clock_in, seconds_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -223,8 +222,6 @@ def _facts(view: LinesView, *shown: str) -> Iterator[tuple[int, str]]:
             yield min(known)[0], row["words"].format(listed(values, _MOST_VALUES))
 
 
-_SHORTEST, _PAUSE, _LONGEST_PAUSE = 2, 0.3, 4 * 3600
-"""The shortest duration that is told, in s; the part of it that makes a pause; the longest gap that is none, in s."""
 _AT_END, _LONGEST = 5, 160
 """Lines that may follow the last words (frames, fences, messages of TensorRT), and the characters of them."""
 _NO_WORDS = re.compile(r"\s*(?:File \"|\^|```|In \[|!\[|<[A-Za-z.]+ |[*#] |.*={5})|(?!.*[^\W\d_]{2})")
@@ -232,11 +229,10 @@ _NO_WORDS = re.compile(r"\s*(?:File \"|\^|```|In \[|!\[|<[A-Za-z.]+ |[*#] |.*={5
 
 
 def _in_its_words(view: LinesView, program: Program) -> Iterator[tuple[int, str]]:
-    """Give how long a program that prints no verdict wrote, and the last that it says."""
+    """Give the last that a program says which prints no verdict."""
     if program in {Program.POLYGRAPHY, Program.TRTEXEC}:
         return
     texts = [*view.each("untyped", "text")]
-    yield from _duration(texts)
     line, text = max(((line, text.strip()) for line, text in texts if not _NO_WORDS.match(text)), default=(0, ""))
     blank = sum(number > line for number in view.lines("blank"))
     if line and view.last_line - line - blank <= _AT_END:
@@ -262,19 +258,6 @@ def _own_words(view: LinesView) -> list[tuple[int, str]]:
     ends = {line: min(place, len(each) - 1 - place) for place, (line, _) in enumerate(sorted(each))}
     each.sort(key=lambda said: (*(words.search(said[1]) is None for words in _TELLING), ends[said[0]]))
     return sorted(each[:_MOST_WORDS])
-
-
-def _duration(texts: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """Give the first and the last time stamp, and the longest pause; nothing where several clocks are mixed."""
-    stamps = [(line, clock) for line, text in texts if (clock := clock_in(text)) is not None]
-    times = [(int(seconds_of(clock)), line) for line, clock in stamps]
-    whole = times[-1][0] - times[0][0] if times == sorted(times) and times else 0
-    if whole < _SHORTEST or len({len(clock) for _, clock in stamps}) > 1:
-        return
-    pause, line = max((later[0] - earlier[0], later[1]) for earlier, later in pairwise(times))
-    told = f", {pause} s of them before line {line}" if pause >= _PAUSE * whole and len(times) > _SHORTEST else ""
-    if pause < _LONGEST_PAUSE:
-        yield times[0][1], f"time stamps from {stamps[0][1]} to {stamps[-1][1]}, {whole} s{told}"
 
 
 def _files_of(option: str, command: str | None) -> list[str]:

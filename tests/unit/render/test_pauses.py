@@ -16,9 +16,18 @@ def test_the_longest_pauses_are_named_with_the_line_behind_them(tmp_path: Path) 
     (tmp_path / "b.log").write_text("\n".join([*lines, "[11/21/2026-10:00:44] [TRT] [I] end"]))
     read = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
     (row,) = pauses(read)
-    assert row.text == (
-        "from 10:00:10 to 10:00:44, 34 s; 30 s before line 401: [TRT] [I] line 401; 4 s before line 801: [TRT] [I] end"
-    )
+    first, *named = row.text.split("; ")
+    assert first == "from 10:00:10 to 10:00:44, 34 s"
+    assert [each.partition(":")[0] for each in named] == ["30 s before line 401", "4 s before line 801"]
+    assert named[1].endswith("[TRT] [I] end")
+
+
+def test_days_count_and_a_log_of_two_clocks_tells_nothing(tmp_path: Path) -> None:
+    said = "2026-01-0{} {}:00:00 INFO a\n[TRT] [I] Hello\n"
+    for times, expected in (((1, 23), (2, "01")), ["from 23:00:00 to 01:00:00, 7200 s"]), (((1, 10), (1, "03")), []):
+        (tmp_path / "b.log").write_text("".join(said.format(*each) for each in times))
+        read = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
+        assert [row.text.partition(";")[0] for row in pauses(read)] == expected
 
 
 def test_a_log_of_one_second_or_without_stamps_has_none(tmp_path: Path) -> None:

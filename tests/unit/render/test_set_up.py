@@ -200,13 +200,6 @@ App run successful""")
     ]
 
 
-def test_how_long_a_program_wrote_is_told_by_one_clock(load: Load) -> None:
-    said = "2026-01-01 10:00:0{} INFO loading\n[TRT] [I] Hello\n"
-    text = said.format(1) + said.format(2) + "2026-01-01 10:02:05 INFO loaded\n"
-    assert "time stamps from 10:00:01 to 10:02:05, 124 s, 123 s of them before line 5" in told(load(text))
-    assert "time stamps" not in told(load(text + "2026-01-01 03:00:00 INFO of another clock\n"))
-
-
 @for_each(
     "line",
     [
