@@ -26,21 +26,21 @@ _ENDINGS = (".html", ".svg", ".png")
 def run(args: Namespace) -> int:
     """Draw the figures."""
     ending = form_of(args.output, {ending: ending for ending in _ENDINGS})
-    one_only = ending != ".html"
-    if one_only and len(args.of or ()) > 1:
+    single = ending != ".html"
+    if single and len(args.of or ()) > 1:
         raise UsageError(args.output, "holds one figure", "Name an .html file for several")
     table = str(PurePath(args.output).with_suffix(".csv"))
-    for output in (args.output, *([table] if one_only else [])):
+    for output in (args.output, *([table] if single else [])):
         keep_sources([*args.sources, *args.against], output)
     figures = _figures(args)
-    if not one_only:
+    if not single:
         names = [PurePath(sources[0]).name for sources in (args.sources, args.against) if sources]
         write_text(args.output, page.to_html(figures, " against ".join(names)))
     else:
         drawn = page.to_svg(figures[0]).encode() if ending == ".svg" else page.to_png(figures[0], args.output)
         write_bytes(args.output, drawn)
         write_text(table, page.to_csv(figures[0]))
-    written = figures[:1] if one_only else figures
+    written = figures[:1] if single else figures
     remark(f"{args.output}: {', '.join(figure.name for figure in written)}", quiet=args.quiet)
     return 0
 

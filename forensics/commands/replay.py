@@ -48,9 +48,9 @@ def _lint(args: Namespace) -> int:
     problems = lint.problems
     against = [path for path in (args.log, args.onnx, args.layer_info) if path is not None]
     if args.json:
-        text = to_json(lint_document(file.replay, problems, lint.accepted, against))
+        text = to_json(lint_document(lint, against))
     else:
-        text = lint_text(file.replay, problems, lint.accepted, against, colour=wants_colour(sys.stdout))
+        text = lint_text(lint, against, colour=wants_colour(sys.stdout))
     streams.print_result(text)
     return ExitCode.NO if any(each.severity is ProblemSeverity.ERROR for each in problems) else ExitCode.OK
 

@@ -11,7 +11,7 @@ from trtforensics.comparison.views import of_log
 from trtforensics.errors import UsageError
 from trtforensics.knowledge.table import rows
 from trtforensics.plots.engine_figures import blocks, layers, margins, memory, roofline, tuning, types
-from trtforensics.plots.figure import BarPart, BarRow, Figure, barred
+from trtforensics.plots.figure import NAME_LENGTH, BarPart, BarRow, Figure, barred
 from trtforensics.render.names import shortened
 
 if TYPE_CHECKING:
@@ -55,8 +55,6 @@ def figures_of_two(first: BuildLog, second: BuildLog) -> list[Figure]:
 
 _GOOD, _BAD, _SLOWER, _FASTER, _WHOLE = "#3b78b5", "#d1603d", "#d1603d", "#3b78b5", "#8a8f9c"
 _STEPS = 24
-_SAID = 100
-"""Characters of a name in a sentence."""
 
 
 def side_by_side(times: LayerTimes, first: str, second: str) -> Figure:
@@ -95,7 +93,9 @@ def waterfall(times: LayerTimes, first: str, second: str) -> Figure:
         rows.append(_step(f"{len(rest)} smaller differences", change, at))
     rows.append(BarRow(second, f"{times.bad_ms:.4g} ms", ((BarPart(times.bad_ms, _WHOLE),),)))
     canvas = barred([("slower", _SLOWER), ("faster", _FASTER), ("sum of layers", _WHOLE)], rows, base)
-    largest = f" The largest step: {shortened(_name(shown[0]), _SAID)}, {shown[0].delta_ms:+.4g} ms." if shown else ""
+    largest = (
+        f" The largest step: {shortened(_name(shown[0]), NAME_LENGTH)}, {shown[0].delta_ms:+.4g} ms." if shown else ""
+    )
     alt = f"From {times.good_ms:.4g} ms to {times.bad_ms:.4g} ms by layers, {times.time_is}.{largest}"
     header = ("layer", "matched_by", "first_ms", "second_ms", "delta_ms", "noise_ms")
     data = tuple((_name(o), o.how, o.good.ms, o.bad.ms, o.delta_ms, o.noise_ms) for o in times.rows)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from trtforensics.console.counting import MEBIBYTE, counted
 from trtforensics.model.timings import NEAR_TIE_RATIO
 from trtforensics.plots.figure import (
+    NAME_LENGTH,
     WIDTH,
     BarPart,
     BarRow,
@@ -41,7 +42,6 @@ _WEIGHTS, _ACTIVATIONS = "#7a63b0", "#2f9e6e"
 _TREE_HEIGHT, _ROOF_HEIGHT = 320.0, 280.0
 _LINE = 14.0
 _DEEPEST, _HALF = 7, 0.5
-_SAID = 100
 _READABLE = 8
 """Characters of a name that is cut; fewer say nothing."""
 _NO_BLOCK = "no block"
@@ -62,7 +62,7 @@ def layers(engine: EngineFacts) -> Figure | None:
     alt = (
         f"Time of the {counted(len(timed), 'layer')} of {PurePath(engine.source).name}, {engine.time_is}, "
         f"{whole:.4g} ms in all. "
-        f"The slowest: {shortened(timed[0].name, _SAID)} with {_time(timed[0])}."
+        f"The slowest: {shortened(timed[0].name, NAME_LENGTH)} with {_time(timed[0])}."
     )
     header = ("layer", "type", "compute_precision", "time_ms", "share", "file", "line")
     read = attrgetter("name", "kind", "precision", "time_ms", "share", "span.file", "span.line_in_file")

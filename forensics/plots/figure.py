@@ -22,6 +22,9 @@ PAD = 4
 SIZE = 12
 """The height of texts."""
 
+NAME_LENGTH = 100
+"""Characters of a name in a sentence."""
+
 _INK, _PALE, _LINE = "#22262e", "#5d6470", "#d5d8de"
 _CHARACTER = 0.56
 """How wide a character is on average, of the height of the font."""

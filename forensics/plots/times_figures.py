@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _MOST_RUNS = 8
 """Runs that a figure shows; its table has all of them."""
 
-_MOST_SAID = 3
+_MOST_NAMED = 3
 _LEFT, _HEIGHT = 44.0, 110.0
 _COLUMNS, _BINS, _TICKS = 198, 66, 4
 _FAR = 3.0
@@ -94,7 +94,7 @@ def _inferences(runs: Sequence[_Run]) -> Figure:
         if place < _MOST_RUNS:
             canvas.heading(run.name, f"median {run.stated['median']:.4g} ms, p99 {run.stated['p99']:.4g} ms")
             _course(canvas, scale, columns)
-    alt = f"Latency by inference. {_said(runs)}"
+    alt = f"Latency by inference. {_sentences(runs)}"
     header = ("run", "first_inference", "last_inference", "fastest_ms", "median_ms", "slowest_ms", "gpu_compute_ms")
     return canvas.figure("inferences", "Latency by inference", alt, header, data, note=_note(runs, scales))
 
@@ -118,7 +118,7 @@ def _spread(runs: Sequence[_Run]) -> Figure:
         if place < _MOST_RUNS:
             canvas.heading(run.name, f"median {run.stated['median']:.4g} ms, p99 {run.stated['p99']:.4g} ms")
             _histogram(canvas, scale, counts, slower)
-    alt = f"How latencies spread. {_said(runs)}"
+    alt = f"How latencies spread. {_sentences(runs)}"
     header = ("run", "from_ms", "to_ms", "inferences")
     return canvas.figure("spread", "Spread of latency", alt, header, data, note=_note(runs, scales))
 
@@ -208,17 +208,17 @@ def _histogram(canvas: Canvas, scale: _Scale, counts: Sequence[int], slower: int
     canvas.y = bottom + 30
 
 
-def _said(runs: Sequence[_Run]) -> str:
+def _sentences(runs: Sequence[_Run]) -> str:
     """Describe runs in words: how many inferences, their middle and their slow end."""
     sentences = []
-    for run in runs[:_MOST_SAID]:
+    for run in runs[:_MOST_NAMED]:
         stated = run.stated
         parts = ", ".join(f"{name} {stated[name]:.4g}" for name in ("median", "p90", "p95", "p99"))
         compute = median(run.compute)
         transfers = f", of which GPU compute {compute:.4g} (median)" if compute != stated["median"] else ""
         ends = f"from {stated['min']:.4g} to {stated['max']:.4g} ms"
         sentences.append(f"{run.name}: {counted(len(run.latency), 'inference')}, {parts}, {ends}{transfers}.")
-    hidden = len(runs) - _MOST_SAID
+    hidden = len(runs) - _MOST_NAMED
     return " ".join([*sentences, *([f"{hidden} more run{'' if hidden == 1 else 's'}."] if hidden > 0 else [])])
 
 

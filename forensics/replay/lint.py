@@ -52,7 +52,7 @@ class Lint:
 
     def __init__(self, replay: Replay, place: Place) -> None:
         self.accepted: int | None = None
-        self._replay = replay
+        self.replay = replay
         self._place = place
         self._problems: list[Problem] = list(replay.problems)
         foreign = [entry for entry in replay.entries if is_foreign_node(entry.layer)]
@@ -63,7 +63,7 @@ class Lint:
     def problems(self) -> list[Problem]:
         """The problems gathered so far, by their place in the file."""
         order = {severity: rank for rank, severity in enumerate(ProblemSeverity)}
-        path = self._replay.source.path
+        path = self.replay.source.path
         return sorted(
             self._problems,
             key=lambda p: (p.span.file != path, p.span.line, getattr(p.span, "column", 0), order[p.severity]),
@@ -83,7 +83,7 @@ class Lint:
         renaming = Renaming(offers.layers, foreign)
         in_engine = {layer.name: layer.span for layer in build.engine_layers}
         self.accepted = 0
-        for entry in self._replay.entries:
+        for entry in self.replay.entries:
             combinations = offers.of(entry.layer)
             if not combinations:
                 self._not_tuned(entry, renaming, in_engine)
@@ -94,14 +94,14 @@ class Lint:
     def against_model(self, operators: Sequence[DataflowNode]) -> None:
         """Compare with the nodes of an ONNX model."""
         names = {operator.layer for operator in operators}
-        for entry in self._replay.entries:
+        for entry in self.replay.entries:
             nodes = list(filter(_is_of_model, members(entry.layer)))
             if nodes and names.isdisjoint(nodes):
                 self._add("not-in-model", entry)
 
     def against_edges(self, nodes: Sequence[DataflowNode]) -> None:
         """Note edges whose formats differ; TensorRT puts a reformat there, so this is no error."""
-        entries = {entry.layer: entry for entry in self._replay.entries}
+        entries = {entry.layer: entry for entry in self.replay.entries}
         for meeting in meetings(edges_between(nodes), nodes, entries):
             if meeting.differs:
                 edge, formats = meeting.edge, {"leaves": meeting.leaves, "enters": meeting.enters}
@@ -196,12 +196,12 @@ class Lint:
     def _path(self, mismatch: Mismatch) -> FieldPath:
         if mismatch.index is None:
             return (mismatch.side,)
-        as_list = self._replay.form in {ReplayForm.F1, ReplayForm.F2, ReplayForm.F3}
+        as_list = self.replay.form in {ReplayForm.F1, ReplayForm.F2, ReplayForm.F3}
         field = _LIST_PLACES[mismatch.field] if as_list else mismatch.field
         return (mismatch.side, mismatch.index, field)
 
     def _unpinned(self, offers: Offers) -> None:
-        pinned = {entry.layer for entry in self._replay.entries}
+        pinned = {entry.layer for entry in self.replay.entries}
         for layer in offers.layers:
             combinations = offers.of(layer)
             final = next((c for c in combinations if c.tuned.final is not False), None)

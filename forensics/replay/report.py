@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from trtforensics.replay.edges import Meeting
     from trtforensics.replay.from_log import LeftOut
+    from trtforensics.replay.lint import Lint
 
 SCHEMA = 1
 _RECORD_DEPTH = 2
@@ -35,16 +36,15 @@ def show(replay: Replay, *, colour: bool = False) -> str:
     return _joined(blocks)
 
 
-def lint_text(
-    replay: Replay, problems: Sequence[Problem], accepted: int | None, against: Sequence[str], *, colour: bool = False
-) -> str:
+def lint_text(lint: Lint, against: Sequence[str], *, colour: bool = False) -> str:
     """Return the problems of a replay, worst first, and how many entries the log offers."""
+    replay, problems = lint.replay, lint.problems
     head = _head(replay)
     if against:
         head.append(f"judged by {', '.join(against)}")
     summary = _counts(problems) if problems else "nothing to say against it"
-    if accepted is not None:
-        summary += f"; the log offers {accepted} of {_count(len(replay.entries), 'entry', 'entries')} as pinned"
+    if lint.accepted is not None:
+        summary += f"; the log offers {lint.accepted} of {_count(len(replay.entries), 'entry', 'entries')} as pinned"
     return _joined([head, *_problems(problems, colour=colour), [summary]])
 
 
@@ -157,16 +157,11 @@ def show_document(replay: Replay) -> JsonObject:
     return _document("replay", replay) | document_of("replay", replay, _FORMS)
 
 
-def lint_document(
-    replay: Replay, problems: Sequence[Problem], accepted: int | None, against: Sequence[str]
-) -> JsonObject:
+def lint_document(lint: Lint, against: Sequence[str]) -> JsonObject:
     """Return the result of lint; ``accepted`` is null without a log."""
-    return {
-        **_document("replay-lint", replay),
-        "against": list(against),
-        "summary": {"entries": len(replay.entries), "accepted": accepted, **_by_severity(problems)},
-        "problems": [document_of("problem", problem, _FORMS) for problem in problems],
-    }
+    summary = {"entries": len(lint.replay.entries), "accepted": lint.accepted, **_by_severity(lint.problems)}
+    head = _document("replay-lint", lint.replay) | {"against": list(against), "summary": summary}
+    return head | document_of("replay_problems", lint, _FORMS)
 
 
 def convert_document(output: str, replay: Replay, form: ReplayForm, left_out: Iterable[LeftOut]) -> JsonObject:

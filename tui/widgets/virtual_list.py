@@ -128,7 +128,7 @@ class VirtualList(Keyed, ScrollView, Generic[Row], can_focus=True):
         self._widest = 0
         """The width of the widest row, 0 where rows are cut."""
         self._pinned: tuple[Sequence[Line], Sequence[Line]] = (), ()
-        self._own = Style()
+        self._ground = Style()
 
     def show(
         self,
@@ -288,7 +288,7 @@ class VirtualList(Keyed, ScrollView, Generic[Row], can_focus=True):
     def render_lines(self, crop: Region) -> list[Strip]:
         """Paint some lines of the viewport; what stays above and below the rows is laid out once for all of them."""
         width = self.scrollable_content_region.width
-        self._pinned, self._own = (self.header(width), self.footer(width)), self.rich_style
+        self._pinned, self._ground = (self.header(width), self.footer(width)), self.rich_style
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
@@ -300,11 +300,11 @@ class VirtualList(Keyed, ScrollView, Generic[Row], can_focus=True):
         below = y - (self.scrollable_content_region.height - len(footer))
         if footer and below >= 0:
             base = self.get_component_rich_style("row--header")
-            return paint(self, footer[below], base, self._own).crop_extend(0, width, base)
+            return paint(self, footer[below], base, self._ground).crop_extend(0, width, base)
         index = self.scroll_offset.y + y - len(header)
         if not 0 <= index < self.row_count():
-            return Strip.blank(width, self._own)
-        base = self.get_component_rich_style("row--cursor") if index == self.cursor else self._own
+            return Strip.blank(width, self._ground)
+        base = self.get_component_rich_style("row--cursor") if index == self.cursor else self._ground
         return self._scrolled(self.row(index, width), base, width, index)
 
     def on_resize(self) -> None:
@@ -395,7 +395,7 @@ class VirtualList(Keyed, ScrollView, Generic[Row], can_focus=True):
 
     def _scrolled(self, line: Line, base: Style, width: int, y: int | None = None) -> Strip:
         """Paint a line scrolled sideways; its pinned cells stay."""
-        strip = paint(self, line, base, self._own)
+        strip = paint(self, line, base, self._ground)
         strip = strip if y is None else self._selected(strip, y, base)
         shift, pinned = self.scroll_offset.x, self.pinned_width()
         cut = strip.cell_length - shift > width
