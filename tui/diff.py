@@ -35,7 +35,7 @@ from trtforensics.tui.rows.pieces import Piece, Role, clip
 from trtforensics.tui.sessions import text_of
 from trtforensics.tui.widgets.text_pane import TextPane
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
-from trtforensics.tui.widgets.work import in_thread, later
+from trtforensics.tui.widgets.work import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -104,7 +104,7 @@ class DiffScreen(ListScreen[DiffRow]):
         from trtforensics.comparison.loading import load_side
         from trtforensics.sources.build_log import ReadingCancelled
 
-        worker, opened = get_current_worker(), later(self, self._opened)
+        worker, opened = get_current_worker(), partial(self.call_later, self._opened)
 
         def attend(path: str) -> None:
             if worker.is_cancelled:

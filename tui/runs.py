@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.worker import get_current_worker
@@ -14,7 +15,6 @@ from trtforensics.tui.issue import quoted_issue
 from trtforensics.tui.rows.run_rows import SOURCE, RunRow, orders, runs
 from trtforensics.tui.screen import row_text
 from trtforensics.tui.widgets.virtual_list import WIDE, VirtualList
-from trtforensics.tui.widgets.work import later
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,7 +41,7 @@ class RunsScreen(ComparingScreen[RunRow]):
         self.begin(self._read, self._ended)
 
     def _read(self) -> bool:
-        worker, take = get_current_worker(), later(self, self._take)
+        worker, take = get_current_worker(), partial(self.call_later, self._take)
         for batch in runs_of(self.source, self._max_bytes):
             if worker.is_cancelled:
                 return False

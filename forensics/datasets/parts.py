@@ -40,11 +40,6 @@ def is_dataset(path: str) -> bool:
     return "://" in path or Path(path, MANIFEST).is_file()
 
 
-def parts_at(folder: str) -> FolderParts | StoreParts:
-    """Return the parts in a folder, or in a store by its URL."""
-    return StoreParts(folder) if "://" in folder else FolderParts(folder)
-
-
 class FolderParts:
     """Parts in a folder."""
 

@@ -12,7 +12,7 @@ from operator import itemgetter, methodcaller
 from typing import TYPE_CHECKING, Any
 
 from trtforensics.console.output import explained
-from trtforensics.datasets.parts import MANIFEST, parts_at
+from trtforensics.datasets.parts import MANIFEST, FolderParts, StoreParts
 from trtforensics.errors import SourceError, UsageError
 from trtforensics.findings.forms.table import finding_table
 from trtforensics.render.json_text import dumps
@@ -54,7 +54,7 @@ class Dataset:
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
-        self.parts = parts_at(folder)
+        self.parts: FolderParts | StoreParts = (StoreParts if "://" in folder else FolderParts)(folder)
 
     @classmethod
     def opened(cls, folder: str) -> Dataset:

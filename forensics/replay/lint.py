@@ -95,7 +95,8 @@ class Lint:
         """Compare with the nodes of an ONNX model."""
         names = {operator.layer for operator in operators}
         for entry in self.replay.entries:
-            nodes = list(filter(_is_of_model, members(entry.layer)))
+            named = members(entry.layer)  # those that TensorRT did not name itself may be nodes of the model
+            nodes = [name for name in named if not (is_helper(name) or is_reformat(name) or is_generated(name))]
             if nodes and names.isdisjoint(nodes):
                 self._add("not-in-model", entry)
 
@@ -213,11 +214,6 @@ class Lint:
 def _texts() -> dict[str, Mapping[str, str]]:
     """Return the rows of the table of problems that this module reports, no parser: errors or without effect."""
     return {row["problem"]: row for row in rows("problems", "trtforensics.replay")}
-
-
-def _is_of_model(member: str) -> bool:
-    """Whether a member of a layer may be a node of the model: TensorRT did not name it itself."""
-    return not (is_helper(member) or is_reformat(member) or is_generated(member))
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -169,9 +169,8 @@ class _Reading:
         if order is not None:
             (bound,) = numbers
             return lambda row: (number := _number_of(get(row))) is not None and order(number, bound)
-        if operator == "!=":
-            return lambda row: (number := _number_of(get(row))) is not None and not _equal(number, numbers)
-        return lambda row: (number := _number_of(get(row))) is not None and _equal(number, numbers)
+        equals = operator != "!="
+        return lambda row: (number := _number_of(get(row))) is not None and _equal(number, numbers) is equals
 
     def _number(self, known: TableColumn, value: Token) -> float:
         units = _UNITS.get(known.unit, _UNITS[""])

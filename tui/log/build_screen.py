@@ -36,10 +36,10 @@ from trtforensics.tui.screen import SourceScreen
 from trtforensics.tui.searching import LogSearch
 from trtforensics.tui.user_files import KeptSource
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
-from trtforensics.tui.widgets.work import in_thread, later
+from trtforensics.tui.widgets.work import in_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from textual.events import ScreenResume
     from textual.widget import Widget
@@ -147,7 +147,6 @@ class BuildScreen(SourceScreen):
 
     def _read(self) -> None:
         """Start the parse; what a log says that is still being written is shown meanwhile."""
-        on_progress, on_log = later(self, self.progressed), later(self, self.take)
         app = cast("TerminalApp", self.app)
 
         def parse() -> BuildLog | None:
@@ -157,7 +156,8 @@ class BuildScreen(SourceScreen):
                 app.rest()
                 return worker.is_cancelled
 
-            log = self.session.parse(on_progress, on_log, cancelled)
+            send: Callable[..., Any] = self.call_later
+            log = self.session.parse(partial(send, self.progressed), partial(send, self.take), cancelled)
             if log is not None:
                 self.prepare(log)
             return log

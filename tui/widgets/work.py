@@ -14,15 +14,6 @@ if TYPE_CHECKING:
 _Result = TypeVar("_Result")
 
 
-def later(owner: DOMNode, then: Callable[[_Result], object]) -> Callable[[_Result], None]:
-    """Return what hands a value from a thread to ``then``, as a message to ``owner``."""
-
-    def post(value: _Result) -> None:
-        owner.call_later(then, value)
-
-    return post
-
-
 def in_thread(
     owner: DOMNode,
     work: Callable[[], _Result | None],

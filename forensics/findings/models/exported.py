@@ -84,7 +84,7 @@ def _is_shared(model: CheckedModel, node: CheckedNode, alone: set[str]) -> bool:
     """Whether one of the inputs that come of a batch of 1 ``alone`` meets another of a dynamic batch and its rank."""
     sizes = {name: model.sizes.get(name, ()) for name in node.proto.input}
     ones = [each for name, each in sizes.items() if name in alone and each[:1] == (1,)]
-    return any(each[:1] == (None,) and len(each) == len(one) for each in sizes.values() for one in ones)
+    return any(each[:1] == (None,) and len(each) == len(shared) for each in sizes.values() for shared in ones)
 
 
 def _positive_first(model: CheckedModel, node: CheckedNode) -> bool:

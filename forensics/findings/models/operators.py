@@ -229,8 +229,8 @@ def newer_operator_set(case: Case) -> Iterator[Observation]:
     if case.version.rtx:
         return
     known = next((stack.opset[-1] for stack in stack_of(release_of(case)) if stack.opset), case.checked.opset)
-    opset, said = case.checked.opset, [stack for stack in stacks() if stack.opset]
-    least = max((stack.opset[0] for stack in said if stack.release <= release_of(case)), default=0)
+    opset, documents = case.checked.opset, [stack for stack in stacks() if stack.opset]
+    least = max((stack.opset[0] for stack in documents if stack.release <= release_of(case)), default=0)
     if opset < least:
         title = f"Operator set {opset} is older than {least}, the oldest that TensorRT's documents name"
         yield of_nodes(case, [], title, severity=Severity.NOTE, same_as="least")

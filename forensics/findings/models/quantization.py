@@ -199,11 +199,11 @@ def left_out(case: Case) -> Iterator[Observation]:
     types = ((node, sorted({_stored_as(model, name) for name in node.proto.input[:2]} - {""})) for node in compute)
     reasons = ((node, f"inputs come from {' and '.join(each)}" if len(each) > 1 else "") for node, each in types)
     yield from by_reason(case, reasons, severity=Severity.WARNING, settle="A build")
-    for one, words in ((0, "weights have none"), (1, "activations have none")):
-        half = [node for node in compute if len(node.proto.input) > 1 and halved(model, node) == one]
+    for side, words in ((0, "weights have none"), (1, "activations have none")):
+        half = [node for node in compute if len(node.proto.input) > 1 and halved(model, node) == side]
         if half:
             title = f"{{nodes}} in floating point: Q/DQ on one input alone, {words}"
-            severity = Severity.NOTE if one and not asked else Severity.WARNING  # a model of weights alone saves size
+            severity = Severity.NOTE if side and not asked else Severity.WARNING  # a model of weights alone saves size
             settle = "The types of these layers in a build"
             yield of_nodes(case, half, title, severity=severity, settle=settle, same_as=words)
 

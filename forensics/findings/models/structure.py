@@ -210,8 +210,8 @@ def impossible_shapes(case: Case) -> Iterator[Observation]:
     for where, sizes, fault in faults:
         if fault is not None and fault.node not in seen:
             seen.add(fault.node)
-            found = _refused(case, where, sizes, fault)
-            yield replace(found, severity=Severity.WARNING) if _is_taken(model, fault) else found
+            refusal = _refused(case, where, sizes, fault)
+            yield replace(refusal, severity=Severity.WARNING) if _is_taken(model, fault) else refusal
 
 
 _FEW_VALUES = 8

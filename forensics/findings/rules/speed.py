@@ -72,10 +72,10 @@ def held_up(case: Case) -> Iterator[Observation]:
 def queued(case: Case) -> Iterator[Observation]:
     """Report an end-to-end time that is far above what the query itself takes."""
     times = {key: case.build.result(f"{key}_ms") for key in ("end_to_end", "latency", "gpu_compute")}
-    whole, one, gpu = (mean_of(result) or 0.0 for result in times.values())
-    if whole >= _QUEUED * (one or gpu) > 0.0:
+    whole, query, gpu = (mean_of(result) or 0.0 for result in times.values())
+    if whole >= _QUEUED * (query or gpu) > 0.0:
         title = f"The end-to-end time, {figure(whole)} ms, counts the wait in the queue"
-        title += f"; a query takes {figure(gpu or one)} ms"
+        title += f"; a query takes {figure(gpu or query)} ms"
         yield Observation(title, [result.span for result in times.values() if result is not None], same_as="queued")
 
 

@@ -13,8 +13,9 @@ from trtforensics.model.log import CachedResult, Choice, MyelinOperation
 from trtforensics.model.timings import NEAR_TIE_RATIO, Candidate, TacticTimings, TimedTactics, tactic_text
 from trtforensics.parsers.notation.formats import Format, parse_formats
 from trtforensics.parsers.notation.kernels import read_kernel, read_tactic
-from trtforensics.tui.rows.layers.index import Subject, formats_text, subject_name
+from trtforensics.tui.rows.layers.index import Subject, formats_text
 from trtforensics.tui.rows.pieces import (
+    UNNAMED,
     Line,
     Piece,
     Presentation,
@@ -323,7 +324,8 @@ def _heading(
     alternatives: Alternatives, subject: Subject, origin: Choice | None, candidates: Sequence[Candidate], tie: float
 ) -> tuple[Line, ...]:
     """Return the lines with the decision, its margin, and how other types compare."""
-    name = (Piece(f" {subject_name(subject)}", Role.TITLE),)
+    named = subject.op if isinstance(subject, MyelinOperation) else subject.layer
+    name = (Piece(f" {named or UNNAMED}", Role.TITLE),)
     count = len(candidates)
     if isinstance(subject, MyelinOperation):
         inside = (f"in {subject.foreign_node}",) if subject.foreign_node else ()

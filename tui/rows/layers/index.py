@@ -260,11 +260,6 @@ def formats_text(result: Choice | CachedResult) -> str:
     return f"{inputs} → {outputs}" if inputs or outputs else f"formats unknown (line {result.span.line:,})"
 
 
-def subject_name(subject: Subject) -> str:
-    """Return the name of the subject of the candidates pane."""
-    return (subject.op if isinstance(subject, MyelinOperation) else subject.layer) or UNNAMED
-
-
 def fact_rows(entry: LayerFacts) -> Iterator[TreeRow]:
     """Yield what the log says about a layer, an engine's or one that was tuned alone."""
     layer, known = entry.layer, entry.compute_precision
