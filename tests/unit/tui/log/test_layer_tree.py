@@ -21,7 +21,7 @@ async def test_children_of_a_layer_come_when_it_is_opened_and_go_when_it_is_clos
         closed = panes_of(app).layer_tree.row_count()
         await pilot.press("right")
         assert panes_of(app).layer_tree.row_count() == closed + 10
-        assert "onnx   conv1  Conv" in screen_text(app)
+        assert "onnx    conv1  Conv" in screen_text(app)
         await pilot.press("right", "right", "space", "space")
         assert panes_of(app).layer_tree.cursor == 0
         await pilot.press("right", "right")
