@@ -156,7 +156,8 @@ def _inputs(args: Namespace) -> Inputs:
         from trtforensics.parsers.text.document import read_document
 
         info = read_layer_json(read_document(args.layer_info, max_bytes=limit))
-    return Inputs(logs or reading, model=model, replay=replay, engine_info=info, unreadable=unreadable)
+    given = Inputs(logs or reading, model=model, replay=replay, engine_info=info, unreadable=unreadable)
+    return replace(given, detailed=args.verbose)
 
 
 def _logs(paths: Sequence[str], args: Namespace, unreadable: list[Unreadable]) -> Iterator[QuotedLog]:

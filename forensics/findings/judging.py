@@ -79,6 +79,8 @@ class Inputs:
     replay: ReplayFile | None = None
     engine_info: EngineInfo | None = None
     unreadable: Sequence[Unreadable] = ()
+    detailed: bool = False
+    """Whether sources get what ``-v`` shows of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +108,7 @@ def judge(inputs: Inputs, suppression: Suppression, whole: int | None = None) ->
     seen: set[str] = set()
     for read in inputs.logs:
         report = _reported(*_observed_in(read, inputs, earlier, able), read.log, suppression)
-        source = report.sources[0]
-        report = replace(report, sources=(replace(source, details=(*pauses(read), *source.details)),))
+        report = _detailed(report, read) if inputs.detailed else report
         earlier.add(read)
         brief = whole is not None and len(reports) >= whole
         reports.append(_brief(report, seen) if brief else report)
@@ -144,6 +145,13 @@ def _observed_in(
             able[given] = [rule for rule in rules() if rule.needs <= given]
         observed += _observed(case, [rule for rule in able[given] if rule.concerns(case)])
     return observed, _quotes(observed, quotable, inputs.model)
+
+
+def _detailed(report: Report, read: QuotedLog) -> Report:
+    """Return a report of one log with what ``-v`` adds to its times."""
+    cited = {each.span.line for finding in report.findings for each in finding.evidence}
+    details = (*pauses(read), *detail_rows(read.log, cited))
+    return replace(report, sources=(replace(report.sources[0], details=details),))
 
 
 def _brief(report: Report, seen: Collection[str]) -> Report:
@@ -419,7 +427,6 @@ def _source(log: BuildLog, findings: Sequence[Finding]) -> ReportSource:
         source.wrapped_in,
         tuple(_with_root(log, headline, roots) for headline in headlines(log)),
         tuple(rows_of_builds(log)),
-        details=tuple(detail_rows(log, {each.span.line for finding in findings for each in finding.evidence})),
     )
 
 

@@ -256,7 +256,8 @@ def _own_words(view: LinesView) -> list[tuple[int, str]]:
             forms.setdefault(re.sub(r"0x[0-9a-f]+|[0-9]+", "#", text)[:_FORM], []).append((line, text[:_LONGEST]))
     each = [*{same[place] for same in forms.values() for place in (0, -1)}]
     ends = {line: min(place, len(each) - 1 - place) for place, (line, _) in enumerate(sorted(each))}
-    each.sort(key=lambda said: (*(words.search(said[1]) is None for words in _TELLING), ends[said[0]]))
+    if len(each) > _MOST_WORDS:
+        each.sort(key=lambda said: (*(words.search(said[1][: 2 * _FORM]) is None for words in _TELLING), ends[said[0]]))
     return sorted(each[:_MOST_WORDS])
 
 
