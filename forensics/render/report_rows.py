@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from trtforensics.model.log import Build, BuildLog, Message
-    from trtforensics.model.run import Run, RunResult
+    from trtforensics.model.run import Run
 
 _MOST_BUILDS = 8
 _MEANINGS = {row["when"]: row["text"] for row in rows("meanings", "trtforensics.render")}
@@ -132,7 +132,8 @@ def _amounts_to(build: Build, run: Run | None) -> Iterator[str]:
     infers = (
         run is not None and run.program is Program.TRTEXEC and any(each.name is PhaseName.INFER for each in run.phases)
     )
-    one_runner = run is not None and run.program is Program.POLYGRAPHY and len(_runners(build)) == 1
+    runners = {each.stated.row for each in build.results if each.stated is not None and "-runner" in each.stated.row}
+    one_runner = run is not None and run.program is Program.POLYGRAPHY and len(runners) == 1
     true = {
         "loaded": build.loads_engine and not build.engine_layers,
         "not timed": skipped is not None and timed is None,
@@ -151,11 +152,6 @@ def _amounts_to(build: Build, run: Run | None) -> Iterator[str]:
     yield from (_MEANINGS[name].format(skipped[0] if skipped else "") for name, holds in true.items() if holds)
 
 
-def _runners(build: Build) -> set[str]:
-    """Return the runners of Polygraphy that state how long they inferred."""
-    return {each.stated.row for each in build.results if each.stated is not None and "-runner" in each.stated.row}
-
-
 def _mebibytes(text: str) -> float:
     """Return the first size that a text names, in MiB; 0 where it names none."""
     size = re.search(r"([0-9.e+]+) MiB", text)
@@ -168,7 +164,9 @@ def _over_builds(log: BuildLog) -> Iterator[TimeRow]:
     own = {key: (key.partition(" as stated")[0], "", _TIMES) for key, builds in stated.items() if builds > 1}
     for key, (name, unit, most_is) in (_OVER | dict([*own.items()][:_MOST_BUILDS])).items():
         each = ((build.result(key), build) for build in log.builds[:_MOST_BUILDS])
-        known = [(_middle(result), build) for result, build in each if result is not None]
+        known = [
+            (r.figures.get("median") or mean_of(r) or r.number or 0.0, build) for r, build in each if r is not None
+        ]
         is_told = key == "latency_ms" and any(build.result("gpu_compute_ms") for build in log.builds)
         if is_told or len(known) < _FEWEST or not all(value > 0 for value, _ in known):
             continue
@@ -178,7 +176,3 @@ def _over_builds(log: BuildLog) -> Iterator[TimeRow]:
         ratio = f"{_place(log, last)} {most_is.format(figure(most / least))} {_place(log, first)}"
         ratio = ratio if most > _ALIKE * least else f"alike within {most / least - 1:.2%}"
         yield TimeRow("runs", f"{name}{unit and f' in {unit}'}: {values}; {ratio}", ())
-
-
-def _middle(result: RunResult) -> float:
-    return result.figures.get("median") or mean_of(result) or result.number or 0.0

@@ -53,7 +53,7 @@ def run_rows(run: Run) -> Iterator[tuple[str, str]]:
 def compared(run: Run) -> Iterator[tuple[str, SourceSpan]]:
     """Give what each comparison of a run came to, with its line: how many outputs agree, within what, the worst."""
     for comparison in run.comparisons:
-        outputs, left, right = comparison.outputs, *map(_runner, (comparison.left, comparison.right))
+        outputs, left, right = comparison.outputs, comparison.left.split("-N")[0], comparison.right.split("-N")[0]
         sides = f"{left} against {right}" if right else f"{left}, validated alone"
         failed = [output for output in outputs if output.passed is False]
         good, bad = ("agree", "differ") if right else ("are valid", "failed")
@@ -64,10 +64,6 @@ def compared(run: Run) -> Iterator[tuple[str, SourceSpan]]:
         within = " or ".join(f"abs {atol:g}, rel {rtol:g}" for atol, rtol in sorted(tolerances)[:_SHOWN])
         parts = (result, rate, f"tolerance {within}" if within else "", *_worst(failed or outputs))
         yield f"{sides}: {'; '.join(filter(None, parts))}", (failed or outputs or (comparison,))[0].span
-
-
-def _runner(name: str) -> str:
-    return name.partition("-N")[0]
 
 
 def _worst(outputs: Sequence[ComparedOutput]) -> Iterator[str]:

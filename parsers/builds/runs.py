@@ -151,6 +151,7 @@ def _seconds(view: LinesView, kind: str, field: str) -> float | None:
     return sum(known) if known else None
 
 
+_TENSORRT_NAMED = re.compile(r"(?i:tensorrt|\btrt|\.engine\b)")
 _TENSORRT_COMMAND = re.compile(r"--trt\b|tensorrt|\btrt$|inspect (?:engine|tactics)|--convert-to[ =]trt")
 
 
@@ -179,6 +180,8 @@ def _uses_tensorrt(view: LinesView, program: Program) -> bool:
         ),
         any("trt-runner" in runner for _, runner in view.each("poly_validating", "runner") if "onnxrt" not in runner),
     )
+    if not any(signs) and view.has("own_program"):
+        return any(_TENSORRT_NAMED.search(text) for _, text in view.each("untyped", "text"))
     return any(signs) or (not of_others and not view.has("poly_run", "poly_validating", "poly_checked", "poly_module"))
 
 

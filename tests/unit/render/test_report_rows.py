@@ -103,6 +103,12 @@ def test_each_start_of_a_script_is_a_run_of_its_own_options(load: Load) -> None:
     )
 
 
+def test_a_program_that_names_no_tensorrt_anywhere_runs_without_it(load: Load) -> None:
+    text = "Ultralytics 8.4.95 Python-3.12.3 torch-2.8.0 CPU\nONNX: export success 0.7s\nresult=FAIL\n{}"
+    assert "without TensorRT" in headlines(load(text.format("onnxruntime ran")))[0].text
+    assert "without TensorRT" not in headlines(load(text.format("TensorRT: starting export")))[0].text
+
+
 def test_what_a_summary_says_of_its_items_stands_in_the_set_up(load: Load) -> None:
     text = said(load("result=FAIL\n[TRT] [I] Hello\nraw_result=FAIL\nbox_result=PASS\nfull_enabled=False\n"))
     assert "failed: raw" in text
