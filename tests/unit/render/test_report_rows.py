@@ -109,6 +109,15 @@ def test_a_program_that_names_no_tensorrt_anywhere_runs_without_it(load: Load) -
     assert "without TensorRT" not in headlines(load(text.format("TensorRT: starting export")))[0].text
 
 
+def test_outputs_stand_beside_the_inputs_in_the_set_up(load: Load) -> None:
+    bound = (
+        "[I] Input binding for x with dimensions 1x3 is created.\n[11/21/2026-10:05:01] [I] Output binding for y with "
+    )
+    text = said(load(TIMED.format("a", 2).replace("[I] GPU", f"{bound}dimensions 1x8 is created.\n[I] GPU")))
+    assert "input x 1x3" in text
+    assert "output y 1x8" in text
+
+
 def test_what_a_summary_says_of_its_items_stands_in_the_set_up(load: Load) -> None:
     text = said(load("result=FAIL\n[TRT] [I] Hello\nraw_result=FAIL\nbox_result=PASS\nfull_enabled=False\n"))
     assert "failed: raw" in text
