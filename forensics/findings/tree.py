@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import chain
@@ -198,15 +197,17 @@ def _keys(
 ) -> dict[FindingWithCauses, Hashable]:
     """Return what is equal for findings of several builds that become one.
 
-    A build may hold several findings of one signature: the first of each build become one, the second, and so on.
+    A build may hold several findings of one signature: the first of each build become one, the second, and so on. Those
+    with the same title are one too.
     """
-    met: Counter[tuple[int, int, str]] = Counter()
+    titles: dict[tuple[int, int, str], dict[str, int]] = {}
     keys: dict[FindingWithCauses, Hashable] = {}
     for entry in judged:
         finding = entry.finding
         place = finding.source, finding.build, finding.signature
-        keys[entry] = finding.source, finding.signature, finding.severity, finding.pass_discarded, met[place]
-        met[place] += 1
+        of_place = titles.setdefault(place, {})
+        number = of_place.setdefault(finding.title, len(of_place))
+        keys[entry] = finding.source, finding.signature, finding.severity, finding.pass_discarded, number
     return {entry: (keys[entry], keys[root] if (root := roots[entry]) is not entry else None) for entry in keys}
 
 

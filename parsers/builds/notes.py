@@ -67,6 +67,8 @@ _ECHOED = re.compile(
     r"\s*(?:Step \d+/\d+ : |#\d+ (?:\[[^\]]*\] )?(?:RUN|COPY|ENV) |\+{1,3} \w|\$ \w|In \[\d+\]: [!%])"
 )
 """The beginning of a command that is only echoed, of a legend, of a note of pip: what it names did not fail."""
+_MEMBER, _TRIED = re.compile(r"Exception: '[\w.]+' object has no attribute "), 5
+"""What a program prints of a member that an object lacks; so many are a list of members that it tries."""
 _RESULT = re.compile(r"\w*result=\w+")
 """A line that says how something ended, and not why."""
 _LISTED = re.compile(rb"\s*\w+=[^,=]*,\w+=")
@@ -103,8 +105,14 @@ def _named(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
     }
     joined = {text for pair in pairs.values() for text in _joined(*pair)}
     named_by = _causes_of([*{text for parts in texts.values() for text in parts} | joined])
+    members = [line for line, parts in texts.items() if _MEMBER.match(parts[0])]
+    tried = {*members} if len(members) >= _TRIED else set()
     for line, parts in texts.items():
-        if _ECHOED.match(parts[0]) or (_SOURCE.match(parts[0]) and is_frame(texts.get(line - 1, [""])[0])):
+        if (
+            line in tried
+            or _ECHOED.match(parts[0])
+            or (_SOURCE.match(parts[0]) and is_frame(texts.get(line - 1, [""])[0]))
+        ):
             continue
         certain = excerpt or line in reported
         named = {kind: fields for text in reversed(parts) for kind, fields in named_by[text]}

@@ -74,6 +74,11 @@ def test_a_declared_cause_must_begin_no_later(line: int, root: int | None) -> No
     assert (found["TF304"], found["TF305"]) == (root, None)
 
 
+def test_findings_of_a_build_with_one_title_are_one() -> None:
+    (found,) = arranged([judged("TF101", [3]), judged("TF101", [9])])
+    assert [each.span.line for each in found.evidence] == [3, 9]
+
+
 def test_a_cause_of_another_build_is_none() -> None:
     found = [judged("TF305", [1], build=0), judged("TF304", [7], build=1, follows=("TF305",))]
     assert shown(found) == [("TF305", None), ("TF304", None)]

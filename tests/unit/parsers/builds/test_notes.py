@@ -35,3 +35,12 @@ def test_an_error_is_no_end_of_the_error_above_it(load: Callable[[str], BuildLog
 [E] [TRT] 2: [builder.cpp::build::36] Error Code 2: Internal Error (Assertion engine != nullptr failed. )
 """
     assert "shape_analysis" not in {note.kind for note in load(text.strip()).builds[0].notes}
+
+
+@pytest.mark.parametrize(("number", "found"), [(1, 1), (6, 0)])
+def test_members_that_a_program_tries_one_by_one_are_no_errors(
+    load: Callable[[str], BuildLog], number: int, found: int
+) -> None:
+    tried = "".join(f"Exception: 'tensorrt.tensorrt.Runtime' object has no attribute 'm{n}'\n" for n in range(number))
+    notes = load(f"[11/21/2026-10:05:00] [TRT] [V] x\n{tried}").builds[0].notes
+    assert bool([note for note in notes if note.span.line > 1]) is bool(found)
