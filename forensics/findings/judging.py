@@ -34,6 +34,7 @@ from trtforensics.knowledge.operators import remedy_of
 from trtforensics.model.log import Build, BuildLog, Coverage
 from trtforensics.model.profile import TimeSource
 from trtforensics.model.run import Ending
+from trtforensics.parsers.builds.run_outcomes import BENIGN
 from trtforensics.render.headline import Headline, headlines, with_root
 from trtforensics.render.names import shortened
 from trtforensics.render.pauses import pauses
@@ -299,8 +300,7 @@ def _finding(entry: _RuleObservation, quotes: _Quotes) -> FindingWithCauses:
     version = Version.of(entry.about.build)
     discarded = all(_in_discarded_pass(entry.about, span) for span in observation.spans)
     severity = Severity.NOTE if discarded else observation.severity or rule.severity
-    of_others = severity is Severity.ERROR and _OF_OTHERS.fullmatch(rule.code) is not None
-    survived = of_others and _was_survived(entry.about, observation.spans)
+    survived = severity is Severity.ERROR and _was_survived(entry.about, rule.code, observation.spans)
     loads = entry.about.loads_engine
     usual = [] if case is not None and case.fix and case.instead else [*_fixes(rule, version)]
     usual.sort(key=lambda fix: not any(name in observation.title for name in _NAME.findall(fix.partition(": ")[0])))
@@ -388,13 +388,16 @@ def _in_discarded_pass(about: LoggedBuild, span: SourceSpan) -> bool:
     return span.file == about.log.source.path and any(p.first_line <= span.line <= p.last_line for p in discarded)
 
 
-def _was_survived(about: LoggedBuild, spans: Sequence[SourceSpan]) -> bool:
-    """Whether the program came to a good end behind what it reports in words of its own, which are not TensorRT's."""
+def _was_survived(about: LoggedBuild, code: str, spans: Sequence[SourceSpan]) -> bool:
+    """Whether the program came to a good end behind what it reports in its own words, or TensorRT only warns of."""
     run = about.log.run_of(about.build)
     if run is None or run.outcome.ending is not Ending.PASSED or run.outcome.span is None:
         return False
-    end, logged = run.outcome.span.line, {each.span.line for each in about.build.messages if each.severity == "E"}
-    return all(span.file == about.log.source.path and span.line < end and span.line not in logged for span in spans)
+    messages = {each.span.line: each for each in about.build.messages}
+    said = [messages[span.line] for span in spans if span.line in messages]
+    fatal = any(each.severity == "E" and not BENIGN.search(each.text) for each in said)
+    before = all(span.file == about.log.source.path and span.line < run.outcome.span.line for span in spans)
+    return before and not fatal and (len(said) == len(spans) or _OF_OTHERS.fullmatch(code) is not None)
 
 
 def _common(findings: Sequence[Finding]) -> tuple[SharedFinding, ...]:

@@ -69,7 +69,7 @@ _ECHOED = re.compile(
 """The beginning of a command that is only echoed, of a legend, of a note of pip: what it names did not fail."""
 _MEMBER, _TRIED = re.compile(r"Exception: '[\w.]+' object has no attribute "), 5
 """What a program prints of a member that an object lacks; so many are a list of members that it tries."""
-_RESULT = re.compile(r"\w*result=\w+")
+_RESULT = re.compile(r"\w*result=\w+$")
 """A line that says how something ended, and not why."""
 _LISTED = re.compile(rb"\s*\w+=[^,=]*,\w+=")
 """The beginning of a row of names and values: a list of error codes says what may fail, not that it did."""
@@ -139,7 +139,7 @@ def _worded(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
     texts = _texts(log)
     for line, parts in texts.items() if len(texts) <= FEW else ():
         text = max(parts, key=len)
-        if says_failure(text) and not _QUIET.match(text) and not _RESULT.fullmatch(text):
+        if says_failure(text) and not any(each.match(text) for each in (_QUIET, _RESULT, _MEMBER)):
             from trtforensics.parsers.notation.sentences import classified  # noqa: PLC0415 - few logs have such errors
 
             yield line, *(classified(text) or (ANY_ERROR, {"text": text}))

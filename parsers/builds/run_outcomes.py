@@ -32,10 +32,10 @@ _RAISED = ("raised_error", "raised_exception", "raised_ort")
 _OWN = ("own_result", "own_result_upper", "own_tests", "own_gtest", "own_pytest")
 BENIGN = re.compile(
     r"catchCudaError|Deserialize engine failed because |Skipping tactic |Tactic Device request: |== CAPTURED STD"
-    r"|FAILED \| Iteration \d"
+    r"|FAILED \| Iteration \d|I\w+::get\w+: Error Code 3"
 )
-"""Errors that builds survive: TensorRT-RTX prints the first where there is no GPU, Polygraphy's debug the last;
-DeepStream the second, and builds the engine."""
+"""Errors that builds survive: TensorRT-RTX prints the first where there is no GPU, Polygraphy's debug the last but one;
+DeepStream the second, and builds the engine; the last answers a question to an object."""
 _FRAME = re.compile(r"  |\.\.\.|\s*$")
 """A line of a traceback's frames, or that leaves some out."""
 _LAST_WORDS = 8

@@ -68,6 +68,18 @@ def test_what_a_program_says_and_survives_is_no_root(tmp_path: Path) -> None:
         assert report.sources[0].headlines[0].root == ("TF921" if number else "")
 
 
+def test_what_tensorrt_only_warns_of_is_no_error_of_a_run_that_ended_well(tmp_path: Path) -> None:
+    warned = (
+        "[TRT] [W] IShuffleLayer a: reshaping failed for tensor: tensor reshape would change volume 60 to 1 In x at y"
+    )
+    asked = "[TRT] [E] ICudaEngine::getBudget: Error Code 3: API Usage Error (The engine was not built with it.)"
+    (tmp_path / "b.log").write_text(f"{warned}\n{asked}\n[TRT] [I] Engine generation completed in 2 seconds.\nFinish")
+    log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
+    report = judge(Inputs([log]), Suppression())
+    assert report.sources[0].headlines[0].passed
+    assert all(finding.severity < Severity.ERROR for finding in report.findings)
+
+
 def test_what_the_rules_worked_out_is_not_kept_for_other_builds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
