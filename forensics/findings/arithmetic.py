@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from trtforensics.model.timings import Candidate, TimedTactics
+import numpy as np
+
+from trtforensics.model.timings import NO_TACTIC, Candidate, TimedTactics
 from trtforensics.parsers.builds.views import Spans
 from trtforensics.parsers.notation.kernels import read_kernel, read_tactic
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from trtforensics.model.kernel import KernelFacts
     from trtforensics.model.log import Build, BuildLog
     from trtforensics.model.span import SourceSpan
+
+_AT_ONCE = 4096
+"""Sums that are judged together: several arrays of all timings of a large log would fill the memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,90 +32,109 @@ class SumTactic:
     span: SourceSpan
 
 
-@dataclass(frozen=True, slots=True)
-class _Offers:
-    """The tactics timed for a sum, fastest first, read one by one: a build may have timed a million."""
-
-    timed: Sequence[Candidate]
-    spans: Spans
-    outputs: tuple[str, ...] = ()
-
-    def chosen(self, tactic: int | None) -> SumTactic | None:
-        """Return the chosen tactic; None where it is not among those timed."""
-        if isinstance(self.timed, TimedTactics):
-            candidate = self.timed.fastest(tactic)
-        else:
-            candidate = next((candidate for candidate in self.timed if candidate.tactic == tactic), None)
-        return None if candidate is None else self._read(candidate)
-
-    def without(self, tactic: int | None) -> Iterator[SumTactic]:
-        """Give all tactics but one."""
-        return (self._read(candidate) for candidate in self.timed if candidate.tactic != tactic)
-
-    def accumulators(self, tactic: int | None) -> set[str | None]:
-        """Return the types in which all tactics but one accumulate, None among them where a kernel does not tell."""
-        timed = self.timed
-        if isinstance(timed, TimedTactics):
-            kernels = timed.kernels_beside(tactic)
-        else:
-            kernels = {candidate.kernel for candidate in timed if candidate.tactic != tactic}
-        return {read_kernel(kernel).accumulator for kernel in kernels}
-
-    def _read(self, candidate: Candidate) -> SumTactic:
-        facts = read_tactic(candidate.kernel, candidate.splits, self.outputs)
-        return SumTactic(candidate.tactic, candidate.time_ms, facts, self.spans.of(candidate.line))
-
-
-@dataclass(frozen=True)
-class TunedSum:
-    """A layer, or an operation inside a ForeignNode, whose chosen kernel tells the type of its sums.
+class _Offers(NamedTuple):
+    """The tactics timed for a layer, or for an operation inside a ForeignNode, and the one that was chosen.
 
     ``used`` is False where the log does not tell that the engine uses the choice.
     """
 
     name: str
     nodes: tuple[str, ...]
-    chosen: SumTactic
-    offers: _Offers
+    tactic: int | None
+    timed: TimedTactics
+    outputs: tuple[str, ...]
     used: bool
+
+    def read(self, candidate: Candidate, spans: Spans) -> SumTactic:
+        facts = read_tactic(candidate.kernel, candidate.splits, self.outputs)
+        return SumTactic(candidate.tactic, candidate.time_ms, facts, spans.of(candidate.line))
+
+
+@dataclass(frozen=True, slots=True)
+class TunedSum:
+    """A layer, or an operation inside a ForeignNode, whose chosen kernel tells the type of its sums.
+
+    ``rival_accumulators`` are the types in which the other tactics accumulate, None among them where a kernel does not
+    tell.
+    """
+
+    offers: _Offers
+    chosen: SumTactic
+    rival_accumulators: frozenset[str | None]
+    spans: Spans
+
+    @property
+    def name(self) -> str:
+        """The layer or the operation."""
+        return self.offers.name
 
     def rivals(self) -> Iterator[SumTactic]:
         """Give the other tactics of the same formats, fastest first and untimed ones last."""
-        return self.offers.without(self.chosen.tactic)
-
-    @cached_property
-    def rival_accumulators(self) -> set[str | None]:
-        """Return the types in which the rivals accumulate, None among them where a kernel does not tell."""
-        return self.offers.accumulators(self.chosen.tactic)
+        others = (candidate for candidate in self.offers.timed if candidate.tactic != self.chosen.tactic)
+        return (self.offers.read(candidate, self.spans) for candidate in others)
 
 
 def sums_of(build: Build, log: BuildLog) -> list[TunedSum]:
     """Return the sums that the engine runs, or may run where the log does not tell, in the log's order."""
     spans = Spans(log.source, log.line_starts)
-    products = [*_layers(build, spans), *_operations(build, spans)]
+    products = [*_sums([*_layers(build)], spans), *_sums([*_operations(build)], spans)]
     return sorted(products, key=lambda product: product.chosen.span.line)
 
 
-def _layers(build: Build, spans: Spans) -> Iterator[TunedSum]:
+def _layers(build: Build) -> Iterator[_Offers]:
     for choice in build.choices:
         if choice.final is not False and build.may_be_in_engine(choice.pass_index):
             timed = TimedTactics(build.timings, choice.rows(build.timings))
-            offers = _Offers(timed, spans, choice.outputs)
-            yield from _sum(choice.layer, (), choice.tactic, offers, used=choice.final is True)
+            yield _Offers(choice.layer, (), choice.tactic, timed, choice.outputs, choice.final is True)
 
 
-def _operations(build: Build, spans: Spans) -> Iterator[TunedSum]:
+def _operations(build: Build) -> Iterator[_Offers]:
     blocks = {choice.layer: choice for choice in build.choices if choice.final}
     for operation in build.myelin_operations:
-        block = blocks.get(operation.foreign_node)
+        block, timed = blocks.get(operation.foreign_node), operation.candidates
         inside = block is not None and block.first_line <= operation.span.line <= block.span.line
-        if (block is None or inside) and build.may_be_in_engine(operation.pass_index):
-            offers = _Offers(operation.candidates, spans)
-            yield from _sum(operation.op, operation.onnx_nodes, operation.selected, offers, used=inside)
+        if (
+            (block is None or inside)
+            and build.may_be_in_engine(operation.pass_index)
+            and isinstance(timed, TimedTactics)
+        ):
+            yield _Offers(operation.op, operation.onnx_nodes, operation.selected, timed, (), inside)
 
 
-def _sum(name: str, nodes: tuple[str, ...], tactic: int | None, offers: _Offers, *, used: bool) -> Iterator[TunedSum]:
-    """Give the sum, where the chosen tactic's kernel tells its type."""
-    chosen = offers.chosen(tactic)
-    if chosen is not None and chosen.facts.accumulator is not None:
-        yield TunedSum(name, nodes, chosen, offers, used)
+def _sums(offers: Sequence[_Offers], spans: Spans) -> Iterator[TunedSum]:
+    """Give the sums of layers, or of operations, where the chosen tactic's kernel tells its type."""
+    for begin in range(0, len(offers), _AT_ONCE):
+        some = offers[begin : begin + _AT_ONCE]
+        for each, row, rivals in zip(some, *_raced(some), strict=True):
+            chosen = each.read(each.timed.timings.candidate(row), spans) if row >= 0 else None
+            if chosen is not None and chosen.facts.accumulator is not None:
+                yield TunedSum(each, chosen, rivals, spans)
+
+
+def _raced(offers: Sequence[_Offers]) -> tuple[list[int], list[frozenset[str | None]]]:
+    """Return the row of each chosen tactic, the fastest of several (-1: none was timed), and what its rivals sum in.
+
+    All are rows of the same timings.
+    """
+    timings = offers[0].timed.timings
+    begins, sizes = np.array([(each.timed.unsorted.start, len(each.timed)) for each in offers]).T
+    ends = np.cumsum(sizes)
+    offer = np.repeat(np.arange(len(offers)), sizes)
+    row = np.arange(len(offer)) + np.repeat(begins - ends + sizes, sizes)
+    tactics = np.array([NO_TACTIC if each.tactic is None else each.tactic for each in offers], np.uint64)
+    is_chosen = timings.tactic[row] == tactics[offer]
+    hits = np.flatnonzero(is_chosen)
+    hits = hits[np.lexsort((timings.ms[row[hits]], offer[hits]))[::-1]]  # of several for one offer the last stays
+    chosen = np.full(len(offers), -1)
+    chosen[offer[hits]] = row[hits]
+    kernels = timings.kernel[row] + 1
+    used = np.flatnonzero(np.bincount(kernels)).tolist()
+    sums = [read_kernel(timings.texts[kernel - 1] if kernel else "").accumulator for kernel in used]
+    known = list(dict.fromkeys(sums))
+    of_kernel = np.zeros(max(used, default=0) + 1, np.int64)
+    of_kernel[used] = [1 << known.index(each) for each in sums]
+    some, codes = np.flatnonzero(sizes), np.zeros(len(offers), np.int64)
+    if len(some):
+        codes[some] = np.bitwise_or.reduceat(np.where(is_chosen, 0, of_kernel[kernels]), (ends - sizes)[some])
+    sets = {code: frozenset(each for at, each in enumerate(known) if code >> at & 1) for code in {*codes.tolist()}}
+    return chosen.tolist(), [sets[code] for code in codes.tolist()]

@@ -113,15 +113,15 @@ class TimedTactics(_Candidates):
     """The tactics timed on some rows, fastest first. Rows are sorted, and candidates created, on first access."""
 
     def __init__(self, timings: TacticTimings, rows: range) -> None:
-        self._timings = timings
-        self._unsorted = rows
+        self.timings = timings
+        self.unsorted = rows
 
     def __len__(self) -> int:
-        return len(self._unsorted)
+        return len(self.unsorted)
 
     @cached_property
     def _rows(self) -> Positions:
-        return self._timings.fastest_first(self._unsorted)
+        return self.timings.fastest_first(self.unsorted)
 
     @overload
     def __getitem__(self, index: int) -> Candidate: ...
@@ -130,39 +130,25 @@ class TimedTactics(_Candidates):
     def __getitem__(self, index: int | slice) -> Candidate | list[Candidate]:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
-        return self._timings.candidate(int(self._rows[index]))
-
-    def fastest(self, tactic: int | None) -> Candidate | None:
-        """Return the fastest timing of a tactic, for which the others need not be sorted."""
-        low = self._unsorted.start
-        among = self._timings.tactic[low : self._unsorted.stop] == (NO_TACTIC if tactic is None else tactic)
-        rows = among.nonzero()[0] + low
-        return self._timings.candidate(rows[self._timings.ms[rows].argsort(kind="stable")[0]]) if len(rows) else None
+        return self.timings.candidate(int(self._rows[index]))
 
     def with_tactic(self, tactic: int) -> list[int]:
         """Return where a tactic stands; it may have been timed more than once."""
-        positions: list[int] = (self._timings.tactic[self._rows] == tactic).nonzero()[0].tolist()
+        positions: list[int] = (self.timings.tactic[self._rows] == tactic).nonzero()[0].tolist()
         return positions
-
-    def kernels_beside(self, tactic: int | None) -> set[str]:
-        """Return the kernels of all tactics but one; one without a name is empty."""
-        rows = slice(self._unsorted.start, self._unsorted.stop)
-        others = self._timings.tactic[rows] != (NO_TACTIC if tactic is None else tactic)
-        indexes = set(self._timings.kernel[rows][others].tolist())
-        return {self._timings.texts[index] if index >= 0 else "" for index in indexes}
 
     def widest_kernel(self) -> int:
         """Return how long the longest kernel name is."""
-        return self._widest(self._timings.kernel[self._rows])
+        return self._widest(self.timings.kernel[self._rows])
 
     def widest_runner(self) -> int:
         """Return how long the longest runner name is."""
-        blocks = self._timings.runner_line.searchsorted(self._timings.line[self._rows]) - 1
-        return self._widest(self._timings.runner_name[blocks[blocks >= 0]])
+        blocks = self.timings.runner_line.searchsorted(self.timings.line[self._rows]) - 1
+        return self._widest(self.timings.runner_name[blocks[blocks >= 0]])
 
     def _widest(self, texts: Numbers) -> int:
         indexes = set(texts[texts >= 0].tolist())
-        return max((len(self._timings.texts[index]) for index in indexes), default=0)
+        return max((len(self.timings.texts[index]) for index in indexes), default=0)
 
 
 @dataclass(frozen=True, slots=True)

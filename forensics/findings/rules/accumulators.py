@@ -100,7 +100,7 @@ def _depth(layer: EngineLayer | None) -> int | None:
 def _depth_in_model(model: CheckedModel | None, product: TunedSum) -> int | None:
     if model is None:
         return None
-    nodes = (model.by_name.get(name) for name in (*members(product.name), *product.nodes))
+    nodes = (model.by_name.get(name) for name in (*members(product.name), *product.offers.nodes))
     depths = (_depth_of_node(model, node) for node in nodes if node is not None)
     return next((depth for depth in depths if depth is not None), None)
 
@@ -124,7 +124,7 @@ def _observed(
     guessed = [
         product.name for product in products if product.chosen.facts.evidence("accumulator") is not NameEvidence.STATED
     ]
-    unsettled = [product.name for product in products if not product.used]
+    unsettled = [product.name for product in products if not product.offers.used]
     settle = ""
     if guessed:
         settle = f"The names of {len(guessed)} kernels tell the accumulator by convention only: {listed(guessed)}."
@@ -137,6 +137,6 @@ def _observed(
         [tactic.span for tactic in tactics],
         settle=settle,
         layers=names,
-        onnx_nodes=list(dict.fromkeys(node for product in products for node in product.nodes)),
+        onnx_nodes=list(dict.fromkeys(node for product in products for node in product.offers.nodes)),
         steps=(Step("See what FP32 sums would cost, and pin them", command),) if pin else (),
     )

@@ -56,7 +56,7 @@ class CombinedTactics(TimedTactics):
 
     @cached_property
     def _rows(self) -> npt.NDArray[np.intp]:
-        order: npt.NDArray[np.intp] = self._timings.ms[self._all].argsort(kind="stable")
+        order: npt.NDArray[np.intp] = self.timings.ms[self._all].argsort(kind="stable")
         return order if not len(order) else self._all[order]
 
     def choice_of(self, candidate: Candidate) -> Choice:
