@@ -20,7 +20,6 @@ class ComparingScreen(ListScreen[Row]):
     def __init__(self, source: str, rows: VirtualList[Row], *views: LogView, max_bytes: int) -> None:
         super().__init__(source, rows, *views)
         self.marked: Row | None = None
-        """The row that another one will be compared with."""
         self._max_bytes = max_bytes
 
     def show_rows(self) -> None:

@@ -42,7 +42,6 @@ class LogSession:
         self.model: CheckedModel | None = None
         """The ONNX model that the engine was built from, once it is read; None where none was given."""
         self.files: Sequence[NumberedFile] = ()
-        """The files that were joined to the log; none before it is parsed."""
         self._source = source
         self._others = tuple(others)
         self._part = part

@@ -13,7 +13,7 @@ from trtforensics.console.counting import counted, milliseconds
 from trtforensics.model.timings import tactic_text
 from trtforensics.tui.issue import quoted_issue
 from trtforensics.tui.lists import ListScreen
-from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, fit, fit_right, list_columns
+from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, fit, flush, list_columns
 from trtforensics.tui.sessions import text_of
 from trtforensics.tui.widgets.text_pane import TextPane
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 
 _RUNNER, _TACTIC, _TIME = 18, 19, 10
 _NAME = 36
-HEADING = (
-    f"{fit('layer', _NAME)} {fit('runner', _RUNNER)} {fit('tactic', _TACTIC)} {fit_right('time ms', _TIME)}  formats"
-)
+HEADING = f"{fit('layer', _NAME)} {fit('runner', _RUNNER)} {fit('tactic', _TACTIC)} {flush('time ms', _TIME)}  formats"
 
 
 def layer_pieces(layer: LayerView) -> Line:
@@ -43,9 +41,7 @@ def layer_pieces(layer: LayerView) -> Line:
         Piece(fit(layer.name, _NAME) + " "),
         Piece(fit(runner, _RUNNER) + " ", Role.ACCENT),
         Piece(fit(tactic_text(layer.tactic) or "", _TACTIC) + " "),
-        Piece(
-            fit_right(time, _TIME) + ("≈ " if layer.near_tie else "  "), Role.WARNING if layer.near_tie else Role.DIM
-        ),
+        Piece(flush(time, _TIME) + ("≈ " if layer.near_tie else "  "), Role.WARNING if layer.near_tie else Role.DIM),
         Piece(aspect_text(DifferenceType.FORMAT, layer)),
         Piece(f"{kernel}  {layer.key}".rstrip(), Role.DIM),
     )

@@ -45,14 +45,13 @@ def _lint(args: Namespace) -> int:
     if context.operators:
         lint.against_model(context.operators)
     lint.against_edges(context.nodes(entry.layer for entry in file.replay.entries))
-    problems = lint.problems
     against = [path for path in (args.log, args.onnx, args.layer_info) if path is not None]
     if args.json:
         text = to_json(lint_document(lint, against))
     else:
         text = lint_text(lint, against, colour=wants_colour(sys.stdout))
     streams.print_result(text)
-    return ExitCode.NO if any(each.severity is ProblemSeverity.ERROR for each in problems) else ExitCode.OK
+    return ExitCode.NO if any(each.severity is ProblemSeverity.ERROR for each in lint.problems) else ExitCode.OK
 
 
 def _convert(args: Namespace) -> int:

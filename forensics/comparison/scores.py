@@ -19,7 +19,6 @@ _MOST_VALUES = 3_000
 """Values that are paired with each other: those in most bad builds. Their pairs take some tens of megabytes."""
 
 MOST_PAIRS = 20
-"""Pairs that are listed."""
 
 
 class Counts(NamedTuple):

@@ -17,9 +17,7 @@ class ExitCode(IntEnum):
     NO = 1
     """The answer is "no": there are differences, a level is reached, a replay will be refused."""
     USAGE = 2
-    """Bad usage or bad input."""
     BUG = 70
-    """A bug of ours."""
     INTERRUPTED = 130
 
 

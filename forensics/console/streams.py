@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 STANDARD_OUTPUT = "<stdout>"
-"""The name of standard output in errors."""
 
 
 def prepare() -> None:

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from trtforensics.model.span import SourceInfo
 
 TABLES = (*TABLE_NAMES, *RUN_TABLES, "findings")
-"""The words for all tables."""
 ONE_BY_ONE = ("runs", "builds", "results", "options", "comparisons")
 """Those that take each of several sources by itself; for others, they are about one engine."""
 QUOTING = ("runs", "findings")

@@ -74,7 +74,6 @@ class GraphForm(StrEnum):
 
 
 DATA_FORMS = (GraphForm.JSON, GraphForm.GRAPHML, GraphForm.DOT)
-"""The forms that :func:`export` writes."""
 
 
 def export(graph: nx.MultiDiGraph, form: GraphForm) -> Iterator[bytes]:

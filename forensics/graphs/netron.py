@@ -59,9 +59,7 @@ class _TensorNames:
     def __init__(self, layers: Iterable[EngineLayer]) -> None:
         self._described: dict[str, EngineTensor] = {}
         self.inputs: list[list[str]] = []
-        """The names that each layer reads, in the engine's order."""
         self.outputs: list[list[str]] = []
-        """The names that each layer writes."""
         written: dict[str, int] = defaultdict(int)
         versions: dict[str, list[str]] = {}
         fresh: dict[str, bool] = {}

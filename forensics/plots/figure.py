@@ -17,10 +17,8 @@ WIDTH = 440
 """Units across a picture: so few that its text can be read where a phone makes it narrow."""
 
 PAD = 4
-"""Units around a picture."""
 
 SIZE = 12
-"""The height of texts."""
 
 NAME_LENGTH = 100
 """Characters of a name in a sentence."""

@@ -15,7 +15,6 @@ UNKNOWN = "unknown"
 
 _PRECISIONS = {row["type"]: row["colour"] for row in rows("colours", "trtforensics.render")}
 NEUTRAL = "#b9bdc6"
-"""The colour of what nothing is known of."""
 _PALETTE = (
     *("#3b78b5", "#e08a3c", "#2f9e6e", "#b8507f", "#7a63b0", "#b0a02c"),
     *("#1f8a9e", "#c65b4a", "#7f9b4b", "#5d6b9e", "#a5765a", "#6aa8a0"),

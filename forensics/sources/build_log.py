@@ -106,14 +106,9 @@ def read_build_log(  # noqa: PLR0913 - every caller needs some of them only
 
     When ``responsive``, this process can answer a user meanwhile: another one scans a large file, and Python's search
     for reference cycles does not visit what was parsed. ``on_progress`` and ``on_window`` are called after each window
-    of lines; ``cancelled``, which may wait, also many times while the log is put together. ``on_log`` is called every
-    few seconds with the log so far, where the length of the source is not known (a pipe, a FIFO). All run in the
-    caller's thread. For an ``excerpt`` see :func:`load_build_log`.
-
-    Raises:
-        SourceError: the source cannot be read to its end.
-        NotABuildLogError: no line carries a TensorRT or trtexec prefix, or an excerpt names neither.
-        ReadingCancelled: ``cancelled`` returned True.
+    of lines; ``cancelled``, which may wait, also many times while the log is put together: True ends that with
+    :class:`ReadingCancelled`. ``on_log`` is called every few seconds with the log so far, where the length of the
+    source is not known (a pipe, a FIFO). All run in the caller's thread. For an ``excerpt`` see :func:`load_build_log`.
     """
     is_large = responsive and source.size is not None and source.size >= processes.LEAST_BYTES
     live: _Live | None = None

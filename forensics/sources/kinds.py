@@ -12,7 +12,6 @@ from trtforensics.parsers.text.decoding import COMPRESSED, JSON_OPENING, decompr
 from trtforensics.parsers.text.stored import StoredBytes
 
 ONNX = ".onnx"
-"""The ending by which a model is known."""
 _OPENING = 256 << 10
 """Bytes of text that are examined: a replay names its class after the first layer, some kilobytes in."""
 

@@ -27,7 +27,6 @@ class Sort(StrEnum):
 
 
 TYPE_VALUES = ("half", "float", "int8", "bfloat16", "fp8")
-"""What a filter suggests for types."""
 
 
 @dataclass(frozen=True, slots=True)

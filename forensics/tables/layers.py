@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from trtforensics.engines.facts import EngineFacts, LayerFacts
 
 UNKNOWN = "?"
-"""The text of a cell whose value is not known."""
 COMPUTES_NO_VALUES = "·"
 """The compute precision of a layer that copies, converts or waits."""
 _MOST_TYPES = 2

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 
 BUILD_MODULE = "trtforensics.trt.build"
-"""This module, as a command line names it."""
 
 REFUSED = 3
 """Exit code if TensorRT refuses: the model does not parse, or the build returns no engine."""

@@ -25,9 +25,6 @@ def write_layers(engine: tensorrt.ICudaEngine, path: str | os.PathLike[str]) -> 
     """Write what ``trtexec --exportLayerInfo`` writes: the layers of an engine as its inspector tells them.
 
     An engine tells types, formats and tactics only if ``profiling_verbosity`` was ``DETAILED`` when it was built.
-
-    Raises:
-        OutputError: the file cannot be written.
     """
     form = _module_of(engine).LayerInformationFormat.JSON
     write_text(path, engine.create_engine_inspector().get_engine_information(form))
@@ -36,14 +33,10 @@ def write_layers(engine: tensorrt.ICudaEngine, path: str | os.PathLike[str]) -> 
 def write_profile(
     context: tensorrt.IExecutionContext, infer: Callable[[], object], path: str | os.PathLike[str], *, runs: int = 50
 ) -> None:
-    """Write what ``trtexec --exportProfile`` writes: the layers' times, in ms, of some inferences.
+    """Write what ``trtexec --exportProfile`` writes: the layers' times, in ms, of one or more inferences.
 
     ``infer`` does one inference with the context and waits for its end; the first call is not counted. The context has
-    its own profiler back afterwards.
-
-    Raises:
-        OutputError: the file cannot be written.
-        ValueError: ``runs`` is below 1, or no layer reported a time.
+    its own profiler back afterwards. A ValueError tells that no layer reported a time.
     """
     if runs < 1:
         raise ValueError(f"{runs} runs have no times")

@@ -20,13 +20,7 @@ from trtforensics.tables.layers import LAYER_COLUMNS
 from trtforensics.tui.log.panes import Panes
 from trtforensics.tui.rows.finding_rows import in_view
 from trtforensics.tui.rows.first_rows import first_rows
-from trtforensics.tui.rows.layers.candidates import (
-    NO_LAYERS,
-    NOTHING_SELECTED,
-    candidate_table,
-    layer_table,
-    unknown_table,
-)
+from trtforensics.tui.rows.layers.candidates import NO_LAYERS, UNSELECTED, candidate_table, layer_table, unknown_table
 from trtforensics.tui.rows.layers.index import LayerIndex, RowKind, Subject, TreeRow, line_of
 from trtforensics.tui.rows.overview_rows import OverviewRow, waiting_rows
 from trtforensics.tui.rows.pieces import Piece, Role
@@ -428,7 +422,7 @@ class BuildScreen(SourceScreen):
         """Return the candidates of a row: of a layer in all formats, of anything else its own."""
         tie = TIES[self._tie]
         if row is None or self._index is None:
-            return NOTHING_SELECTED if self._index is None or self._goes_on or self._index.rows() else NO_LAYERS
+            return UNSELECTED if self._index is None or self._goes_on or self._index.rows() else NO_LAYERS
         if row.kind is RowKind.LAYER and row.entry is not None:
             return layer_table(row.entry, tie=tie)
         if row.subject is None:

@@ -14,7 +14,7 @@ from trtforensics.engines.onnx_nodes import fates
 from trtforensics.tui.log.findings import FindingList
 from trtforensics.tui.log.layer_tree import LayerTree
 from trtforensics.tui.rows.first_rows import Row, rows_shown
-from trtforensics.tui.rows.layers.candidates import NOTHING_SELECTED, CandidateTable, candidates_of
+from trtforensics.tui.rows.layers.candidates import UNSELECTED, CandidateTable, candidates_of
 from trtforensics.tui.rows.log_lines import messages
 from trtforensics.tui.rows.node_rows import FATES
 from trtforensics.tui.rows.overview_rows import OverviewRow
@@ -98,8 +98,8 @@ class Panes(Container):
         self.layer_tree = LayerTree()
         self.findings = FindingList()
         self.messages = VirtualList(messages(()), id="messages")
-        self.candidates = VirtualList(candidates_of(NOTHING_SELECTED), id="candidates")
-        self.table = NOTHING_SELECTED
+        self.candidates = VirtualList(candidates_of(UNSELECTED), id="candidates")
+        self.table = UNSELECTED
         """What the candidates in view are of."""
         self.nodes = VirtualList(FATES, id="nodes")
         self.timeline = VirtualList(TIMELINE, id="timeline")
@@ -130,7 +130,7 @@ class Panes(Container):
         self.nodes.show((), NO_NODES)
         self.timeline.show((), "the log is still being read")
         self.open("overview")
-        self.show_candidates(NOTHING_SELECTED)
+        self.show_candidates(UNSELECTED)
 
     def on_resize(self) -> None:
         width = self.size.width

@@ -10,18 +10,7 @@ from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.session.artifacts import FIXED
 from trtforensics.console.counting import counted, duration
 from trtforensics.knowledge.table import rows as table_rows
-from trtforensics.tui.rows.pieces import (
-    Line,
-    Piece,
-    Presentation,
-    Role,
-    bar,
-    clip,
-    fit,
-    fit_right,
-    list_columns,
-    width_of,
-)
+from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, bar, clip, fit, flush, list_columns, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,7 +22,6 @@ REDUCE = "reduce"
 """The mode whose items are nodes that are left or cut."""
 
 BAR = 16
-"""Width of the bar that shows the share of items still suspected."""
 
 _ROLES = {Verdict.GOOD: Role.GOOD, Verdict.BAD: Role.ERROR, Verdict.UNRESOLVED: Role.WARNING}
 _SHOWN = 200
@@ -158,7 +146,7 @@ def applying(view: DirectoryView) -> str:
 def heading(view: DirectoryView) -> Line:
     """Return the heading of the list of probes; a reduction's tells the nodes that are left."""
     first, second = ("nodes", fit("left", BAR + 1)) if view.mode == REDUCE else ("active", fit("suspects", BAR + 8))
-    return (Piece(f"    # {fit('verdict', 12)}{fit_right(first, 7)} {second}  time  why"),)
+    return (Piece(f"    # {fit('verdict', 12)}{flush(first, 7)} {second}  time  why"),)
 
 
 def probe_row(view: DirectoryView, probe: Probe, *, marked: bool = False) -> Line:
@@ -192,12 +180,12 @@ def _sizes(view: DirectoryView, probe: Probe) -> Line:
     if view.mode == REDUCE:
         nodes = [index for index, item in enumerate(view.items) if "op" in item]
         left = sum(index in probe.active for index in nodes)
-        return (Piece(fit_right(f"{left:,}", 7)), Piece(f" {_share(left, len(nodes))}", Role.BAR))
+        return (Piece(flush(f"{left:,}", 7)), Piece(f" {_share(left, len(nodes))}", Role.BAR))
     suspects = len(probe.suspects)
     return (
-        Piece(fit_right(f"{len(probe.active):,}", 7)),
+        Piece(flush(f"{len(probe.active):,}", 7)),
         Piece(f" {_share(suspects, len(view.items))}", Role.BAR),
-        Piece(fit_right(f"{suspects:,}", 7), Role.DIM),
+        Piece(flush(f"{suspects:,}", 7), Role.DIM),
     )
 
 

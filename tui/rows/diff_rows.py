@@ -12,18 +12,7 @@ from trtforensics.comparison.runs import TOTALS
 from trtforensics.comparison.scores import SuspiciousPair
 from trtforensics.comparison.times import LayerDelta, LayerTimes, OtherCircumstance
 from trtforensics.console.counting import counted, grouped, milliseconds
-from trtforensics.tui.rows.pieces import (
-    UNNAMED,
-    Line,
-    Piece,
-    Presentation,
-    Role,
-    bar,
-    broken,
-    fit,
-    fit_right,
-    list_columns,
-)
+from trtforensics.tui.rows.pieces import UNNAMED, Line, Piece, Presentation, Role, bar, broken, fit, flush, list_columns
 from trtforensics.tui.rows.time_map import WIDE
 
 if TYPE_CHECKING:
@@ -208,8 +197,8 @@ COLUMNS = list_columns(
 def header(width: int, *, scored: bool) -> Line:
     """Return the names of the columns."""
     name, value = _widths(width, scored=scored)
-    score = Piece(fit_right("score ", _SCORE) if scored else "")
-    delta = Piece(fit_right("Δms", _DELTA))
+    score = Piece(flush("score ", _SCORE) if scored else "")
+    delta = Piece(flush("Δms", _DELTA))
     sides = Piece(fit(" │ good", value)), Piece(" │ bad")
     return (score, Piece(fit(" type", _TYPE)), Piece(fit("layer", name)), delta, *sides)
 
@@ -243,8 +232,8 @@ def row_pieces(row: DiffRow, width: int, *, scored: bool) -> Line:
 
 def _delta(delta: float | None) -> Piece:
     if delta is None:
-        return Piece(fit_right("?", _DELTA), Role.DIM)
-    return Piece(fit_right(signed_ms(delta), _DELTA), change_role(delta))
+        return Piece(flush("?", _DELTA), Role.DIM)
+    return Piece(flush(signed_ms(delta), _DELTA), change_role(delta))
 
 
 def signed_ms(delta: float) -> str:
@@ -383,8 +372,8 @@ def time_map(comparison: Comparison, times: LayerTimes) -> Presentation[DiffRow]
 
     def heading(_: Sequence[DiffRow], width: int, _height: int) -> list[Line]:
         cells, name = _bar_widths(width)
-        sides = f"{fit_right('good ms', _MS)}{fit_right('bad ms', _MS)}"
-        titles = f"   {fit('Δ', cells)}{fit_right('▼ Δms', _DELTA)}{sides} "
+        sides = f"{flush('good ms', _MS)}{flush('bad ms', _MS)}"
+        titles = f"   {fit('Δ', cells)}{flush('▼ Δms', _DELTA)}{sides} "
         changed = "what else changed" if width >= WIDE else ""
         otherwise = broken(sides_line(comparison), width)
         about = otherwise[:_MOST_HEADER]
@@ -419,8 +408,8 @@ def _bar_line(row: LayerDelta, scale: float, width: int) -> Line:
     return (
         Piece(f" {_MARKS[change]} ", role),
         Piece(bar(abs(row.delta_ms) / scale, cells), role),
-        Piece(fit_right(signed_ms(row.delta_ms), _DELTA), role),
-        *(Piece(fit_right(text, _MS)) for text in sides),
+        Piece(flush(signed_ms(row.delta_ms), _DELTA), role),
+        *(Piece(flush(text, _MS)) for text in sides),
         Piece(f" {fit(row.name or UNNAMED, name)} "),
         Piece(fit(words, width - cells - name - 5 - _DELTA - 2 * _MS) if width >= WIDE else "", Role.DIM),
     )

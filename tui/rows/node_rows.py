@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trtforensics.engines.onnx_nodes import Fate, FateKind, fate_counts
-from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, clip, fit, fit_right, list_columns
+from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, clip, fit, flush, list_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -66,7 +66,7 @@ def _spelled(model: CheckedModel, name: str) -> str:
 
 def _pieces(row: NodeRow) -> Line:
     return (
-        Piece(fit_right(str(row.node.number), _NUMBER) + " ", Role.DIM),
+        Piece(flush(str(row.node.number), _NUMBER) + " ", Role.DIM),
         Piece(fit(row.node.op, _OPERATOR) + " ", Role.ACCENT),
         Piece(fit(row.taken, _MARK) + " ", _ROLES.get(row.taken, Role.DIM)),
         Piece(fit(row.relation, _NAME // 2) + " " if row.relation else "", Role.STRONG),
@@ -75,7 +75,7 @@ def _pieces(row: NodeRow) -> Line:
     )
 
 
-_HEADING = f"{fit_right('node', _NUMBER)} {fit('operator', _OPERATOR)} {fit('taken', _MARK)} {fit('name', _NAME)} makes"
+_HEADING = f"{flush('node', _NUMBER)} {fit('operator', _OPERATOR)} {fit('taken', _MARK)} {fit('name', _NAME)} makes"
 
 NODES: Presentation[NodeRow] = Presentation(
     pieces=lambda row, _: _pieces(row),

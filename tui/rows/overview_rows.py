@@ -23,7 +23,7 @@ from trtforensics.render.build_facts import (
     understanding,
 )
 from trtforensics.render.runs import result_name, result_text
-from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, fit, fit_right, size
+from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, fit, flush, size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -178,7 +178,7 @@ def _rows_of(facts: Iterable[BuildFact]) -> Iterator[OverviewRow]:
 
 def barred(text: str, value: float | None, most: float | None) -> str:
     """Put a bar behind a number: its share of the largest number."""
-    return f"{fit_right(text, LABEL_WIDTH - BAR_WIDTH - 1)} {bar((value or 0.0) / (most or 1.0), BAR_WIDTH)}"
+    return f"{flush(text, LABEL_WIDTH - BAR_WIDTH - 1)} {bar((value or 0.0) / (most or 1.0), BAR_WIDTH)}"
 
 
 def _log_rows(log: BuildLog) -> Iterator[OverviewRow]:
@@ -188,7 +188,7 @@ def _log_rows(log: BuildLog) -> Iterator[OverviewRow]:
     yield from _rows_of([understanding(log)])
     for shape in log.unknown_samples[:TOP]:
         times = "once" if shape.count == 1 else f"{shape.count:,} times"
-        yield OverviewRow(fit_right(times, LABEL_WIDTH), shape.text, shape.line, Role.DIM)
+        yield OverviewRow(flush(times, LABEL_WIDTH), shape.text, shape.line, Role.DIM)
     if source.cut:
         text = "the last line has no line ending, as where a log is cut"
         yield OverviewRow("end of file", text, source.lines, Role.WARNING)

@@ -107,7 +107,7 @@ def fit(text: str, width: int) -> str:
     return set_cell_size(clip(text, width), width)
 
 
-def fit_right(text: str, width: int) -> str:
+def flush(text: str, width: int) -> str:
     """Clip or pad a text to exactly ``width`` cells, flush right."""
     clipped = clip(text, width)
     return " " * (width - cell_len(clipped)) + clipped
@@ -171,37 +171,33 @@ def list_columns(table: str, **named: Callable[..., Any]) -> tuple[TableColumn, 
 
 @dataclass(frozen=True, slots=True)
 class CitingLine:
-    """A line of a wrapped row, and the line of the log that it cites."""
+    """A line of a wrapped row, and the line of the log that it cites; a ``headline`` can be opened."""
 
     pieces: Line
     line: int | None = None
     headline: bool = False
-    """Whether it heads the row, which can be opened."""
 
 
 @dataclass(frozen=True, slots=True)
 class Presentation(Generic[Row]):
-    """How rows of one sort look in a list."""
+    """How rows of one sort look in a list.
+
+    ``pieces`` lays a row out in a width; ``wrapped`` breaks it into lines, for a list that wraps. ``line`` is that of
+    the log that it is about. ``heading`` and ``footing`` stay above and below the rows, in a width and for a height of
+    the pane; the footing is about the row under the cursor. ``widest`` is the width from which rows scroll sideways, 0
+    where they are cut to fit, None to measure it; ``pinned`` cells at the left stay. A row is called ``noun`` where a
+    filter, which can ask ``filters``, keeps none; ``key`` is what stays the same of it when it is read again, None
+    where its position does. ``columns`` are those of an exported table; without them it has each row's line and text.
+    """
 
     pieces: Callable[[Row, int], Line] = lambda _row, _width: ()
-    """Lays a row out in a width."""
     wrapped: Callable[[Row, int], Iterable[CitingLine]] = lambda _row, _width: ()
-    """Breaks a row into lines of a width, for a list that wraps its rows."""
     line: Callable[[Row], int | None] = lambda _row: None
-    """The line of the log that a row is about."""
     heading: Callable[[Sequence[Row], int, int], Sequence[Line]] = lambda _rows, _width, _height: ()
-    """The lines that stay above the rows, in a width and for a height of the pane."""
     footing: Callable[[Row | None, int, int], Sequence[Line]] = lambda _row, _width, _height: ()
-    """The lines that stay below the rows, about the row under the cursor, in a width and for a height of the pane."""
     widest: int | None = 0
-    """The width of the widest row, from which rows scroll sideways: 0 where they are cut to fit, None to measure it."""
     pinned: int = 0
-    """Cells at the left that do not scroll sideways."""
     noun: str = "row"
-    """What a row is called where a filter keeps none."""
     key: Callable[[Row], object] | None = None
-    """What stays the same of a row when it is read again; None where its position does."""
     filters: tuple[TableColumn, ...] = ()
-    """What a filter can ask of a row."""
     columns: tuple[TableColumn, ...] = ()
-    """The columns of an exported table; without them it has each row's line and text."""

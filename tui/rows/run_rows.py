@@ -12,7 +12,7 @@ from trtforensics.knowledge.table import rows
 from trtforensics.render.stated_rows import figure
 from trtforensics.tables.columns import Cell, TableColumn
 from trtforensics.tui.rows.layers.columns import ColumnLayout, Order
-from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, fit, fit_right
+from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, fit, flush
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +65,7 @@ def _pieces(row: RunRow, width: int, marked: RunRow | None, folder: str) -> Line
     pieces = [Piece(mark, Role.ACCENT)]
     for cell in layout.shown:
         role = _ROLES.get(row["outcome"], Role.ERROR) if cell.title == "outcome" else Role.PLAIN
-        pieces.append(Piece((fit_right if cell.right else fit)(cell.text(row), cell.width) + " ", role))
+        pieces.append(Piece((flush if cell.right else fit)(cell.text(row), cell.width) + " ", role))
     several = f":{row['line']}" if row["run"] > 1 else ""
     source = row["source"].removeprefix(folder) + several
     return (*pieces, Piece(fit(source, layout.name_width + 2), Role.DIM))
@@ -75,7 +75,7 @@ def _heading(width: int, order: Order) -> Sequence[Line]:
     line = " "
     for cell in _layout(width).shown:
         title = cell.title + (order.mark if cell.title == order.column else "")
-        line += (fit_right if cell.right else fit)(title, cell.width) + " "
+        line += (flush if cell.right else fit)(title, cell.width) + " "
     return ((Piece(f"{line}source{order.mark if order.column == SOURCE.column else ''}", Role.DIM),),)
 
 

@@ -14,7 +14,7 @@ from trtforensics.render.time_rows import TimeRow, no_times
 from trtforensics.tui.rows.finding_rows import ROLES
 from trtforensics.tui.rows.layers.details import details
 from trtforensics.tui.rows.overview_rows import OverviewRow
-from trtforensics.tui.rows.pieces import TYPE_ROLES, UNNAMED, Line, Piece, Role, bar, clip, fit, fit_right, stacked_bar
+from trtforensics.tui.rows.pieces import TYPE_ROLES, UNNAMED, Line, Piece, Role, bar, clip, fit, flush, stacked_bar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -72,8 +72,8 @@ class MapRow:
         head = (
             Piece(" ▸ ", Role.DIM),
             *(stacked_bar(roles, cells) if len(roles) > 1 else [Piece(bar(share, cells), look)]),
-            Piece(fit_right(percent, 7)),
-            Piece(fit_right("" if self.ms is None else milliseconds(self.ms), 9) + " ", Role.STRONG),
+            Piece(flush(percent, 7)),
+            Piece(flush("" if self.ms is None else milliseconds(self.ms), 9) + " ", Role.STRONG),
         )
         room = width - 3 - cells - 17
         if self.units:

@@ -13,7 +13,7 @@ from trtforensics.model.log import Build, BuildLog, CachedResult, Choice, Outcom
 from trtforensics.model.run import PhaseName
 from trtforensics.parsers.notation.clocks import moment_in
 from trtforensics.parsers.notation.names import is_reformat
-from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, bar, fit, fit_right, list_columns
+from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, bar, fit, flush, list_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -175,8 +175,8 @@ def _pieces(row: TimelineRow, width: int) -> Line:
     tactics = f"{row.tactics:,}" if row.tactics else ""
     return (
         Piece(f" {bar(row.share, 10)} ", Role.BAR),
-        Piece(fit_right(seconds, 8), Role.STRONG),
-        Piece(f" {fit(row.known, 6)} {fit_right(tactics, 7)} ", Role.DIM),
+        Piece(flush(seconds, 8), Role.STRONG),
+        Piece(f" {fit(row.known, 6)} {flush(tactics, 7)} ", Role.DIM),
         Piece(fit(row.label, max(width - 36, 12))),
     )
 

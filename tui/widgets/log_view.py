@@ -37,7 +37,6 @@ class LogView(VirtualList[int]):
     def __init__(self, text: LogText | LiveText, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(Presentation(pieces=lambda number, _: self._pieces(number), line=int), id=id)
         self.text = text
-        """The lines themselves."""
         self.line_count = len(text)
         """The lines of the file at the last :meth:`grow`, also those that are hidden; keys reach no line beyond."""
         self.rows = range(1, self.line_count + 1)

@@ -120,7 +120,6 @@ class VirtualList(Keyed, ScrollView, Generic[Row], can_focus=True):
         self.kept_by = NO_FILTER
         """Which rows stay."""
         self.every: Sequence[Row] = ()
-        """All rows."""
         self.rows: Sequence[Row] = ()
         """The rows that the filter keeps."""
         self._empty = ""

@@ -23,7 +23,7 @@ from trtforensics.tui.rows.pieces import (
     bar,
     broken,
     fit,
-    fit_right,
+    flush,
     list_columns,
     width_of,
 )
@@ -102,7 +102,7 @@ class CandidateTable:
     width: int = 0
 
 
-NOTHING_SELECTED = CandidateTable(((Piece(" select a layer to see what was timed for it", Role.DIM),),))
+UNSELECTED = CandidateTable(((Piece(" select a layer to see what was timed for it", Role.DIM),),))
 
 NO_LAYERS = CandidateTable(((Piece(" the log names no layer of this build, and so none with tactics", Role.WARNING),),))
 
@@ -166,7 +166,7 @@ def layer_table(entry: LayerFacts, *, tie: float = NEAR_TIE_RATIO) -> CandidateT
 
 def unknown_table(why: str) -> CandidateTable:
     """Return a table without candidates that says why there are none."""
-    return CandidateTable(tuple(_remark(why))) if why else NOTHING_SELECTED
+    return CandidateTable(tuple(_remark(why))) if why else UNSELECTED
 
 
 def _remark(why: str) -> list[Line]:
@@ -182,8 +182,8 @@ def candidate_pieces(table: CandidateTable, index: int) -> Line:
     return (
         Piece(" ✔ " if chosen else "   ", Role.GOOD),
         *_bar(table, candidate.time_ms, Role.CHOSEN_BAR if chosen else Role.BAR),
-        Piece(fit_right(milliseconds(candidate.time_ms), 10), role),
-        Piece(fit_right(_slower(candidate.time_ms, table), 9), Role.WARNING if near else Role.DIM),
+        Piece(flush(milliseconds(candidate.time_ms), 10), role),
+        Piece(flush(_slower(candidate.time_ms, table), 9), Role.WARNING if near else Role.DIM),
         Piece(" ≈  " if near else "    ", Role.WARNING),
         *_combination(table, candidate),
         Piece(fit(tactic_text(candidate.tactic) or "-", TACTIC_WIDTH) + "  ", role),
@@ -312,7 +312,7 @@ def _slower(time_ms: float | None, table: CandidateTable) -> str:
 
 
 def _columns(table: CandidateTable) -> Line:
-    names = fit_right("ms", BAR_WIDTH + 13) + fit_right("slower", 9) + "    "
+    names = flush("ms", BAR_WIDTH + 13) + flush("slower", 9) + "    "
     names += fit("in→out", TYPES_WIDTH) + "  " if table.formats else ""
     names += fit("pass", PASS_WIDTH) + "  " if table.passes else ""
     names += fit("tactic", TACTIC_WIDTH) + "  "

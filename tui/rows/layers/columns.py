@@ -15,7 +15,7 @@ from trtforensics.render.headline import computed_type
 from trtforensics.tables.columns import Cell, TableColumn
 from trtforensics.tables.layers import LAYER_CELLS, LAYER_COLUMNS, UNKNOWN
 from trtforensics.tables.table import sorted_rows
-from trtforensics.tui.rows.pieces import TYPE_ROLES, Line, Piece, Role, Row, bar, clip, fit, fit_right
+from trtforensics.tui.rows.pieces import TYPE_ROLES, Line, Piece, Role, Row, bar, clip, fit, flush
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -161,13 +161,13 @@ class ColumnLayout:
         """Return the titles of the columns; the sorted column has its mark, and ms says where times are from."""
         number = f"#{order.mark}" if order.column == "#" else "#"
         name = f"{NAME}{order.mark}" if order.column == NAME else NAME
-        pieces = [f"   {fit_right(number, self.digits)} {fit(name, self.name_width)}"]
+        pieces = [f"   {flush(number, self.digits)} {fit(name, self.name_width)}"]
         for column in self.shown:
             mark = order.mark if order.column == column.title else ""
             title = f"{column.title} {source}" if column.title == "ms" and source else column.title
             title = title if cell_len(title + mark) <= column.width else column.title
             text = clip(title, column.width - len(mark)) + mark
-            pieces.append(fit_right(text, column.width) if column.right else fit(text, column.width))
+            pieces.append(flush(text, column.width) if column.right else fit(text, column.width))
         return (Piece(" ".join(pieces)),)
 
 
@@ -181,7 +181,7 @@ def layer_pieces(name: str, entry: LayerFacts, layout: ColumnLayout, *, expanded
     arrow = " ▾ " if expanded else " ▸ "
     mark = "│ " if entry.inside else "◈ " if entry.foreign_node else ""
     quiet = entry.in_engine and entry.layer.type in _DIMMED
-    number = fit_right(str(entry.number or ""), layout.digits)
+    number = flush(str(entry.number or ""), layout.digits)
     room = layout.name_width - len(mark)
     marked = next((column for column in reversed(shown) if column.title in _MARKED), None)
     operators = _untold(name, entry)
@@ -201,7 +201,7 @@ def layer_pieces(name: str, entry: LayerFacts, layout: ColumnLayout, *, expanded
             text, role = f"≈{text}", Role.WARNING
         if column.title == _BAR and entry.unit is not None:
             role = TYPE_ROLES.get(computed_type(entry.engine.build, entry.unit), Role.BAR)
-        pieces.append(Piece(" " + (fit_right(text, column.width) if column.right else fit(text, column.width)), role))
+        pieces.append(Piece(" " + (flush(text, column.width) if column.right else fit(text, column.width)), role))
     return tuple(pieces)
 
 

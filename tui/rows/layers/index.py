@@ -20,7 +20,7 @@ from trtforensics.model.timings import NEAR_TIE_RATIO, is_near_tie, tactic_text
 from trtforensics.tables.layers import UNKNOWN, compute_text
 from trtforensics.tui.rows.layers.columns import ENGINE_ORDER, ColumnLayout, Order, layer_pieces, value_text
 from trtforensics.tui.rows.layers.questions import Question, questions
-from trtforensics.tui.rows.pieces import UNNAMED, Line, Piece, Role, clip, fit, fit_right
+from trtforensics.tui.rows.pieces import UNNAMED, Line, Piece, Role, clip, fit, flush
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -315,7 +315,7 @@ def _combination_pieces(row: TreeRow, width: int, tie: float) -> Line:
     result = row.subject
     final = result.final if isinstance(result, Choice | CachedResult) else None
     mark, role = {True: ("✔", Role.GOOD), False: ("✗", Role.DIM), None: ("?", Role.WARNING)}[final]
-    time = fit_right(milliseconds(result.time_ms) if result else "", 8)
+    time = flush(milliseconds(result.time_ms) if result else "", 8)
     near = isinstance(result, Choice) and is_near_tie(result.time_ms, result.runner_up_ms, tie)
     note = f" {row.note}" if row.note and width >= NOTE_FROM else ""
     return (
@@ -330,7 +330,7 @@ def _combination_pieces(row: TreeRow, width: int, tie: float) -> Line:
 def _timed_pieces(row: TreeRow, width: int) -> Line:
     """Lay out an operation inside a ForeignNode."""
     time = row.subject.time_ms if row.subject else None
-    right = fit_right(milliseconds(time) if time is not None else "", 8)
+    right = flush(milliseconds(time) if time is not None else "", 8)
     return (Piece("   ◇ ", Role.ACCENT), Piece(fit(row.text, max(width - 16, 1))), Piece(f" {right}  "))
 
 

@@ -21,7 +21,7 @@ from trtforensics.tui.rows.pieces import (
     Role,
     clip,
     fit,
-    fit_right,
+    flush,
     width_of,
 )
 
@@ -96,7 +96,7 @@ def neighbour_pieces(row: NeighbourRow, width: int) -> Line:
     name = (row.layer.name or UNNAMED) if row.layer is not None else _OUTSIDE[row.before]
     room = max(width - len(row.branches) - width_of(edge) - _RIGHT - 1, 8)
     role = Role.STRONG if not row.edge else Role.PLAIN if row.layer is not None else Role.DIM
-    right = f" {fit(kind, 8)} {fit_right(_ms(row.layer) if row.layer is not None else '', 9)}"
+    right = f" {fit(kind, 8)} {flush(_ms(row.layer) if row.layer is not None else '', 9)}"
     colour = TYPE_ROLES.get(kind, Role.DIM)
     return (Piece(f" {row.branches}", Role.DIM), *edge, Piece(fit(name, room), role), Piece(right, colour))
 

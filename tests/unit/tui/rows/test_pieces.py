@@ -8,7 +8,7 @@ import pytest
 from rich.cells import cell_len
 
 from trtforensics.console.terminal import visible
-from trtforensics.tui.rows.pieces import Piece, Role, bar, broken, clip, fit, fit_right, size
+from trtforensics.tui.rows.pieces import Piece, Role, bar, broken, clip, fit, flush, size
 
 
 def test_a_long_text_loses_its_middle() -> None:
@@ -30,7 +30,7 @@ def test_a_line_breaks_at_its_blanks_and_keeps_its_roles() -> None:
 @pytest.mark.parametrize("text", ["", "abc", "漢字漢字漢字", "a漢b字c", "abcdefghij"])
 def test_fitted_text_has_exactly_the_width_asked_for(text: str, width: int) -> None:
     assert cell_len(fit(text, width)) == width
-    assert cell_len(fit_right(text, width)) == width
+    assert cell_len(flush(text, width)) == width
 
 
 def test_bars_grow_by_eighths_and_the_least_is_seen() -> None:
