@@ -132,11 +132,8 @@ class LoadedLayer:
 
     def _repr_html_(self) -> str:
         facts = [("computes in", self.precision), ("time", self.time and f"{self.time.ms:.4g} ms {self.time.source}")]
-        facts += [
-            ("ONNX nodes", ", ".join(self.onnx_nodes)),
-            ("why", "; ".join(self.why)),
-            ("stated at", str(self.span)),
-        ]
+        facts += [("ONNX nodes", ", ".join(self.onnx_nodes)), ("why", "; ".join(self.why))]
+        facts += [("stated at", str(self.span))]
         return html(tag("div", tag("p", f"{self.type} {self.name}"), table(("", ""), filter(all, facts), len(facts))))
 
     @property

@@ -90,9 +90,7 @@ class _LayerComparison:
         self._other_helpers = 0
         every = (*good, *bad)
         self._kinds = {number: build.kind for number, build in enumerate(every)}
-        layers_of = {
-            number: layers for number, build in enumerate(every) if (layers := getattr(build, sort)) is not None
-        }
+        layers_of = {n: layers for n, build in enumerate(every) if (layers := getattr(build, sort)) is not None}
         sides = [sum(number < self.goods for number in layers_of), sum(number >= self.goods for number in layers_of)]
         if layers_of and not all(sides):
             self.notes.append(f"{name} are known of the {'bad' if sides[1] else 'good'} side only and not compared")
@@ -177,9 +175,7 @@ class _LayerComparison:
         else:
             parts, layers = site.parts, site.layers
         by_value = grouped(values, values.__getitem__).values()
-        sides = (
-            [[n for n in builds if (n < self.goods) is is_good] for builds in by_value] for is_good in (True, False)
-        )
+        sides = ([[n for n in builds if (n < self.goods) is side] for builds in by_value] for side in (True, False))
         most_first = (sorted(filter(None, side), key=lambda builds: (-len(builds), builds[0])) for side in sides)
         good, bad = (tuple(_entry(builds, layers, type_) for builds in side) for side in most_first)
         reasons = (*why, *_seen(counts))

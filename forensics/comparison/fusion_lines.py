@@ -50,9 +50,7 @@ def differing(good: Sequence[BuildView], bad: Sequence[BuildView]) -> tuple[list
     if len(sides) == 1:
         return [], (f"fusion lines are printed by the {'bad' if True in sides else 'good'} side only and not compared",)
     everywhere = frozenset.intersection(*map(frozenset, fusions_of.values())) if fusions_of else frozenset()
-    parts = {
-        inputs: _parts(inputs) for fusions in fusions_of.values() for inputs in fusions if inputs not in everywhere
-    }
+    parts = {inputs: _parts(inputs) for each in fusions_of.values() for inputs in each if inputs not in everywhere}
     groups = join_groups([sorted(names) for names in parts.values()])
     owner = {part: number for number, group in enumerate(groups) for part in group}
     by_group: list[dict[int, dict[FusedNames, Fusion]]] = [{build: {} for build in fusions_of} for _ in groups]

@@ -305,12 +305,8 @@ def _by_shape(groups: list[_AlignedGroup], timed: Mapping[int, Layers]) -> list[
     if len(timed) != len(("good", "bad")):
         return groups
     good, bad = sorted(timed)
-    single = {
-        (build, id(group.layers[build][0])): group
-        for group in groups
-        if len(group.layers) == 1
-        for build in group.layers
-    }
+    lone = (group for group in groups if len(group.layers) == 1)
+    single = {(build, id(group.layers[build][0])): group for group in lone for build in group.layers}
     left, right = (
         [layer for layer in timed[build] if (build, id(layer)) in single and layer.operation and layer.shape]
         for build in (good, bad)

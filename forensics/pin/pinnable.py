@@ -121,9 +121,7 @@ def merged(won: PinOffer, tables: Sequence[Sequence[PinOffer]]) -> tuple[PinOffe
                 offers[offer.algorithm] = replace(known, kernel=offer.kernel, splits=offer.splits)
     best = offers.pop(won.algorithm, won)
     best = replace(best, time_ms=won.time_ms if won.time_ms is not None else best.time_ms, span=won.span)
-    return best, *sorted(
-        offers.values(), key=lambda offer: (offer.time_ms is None, offer.time_ms or 0.0, offer.span.line)
-    )
+    return best, *sorted(offers.values(), key=lambda each: (each.time_ms is None, each.time_ms or 0.0, each.span.line))
 
 
 def _scale(won: PinOffer, table: Iterable[PinOffer]) -> float:

@@ -288,9 +288,7 @@ def margins(build: Build) -> Figure | None:
     ]
     canvas = barred([(f"near tie: within {NEAR_TIE_RATIO - 1:.0%}", _NEAR), ("clear", _CLEAR)], rows)
     alt = f"Margins of {len(closest)} choices that the engine uses: {near} are near ties, which a rebuild may flip."
-    data = tuple(
-        (choice.layer, choice.time_ms, choice.runner_up_ms, margin, choice.span.line) for choice, margin in closest
-    )
+    data = tuple((row.layer, row.time_ms, row.runner_up_ms, margin, row.span.line) for row, margin in closest)
     header = ("layer", "time_ms", "runner_up_ms", "margin", "line")
     note = f"{_rest(closest, 'clearer ones')} Bars end at {_MOST_MARGIN:.0%}.".lstrip()
     return canvas.figure("margins", "Margins of the chosen tactics", alt, header, data, note=note)

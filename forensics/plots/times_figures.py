@@ -65,11 +65,8 @@ def figures_of_times(files: Sequence[InferenceTimes]) -> list[Figure]:
 
     Runs that take about as long have one scale, so that they can be compared; others have scales of their own.
     """
-    runs = [
-        _run(file, number, samples, several=len(files) > 1)
-        for file in files
-        for number, samples in enumerate(file.runs, 1)
-    ]
+    several = len(files) > 1
+    runs = [_run(file, n, run, several=several) for file in files for n, run in enumerate(file.runs, 1)]
     return [_inferences(runs), _spread(runs)] if runs else []
 
 

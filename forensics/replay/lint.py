@@ -117,10 +117,8 @@ class Lint:
     def _note(self, problem: str, layer: str, path: FieldPath, span: SourceSpan, **values: object) -> None:
         """Note a problem of the table; ``values`` are those that its texts name."""
         row = _texts()[problem]
-        what, next_step = (row[text].format(**values) for text in ("what", "next_step"))
-        self._problems.append(
-            Problem(row["code"], ProblemSeverity(row["severity"]), layer, path, span, what, next_step)
-        )
+        texts = (row[text].format(**values) for text in ("what", "next_step"))
+        self._problems.append(Problem(row["code"], ProblemSeverity(row["severity"]), layer, path, span, *texts))
 
     def _not_tuned(self, entry: ReplayEntry, renaming: Renaming, in_engine: dict[str, SourceSpan]) -> None:
         if entry.layer in in_engine:
@@ -224,9 +222,8 @@ class Renaming:
     """Finds layers by fused members. ``more_members`` adds members that names do not show: nodes of ForeignNodes."""
 
     def __init__(self, layers: Iterable[str], more_members: Mapping[str, Sequence[str]] | None = None) -> None:
-        self._members = {
-            layer: frozenset((*members(layer), *((more_members or {}).get(layer, ())))) for layer in layers
-        }
+        more = more_members or {}
+        self._members = {layer: frozenset((*members(layer), *more.get(layer, ()))) for layer in layers}
         self._by_member: dict[str, list[str]] = defaultdict(list)
         for layer, parts in self._members.items():
             for part in parts:

@@ -169,11 +169,8 @@ class ColumnScreen(Dialog["Cell", "tuple[Cell, ...]"]):
         def pieces(cell: Cell, _: int) -> Line:
             chosen = cell.title in self._chosen
             mark = Piece(" ✔ " if chosen else "   ", Role.GOOD)
-            return (
-                mark,
-                Piece(fit(cell.title, 24), Role.STRONG if chosen else Role.PLAIN),
-                Piece(f"{cell.width} cells"),
-            )
+            name = Piece(fit(cell.title, 24), Role.STRONG if chosen else Role.PLAIN)
+            return mark, name, Piece(f"{cell.width} cells")
 
         keys = "Space shows or hides, + - width, Esc closes"
         super().__init__(

@@ -175,9 +175,8 @@ def _errors(output: ComparedOutput) -> str:
     figures = (("max abs", output.max_abs), ("mean abs", output.mean_abs), ("max rel", output.max_rel))
     words = [f"{name} {value:.3g}" for name, value in figures if value is not None]
     words += [f"{count:,} {name}" for name, count in (("NaN", output.nan), ("Inf", output.inf)) if count]
-    limits = [
-        f"{name} {value:g}" for name, value in (("atol", output.atol), ("rtol", output.rtol)) if value is not None
-    ]
+    bounds = (("atol", output.atol), ("rtol", output.rtol))
+    limits = [f"{name} {value:g}" for name, value in bounds if value is not None]
     return ", ".join(words) + (f"  ({', '.join(limits)})" if limits else "")
 
 

@@ -47,7 +47,7 @@ class Role(StrEnum):
     QUARTER = "quarter"
 
 
-TYPE_ROLES = {
+TYPE_ROLE = {
     "FP32": Role.FULL,
     **dict.fromkeys(("FP16", "BF16"), Role.HALF),
     **dict.fromkeys(("INT8", "FP8", "INT4", "FP4"), Role.QUARTER),

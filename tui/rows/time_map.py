@@ -14,7 +14,7 @@ from trtforensics.render.time_rows import TimeRow, no_times
 from trtforensics.tui.rows.finding_rows import ROLES
 from trtforensics.tui.rows.layers.details import details
 from trtforensics.tui.rows.overview_rows import OverviewRow
-from trtforensics.tui.rows.pieces import TYPE_ROLES, UNNAMED, Line, Piece, Role, bar, clip, fit, flush, stacked_bar
+from trtforensics.tui.rows.pieces import TYPE_ROLE, UNNAMED, Line, Piece, Role, bar, clip, fit, flush, stacked_bar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -66,7 +66,7 @@ class MapRow:
     def lines(self, _gutter: int, width: int) -> list[Line]:
         """Lay the row out: bar, share, ms, how that is known, type, name, worst finding, and why, where it has room."""
         cells = 20 if width >= WIDE else 10
-        roles = [(TYPE_ROLES.get(kind, Role.BAR), share / self.scale) for kind, share in self.parts]
+        roles = [(TYPE_ROLE.get(kind, Role.BAR), share / self.scale) for kind, share in self.parts]
         look, share = roles[0] if roles else (Role.BAR, 0.0)
         percent = f"{self.share:.1%}" if self.parts else ""
         head = (
@@ -88,7 +88,7 @@ class MapRow:
             (
                 *head,
                 Piece(fit(self.state, _STATE), role),
-                Piece(f"{fit(kinds[0].replace(UNKNOWN_TYPE, '?'), _TYPE - 1)} ", TYPE_ROLES.get(kinds[0], Role.DIM)),
+                Piece(f"{fit(kinds[0].replace(UNKNOWN_TYPE, '?'), _TYPE - 1)} ", TYPE_ROLE.get(kinds[0], Role.DIM)),
                 Piece(fit(self.label, name)),
                 Piece(" " + fit(code, _CODE), ROLES[self.finding.severity] if self.finding else Role.DIM),
                 Piece(fit(f" {self.reason}", room - name) if room > name else "", Role.DIM),

@@ -74,9 +74,7 @@ def _phases(log: BuildLog, build: Build) -> list[tuple[str, int]]:
     marks += [("graph", stage.span.line) for stage in build.stages[:1]]
     results = _results(build)
     for number, each in enumerate(passes or (None,), 1):
-        of_pass = [
-            result for result in results if each is None or each.first_line <= result.span.line <= each.last_line
-        ]
+        of_pass = [row for row in results if each is None or each.first_line <= row.span.line <= each.last_line]
         if of_pass:
             name = "" if each is None else f"pass {number}: "
             marks.append((f"{name}tuning", min(getattr(result, "first_line", result.span.line) for result in of_pass)))

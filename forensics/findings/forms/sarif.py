@@ -55,13 +55,11 @@ def document(report: Report) -> JsonObject:
         results.append(result | {"partialFingerprints": marks} | more)
     driver: JsonObject = {"name": "trtforensics", "version": __version__}
     driver["rules"] = [document_of("sarif_rule", rule_of(code), _FORMS) for code in codes]
-    unasked = (
-        f"{rule.code} was not asked, it needs {', '.join(rule.needs)}: {rule.title}" for rule in report.not_judged
-    )
+    idle = (f"{rule.code} was not asked, it needs {', '.join(rule.needs)}: {rule.title}" for rule in report.not_judged)
     unread = (f"{source.path} was not read: {source.why}" for source in report.unreadable)
     invocation = {
         "executionSuccessful": not report.unreadable,
-        "toolConfigurationNotifications": [{"level": "note", "message": _text(text)} for text in unasked],
+        "toolConfigurationNotifications": [{"level": "note", "message": _text(text)} for text in idle],
         "toolExecutionNotifications": [{"level": "error", "message": _text(text)} for text in unread],
     }
     run = {

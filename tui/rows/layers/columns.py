@@ -15,7 +15,7 @@ from trtforensics.render.headline import computed_type
 from trtforensics.tables.columns import Cell, TableColumn
 from trtforensics.tables.layers import LAYER_CELLS, LAYER_COLUMNS, UNKNOWN
 from trtforensics.tables.table import sorted_rows
-from trtforensics.tui.rows.pieces import TYPE_ROLES, Line, Piece, Role, Row, bar, clip, fit, flush
+from trtforensics.tui.rows.pieces import TYPE_ROLE, Line, Piece, Role, Row, bar, clip, fit, flush
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -200,7 +200,7 @@ def layer_pieces(name: str, entry: LayerFacts, layout: ColumnLayout, *, expanded
         if column is marked and entry.margin is not None and entry.margin <= layout.tie:
             text, role = f"≈{text}", Role.WARNING
         if column.title == _BAR and entry.unit is not None:
-            role = TYPE_ROLES.get(computed_type(entry.engine.build, entry.unit), Role.BAR)
+            role = TYPE_ROLE.get(computed_type(entry.engine.build, entry.unit), Role.BAR)
         pieces.append(Piece(" " + (flush(text, column.width) if column.right else fit(text, column.width)), role))
     return tuple(pieces)
 

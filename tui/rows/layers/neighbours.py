@@ -12,18 +12,7 @@ from typing import TYPE_CHECKING
 from trtforensics.console.counting import milliseconds
 from trtforensics.render.headline import TYPES
 from trtforensics.tui.rows.layers.index import tensor_layout, tensor_text
-from trtforensics.tui.rows.pieces import (
-    TYPE_ROLES,
-    UNNAMED,
-    Line,
-    Piece,
-    Presentation,
-    Role,
-    clip,
-    fit,
-    flush,
-    width_of,
-)
+from trtforensics.tui.rows.pieces import TYPE_ROLE, UNNAMED, Line, Piece, Presentation, Role, clip, fit, flush, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -77,7 +66,7 @@ def _edge_text(row: NeighbourRow) -> Iterator[Piece]:
     reformats = layers[1:] if row.before else layers[:-1]
     for place, each in enumerate(row.edge):
         kind = TYPES.get(each.tensor.dtype, each.tensor.dtype)
-        yield Piece(kind or "?", TYPE_ROLES.get(kind, Role.DIM))
+        yield Piece(kind or "?", TYPE_ROLE.get(kind, Role.DIM))
         between = reformats[place] if place < len(reformats) else None
         if between is not None:
             yield Piece(f" ⇄ {_ms(between)} ".replace("  ", " "), Role.WARNING)
@@ -97,7 +86,7 @@ def neighbour_pieces(row: NeighbourRow, width: int) -> Line:
     room = max(width - len(row.branches) - width_of(edge) - _RIGHT - 1, 8)
     role = Role.STRONG if not row.edge else Role.PLAIN if row.layer is not None else Role.DIM
     right = f" {fit(kind, 8)} {flush(_ms(row.layer) if row.layer is not None else '', 9)}"
-    colour = TYPE_ROLES.get(kind, Role.DIM)
+    colour = TYPE_ROLE.get(kind, Role.DIM)
     return (Piece(f" {row.branches}", Role.DIM), *edge, Piece(fit(name, room), role), Piece(right, colour))
 
 
