@@ -101,7 +101,7 @@ def _differing(log: BuildLog) -> dict[int, str]:
     if not options or len(options) < len(log.runs) or len({run.program for run in log.runs}) > 1:
         return {}
     common = set.intersection(*map(set, options.values()))
-    return {index: " ".join([each for each in own if each not in common][:_EACH]) for index, own in options.items()}
+    return {index: " ".join([each for each in every if each not in common][:_EACH]) for index, every in options.items()}
 
 
 def headline_of(log: BuildLog, build: Build) -> Headline:

@@ -161,12 +161,10 @@ def _mebibytes(text: str) -> float:
 def _over_builds(log: BuildLog) -> Iterator[TimeRow]:
     """Say how the times and rates of several builds compare, and figures that programs state, from the least on."""
     stated = Counter(key for build in log.builds for key in {each.key for each in build.results if each.stated})
-    own = {key: (key.partition(" as stated")[0], "", _TIMES) for key, builds in stated.items() if builds > 1}
-    for key, (name, unit, most_is) in (_OVER | dict([*own.items()][:_MOST_BUILDS])).items():
+    texts = {key: (key.partition(" as stated")[0], "", _TIMES) for key, builds in stated.items() if builds > 1}
+    for key, (name, unit, most_is) in (_OVER | dict([*texts.items()][:_MOST_BUILDS])).items():
         each = ((build.result(key), build) for build in log.builds[:_MOST_BUILDS])
-        known = [
-            (r.figures.get("median") or mean_of(r) or r.number or 0.0, build) for r, build in each if r is not None
-        ]
+        known = [(r.figures.get("median") or mean_of(r) or r.number or 0.0, b) for r, b in each if r is not None]
         is_told = key == "latency_ms" and any(build.result("gpu_compute_ms") for build in log.builds)
         if is_told or len(known) < _FEWEST or not all(value > 0 for value, _ in known):
             continue
