@@ -394,10 +394,10 @@ def _was_survived(about: LoggedBuild, code: str, spans: Sequence[SourceSpan]) ->
     if run is None or run.outcome.ending is not Ending.PASSED or run.outcome.span is None:
         return False
     messages = {each.span.line: each for each in about.build.messages}
-    errors = [messages[span.line] for span in spans if span.line in messages]
-    fatal = any(each.severity == "E" and not BENIGN.search(each.text) for each in errors)
+    evidence = [messages[span.line] for span in spans if span.line in messages]
+    fatal = any(each.severity == "E" and not BENIGN.search(each.text) for each in evidence)
     before = all(span.file == about.log.source.path and span.line < run.outcome.span.line for span in spans)
-    return before and not fatal and (len(errors) == len(spans) or _OF_OTHERS.fullmatch(code) is not None)
+    return before and not fatal and (len(evidence) == len(spans) or _OF_OTHERS.fullmatch(code) is not None)
 
 
 def _common(findings: Sequence[Finding]) -> tuple[SharedFinding, ...]:
