@@ -60,8 +60,8 @@ _NAMING = ("parse_failed", "dumped_node", "importer_refused", *CLASSES)
 """What names the operator of a node that is refused, where it stands near."""
 _OF_NODES = {"TF107", "TF108", "TF140", "TF141", "TF142", "TF146", "TF149", "TF151", "TF156", "TF157", "TF163"}
 """Rules about nodes of the model, beside those for classes of errors."""
-_OF_OTHERS = re.compile(r"TF(?:9\d\d|60\d\d|420|657)")
-"""Rules about Python, pip and what any program may say: a program may go on behind it."""
+_OF_OTHERS = re.compile(r"TF(?:9\d\d|60\d\d|420|657|680)")
+"""Rules about Python, pip, ONNX Runtime's providers and what any program may say: a program may go on behind it."""
 _AGAIN = re.compile(r"\bbuild (?:and measure )?again", re.IGNORECASE)
 _OF_BUILDS = re.compile(r"\b(?:re)?build(?:s|er|ing)?\b(?!\.log)|IBuilderConfig|BuilderFlag|\bconfig\.", re.IGNORECASE)
 _FLAG = re.compile(r"--\w+")

@@ -14,6 +14,7 @@ from trtforensics.model.ledger import ledger_of
 from trtforensics.model.profile import TimeSource
 from trtforensics.model.run import Ending, PhaseName, Program
 from trtforensics.render.build_facts import device_fact, engine_facts, tuning_facts
+from trtforensics.render.headline import FULL, allowed_types
 from trtforensics.render.names import shortened
 from trtforensics.render.runs import compared, result_name, result_text
 from trtforensics.render.stated_rows import figure
@@ -44,6 +45,8 @@ _OVER = {
     "throughput_qps": ("throughput", "qps", _TIMES),
 }
 """Results that are compared over the builds of a log."""
+_FAST_FP16 = 7.0
+"""The compute capability from which FP16 is faster than FP32."""
 _FEWEST, _ALIKE = 2, 1.05
 """Builds from which on times are compared; up to this ratio figures of several runs are alike."""
 
@@ -125,7 +128,7 @@ def _amounts_to(build: Build, run: Run | None) -> Iterator[str]:
     command, timed = build.command or "", build.result("gpu_compute_ms")
     means = {key: mean_of(build.result(key)) or 0.0 for key in ("gpu_compute_ms", "enqueue_ms", "latency_ms")}
     skipped, memory = _NOT_TIMED.search(command), build.option("device", "Device Global Memory") or ""
-    ledger = ledger_of(build)
+    ledger, allowed, compute = ledger_of(build), allowed_types(build), build.option("device", "Compute Capability")
     profiled = ledger.total_ms if ledger.time_is is TimeSource.MEASURED else None
     short = (timed.figures.get("median") if timed is not None else profiled) or _TINY_MS
     ended = run is not None and run.outcome.ending is not Ending.PASSED and run.uses_tensorrt
@@ -136,7 +139,7 @@ def _amounts_to(build: Build, run: Run | None) -> Iterator[str]:
     one_runner = run is not None and run.program is Program.POLYGRAPHY and len(runners) == 1
     true = {
         "loaded": build.loads_engine and not build.engine_layers,
-        "not timed": skipped is not None and timed is None,
+        "not timed": skipped is not None and timed is None and not ended,
         "accuracy": run is not None and "AccuracyOnly" in run.setting,
         "graph": means["enqueue_ms"] >= _HELD * means["gpu_compute_ms"] > 0 and "--useCudaGraph" not in command,
         "copies": means["latency_ms"] * (1 - _HELD / 2) >= means["gpu_compute_ms"] > 0,
@@ -147,7 +150,11 @@ def _amounts_to(build: Build, run: Run | None) -> Iterator[str]:
         "short": short < _TINY_MS,
         "constraints": "--precisionConstraints" in command and not _TYPES_OF_LAYERS.search(command),
         "workspace": _mebibytes(build.option("build", "Memory Pools") or "") > _mebibytes(memory) > 0,
-        "implicit": timed is not None and (build.option("inference", "Batch") or "").strip().isdecimal(),
+        "fp32": allowed == {FULL} and (timed is not None or profiled is not None) and float(compute or 0) >= _FAST_FP16,
+        "no fp16": allowed == {FULL, "INT8"} and run is not None and run.program is Program.POLYGRAPHY,
+        "implicit": timed is not None
+        and not build.loads_engine
+        and (build.option("inference", "Batch") or "").strip().isdecimal(),
     }
     yield from (_MEANINGS[name].format(skipped[0] if skipped else "") for name, holds in true.items() if holds)
 

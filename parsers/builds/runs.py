@@ -282,7 +282,8 @@ def _engine_file(view: LinesView, command: str | None) -> str | None:
     """Return the file that the engine was written to; trtexec names it before, so only one that made an engine did."""
     saved = [name for _, name in view.each("saved_file", "name")]
     saved += [text for _, what, text in view.each("poly_saving", "what", "text") if what == "engine"]
-    if view.has("engine_built", "engine_created", "engine_generated"):
+    failed = any(verdict == "FAILED" for _, verdict in view.each("banner", "verdict"))  # to write it, say
+    if view.has("engine_built", *(() if failed else ("engine_created", "engine_generated"))):
         saved += _files_of("saveEngine", command)
         saved += [value for _, name, value in view.each("option", "name", "value") if name == "Save engine" and value]
     return str(saved[-1]) if saved else None

@@ -85,7 +85,8 @@ def no_engine(case: Case) -> Iterator[Observation]:
     ends = [m for m in build.messages if says(m, (*NO_ENGINE, *NO_RUN)) and not BENIGN.search(m.text)]
     verdicts = [note.span for note in case.notes("banner") if note.text("verdict") == "FAILED"]
     spans = sorted({*(message.span for message in ends), *verdicts}, key=lambda span: span.line)
-    if not spans or build.outcome is Outcome.PASSED:
+    about, passed = case.log.run_of(build), Ending.PASSED
+    if not spans or build.outcome is Outcome.PASSED or (about is not None and about.outcome.ending is passed):
         return
     run = any(says(message, NO_RUN) for message in ends) or bool(build.results)
     engine = any(says(message, NO_ENGINE) for message in ends) or not run

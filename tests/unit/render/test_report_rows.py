@@ -43,6 +43,9 @@ TIMED = """\
 percentile(99%) = {1} ms
 &&&& PASSED TensorRT.trtexec [TensorRT v8601] # trtexec --onnx={0}.onnx --int8
 """
+ON_AMPERE = """FP32
+[11/21/2026-10:05:00] [I] === Device Information ===
+[11/21/2026-10:05:00] [I] Compute Capability: 8.6"""
 SKIPPED = """\
 &&&& RUNNING TensorRT.trtexec [TensorRT v8601] # trtexec --onnx=a.onnx --skipInference
 [11/21/2026-10:05:01] [I] Engine built in 4.5 sec.
@@ -109,6 +112,13 @@ def test_a_program_that_names_no_tensorrt_anywhere_runs_without_it(load: Load) -
     assert "without TensorRT" not in headlines(load(text.format("TensorRT: starting export")))[0].text
 
 
+def test_an_engine_that_could_not_be_written_was_not(load: Load) -> None:
+    made = "[V] [TRT] Engine generation completed in 4.5 seconds."
+    text = SKIPPED.replace("--onnx", "--saveEngine=b.plan --onnx").replace("[I] Engine built in 4.5 sec.", made)
+    assert "written to b.plan" in headlines(load(text))[0].text
+    assert "written to" not in headlines(load(text.replace("PASSED", "FAILED")))[0].text
+
+
 def test_outputs_stand_beside_the_inputs_in_the_set_up(load: Load) -> None:
     bound = (
         "[I] Input binding for x with dimensions 1x3 is created.\n[11/21/2026-10:05:01] [I] Output binding for y with "
@@ -132,6 +142,11 @@ def test_what_a_summary_says_of_its_items_stands_in_the_set_up(load: Load) -> No
         ("PASSED", "FAILED", "nothing is known of its speed"),
         ("--int8", "--loadEngine=a.plan", "only loaded"),
         ("5.0 ms", "0.005 ms", "mostly that of launches"),
+        (
+            "FP32+INT8",
+            ON_AMPERE,
+            "only FP32 was allowed",
+        ),
     ],
 )
 def test_what_the_facts_amount_to_is_said(load: Load, old: str, new: str, words: str) -> None:

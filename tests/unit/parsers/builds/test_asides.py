@@ -392,7 +392,7 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
     "own_item": (["raw_result=FAIL", "fp16_result=PASS"], ["result=FAIL", "raw_result=1.5"]),
     "own_off": (["full_check_enabled=False"], ["enabled=False", "full_check_enabled=True"]),
     "own_options": (["INFO: Namespace(batch=4, onnx='a.onnx')"], ["Namespace()", "namespace(a=1)"]),
-    "of_cpp": (["terminate called after x", "sample.cpp:12) failed"], ["sample.cpp"]),
+    "of_cpp": (["terminate called after x", "sample.cpp:12) failed", "[run.cpp:7:main] a"], ["sample.cpp"]),
     "asserted": (
         [
             "b: a.cpp:12: f(): Assertion `x > 0' failed.",
