@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _SAMPLES, _RUNS, _SHOWN, _TEXT = 100, 8, 3, 110
 """Lines of a run that are read first, runs, pauses of each that are named, characters of the line behind a pause."""
+_TIMED = "Warmup completed"
+"""What trtexec prints behind its timed inferences, which are no pause."""
 _SHORTEST, _PART, _LONGEST, _DAY = 2, 0.1, 4 * 3600, 24 * 3600
 """The least pause that is named: in s, and as a part of the whole; the longest that is one; a day."""
 
@@ -39,7 +41,7 @@ def pauses(read: QuotedLog) -> Iterator[TimeRow]:
         words = [
             f"{seconds:.0f} s before line {line}: {shortened(text.strip(), _TEXT)}"
             for seconds, (line, _, text) in long
-            if seconds >= max(_SHORTEST, _PART * whole)
+            if seconds >= max(_SHORTEST, _PART * whole) and _TIMED not in text
         ]
         if not long or long[0][0] < _LONGEST:
             place = f"run {run.index + 1}: " * (len(read.log.runs) > 1)

@@ -21,7 +21,7 @@ from trtforensics.render.stated_rows import figure
 from trtforensics.render.time_rows import TimeRow, mean_of, time_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
 
     from trtforensics.model.log import Build, BuildLog, Message
     from trtforensics.model.run import Run
@@ -65,7 +65,7 @@ def rows_of_builds(log: BuildLog) -> list[TimeRow]:
     return [*told, *_over_builds(log), *_meanings(log)]
 
 
-def detail_rows(log: BuildLog, cited: Collection[int]) -> Iterator[TimeRow]:
+def detail_rows(log: BuildLog, cited: set[int]) -> Iterator[TimeRow]:
     """Give what ``report -v`` adds: the GPU, layers and tactics, all figures, and lines of the program's own.
 
     Of warnings those that no finding has ``cited``.
@@ -87,7 +87,7 @@ def detail_rows(log: BuildLog, cited: Collection[int]) -> Iterator[TimeRow]:
             yield TimeRow("says", f"line {span.line}: {masked(text)}", ())
 
 
-def _warnings(log: BuildLog, build: Build, cited: Collection[int]) -> Iterator[TimeRow]:
+def _warnings(log: BuildLog, build: Build, cited: set[int]) -> Iterator[TimeRow]:
     """Give the warnings, one of a form, that no finding cites; where the run passed, that they did not hinder it."""
     forms: dict[str, Message] = {}
     for message in build.messages:
@@ -95,7 +95,7 @@ def _warnings(log: BuildLog, build: Build, cited: Collection[int]) -> Iterator[T
             forms.setdefault(re.sub(r"[0-9]+", "#", message.text), message)
     run = log.run_of(build)
     passed = "; the run passed all the same" if run is not None and run.outcome.ending is Ending.PASSED else ""
-    rest = [message for message in forms.values() if message.span.line not in cited]
+    rest = [each for each in forms.values() if cited.isdisjoint({each.span.line, each.span.line - 1})]  # it may go on
     for message in rest[:_MOST_BUILDS]:
         text = shortened(masked(message.text.strip()), _WARNED)
         yield TimeRow("warned", f"line {message.span.line}: {text}{passed}", ())
@@ -140,6 +140,7 @@ def _amounts_to(build: Build, run: Run | None) -> Iterator[str]:
     true = {
         "loaded": build.loads_engine and not build.engine_layers,
         "not timed": skipped is not None and timed is None and not ended,
+        "performance": run is not None and "PerformanceOnly" in run.setting,
         "accuracy": run is not None and "AccuracyOnly" in run.setting,
         "graph": means["enqueue_ms"] >= _HELD * means["gpu_compute_ms"] > 0 and "--useCudaGraph" not in command,
         "copies": means["latency_ms"] * (1 - _HELD / 2) >= means["gpu_compute_ms"] > 0,

@@ -35,3 +35,12 @@ def test_a_log_of_one_second_or_without_stamps_has_none(tmp_path: Path) -> None:
         (tmp_path / "b.log").write_text(text or "[TRT] [I] x")
         read = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
         assert [*pauses(read)] == []
+
+
+def test_the_timed_inferences_are_no_pause(tmp_path: Path) -> None:
+    text = (
+        "[11/21/2026-10:00:10] [I] Starting inference\n[11/21/2026-10:00:13] [I] Warmup completed 10 queries over 2 ms"
+    )
+    (tmp_path / "b.log").write_text(text)
+    read = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
+    assert [row.text for row in pauses(read)] == ["from 10:00:10 to 10:00:13, 3 s"]

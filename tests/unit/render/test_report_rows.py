@@ -165,6 +165,7 @@ def test_a_warning_without_a_finding_stands_in_the_details_with_what_became_of_t
     rows = [row.text for row in detail_rows(load(warned), set()) if row.label == "warned"]
     assert rows == ["line 4: Something odd 1; the run passed all the same"]
     assert [row for row in detail_rows(load(warned), {4}) if row.label == "warned"] == []
+    assert [row for row in detail_rows(load(warned), {3}) if row.label == "warned"] == []  # it goes on with line 3
 
 
 def test_what_was_left_out_of_a_run_is_said_with_what_gives_it(load: Load) -> None:
