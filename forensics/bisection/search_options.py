@@ -40,11 +40,7 @@ class BuildOptions:
     compute_capability: str = option("--compute-capability", default="SM89")
 
     def installed(self, lever: str | None = None) -> Installed:
-        """Return the installed TensorRT, which must have the lever.
-
-        Raises:
-            UsageError: it is not installed, or lacks the lever.
-        """
+        """Return the installed TensorRT, which must have the lever."""
         from trtforensics.trt.installed import look, require
 
         installed = look(self.builder)

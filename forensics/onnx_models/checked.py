@@ -173,11 +173,7 @@ class CheckedModel(CheckedGraph):
 
 
 def read_checked(path: str) -> CheckedModel:
-    """Read a model; of external data only whether its files are there.
-
-    Raises:
-        SourceError: The file cannot be read or is no ONNX model.
-    """
+    """Read a model; of external data only whether its files are there."""
     model = load(path)
     data, circle, functions = _missing_data(path, model), "", [function.name for function in model.functions]
     for function in model.functions:

@@ -91,11 +91,7 @@ def free_reads(proto: onnx.NodeProto) -> list[str]:
 
 
 def take_apart(path: str, *, inline: bool = True) -> Original:
-    """Read a model and take it apart; it may be invalid. Without ``inline`` a call of a local function is one node.
-
-    Raises:
-        SourceError: it cannot be read, or has no nodes.
-    """
+    """Read a model and take it apart; it may be invalid. Without ``inline`` a call of a local function is one node."""
     read = read_unchecked(path, inline=inline)
     model = read.proto
     for graph in graphs(model.graph):

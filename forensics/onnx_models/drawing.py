@@ -134,9 +134,6 @@ def random_samples(
     """Draw samples: evenly from ``ranges``, integers from ``choices``, other floats from a normal distribution.
 
     Integers that nothing is known of, and booleans, are 0 and 1.
-
-    Raises:
-        UsageError: An input has no known rank and no shape is given for it, or has a type without random values.
     """
     random = np.random.default_rng(_SEED)
     sizes = input_shapes(model, shapes)

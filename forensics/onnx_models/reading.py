@@ -69,21 +69,13 @@ class PreparedModel:
 
 
 def prepare(path: str) -> PreparedModel:
-    """Read a model.
-
-    Raises:
-        SourceError: It cannot be read, is not a valid ONNX model, or has none of the standard operators.
-    """
+    """Read a model."""
     unchecked = read_unchecked(path)
     return valid(unchecked, unchecked.proto)
 
 
 def read_unchecked(path: str, *, inline: bool = True) -> PreparedModel:
-    """Read a model that may be invalid; nothing is inferred. Without ``inline`` local functions stay.
-
-    Raises:
-        SourceError: It cannot be read, or has none of the standard operators.
-    """
+    """Read a model that may be invalid; nothing is inferred. Without ``inline`` local functions stay."""
     read = read_as_it_is(path)
     model = read.proto
     notes = []
@@ -133,21 +125,13 @@ def read_as_it_is(path: str) -> PreparedModel:
 
 
 def rewritten(prepared: PreparedModel, proto: onnx.ModelProto, note: str) -> PreparedModel:
-    """Return another form of a prepared model, with unique node names and inferred types.
-
-    Raises:
-        SourceError: it is no valid ONNX model.
-    """
+    """Return another form of a prepared model, with unique node names and inferred types."""
     unique_node_names(proto.graph)
     return replace(valid(prepared, proto), notes=(*prepared.notes, note))
 
 
 def valid(prepared: PreparedModel, proto: onnx.ModelProto) -> PreparedModel:
-    """Return a prepared model of another message, whose types are inferred in place.
-
-    Raises:
-        SourceError: it is not valid.
-    """
+    """Return a prepared model of another message, whose types are inferred in place."""
     source, large = inferred(prepared.path, proto)
     for part in ("node", "output", "value_info"):
         refill(proto.graph, part, getattr(source.graph, part))

@@ -203,9 +203,6 @@ def write_npz(values: Mapping[str, Values], path: Path) -> None:
     """Write arrays by name; any name may be taken, such as ``file``, which ``numpy.savez`` does not.
 
     NumPy's files know no BF16, FP8 and 4-bit numbers: they hold the bits (``V1``, ``V2``), as ml_dtypes has them.
-
-    Raises:
-        OutputError: the file cannot be written.
     """
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w") as archive:
@@ -216,11 +213,7 @@ def write_npz(values: Mapping[str, Values], path: Path) -> None:
 
 
 def write_feeds(values: Mapping[str, Values], path: Path) -> None:
-    """Write one sample as ``polygraphy run --load-inputs`` reads it.
-
-    Raises:
-        OutputError: the file cannot be written.
-    """
+    """Write one sample as ``polygraphy run --load-inputs`` reads it."""
     from polygraphy.json import to_json  # noqa: PLC0415 - heavy
 
     write_text(path, to_json([{name: _storable(array) for name, array in values.items()}]))
@@ -235,11 +228,7 @@ def _storable(array: Values) -> Values:
 
 
 def write_golden(values: Mapping[str, Values], path: Path) -> None:
-    """Write outputs as ``polygraphy run --load-outputs`` reads them.
-
-    Raises:
-        OutputError: the file cannot be written.
-    """
+    """Write outputs as ``polygraphy run --load-outputs`` reads them."""
     from polygraphy.comparator import IterationResult, RunResults  # noqa: PLC0415 - heavy
 
     results = RunResults()

@@ -111,11 +111,7 @@ def apart(model: onnx.ModelProto) -> tuple[onnx.ModelProto, Streamed]:
 
 
 def write_data(path: Path, contents: Streamed) -> Mapping[str, tuple[int, int]]:
-    """Write values to a data file, which appears whole or not at all; return offset and length of each, in bytes.
-
-    Raises:
-        OutputError: the file cannot be written.
-    """
+    """Write values to a data file, which appears whole or not at all; return offset and length of each, in bytes."""
     places, written = data_places(contents), 0
     with open_output(path) as sink:
         for name, values in contents.items():
@@ -174,11 +170,7 @@ def digest_of(model: onnx.ModelProto, streamed: Streamed) -> str:
 
 
 def write_model(model: onnx.ModelProto, streamed: Streamed, path: Path) -> Path | None:
-    """Write a model; its streamed constants go to a file beside it, which is returned.
-
-    Raises:
-        OutputError: a file cannot be written; no half-written one is left.
-    """
+    """Write a model; its streamed constants go to a file beside it, which is returned."""
     if not streamed:
         write_bytes(path, model.SerializeToString())
         return None

@@ -229,11 +229,7 @@ class Control:
 
 
 def control_of(path: str) -> Control:
-    """Return a model of the user's as control, with random inputs.
-
-    Raises:
-        SourceError: it cannot be read.
-    """
+    """Return a model of the user's as control, with random inputs."""
     model = take_apart(path)
     digest = digest_of(model.model, {})
     return Control(path, Derived(model.model, random_samples(model.model, {}, 1)[0], model.streamed), digest)

@@ -320,20 +320,12 @@ def _end_of(path: Path) -> list[str]:
 
 
 def write_failure(folder: Path, failure: Failure, basis: str) -> None:
-    """Keep a failure in a folder, with what it was judged by.
-
-    Raises:
-        OutputError: the file cannot be written.
-    """
+    """Keep a failure in a folder, with what it was judged by."""
     write_bytes(folder / FILE, sealed(basis, asdict(failure)))
 
 
 def read_failure(folder: Path, basis: str) -> Failure | None:
-    """Return the failure in a folder; None where there is none that was judged by the same.
-
-    Raises:
-        SourceError: it is damaged.
-    """
+    """Return the failure in a folder; None where there is none that was judged by the same."""
     fields = unsealed(folder / FILE, basis)
     if fields is None:
         return None

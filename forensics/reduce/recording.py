@@ -106,11 +106,7 @@ class Recording:
 
 
 def record(original: Original, sample: Sample) -> Recording:
-    """Run a model on a sample, and keep the value of each tensor that ONNX Runtime gets to.
-
-    Raises:
-        SourceError: ONNX Runtime is not installed.
-    """
+    """Run a model on a sample, and keep the value of each tensor that ONNX Runtime gets to."""
     recording = Recording(original, dict(sample))
     recording.run([node for node in original.nodes if node.parent is None])
     return recording

@@ -263,12 +263,7 @@ def notes_text(reproduction: Reproduction, answer: SearchAnswer, nodes: tuple[in
     if failure is not None:
         lines += [f"The {failure.stage} {failure.ended}: {failure.sentence}", ""]
         lines += ["```", *failure.lines, "```", ""] if failure.lines else []
-    lines += [
-        "## Model",
-        "",
-        f"`reduced.onnx`: {kept}. {_certificate(answer, after)}",
-        "",
-    ]
+    lines += ["## Model", "", f"`reduced.onnx`: {kept}. {_certificate(answer, after)}", ""]
     lines += ["```", model.rstrip(), "```", ""] if model else []
     lines += _to_reproduce(reproduction)
     lines += ["## Versions", "", *(f"- {name} {version}" for name, version in _versions(reproduction).items()), ""]

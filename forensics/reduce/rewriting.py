@@ -61,11 +61,7 @@ class ModelFile:
 
 
 def file_of(original: Original) -> ModelFile:
-    """Return the file of a model that was taken apart.
-
-    Raises:
-        SourceError: it cannot be read any more.
-    """
+    """Return the file of a model that was taken apart."""
     file = load(original.path)
     graph = file.graph
     nodes = list(all_nodes(file))

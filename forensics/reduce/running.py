@@ -123,12 +123,7 @@ class ReductionAnswer:
 def reduce_model(
     directory: Path, lever: ReductionLever, options: RunOptions, show: Callable[[str], None]
 ) -> tuple[ReductionAnswer, Sequence[str]]:
-    """Reduce a model; return the answer and a line about each file in ``fixed/``.
-
-    Raises:
-        KeyboardInterrupt: the user stopped it; the directory holds everything up to now.
-        ForensicsError: see :func:`trtforensics.bisection.session.bisection.bisect`.
-    """
+    """Reduce a model; return the answer and a line about each file in ``fixed/``."""
     deriver = lever.deriver
     file = deriver.file
     search = ReductionSearch(
@@ -173,11 +168,7 @@ def _other_failures(answer: SearchAnswer) -> tuple[OtherFailure, ...]:
 
 
 _SHOWN = 20
-_SENTENCES = {
-    "named": "Reduced, not certified",
-    "inconclusive": "Inconclusive",
-    "not-reproduced": "Not reproduced",
-}
+_SENTENCES = {"named": "Reduced, not certified", "inconclusive": "Inconclusive", "not-reproduced": "Not reproduced"}
 
 
 def _certificate(reduction: Reduction) -> str:

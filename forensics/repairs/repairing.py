@@ -110,12 +110,7 @@ class RepairAnswer:
 def repair(
     path: str, names: Collection[str], samples_of: Callable[[onnx.ModelProto], SampleSet]
 ) -> tuple[onnx.ModelProto, RepairAnswer]:
-    """Repair a model and compare it with the original on samples; return it, and what was done.
-
-    Raises:
-        SourceError: the model or its samples cannot be read, or the repaired one is not what it should be.
-        UsageError: the options of samples do not fit the model.
-    """
+    """Repair a model and compare it with the original on samples; return it, and what was done."""
     original = read_original(path)
     samples = samples_of(prepare(path).proto).samples
     result = repaired(original.proto, names)
@@ -206,11 +201,7 @@ def compare(
     path: str,
     extremes: Iterable[tuple[str, Sample]] = (),
 ) -> Equality:
-    """Compare two models on samples, and on extreme ones as far as the original runs on them.
-
-    Raises:
-        SourceError: they differ, or only the original runs.
-    """
+    """Compare two models on samples, and on extreme ones as far as the original runs on them."""
     pair = _Pair(seeded(original), seeded(other), path)
     largest, patience = 0.0, _PATIENCE_S
     for sample in samples:

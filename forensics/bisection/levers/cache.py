@@ -98,11 +98,7 @@ class CacheLever(TwoSidedLever):
 
 
 def pinned_caches(log: str, request: str, *, max_bytes: int) -> tuple[TimingCache, TimingCache]:
-    """Return the good and the bad keys of a log: as a ``pin:…`` request chooses, and as the build chose.
-
-    Raises:
-        ForensicsError: see :func:`trtforensics.pin.plan.plans_of`.
-    """
+    """Return the good and the bad keys of a log: as a ``pin:…`` request chooses, and as the build chose."""
     good, bad = plans_of(log, request, PinForm.CACHE, max_bytes=max_bytes)
     base = of_log(bad.pinnable.log)
     return keys_of_plan(good, base), keys_of_plan(bad, base)

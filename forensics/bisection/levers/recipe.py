@@ -72,33 +72,20 @@ class Recipe:
         return content
 
     def write(self, folder: Path, lever: Mapping[str, object]) -> None:
-        """Write a probe's job; ``lever`` holds the lever's fields of the job, or others in place of the recipe's.
-
-        Raises:
-            OSError: the folder cannot be written to.
-        """
+        """Write a probe's job; ``lever`` holds the lever's fields of the job, or others in place of the recipe's."""
         fields: dict[str, Any] = {**asdict(self), **lever}
         del fields["installed"]
         write_job(folder, self.installed.module, fields.pop("model"), **fields)
 
 
 def write_job(folder: Path, module: str, model: Path, **asked: Any) -> None:  # noqa: ANN401 - the fields of a job
-    """Write the job of a model's build in a folder, where its log, report and engine come to lie.
-
-    Raises:
-        OSError: the folder cannot be written to.
-    """
+    """Write the job of a model's build in a folder, where its log, report and engine come to lie."""
     job = BuildJob(module, str(model), str(folder / REPORT), str(folder / ENGINE), **asked)
     write_text(folder / JOB, json.dumps(asdict(job), indent=1))
 
 
 def pinned_entries(path: Path) -> list[dict[str, object]]:
-    """Return the entries of a replay as a build job holds them, so that the child needs no parser.
-
-    Raises:
-        NotAReplayError: it is none.
-        SourceError: it cannot be read.
-    """
+    """Return the entries of a replay as a build job holds them, so that the child needs no parser."""
     replay = read_replay(read_document(str(path), check=check_opening))
     places = [{"file": entry.span.file, "line": entry.span.line, "byte": entry.span.byte} for entry in replay.entries]
     return [{**asdict(entry), "span": place} for entry, place in zip(replay.entries, places, strict=True)]

@@ -189,11 +189,7 @@ def load_side(path: str, side: str, *, max_bytes: int) -> ReplaySide:
 
 
 def pinned_replays(log: str, request: str, *, max_bytes: int) -> tuple[ReplaySide, ReplaySide, KnownTactics]:
-    """Return the good and the bad replay of a log: as a ``pin:…`` request chooses, and as the build chose.
-
-    Raises:
-        ForensicsError: see :func:`trtforensics.pin.plan.plans_of`.
-    """
+    """Return the good and the bad replay of a log: as a ``pin:…`` request chooses, and as the build chose."""
     good, bad = plans_of(log, request, PinForm.REPLAY, max_bytes=max_bytes)
     known = tuple({row.slot.name: _known(row.offer) for row in side.pinned} for side in (good, bad))
     return ReplaySide((replay_of_plan(good),)), ReplaySide((replay_of_plan(bad),)), (known[0], known[1])
@@ -209,12 +205,7 @@ def told(facts: Mapping[str, object]) -> Described:
 
 
 def edges_of(onnx: str | None, log: str | None, layers: Collection[str], *, max_bytes: int) -> tuple[DataflowEdge, ...]:
-    """Return which layers share a tensor, by a build's log if that has them, else by the model.
-
-    Raises:
-        SourceError: one of them cannot be read.
-        ForensicsError: one of them is not what it should be.
-    """
+    """Return which layers share a tensor, by a build's log if that has them, else by the model."""
     from trtforensics.replay.edges import (  # noqa: PLC0415 - lark
         edges_between,
         nodes_of_build,

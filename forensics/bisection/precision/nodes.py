@@ -62,11 +62,7 @@ class Target:
     constraints: bool = False
 
     def write_job(self, folder: Path, model: Path, **more: object) -> None:
-        """Write the job of a strongly typed build, or one with ``more`` fields.
-
-        Raises:
-            OSError: the folder cannot be written to.
-        """
+        """Write the job of a strongly typed build, or one with ``more`` fields."""
         fields = {"shapes": self.shapes, "compute_capability": self.compute_capability, **more}
         write_job(folder, self.module, model, **fields)
 
@@ -286,11 +282,7 @@ def read_scores(folder: Path, basis: str) -> Scores | None:
 
 
 def write_scores(folder: Path, scores: Scores, basis: str) -> None:
-    """Write a probe's scores.
-
-    Raises:
-        OutputError: the file cannot be written.
-    """
+    """Write a probe's scores."""
     write_bytes(folder / SCORES, sealed(basis, {"outputs": scores.outputs}))
 
 

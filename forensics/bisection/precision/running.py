@@ -166,12 +166,7 @@ def _first_look(request: PrecisionRequest, subject: Subject) -> str:
 
 
 def _plan(
-    lever: PrecisionLever,
-    items: Sequence[PrecisionItem],
-    masked: Collection[str],
-    options: RunOptions,
-    *,
-    builds: bool,
+    lever: PrecisionLever, items: Sequence[PrecisionItem], masked: Collection[str], options: RunOptions, *, builds: bool
 ) -> Certificate:
     """Return the plan of a search; with ``builds`` the probes that prove its answer are built."""
     atoms, above = atoms_of(lever.caster), [] if lever.needs_files else lever.judge.floors_above
@@ -248,11 +243,7 @@ def subject_of(request: PrecisionRequest) -> Subject:
 
 
 def forecast_of(request: PrecisionRequest, options: RunOptions) -> PrecisionForecast:
-    """Return what a search would cost, without a run of the model.
-
-    Raises:
-        SourceError, UsageError: as :func:`subject_of`.
-    """
+    """Return what a search would cost, without a run of the model."""
     subject = subject_of(request)
     names, nodes = tuple(item.name for item in items_of(subject.caster, {})), len(atoms_of(subject.caster))
     probes = ceil(log2(max(1, len(names)))) + _BEYOND_HALVING
@@ -431,11 +422,6 @@ def reached(path: str, samples: Sequence[str]) -> dict[str, tuple[float, int]]:
     """Return the largest magnitude of each FP32 tensor of a model on samples, with the number of its sample.
 
     What only masks positions for a Softmax does not count.
-
-    Raises:
-        SourceError: the model or its samples cannot be read.
-        RunError: ONNX Runtime does not run it.
-        UsageError: all values of an output are NaN.
     """
     caster = Caster(typed_by_running(prepare(path), ()), FP16)
     largest: dict[str, tuple[float, int]] = {}

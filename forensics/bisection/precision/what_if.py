@@ -90,11 +90,7 @@ def products_of(survey: Survey) -> dict[str, tuple[str, ...]]:
 
 
 def ranges_of(oracle: Oracle, tensors: Collection[str], methods: Sequence[str]) -> dict[str, dict[str, float]]:
-    """Return the largest magnitude to keep of each tensor that depends on the samples, by method and name.
-
-    Raises:
-        RunError: ONNX Runtime does not return one of them.
-    """
+    """Return the largest magnitude to keep of each tensor that depends on the samples, by method and name."""
     ranges: dict[str, dict[str, float]] = {method: {} for method in methods}
     for name, arrays in oracle.values_of(tensors):
         magnitudes = np.abs(np.concatenate([np.ravel(each) for each in arrays]))
@@ -171,12 +167,7 @@ def quantized(
 
 
 def scorer(oracle: Oracle, model: onnx.ModelProto) -> Callable[[Collection[str]], Scores]:
-    """Return what scores a model of :func:`quantized` with some of its products in FP32, in one session.
-
-    Raises:
-        RunError: ONNX Runtime cannot load it.
-        SourceError: it is no valid model.
-    """
+    """Return what scores a model of :func:`quantized` with some of its products in FP32, in one session."""
     caster = _caster_of(oracle.caster, model)
     pairs = pairs_of(caster.survey)
     run = oracle.runner(switched(caster, pairs))
@@ -260,11 +251,7 @@ class WhatIf:
 
 
 def forecast_what_if(request: PrecisionRequest, options: RunOptions) -> PrecisionForecast:
-    """Return what a curve of products in 8 bits would cost, without a run of the model.
-
-    Raises:
-        SourceError, UsageError: as :func:`trtforensics.bisection.precision.running.subject_of`.
-    """
+    """Return what a curve of products in 8 bits would cost, without a run of the model."""
     builds, subject = builds_of(options), subject_of(request)
     names = tuple(products_of(subject.caster.survey))
     probes = 2 * min(_GROUPS, len(names)) + 1 + 2 * len(TYPES[request.precision.precision].methods)

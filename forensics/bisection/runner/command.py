@@ -83,11 +83,7 @@ class Command:
 
 
 def run(command: Command, halt: Halt) -> Ended:
-    """Run a command to its end; none of its processes runs on afterwards.
-
-    Raises:
-        OSError: its output cannot be written, to a full disk for example; the command is killed then.
-    """
+    """Run a command to its end; none of its processes runs on afterwards."""
     begin = time.monotonic()
     with ExitStack() as files:
         paths = [path for path in (command.output, command.errors) if path]
@@ -150,11 +146,7 @@ class Capture:
         self.bytes = 0
 
     def write(self, data: bytes) -> None:
-        """Write some output.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
+        """Write some output."""
         self.bytes += len(data)
         now, later = data[: self._open], data[self._open :]
         self._open -= len(now)
@@ -168,11 +160,7 @@ class Capture:
                 self._left_out += len(gone)
 
     def finish(self) -> None:
-        """Write what was kept of the end.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
+        """Write what was kept of the end."""
         if self._left_out:
             notice = f"\n[trtforensics: {self._left_out:,} bytes of output left out here]\n"
             write_whole(self._descriptor, notice.encode())
@@ -186,11 +174,7 @@ class Capture:
 
 
 def write_whole(descriptor: int, data: bytes) -> None:
-    """Write all of some bytes: the system may take a part of them at a time.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+    """Write all of some bytes: the system may take a part of them at a time."""
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]

@@ -22,11 +22,7 @@ _PERIOD_S = 0.2
 
 
 def free_bytes(folder: Path) -> int:
-    """Return the bytes that may still be written to a folder's disk; none if it can hold no more files.
-
-    Raises:
-        OSError: the folder cannot be looked at.
-    """
+    """Return the bytes that may still be written to a folder's disk; none if it can hold no more files."""
     disk = os.statvfs(folder)
     if disk.f_files and not disk.f_favail:
         return 0

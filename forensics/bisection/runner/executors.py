@@ -159,11 +159,7 @@ class DaskExecutor(ProbeExecutor):
 
 
 def make_executor(options: RunOptions) -> ProbeExecutor:
-    """Return the executor that the options name.
-
-    Raises:
-        UsageError: there is no such cluster, or no worker of it offers a GPU.
-    """
+    """Return the executor that the options name."""
     if options.executor:
         return DaskExecutor(options.executor, options.probes_at_once)
     return LocalExecutor(options.probes_at_once)

@@ -74,11 +74,7 @@ class ProbeOutcome:
 
 
 def run_probe(spec: ProbeSpec, halt: Halt) -> ProbeOutcome:
-    """Run a probe's commands and judge it.
-
-    Raises:
-        OSError: its folder cannot be written to.
-    """
+    """Run a probe's commands and judge it."""
     outcome = _run_and_judge(spec, halt)
     free = [ended.least_free for ended in (outcome.build, *outcome.checks) if ended and ended.least_free is not None]
     if outcome.verdict in {None, Verdict.GOOD} or min(free, default=spec.need_free) >= spec.need_free:

@@ -117,11 +117,7 @@ def stamp_of(paths: Iterable[Path]) -> list[tuple[int, int]]:
 
 
 def content_of(path: Path) -> str:
-    """Return the SHA-256 of a file; that of an ONNX model covers its external data.
-
-    Raises:
-        OSError: the file cannot be read.
-    """
+    """Return the SHA-256 of a file; that of an ONNX model covers its external data."""
     external = _external_files(path) if path.suffix == ".onnx" else []
     return _joined([_sha256(path), *map(_readable, external)]) if external else _sha256(path)
 

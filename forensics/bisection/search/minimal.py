@@ -131,12 +131,7 @@ class MinimalSet:
 
 
 def minimal_set(finder: Finder, space: Space, within: int, rest: int) -> Steps[MinimalSet]:
-    """Find a minimal bad set inside a subset that is bad; ``rest`` are all items that belong to no other set.
-
-    Raises:
-        NotMonotoneError: Verdicts contradict each other.
-        FlakyError: A subset had two verdicts.
-    """
+    """Find a minimal bad set inside a subset that is bad; ``rest`` are all items that belong to no other set."""
     kept = passed = 0
     pool = space.atoms_of(within)
     while True:

@@ -30,11 +30,7 @@ _SHOWN = 20
 _REASONS = 3
 _REMEDY = "Certified: with these from good the build is good, and without any one of them it is bad."
 _SINGLE_REMEDY = "Certified: with this one from good the build is good, and without it the build is bad."
-_SENTENCES = {
-    "named": "Named, not certified",
-    "inconclusive": "Inconclusive",
-    "not-reproduced": "Not reproduced",
-}
+_SENTENCES = {"named": "Named, not certified", "inconclusive": "Inconclusive", "not-reproduced": "Not reproduced"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,11 +273,7 @@ def judged_probe(answer: Answer, shows: str | None) -> JudgedProbe:
 
 
 def write_result(directory: Path, document: Document) -> None:
-    """Replace ``result.json``.
-
-    Raises:
-        OutputError: the file cannot be written.
-    """
+    """Replace ``result.json``."""
     write_bytes(directory / RESULT, json_bytes(document))
 
 

@@ -53,11 +53,7 @@ class Artifacts:
     """
 
     def __init__(self, directory: Path, options: RunOptions) -> None:
-        """Take the directory for our own.
-
-        Raises:
-            OutputError: a place in it that is written to is a link.
-        """
+        """Take the directory for our own."""
         self.directory = directory
         self._keep = options.keep_engines
         self._noisy = options.confidence is not None
@@ -196,11 +192,7 @@ def is_paused(directory: Path) -> bool:
 
 
 def set_paused(directory: Path, *, paused: bool) -> None:
-    """Let runs on a directory wait before their next probe, or go on.
-
-    Raises:
-        OutputError: the directory cannot be written to.
-    """
+    """Let runs on a directory wait before their next probe, or go on."""
     path = directory / PAUSED
     with explained(str(path)):
         if paused:

@@ -48,10 +48,6 @@ def bisect(  # noqa: PLR0913 - a job, how it runs, and what is said of it
     """Run a bisection to its end; return its answer and a line about each file of ``fixed/``.
 
     ``show`` gets a line of progress after each turn: what ``standing`` says, else :func:`progress_text`.
-
-    Raises:
-        KeyboardInterrupt: the user stopped it; the directory holds everything up to now.
-        ForensicsError: see :func:`trtforensics.bisection.session.session.open_session` and ``Session.run``.
     """
     with open_session(directory, job_of(lever, options, directory), search, lever, options) as session:
         due, known = 0.0, -1
@@ -143,12 +139,7 @@ class Forecast:
 
 
 def forecast(lever: Lever, outlook: Outlook, options: RunOptions, directory: Path) -> Forecast:
-    """Work out what a bisection would cost; the directory stays as it is.
-
-    Raises:
-        UsageError: the directory is another job's.
-        SourceError: its journal cannot be read.
-    """
+    """Work out what a bisection would cost; the directory stays as it is."""
     job = job_of(lever, options, directory)
     history = read_journal(directory, job.key(check_directory(directory, job)))
     probes = [probe for probe in history.probes.values() if probe.finished]

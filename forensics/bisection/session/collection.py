@@ -79,12 +79,7 @@ class CollectionLever(ProbeLever):
 def collect(
     directory: Path, plan: RepeatedBuilds, lever: CollectionLever, options: RunOptions, show: Callable[[str], None]
 ) -> CollectionAnswer:
-    """Run a collection to its end, and return its answer.
-
-    Raises:
-        KeyboardInterrupt: the user stopped it; the directory holds everything up to now.
-        ForensicsError: see :func:`trtforensics.bisection.session.session.open_session` and ``Session.run``.
-    """
+    """Run a collection to its end, and return its answer."""
     job = Job(MODE, [], lever.file, options.build, tool_versions(), surroundings_of(options.build or "", directory))
     with open_session(directory, job, plan, lever, options) as session:
 

@@ -345,10 +345,7 @@ def _of_build(made: Made, judge: Judge, options: RunOptions) -> Verdict | None:
     if made.unfit:
         return Verdict.UNRESOLVED
     return judge_build(
-        made.status,
-        timed_out=made.timed_out,
-        checked=not judge.by_build,
-        failure_is_bad=options.build_failure == "bad",
+        made.status, timed_out=made.timed_out, checked=not judge.by_build, failure_is_bad=options.build_failure == "bad"
     )
 
 

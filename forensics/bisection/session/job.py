@@ -169,11 +169,7 @@ def _changed_inputs(directory: Path, job: Job, document: Document) -> list[str]:
 
 
 def write_job(directory: Path, job: Job, options: RunOptions, key: JobKey | None = None) -> None:
-    """Write ``job.json``; ``key`` is that of the journal that is there.
-
-    Raises:
-        OutputError: the file cannot be written.
-    """
+    """Write ``job.json``; ``key`` is that of the journal that is there."""
     write_bytes(directory / NAME, json_bytes(job.document(options, key or job.key())))
 
 

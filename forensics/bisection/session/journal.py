@@ -200,11 +200,7 @@ def _sum(data: bytes) -> bytes:
 
 
 def log_text(events: Sequence[Event], key: JobKey, items: Sequence[str]) -> Iterator[str]:
-    """Yield the text of a log, in the order of the events; nothing in it reaches the terminal raw.
-
-    Raises:
-        KeyError: an event lacks a field.
-    """
+    """Yield the text of a log, in the order of the events; nothing in it reaches the terminal raw."""
     return (f"{visible(line)}\n" for line in _log_lines(events, key, items))
 
 

@@ -52,11 +52,7 @@ class DirectoryView:
 
 
 def view_directory(path: Path) -> DirectoryView:
-    """Read a directory; while a bisection runs in it, the view ends with the last flushed line of the journal.
-
-    Raises:
-        SourceError: it is no artifacts directory, or a file of it is damaged.
-    """
+    """Read a directory; while a bisection runs in it, the view ends with the last flushed line of the journal."""
     job = read_job(path)
     history = read_journal(path, key_of(job))
     answer = _read_result(path / RESULT)

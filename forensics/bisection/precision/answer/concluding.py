@@ -59,11 +59,7 @@ class Conclusion:
     original: OriginalReport | None = None
 
     def write(self, search: SearchAnswer) -> tuple[PrecisionAnswer, Sequence[str]]:
-        """Return the answer and a line about each file of ``fixed/``; write all of it.
-
-        Raises:
-            OutputError: the directory cannot be written to.
-        """
+        """Return the answer and a line about each file of ``fixed/``; write all of it."""
         folder, safe = self.directory / FIXED, self.plan.safe
         nodes = (self.plan.minimal or frozenset()) if safe is None else safe.nodes
         lines = [*self.lever.write_repair(nodes, folder)] if nodes else []

@@ -128,9 +128,6 @@ def sums_beyond(oracle: Oracle, keep: Collection[str]) -> dict[str, float]:
     """Return the products of the main graph in 16 bits whose sum of magnitudes exceeds the type, with the largest.
 
     Operands are those of the FP32 model; nodes in ``keep`` stay FP32 and are left out.
-
-    Raises:
-        RunError: ONNX Runtime cannot run the model with these sums.
     """
     caster = oracle.caster
     names = [
@@ -176,9 +173,6 @@ def largest_partial_sums(oracle: Oracle, names: Collection[str]) -> dict[str, fl
     """Return the largest magnitude that the sum of each product has after a block of its terms, in FP32.
 
     Of the main graph, and where the sums can be emulated.
-
-    Raises:
-        RunError: ONNX Runtime cannot run the model with these sums.
     """
     proto, survey = oracle.caster.source, oracle.caster.survey
     shapes = sizes_by_tensor(proto)
@@ -197,9 +191,6 @@ def cubes_beyond(oracle: Oracle, keep: Collection[str]) -> tuple[CubedTensor, ..
     """Return the cubed tensors of GELUs by Tanh in 16 bits whose cubes overflow.
 
     ``x ** 3`` overflows FP16 where ``|x| > 40.3``. Of the main graph; nodes in ``keep`` stay FP32.
-
-    Raises:
-        RunError: ONNX Runtime cannot run the model with these tensors as outputs.
     """
     survey, storage = oracle.caster.survey, oracle.caster.storage
     tensors = {}

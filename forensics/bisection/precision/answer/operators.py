@@ -64,10 +64,6 @@ def operator_fix(
     """Propose operators for chains that a safe repair touches, where that saves nodes; write the model into ``fixed``.
 
     It is built in the folder ``work``, if there is one.
-
-    Raises:
-        RunError: ONNX Runtime cannot run a twin of the rewritten model.
-        OSError, OutputError: a file cannot be written.
     """
     proposed = proposal(lever.oracle, lever.judge, safe)
     if proposed is None:
@@ -94,9 +90,6 @@ def proposal(oracle: Oracle, judge: OutputJudge, safe: Nodes) -> tuple[OperatorF
 
     ``judge`` is the original's, so that both are held to the same tolerances. The operators of the twin, which passes,
     have FP32 statistics; nothing is lost inside.
-
-    Raises:
-        RunError: ONNX Runtime cannot run a twin of the rewritten model.
     """
     chains = chains_of(oracle.caster.prepared.proto, oracle.caster.survey)
     touched = tuple(chain for chain in chains if chain.nodes & safe)
@@ -141,11 +134,7 @@ def _proposal_of(
 
 
 def built(lever: PrecisionLever, model: Path, work: Path, timeout: float | None) -> str:
-    """Build a strongly typed model in a folder; return "" or why it was not built.
-
-    Raises:
-        OSError: the folder cannot be written to.
-    """
+    """Build a strongly typed model in a folder; return "" or why it was not built."""
     if lever.target is None or lever.build is None or lever.target.constraints:
         return "nothing that builds strongly typed networks is installed"
     lever.target.write_job(work, model)

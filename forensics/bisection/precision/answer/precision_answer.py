@@ -38,11 +38,7 @@ _FEW = 8
 _MORE = "more in result.json"
 _NEGLIGIBLE = 1e-5
 """No rounding of an output to 16 bits shows an error as small; outputs that are saturated have such."""
-_SENTENCES = {
-    "named": "Named, not certified",
-    "inconclusive": "Inconclusive",
-    "not-reproduced": "Nothing to search",
-}
+_SENTENCES = {"named": "Named, not certified", "inconclusive": "Inconclusive", "not-reproduced": "Nothing to search"}
 _EMULATED: Mapping[Accumulator, str] = {
     Accumulator.FP32: "16-bit storage of every result, on the CPU",
     Accumulator.FP16: "16-bit storage of every result, and of the sums of products after each 16 terms, on the CPU",

@@ -224,9 +224,6 @@ def save(caster: Caster, model: onnx.ModelProto, path: Path, data: str = DATA) -
     """Write a model of the caster, or its twin; the first model of a folder also writes the data file.
 
     Models of two casters in one folder need ``data`` files of two names.
-
-    Raises:
-        OutputError: a file cannot be written.
     """
     if caster.prepared.external:
         file, contents = path.parent / data, _contents(caster)

@@ -130,11 +130,7 @@ class Constants:
 def convert_constants(
     tensors: Mapping[str, TensorProto], suffix: str, storage: Storage, streamed: Streamed
 ) -> Constants:
-    """Convert FP32 constants; a copy is named after its constant and the suffix. Of streamed ones it is streamed.
-
-    Raises:
-        OutputError: The file for the copies of streamed constants cannot be written.
-    """
+    """Convert FP32 constants; a copy is named after its constant and the suffix. Of streamed ones it is streamed."""
     narrow, altered, copies = {}, {}, {}
     with explained(tempfile.gettempdir()), tempfile.TemporaryFile() as file:
         for name, tensor in tensors.items():

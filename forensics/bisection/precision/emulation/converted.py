@@ -35,9 +35,6 @@ def difference(oracle: Oracle, other: onnx.ModelProto) -> float | None:
     """Return the largest difference of a model from an oracle's, as a share of the largest magnitude.
 
     None if one of them is finite where the other is not.
-
-    Raises:
-        RunError: ONNX Runtime cannot run the model.
     """
     scores = oracle.score(emulate(other))
     worst = [scores.worst(name, METRICS["max-rel"]) for name in scores.outputs]

@@ -77,12 +77,7 @@ _SMALL_SAMPLE = 1e-3
 
 
 def scores_of(
-    reference: Values,
-    output: Values,
-    *,
-    peak: float | None = None,
-    lowest: float = -math.inf,
-    masked: bool = False,
+    reference: Values, output: Values, *, peak: float | None = None, lowest: float = -math.inf, masked: bool = False
 ) -> dict[str, float] | None:
     """Measure one output against its reference; None if it is not finite where the reference is.
 

@@ -82,9 +82,6 @@ def losses(oracle: Oracle, keep: Collection[str], masked: Collection[str]) -> Lo
     """Return the losses if some nodes stay FP32.
 
     Of the tensors ``masked``, values below the type's range only mask positions: minus infinity is no loss there.
-
-    Raises:
-        RunError: ONNX Runtime cannot run the twin.
     """
     caster = oracle.caster
     typed = caster.cast(keep)

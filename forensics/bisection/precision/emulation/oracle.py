@@ -164,12 +164,7 @@ class Oracle:
         return self._floor
 
     def on(self, samples: Sequence[Sample]) -> Oracle:
-        """Return an oracle of the same model on other samples; errors are relative to the largest of both.
-
-        Raises:
-            RunError: ONNX Runtime cannot run the model on them.
-            UsageError: the reference has NaN and is not to be masked.
-        """
+        """Return an oracle of the same model on other samples; errors are relative to the largest of both."""
         other = replace(self, samples=samples, known=None)
         other.peaks = {name: max(peak, other.peaks[name]) for name, peak in self.peaks.items()}
         return other
@@ -400,9 +395,6 @@ def top_rows(oracle: Oracle, keep: Collection[str]) -> dict[str, TopRows]:
     """Return the rows of each floating-point output that has some.
 
     Rows lie along the last axis, of all samples; ``keep`` stays FP32.
-
-    Raises:
-        RunError: ONNX Runtime does not run such a twin.
     """
     runs = oracle.mixture_outputs(keep)
     cap = cap_of(METRICS["max-rel"], oracle.caster.storage)

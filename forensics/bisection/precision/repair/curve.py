@@ -98,9 +98,6 @@ def rounding_curve(  # noqa: PLR0913 - the last two are options
     """Return the curve over the nodes that are not in ``base``; ``atoms`` gives each node those that change with it.
 
     ``score`` scores what keeps some nodes in FP32, by default the mixture of both types. ``most`` groups are made.
-
-    Raises:
-        RunError: ONNX Runtime cannot run a mixture.
     """
     caster = oracle.caster
     score = score or (lambda kept: oracle.score_mixture(caster.kept(kept)))

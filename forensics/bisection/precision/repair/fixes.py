@@ -33,11 +33,7 @@ _HONOURED = "# TensorRT 8.5 to 10 (11 has strongly typed networks only: then bui
 
 
 def write_fixes(caster: Caster, chosen: Collection[str], folder: Path) -> Sequence[str]:
-    """Write the files for a set of nodes into a folder, and return a line about each.
-
-    Raises:
-        OutputError: a file cannot be written.
-    """
+    """Write the files for a set of nodes into a folder, and return a line about each."""
     folder.mkdir(exist_ok=True)
     layers = layers_of(caster, caster.kept(chosen))
     names = list(layers)
@@ -92,9 +88,6 @@ def write_gpu_check(original: str, judged: Mapping[str, object], lowest: Mapping
     """Write the script that checks a repair on a GPU, with what it judges by, and return a line about it.
 
     ``judged`` gives the metrics and the tolerances of each output; values below its ``lowest`` mark masked positions.
-
-    Raises:
-        OutputError: a file cannot be written.
     """
     script = files(__package__).joinpath(GPU_CHECK).read_text(encoding="utf-8")
     write_text(folder / GPU_CHECK, script)

@@ -55,9 +55,6 @@ def safe_repair(oracle: Oracle, items: Sequence[PrecisionItem], masked: Collecti
     """Add to a repair what it takes that nothing is lost, on the samples of the oracle.
 
     In the tensors ``masked``, what is below the type's range only masks positions and is not lost.
-
-    Raises:
-        RunError: ONNX Runtime cannot run a twin.
     """
     repair = _closed(oracle, items, masked, minimal)
     if minimal <= {node for item in items if item.beyond is not None for node in item.nodes}:
