@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from trtforensics.bisection.precision.answer.precision_answer import PrecisionAnswer
     from trtforensics.bisection.precision.what_if import WhatIf
     from trtforensics.bisection.runner.run_options import RunOptions
-    from trtforensics.bisection.search import SetSearch
+    from trtforensics.bisection.search import ProbeSearch
     from trtforensics.bisection.session.history import Event
     from trtforensics.bisection.session.lever import Lever
 
@@ -135,7 +135,7 @@ def _tactics(args: Namespace) -> Lever:
 _LEVERS = {"items": _items, "cache": _cache, "outputs": _outputs, "route": _route, "tactics": _tactics}
 
 
-def _search(lever: Lever, options: RunOptions) -> SetSearch:
+def _search(lever: Lever, options: RunOptions) -> ProbeSearch:
     from trtforensics.bisection.search import FewestSearch, Search
 
     if lever.wants_fewest:

@@ -38,13 +38,14 @@ from trtforensics.reduce.deriving import Control, Derived, Deriver, identity_of
 from trtforensics.reduce.failure import (
     NUMBERS,
     Failure,
+    Names,
     Sameness,
     failure_of,
+    paths_of,
     read_failure,
     write_failure,
     wrong_numbers,
 )
-from trtforensics.reduce.names import Names, paths_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -12,30 +12,37 @@ import numpy as np
 import onnx
 
 from trtforensics.bisection.checks import builtin_of
+from trtforensics.bisection.precision.casting.storage import STORAGES
 from trtforensics.bisection.session.answer import SearchAnswer, first_lines, write_result
-from trtforensics.bisection.session.artifacts import FIXED
+from trtforensics.bisection.session.artifacts import FIXED, reads_build
 from trtforensics.bisection.session.bisection import bisect
 from trtforensics.console.counting import counted
 from trtforensics.console.output import explained, write_bytes, write_text
 from trtforensics.console.own_files import is_there
 from trtforensics.console.terminal import visible
+from trtforensics.errors import UsageError
+from trtforensics.onnx_models.cutting import take_apart
 from trtforensics.onnx_models.running import run_model
 from trtforensics.onnx_models.samples import write_feeds, write_golden, write_npz
 from trtforensics.onnx_models.shapes import is_dynamic
 from trtforensics.onnx_models.streaming import references_as_inputs, write_model
-from trtforensics.reduce.failure import FILE, Failure, read_failure
+from trtforensics.reduce.deriving import Deriver, control_of, file_of
+from trtforensics.reduce.failure import FILE, Failure, Sameness, read_failure
 from trtforensics.reduce.graph_lever import OTHERWISE, ReductionLever
+from trtforensics.reduce.recording import record
 from trtforensics.reduce.reproduction import Reproduction, any_one, notes_text, raw_input, script_text
 from trtforensics.reduce.shrinking import ReductionSearch
-from trtforensics.reduce.simplifying import Aspect, kept_texts
+from trtforensics.reduce.simplifying import Aspect, kept_texts, simplifications_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from trtforensics.bisection.levers.recipe import Recipe
     from trtforensics.bisection.runner.run_options import RunOptions
+    from trtforensics.bisection.search_options import BuildOptions
     from trtforensics.bisection.session.lever import Described
-    from trtforensics.onnx_models.samples import Values
+    from trtforensics.onnx_models.samples import SampleSet, Values
     from trtforensics.reduce.deriving import Derived
 
 
@@ -118,6 +125,62 @@ class ReductionAnswer:
         lines += [*search.not_judged(besides=OTHERWISE), *search.verdicts.lines]
         lines += [f"{directory}/fixed/{line}" for line in fixed]
         return "".join(f"{visible(line)}\n" for line in lines)
+
+
+@dataclass(frozen=True, slots=True)
+class ReductionOptions:
+    """What stays of a model, which failures are the same, the 16-bit type of a twin that judges, the user's control."""
+
+    same: str = Sameness.STRICT
+    precision: str | None = None
+    control: str | None = None
+    keep_values: bool = False
+    keep_functions: bool = False
+    anonymous: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReductionRequest:
+    """A model, the options of its reduction, what makes its samples, and how it is built."""
+
+    model: str
+    reduction: ReductionOptions
+    samples_of: Callable[[onnx.ModelProto], SampleSet]
+    build: BuildOptions
+
+
+def lever_of(request: ReductionRequest, options: RunOptions, directory: Path) -> ReductionLever:
+    """Take a model apart, record the values of its tensors on a sample, and return the lever over its nodes.
+
+    Raises:
+        UsageError: names in functions are to stay, and to be replaced.
+    """
+    asked = request.reduction
+    if asked.keep_functions and asked.anonymous:
+        raise UsageError("--keep-functions", "keeps the names in functions, which --anonymous replaces", "Leave one")
+    original = take_apart(request.model, inline=not asked.keep_functions)
+    file, recipe = file_of(original), _recipe(request, options)
+    recording = record(original, request.samples_of(original.model).samples[0])  # cut tensors get its values
+    values = recording.values
+    simpler = () if asked.keep_values else simplifications_of(original, anonymous=asked.anonymous, sample=values)
+    return ReductionLever(
+        Deriver(original, recording, (*simpler, *file.simplifications), file),
+        directory,
+        same=Sameness(asked.same),
+        recipe=recipe,
+        storage=STORAGES[asked.precision] if asked.precision else None,
+        commands=(options.build, options.check),
+        control=control_of(asked.control) if asked.control is not None else None,
+    )
+
+
+def _recipe(request: ReductionRequest, options: RunOptions) -> Recipe | None:
+    """Return how the installed TensorRT builds; None where nothing, or a command of the user's, builds."""
+    build = request.build
+    needed = build.builder or options.check is None or reads_build(options.check)
+    if request.reduction.precision or options.build is not None or not needed:
+        return None
+    return build.recipe(build.installed(), request.model)
 
 
 def reduce_model(

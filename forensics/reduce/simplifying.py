@@ -55,7 +55,7 @@ class Aspect(StrEnum):
 
 
 REWRITINGS = frozenset({Aspect.FILE, Aspect.CONSTANTS, Aspect.INPUTS, Aspect.METADATA})
-"""Aspects of the file that go before anything is cut, see :mod:`trtforensics.reduce.rewriting`."""
+"""Aspects of the file that go before anything is cut, see :class:`trtforensics.reduce.deriving.ModelFile`."""
 
 
 @dataclass(frozen=True, slots=True)

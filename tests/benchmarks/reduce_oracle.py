@@ -15,9 +15,8 @@ from trtforensics.bisection.runner.probe import ProbeOutcome
 from trtforensics.bisection.search import Verdict
 from trtforensics.console.output import write_bytes
 from trtforensics.onnx_models.drawing import random_samples
-from trtforensics.reduce.failure import NUMBERS, Failure, failure_of
+from trtforensics.reduce.failure import NUMBERS, Failure, Names, failure_of
 from trtforensics.reduce.graph_lever import judge_numbers
-from trtforensics.reduce.names import Names
 from trtforensics.trt.build import BuildJob, build
 
 if TYPE_CHECKING:

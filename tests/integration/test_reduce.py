@@ -23,8 +23,7 @@ from trtforensics.bisection.runner.command import Ended
 from trtforensics.bisection.runner.probe import ProbeOutcome
 from trtforensics.bisection.search import Verdict
 from trtforensics.onnx_models.graphs import graphs
-from trtforensics.reduce.failure import Failure, failure_of
-from trtforensics.reduce.names import Names
+from trtforensics.reduce.failure import Failure, Names, failure_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -10,7 +10,7 @@ from trtforensics.bisection.search import Ask, Verdict
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from trtforensics.bisection.search import SetSearch
+    from trtforensics.bisection.search import ProbeSearch
 
     Passes = Callable[[frozenset[str]], bool | None]
 
@@ -20,7 +20,7 @@ CHAIN = [PrecisionItem((f"t{index}",), frozenset(NODES[index : index + 2]), 1.0,
 """Tensors of a chain: each is written by one node and read by the next."""
 
 
-def drive(search: SetSearch, passes: Passes, nodes: Collection[str] = NODES, jobs: int = 1) -> list[Ask]:
+def drive(search: ProbeSearch, passes: Passes, nodes: Collection[str] = NODES, jobs: int = 1) -> list[Ask]:
     """Answer a plan until it is done; return what it asked."""
     asked = []
     while not search.done:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from math import ceil, log2
 from os import PathLike, fspath
+from textwrap import shorten
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,14 +23,14 @@ from trtforensics.bisection.precision.casting.storage import FP16, STORAGES
 from trtforensics.bisection.precision.emulation.accumulation import FIRST_OPERATOR_SET
 from trtforensics.bisection.precision.emulation.converted import ConvertedModel, judged, raised_for, require_equal
 from trtforensics.bisection.precision.emulation.judging import OutputRule, rules_for
-from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError, floating_outputs
+from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError, floating_outputs, judge_for
 from trtforensics.bisection.precision.emulation.ranges import mask_notes, tensor_ranges
-from trtforensics.bisection.precision.first_look import first_look
 from trtforensics.bisection.precision.items import PrecisionItem, atoms_of, items_of
-from trtforensics.bisection.precision.nodes import PrecisionLever, Target
+from trtforensics.bisection.precision.nodes import PrecisionLever, Target, verdict_of
 from trtforensics.bisection.precision.repair.certificate import Certificate, holding_of, parted, progress_text
 from trtforensics.bisection.precision.repair.curve import rounding_curve
 from trtforensics.bisection.precision.repair.safe import safe_repair
+from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.search_options import BuildOptions, PrecisionOptions, SampleOptions, with_commands
 from trtforensics.bisection.session.bisection import bisect
 from trtforensics.console.counting import counted, listed
@@ -60,6 +61,7 @@ BUILDS = ("certificate", "every", "none")
 _HALVES: Mapping[int, str] = {TensorProto.FLOAT16: "FP16", TensorProto.BFLOAT16: "BF16"}
 _NO_ARITHMETIC = operators_that("no-arithmetic")
 _SHOWN = 5
+_QUOTED = 160
 _BEYOND_HALVING = 9
 """Probes that a search for two nodes takes beside those that halve the items."""
 _BUILDS = {"none": "no build", "every": "as many builds", "certificate": "4 or more real builds at the end"}
@@ -158,11 +160,36 @@ def search(
 
 
 def _first_look(request: PrecisionRequest, subject: Subject) -> str:
-    """Look at the first sample; with ``--mask-nonfinite`` at all, since one may be NaN throughout."""
+    """Say whether the outputs pass with every node in 16 bits, and how many tensors leave their range in FP32.
+
+    Only the first sample is run; with ``--mask-nonfinite`` all, since one may be NaN throughout.
+    """
     samples = subject.sampled.samples if request.precision.mask_nonfinite else subject.sampled.samples[:1]
     oracle = _oracle(request, subject.caster, replace(subject.sampled, samples=samples))
     part = f"{len(samples)} of " * (len(samples) < len(subject.sampled.samples))
-    return first_look(oracle, subject.rules, part + _samples_text(request, subject, oracle))
+    (verdict, why), largest = _first_verdict(oracle, subject.rules), tensor_ranges(oracle).by_tensor
+    storage, outputs = oracle.caster.storage, "pass" if verdict is Verdict.GOOD else "fail"
+    beyond = sum(value > storage.largest for value in largest.values())
+    name = max(largest, key=lambda each: largest[each], default="")
+    reach = f" ({name} reaches {largest[name]:.3g})" if name else ""
+    return (
+        f"first look, {part}{_samples_text(request, subject, oracle)}: the outputs {outputs} with every node in "
+        f"{storage.name.upper()} ({shorten(why, _QUOTED, placeholder=' …')}); "
+        f"{beyond} of {len(largest)} tensors go beyond {storage.largest:.5g} in FP32{reach}. "
+        "To come: losses inside, nodes to keep"
+    )
+
+
+def _first_verdict(oracle: Oracle, rules: Mapping[str, OutputRule]) -> tuple[Verdict, str]:
+    """Judge the twin with every node in 16 bits; what rounding costs is measured where the verdict hangs on it."""
+    try:
+        scores = oracle.score_mixture(oracle.caster.kept(()))
+        strictest = judge_for(oracle, rules, strictest=True)
+        judgement = strictest.judge(scores)
+        decided = judgement.passes or set(judgement.scores.values()) == {None}
+        return verdict_of(scores, strictest if decided else judge_for(oracle, rules), rules)
+    except RunError as error:
+        return Verdict.UNRESOLVED, error.what
 
 
 def _plan(

@@ -3,7 +3,7 @@
 from trtforensics.bisection.search.culprits import Search
 from trtforensics.bisection.search.fewest import FewestSearch
 from trtforensics.bisection.search.model import AGAIN, Ask, Item, Outlook, Result, Status, Verdict
-from trtforensics.bisection.search.probing import SetSearch, SubsetSearch
+from trtforensics.bisection.search.probing import ProbeSearch, SubsetSearch
 
 __all__ = [
     "AGAIN",
@@ -11,9 +11,9 @@ __all__ = [
     "FewestSearch",
     "Item",
     "Outlook",
+    "ProbeSearch",
     "Result",
     "Search",
-    "SetSearch",
     "Status",
     "SubsetSearch",
     "Verdict",

@@ -37,7 +37,7 @@ from trtforensics.bisection.search.model import (
     Status,
     Verdict,
 )
-from trtforensics.bisection.search.probing import IDLE, ProbeSearch
+from trtforensics.bisection.search.probing import ProbeSearch
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -66,7 +66,7 @@ _EVEN = 0.7
 Group = tuple[int, Verdict, str]
 
 
-class Search(ProbeSearch[Status]):
+class Search(ProbeSearch):
     """The smallest sets of items that are bad together, with a certificate.
 
     ``find`` stops at one set or goes on until the rest is good. With ``confidence`` (above 0, below 1) outcomes may be
@@ -113,9 +113,8 @@ class Search(ProbeSearch[Status]):
     def _halted(self, wishes: Wishes) -> bool:
         return super()._halted(wishes if self._exact else ())
 
-    def _unfinished(self, why: str) -> Status:
-        del why  # the result says it in other words
-        return Status.INCONCLUSIVE
+    def _unfinished(self, why: str) -> Result:
+        return super()._unfinished("the builds allowed are used up" if self._spent else why)
 
     def outlook(self) -> Outlook:
         """Return what is known and how many builds are left."""
@@ -134,24 +133,18 @@ class Search(ProbeSearch[Status]):
             0 if ended else second,
         )
 
-    def result(self) -> Result:
-        """Return the answer, or as much of it as there is."""
-        self._advance()
+    def _ended(self, status: Status, why: str = "") -> Result:
         members = sum(bad_set.members.bit_count() for bad_set in self._sets)
-        reasons = self._reasons
-        if self._status is None:
-            idle = IDLE if self.answer else "the search has not ended"
-            reasons = [*reasons, "the builds allowed are used up" if self._spent else idle]
         return Result(
-            self._status or Status.INCONCLUSIVE,
-            "; ".join(reasons),
+            status,
+            "; ".join((*self._reasons, why) if why else self._reasons),
             self._culprits(),
             items_of(self._suspects),
             self._finder.confidence,
             ceil(log2(comb(self._space.all.bit_count(), max(members, 1)))) if self._space.all else 0,
             self._evidence(),
             tuple(bad_set.minimal for bad_set in self._sets if not bad_set.doubt),
-            items_of(0 if self._status is Status.NOT_REPRODUCED else self._rest & ~self._harmless & ~self._suspects),
+            items_of(0 if status is Status.NOT_REPRODUCED else self._rest & ~self._harmless & ~self._suspects),
         )
 
     def _culprits(self) -> tuple[frozenset[int], ...]:
@@ -175,7 +168,7 @@ class Search(ProbeSearch[Status]):
             return doubtful | self._finder.unsettled(self._rest)
         return self._rest if self._status is Status.INCONCLUSIVE and not doubtful else doubtful
 
-    def _run(self) -> Steps[Status]:
+    def _run(self) -> Steps[Result]:
         try:
             self._status = yield from self._all_sets()
         except FlakyError as error:
@@ -186,7 +179,7 @@ class Search(ProbeSearch[Status]):
             self._status = self._give_up(_MISFIT)
         except TooNoisyError as error:
             self._status = self._give_up(str(error))
-        return self._status
+        return self._ended(self._status)
 
     def _give_up(self, reason: str) -> Status:
         """End where verdicts cannot be what they are taken for: all that is not of a confirmed set stays suspected."""

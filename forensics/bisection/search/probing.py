@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from math import ceil, log2
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING
 
 from trtforensics.bisection.search.ledger import Ledger, Wish, bits, items_of, mask_of_items
 from trtforensics.bisection.search.model import Ask, Outlook, Result, Status, Verdict
@@ -19,17 +19,15 @@ if TYPE_CHECKING:
 IDLE = "no further probe tells more"
 """Why a search ends whose steps want no probe that is new, and wait for none."""
 
-_T = TypeVar("_T")
 
-
-class ProbeSearch(ABC, Generic[_T]):
+class ProbeSearch(ABC):
     """Asks for probes and takes their verdicts, in any order, several at once.
 
     ``answer`` is what the steps came to; None while they go on. ``limit`` is how many builds may be asked for.
     """
 
     def __init__(self, limit: int | None) -> None:
-        self.answer: _T | None = None
+        self.answer: Result | None = None
         self._limit = limit
         self._ledger = Ledger()
         self._steps = self._run()
@@ -67,17 +65,20 @@ class ProbeSearch(ABC, Generic[_T]):
     def outlook(self) -> Outlook:
         """Return what is known and how many builds are left."""
 
-    @abstractmethod
     def result(self) -> Result:
         """Return the answer so far."""
+        return self.answer or self._unfinished("the search has not ended")
 
     @abstractmethod
-    def _run(self) -> Steps[_T]:
+    def _run(self) -> Steps[Result]:
         """Search to the end; return the answer."""
 
     @abstractmethod
-    def _unfinished(self, why: str) -> _T:
-        """Return the answer of a search that ends before its end."""
+    def _ended(self, status: Status, why: str) -> Result:
+        """Return the result of a search that ends so."""
+
+    def _unfinished(self, why: str) -> Result:
+        return self._ended(Status.INCONCLUSIVE, why)
 
     def _record(self, wish: Wish, verdict: Verdict) -> None:
         self._ledger.tell(wish, verdict)
@@ -108,11 +109,7 @@ class ProbeSearch(ABC, Generic[_T]):
         return self._spent and not self._ledger.pending and not any(wish.check for wish in wishes)
 
 
-SetSearch = ProbeSearch[Any]
-"""A search, whatever its steps come to."""
-
-
-class SubsetSearch(ProbeSearch[Result]):
+class SubsetSearch(ProbeSearch):
     """A search whose answer is one subset of ``count`` items."""
 
     def __init__(self, count: int, limit: int | None) -> None:
@@ -127,17 +124,6 @@ class SubsetSearch(ProbeSearch[Result]):
         atoms = tuple(frozenset({index}) for index in bits(self._all))
         return Outlook(left * 3 / 4, left, items_of(suspects), culprits, atoms)
 
-    def result(self) -> Result:
-        """Return the answer so far."""
-        return self.answer or self._unfinished("the search has not ended")
-
-    def _unfinished(self, why: str) -> Result:
-        return self._ended(Status.INCONCLUSIVE, why)
-
     @abstractmethod
     def _suspected(self) -> int:
         """Return the items that may still be left out."""
-
-    @abstractmethod
-    def _ended(self, status: Status, why: str) -> Result:
-        """Return the result of a search that ends so."""

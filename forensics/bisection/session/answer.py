@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from trtforensics.bisection.search import SetSearch, Verdict
+from trtforensics.bisection.search import ProbeSearch, Verdict
 from trtforensics.bisection.session.artifacts import PROBES, RESULT
 from trtforensics.bisection.session.history import indexes_text
 from trtforensics.bisection.session.job import json_bytes
@@ -202,7 +202,7 @@ def _verdicts(probes: Sequence[JudgedProbe]) -> str:
     return ", ".join(f"{verdict}{times.get(count, f' {count} times')}" for verdict, count in counts.items())
 
 
-def answer_of(lever: Lever, search: SetSearch, answers: Sequence[Answer]) -> SearchAnswer:
+def answer_of(lever: Lever, search: ProbeSearch, answers: Sequence[Answer]) -> SearchAnswer:
     """Return what a search knows after the verdicts of ``answers``."""
     result, outlook = search.result(), search.outlook()
     evidence = {ask: ask.purpose for ask in result.evidence}

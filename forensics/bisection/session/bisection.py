@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.bisection.runner.disk_space import free_bytes
 from trtforensics.bisection.runner.surroundings import surroundings_of
-from trtforensics.bisection.search import Outlook, SetSearch, Status
+from trtforensics.bisection.search import Outlook, ProbeSearch, Status
 from trtforensics.bisection.session.answer import SearchAnswer, answer_of, write_result
 from trtforensics.bisection.session.artifacts import FIXED, PROBES
 from trtforensics.bisection.session.job import Job, check_directory, tool_versions
@@ -39,7 +39,7 @@ _REST_S = 1.0
 def bisect(  # noqa: PLR0913 - a job, how it runs, and what is said of it
     directory: Path,
     lever: Lever,
-    search: SetSearch,
+    search: ProbeSearch,
     options: RunOptions,
     show: Callable[[str], None],
     *,
@@ -84,7 +84,7 @@ def job_of(lever: Lever, options: RunOptions, directory: Path) -> Job:
     return Job(lever.mode, items, lever.content(), options.build, tool_versions(), where)
 
 
-def _fix(directory: Path, lever: Lever, search: SetSearch) -> Sequence[str]:
+def _fix(directory: Path, lever: Lever, search: ProbeSearch) -> Sequence[str]:
     culprits = search.result().culprits
     if not culprits:
         return ()

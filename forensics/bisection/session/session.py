@@ -17,7 +17,7 @@ from trtforensics.bisection.runner.leftovers import end_orphans
 from trtforensics.bisection.runner.probe import ENGINE, ProbeOutcome, ProbeSpec, describe
 from trtforensics.bisection.runner.stopping import Stopper, stoppable
 from trtforensics.bisection.runner.surroundings import differing, stamp_of
-from trtforensics.bisection.search import Ask, SetSearch, Verdict
+from trtforensics.bisection.search import Ask, ProbeSearch, Verdict
 from trtforensics.bisection.session.artifacts import PAUSED, Artifacts, is_paused, locked, set_paused
 from trtforensics.bisection.session.history import Finished, Judge, Made, Probe, indexes_text
 from trtforensics.bisection.session.job import Job, basis_of, check_directory, judge_of, write_job
@@ -71,7 +71,7 @@ class Session:
     ``judge`` is what judges, ``paths`` are the files that the build command names.
     """
 
-    plan: SetSearch
+    plan: ProbeSearch
     lever: ProbeLever
     options: RunOptions
     artifacts: Artifacts
@@ -396,7 +396,7 @@ class Session:
 
 @contextmanager
 def open_session(
-    directory: Path, job: Job, plan: SetSearch, lever: ProbeLever, options: RunOptions
+    directory: Path, job: Job, plan: ProbeSearch, lever: ProbeLever, options: RunOptions
 ) -> Iterator[Session]:
     """Lock a directory, check that it is this job's, end what an earlier run left there, and yield the session.
 

@@ -8,8 +8,7 @@ import pytest
 from trtforensics.bisection.runner.command import Ended
 from trtforensics.bisection.runner.probe import ProbeOutcome
 from trtforensics.bisection.search import Verdict
-from trtforensics.reduce.failure import Failure, Sameness, failure_of, read_failure, write_failure, wrong_numbers
-from trtforensics.reduce.names import Names
+from trtforensics.reduce.failure import Failure, Names, Sameness, failure_of, read_failure, write_failure, wrong_numbers
 
 NAMES = Names({"/a/Resize": "Resize", "/b/Add": "Add", "/c/If": "If"}, {"/b/out": "/b/Add"}, frozenset({"x"}))
 PARSER = """[11/22/2026-17:05:59] [TRT] [V] Parsing node: {node} [{op}]

@@ -12,10 +12,9 @@ from onnx import TensorProto, external_data_helper, helper, numpy_helper
 from trtforensics.onnx_models.cutting import take_apart
 from trtforensics.onnx_models.drawing import random_samples
 from trtforensics.onnx_models.running import run_model
-from trtforensics.reduce.deriving import Deriver
+from trtforensics.reduce.deriving import Deriver, file_of
 from trtforensics.reduce.graph_lever import ReductionLever
 from trtforensics.reduce.recording import record
-from trtforensics.reduce.rewriting import file_of
 from trtforensics.reduce.simplifying import Aspect, Simplification
 
 if TYPE_CHECKING:

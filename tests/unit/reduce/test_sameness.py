@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from trtforensics.bisection.runner.command import Ended
 from trtforensics.bisection.runner.probe import ProbeOutcome, ProbeSpec
 from trtforensics.bisection.search import Verdict
-from trtforensics.reduce.failure import Failure, Sameness, failure_of
-from trtforensics.reduce.names import Names, paths_of
+from trtforensics.reduce.failure import Failure, Names, Sameness, failure_of, paths_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

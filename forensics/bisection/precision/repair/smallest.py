@@ -55,7 +55,7 @@ class RepairSet:
     proven: bool
 
 
-class RepairSearch(ProbeSearch[Result]):
+class RepairSearch(ProbeSearch):
     """A search over nodes, active ones in 16 bits; ``repairs`` are the first one and others that share no node with it.
 
     ``needed`` says for nodes of a small first repair whether the model fails with that node alone in 16 bits; if not,
@@ -100,10 +100,6 @@ class RepairSearch(ProbeSearch[Result]):
         culprits = tuple(self._indexes(repair.nodes) for repair in self.repairs)
         atoms = tuple(self._indexes(atom) for atom in dict.fromkeys(self.atoms.values()))
         return Outlook(float(left), left, self._indexes(self._suspects), culprits, atoms)
-
-    def result(self) -> Result:
-        """Return the answer so far: each set is a repair."""
-        return self.answer or self._ended(Status.INCONCLUSIVE, "the search has not ended")
 
     def _ended(self, status: Status, why: str = "", suspects: Nodes = frozenset()) -> Result:
         sets = tuple(self._indexes(repair.nodes) for repair in self.repairs)
