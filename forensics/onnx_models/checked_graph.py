@@ -1,4 +1,6 @@
-"""A model's graphs as they are stored: nodes of all of them by number, inputs, constants; nothing is inferred.
+"""The one reader of a model's graphs: nodes by number and name, producers, readers, constants; nothing is inferred.
+
+``Survey`` reads a prepared model, whose nodes have unique names, ``CheckedGraph`` any model as it is stored.
 
 Weights stay in their file until their values are needed.
 """
@@ -15,9 +17,19 @@ import numpy as np
 import onnx
 from onnx import external_data_helper, helper, numpy_helper
 
-from trtforensics.onnx_models.graphs import STANDARD, held_nodes, initializers, nodes_of, operator_set
+from trtforensics.onnx_models.graphs import (
+    STANDARD,
+    bodies,
+    graphs,
+    held_nodes,
+    initializers,
+    integer,
+    nodes_of,
+    operator_set,
+    reachable,
+)
 from trtforensics.onnx_models.reading import constant_of, schema_of
-from trtforensics.onnx_models.shapes import fits, sizes_of, spelled
+from trtforensics.onnx_models.shapes import element_types, fits, is_static, sizes_by_tensor, sizes_of, spelled
 from trtforensics.onnx_models.streaming import mapped
 
 if TYPE_CHECKING:
@@ -38,11 +50,15 @@ _MOST = 1 << 10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CheckedNode:
-    """A node with its ``number`` (from 1, those of a body behind the node that holds it) and its ``holder``'s label."""
+    """A node with its ``number`` (from 1, those of a body behind the node that holds it) and its ``holder``'s label.
+
+    ``scope`` is the number of its graph, 0 for the main one.
+    """
 
     number: int
     proto: onnx.NodeProto
     holder: str
+    scope: int
 
     @property
     def op(self) -> str:
@@ -153,15 +169,113 @@ class CheckedInput:
     @property
     def is_dynamic(self) -> bool:
         """Whether a size is not known."""
-        return self.sizes is None or None in self.sizes
+        return not is_static(self.sizes)
 
     def takes(self, shape: Sequence[int]) -> bool:
         """Whether it takes a tensor of a shape."""
         return fits(shape, self.sizes)
 
 
+class ModelGraph:
+    """The nodes of all graphs of a model, what makes each tensor, the initializers."""
+
+    proto: onnx.ModelProto
+
+    @cached_property
+    def all_nodes(self) -> tuple[CheckedNode, ...]:
+        """The nodes of all graphs, in the order of the file."""
+        return tuple(
+            CheckedNode(number, node, "" if holder is None else holder.name or holder.op_type, scope)
+            for number, (node, holder, scope) in enumerate(held_nodes(self.proto.graph), 1)
+        )
+
+    @cached_property
+    def by_name(self) -> Mapping[str, CheckedNode]:
+        """The nodes by their names in the file; of two with one name, the first."""
+        return {str(node.proto.name): node for node in reversed(self.all_nodes)}
+
+    @cached_property
+    def makers(self) -> Mapping[str, CheckedNode]:
+        """The node that makes each tensor."""
+        return {name: node for node in self.all_nodes for name in node.proto.output if name}
+
+    @cached_property
+    def initial(self) -> Mapping[str, onnx.TensorProto]:
+        """The initializers of all graphs."""
+        return {tensor.name: tensor for tensor in initializers(self.proto.graph)}
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A slot of a node that reads a tensor, and the number of the node's graph."""
+
+    node: str
+    slot: int
+    scope: int
+
+
+class Survey(ModelGraph):
+    """A prepared model by names: its nodes, the producer, the uses and the element type of each tensor.
+
+    ``scopes`` has the number of the graph in which a tensor is defined. ``constants`` are initializers and what
+    Constant nodes give as tensors, ``small`` the tensors of rank 0 or 1, as shapes are. ``sources`` and ``results`` are
+    inputs and outputs of the model and of bodies. ``carried`` says what the states of Loop and Scan are by their names
+    inside: an operand of the node, then a result of the body.
+    """
+
+    def __init__(self, proto: onnx.ModelProto) -> None:
+        self.proto = proto
+        every = list(graphs(proto.graph))
+        self.nodes = {str(node.proto.name): node.proto for node in self.all_nodes}
+        self.producers = {name: str(node.proto.name) for name, node in self.makers.items()}
+        self.uses: dict[str, list[Use]] = {}
+        for node in self.all_nodes:
+            for slot, name in enumerate(node.proto.input):
+                if name:
+                    self.uses.setdefault(name, []).append(Use(str(node.proto.name), slot, node.scope))
+        given = ((each.name, scope) for scope, graph in enumerate(every) for each in (*graph.input, *graph.initializer))
+        self.scopes = {**dict(given), **{name: node.scope for name, node in self.makers.items()}}
+        stored = [node for node in self.nodes.values() if node.op_type == "Constant" and node.attribute]
+        made = {node.output[0]: node.attribute[0].t for node in stored if node.attribute[0].name == "value"}
+        self.constants = {**self.initial, **made}
+        self.types = element_types(proto) | {name: tensor.data_type for name, tensor in self.constants.items()}
+        sizes = [*sizes_by_tensor(proto).items(), *((name, tensor.dims) for name, tensor in self.constants.items())]
+        self.small = {name for name, dims in sizes if len(dims) <= 1}
+        self.sources = {value.name for graph in every for value in graph.input}
+        self.results = {value.name for graph in every for value in graph.output}
+        pairs = ((node.proto, body) for node in self.all_nodes for body in bodies(node.proto))
+        self.carried = {state: ends for node, body in pairs for state, ends in _carried(node, body)}
+
+    def maker(self, tensor: str) -> onnx.NodeProto | None:
+        """Return the node that makes a tensor; None for inputs and initializers."""
+        maker = self.makers.get(tensor)
+        return None if maker is None else maker.proto
+
+    def holders_of(self, node: str) -> tuple[str, ...]:
+        """Return the nodes in whose bodies a node is, the innermost first; none for a node of the main graph."""
+        holder = self.by_name[node].holder if node in self.by_name else ""
+        return (holder, *self.holders_of(holder)) if holder else ()
+
+    def behind(self, node: str) -> Iterator[str]:
+        """Yield a node and the nodes that it is made of, the nearest first."""
+        return reachable([node], lambda name: filter(None, map(self.producers.get, self.nodes[name].input)))
+
+
+def _carried(node: onnx.NodeProto, body: onnx.GraphProto) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield the states that a body hands on to its next execution."""
+    if node.op_type == "Loop":  # the body has the number of the iteration and a condition before, the node has two more
+        states, before, after = body.input[2:], node.input[2:], body.output[1:]
+    elif node.op_type == "Scan":
+        states = body.input[: len(body.input) - (integer(node, "num_scan_inputs") or 0)]
+        before, after = node.input[-len(body.input) :], body.output
+    else:
+        return
+    for state, first, then in zip(states, before, after, strict=False):
+        yield state.name, (first, then.name)
+
+
 @dataclass(frozen=True)
-class CheckedGraph:
+class CheckedGraph(ModelGraph):
     """A model whose local functions are inlined and whose bodies' tensors have names of their own."""
 
     path: str
@@ -185,11 +299,10 @@ class CheckedGraph:
     @cached_property
     def idle_branches(self) -> Mapping[str, onnx.GraphProto]:
         """The branch that a constant condition never takes, by its If's result: the parser skips it (8.5 to 10.1)."""
-        named = {tensor.name: tensor for tensor in initializers(self.proto.graph)}
         branches = {}
         for node in (each for each in self.all_nodes if each.op == "If" and each.proto.input and each.proto.output):
             maker = self.makers.get(node.proto.input[0])
-            condition = constant_of(maker.proto) if maker is not None else named.get(node.proto.input[0])
+            condition = constant_of(maker.proto) if maker is not None else self.initial.get(node.proto.input[0])
             if condition is not None and condition.data_type == onnx.TensorProto.BOOL and _count(condition) == 1:
                 is_true = any(condition.raw_data or condition.int32_data)
                 branches[node.proto.output[0]] = node.attribute("else_branch" if is_true else "then_branch")
@@ -200,24 +313,6 @@ class CheckedGraph:
         """What the branches make that are never taken."""
         nodes = (node for branch in self.idle_branches.values() for node in nodes_of(branch))
         return frozenset(name for node in nodes for name in node.output if name)
-
-    @cached_property
-    def all_nodes(self) -> tuple[CheckedNode, ...]:
-        """The nodes of all graphs, in the order of the file."""
-        return tuple(
-            CheckedNode(number, node, "" if holder is None else holder.name or holder.op_type)
-            for number, (node, holder) in enumerate(held_nodes(self.proto.graph), 1)
-        )
-
-    @cached_property
-    def by_name(self) -> Mapping[str, CheckedNode]:
-        """The nodes by their names in the file; of two with one name, the first."""
-        return {str(node.proto.name): node for node in reversed(self.all_nodes)}
-
-    @cached_property
-    def makers(self) -> Mapping[str, CheckedNode]:
-        """The node that makes each tensor."""
-        return {name: node for node in self.all_nodes for name in node.proto.output if name}
 
     @cached_property
     def readers(self) -> Mapping[str, Sequence[CheckedNode]]:
@@ -252,8 +347,7 @@ class CheckedGraph:
     @cached_property
     def _constants(self) -> Mapping[str, onnx.TensorProto]:
         made = ((node.proto.output[0], constant_of(node.proto)) for node in self.nodes if node.op == "Constant")
-        named = {tensor.name: tensor for tensor in initializers(self.proto.graph)}
-        return named | {name: tensor for name, tensor in made if tensor is not None}
+        return {**self.initial, **{name: tensor for name, tensor in made if tensor is not None}}
 
     @property
     def constants(self) -> Collection[str]:

@@ -14,7 +14,8 @@ import onnx
 from onnx import TensorProto, numpy_helper
 
 from trtforensics.errors import UsageError
-from trtforensics.onnx_models.graphs import Survey, integer, survey_of
+from trtforensics.onnx_models.checked_graph import Survey
+from trtforensics.onnx_models.graphs import integer
 from trtforensics.onnx_models.reading import constant_of
 from trtforensics.onnx_models.samples import dtypes_of
 from trtforensics.onnx_models.shapes import defaulted, input_shapes, sizes_by_tensor
@@ -55,7 +56,7 @@ class IntegerChoice:
 
 def integer_choices(model: onnx.ModelProto) -> dict[str, IntegerChoice]:
     """Return what is known of each integer input: the shortest axis that it indexes, else constants it equals."""
-    readers = _Readers(survey_of(model), sizes_by_tensor(model))
+    readers = _Readers(Survey(model), sizes_by_tensor(model))
     known = {}
     for value in model.graph.input:
         choices = list(readers.choices(value.name)) if value.type.tensor_type.elem_type in INTEGERS else []
@@ -218,7 +219,7 @@ def _drawn(
 def inputs_behind(model: onnx.ModelProto, message: str) -> list[str]:
     """Return the model's inputs that lead to the node which an error of ONNX Runtime names; all, if it names none."""
     inputs = [value.name for value in model.graph.input]
-    survey = survey_of(model)
+    survey = Survey(model)
     named = _FAILING_NODE.search(message)
     if named is None or named.group(1) not in survey.nodes:
         return inputs

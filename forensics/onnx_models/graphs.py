@@ -1,8 +1,7 @@
-"""The graphs of a model: nodes with their subgraphs, producers, readers, constants, and the types of tensors."""
+"""The graphs of a model as messages: nodes with their subgraphs, declarations, constants; copies, other names."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from itertools import count
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
@@ -26,8 +25,6 @@ _RANDOM = {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLi
 _TRAINING = 2
 """The place of the input of Dropout that turns it on."""
 _GIVE = "Give the .onnx file that TensorRT reads"
-_UNDEFINED = 0
-"""ONNX's element type of what is no tensor, or a tensor of unknown type."""
 
 
 def load(path: str) -> onnx.ModelProto:
@@ -71,18 +68,25 @@ def graphs(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
 
 
 def held_nodes(
-    graph: onnx.GraphProto | onnx.FunctionProto, holder: onnx.NodeProto | None = None
-) -> Iterator[tuple[onnx.NodeProto, onnx.NodeProto | None]]:
-    """Yield the nodes of a graph and of its subgraphs, each with the node that holds it; what one holds follows it."""
+    graph: onnx.GraphProto | onnx.FunctionProto,
+    holder: onnx.NodeProto | None = None,
+    numbers: Iterator[int] | None = None,
+) -> Iterator[tuple[onnx.NodeProto, onnx.NodeProto | None, int]]:
+    """Yield the nodes of a graph and of its subgraphs, each with the node that holds it and its graph's number.
+
+    What a node holds follows it. Graphs are numbered in the order of the file, as :func:`graphs` yields them.
+    """
+    numbers = numbers or count()
+    scope = next(numbers)
     for node in graph.node:
-        yield node, holder
+        yield node, holder, scope
         for body in bodies(node):
-            yield from held_nodes(body, node)
+            yield from held_nodes(body, node, numbers)
 
 
 def nodes_of(graph: onnx.GraphProto | onnx.FunctionProto) -> Iterator[onnx.NodeProto]:
     """Yield the nodes of a graph and of its subgraphs; those of a subgraph follow the node that holds it."""
-    return (node for node, _ in held_nodes(graph))
+    return (node for node, *_ in held_nodes(graph))
 
 
 def all_nodes(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:
@@ -188,128 +192,3 @@ def reachable(starts: Iterable[_Place], onward: Callable[[_Place], Iterable[_Pla
         more = [each for each in dict.fromkeys(onward(place)) if each not in known]
         known.update(more)
         ahead += more
-
-
-@dataclass(frozen=True, slots=True)
-class Use:
-    """A slot of a node that reads a tensor, and the graph of the node (by its number in the order of the file)."""
-
-    node: str
-    slot: int
-    scope: int
-
-
-@dataclass(slots=True)
-class Survey:
-    """The contents of a model: nodes and constants by name, the producer, the uses and the type of each tensor."""
-
-    nodes: dict[str, onnx.NodeProto] = field(default_factory=dict)
-    types: dict[str, int] = field(default_factory=dict)
-    scopes: dict[str, int] = field(default_factory=dict)
-    """The graph in which a tensor is defined."""
-    producers: dict[str, str] = field(default_factory=dict)
-    uses: dict[str, list[Use]] = field(default_factory=dict)
-    constants: dict[str, onnx.TensorProto] = field(default_factory=dict)
-    results: dict[str, int] = field(default_factory=dict)
-    """Outputs of a graph, and its number."""
-    small: set[str] = field(default_factory=set)
-    """Tensors of rank 0 or 1, as shapes are."""
-    sources: set[str] = field(default_factory=set)
-    """Inputs of the model and of bodies."""
-    holders: dict[str, str] = field(default_factory=dict)
-    """The node in whose body a node is."""
-    carried: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """What the states of Loop and Scan are by their names inside: an operand of the node, then a result of the body."""
-
-    def maker(self, tensor: str) -> onnx.NodeProto | None:
-        """Return the node that makes a tensor; None for inputs and initializers."""
-        return self.nodes.get(self.producers.get(tensor, ""))
-
-    def holders_of(self, node: str) -> tuple[str, ...]:
-        """Return the nodes in whose bodies a node is, the innermost first; none for a node of the main graph."""
-        holders: list[str] = []
-        while node in self.holders:
-            node = self.holders[node]
-            holders.append(node)
-        return tuple(holders)
-
-    def behind(self, node: str, limit: int | None = None) -> list[str]:
-        """Return a node and the nodes that it is made of, the nearest first; about ``limit``, else all."""
-        nearest, visited = [node], {node}
-        for name in nearest:
-            if limit is not None and len(nearest) >= limit:
-                break
-            for tensor in self.nodes[name].input:
-                producer = self.producers.get(tensor)
-                if producer is not None and producer not in visited:
-                    visited.add(producer)
-                    nearest.append(producer)
-        return nearest
-
-
-def survey_of(model: onnx.ModelProto) -> Survey:
-    """Read a prepared model once."""
-    survey = Survey()
-    _survey_graph(model.graph, survey, count())
-    return survey
-
-
-def _survey_graph(graph: onnx.GraphProto, survey: Survey, numbers: Iterator[int]) -> None:
-    scope = next(numbers)
-    for value in (*graph.input, *graph.output, *graph.value_info):
-        _note_type(value, survey)
-    for value in graph.input:
-        survey.scopes[value.name] = scope
-        survey.sources.add(value.name)
-    for tensor in graph.initializer:
-        _note_constant(tensor, tensor.name, scope, survey)
-    survey.results.update((value.name, scope) for value in graph.output)
-    for node in graph.node:
-        _note_node(node, scope, survey)
-        for body in bodies(node):
-            _survey_graph(body, survey, numbers)
-            survey.holders.update((inner.name, node.name) for inner in body.node)
-            survey.carried.update(_carried(node, body))
-
-
-def _note_node(node: onnx.NodeProto, scope: int, survey: Survey) -> None:
-    survey.nodes[node.name] = node
-    for slot, name in enumerate(node.input):
-        if name:
-            survey.uses.setdefault(name, []).append(Use(node.name, slot, scope))
-    for name in node.output:
-        survey.producers[name] = node.name
-        survey.scopes[name] = scope
-    if node.op_type == "Constant" and node.attribute and node.attribute[0].name == "value":
-        _note_constant(node.attribute[0].t, node.output[0], scope, survey)
-
-
-def _carried(node: onnx.NodeProto, body: onnx.GraphProto) -> dict[str, tuple[str, str]]:
-    """Return the states that a body hands on to its next execution."""
-    if node.op_type == "Loop":  # the body has the number of the iteration and a condition before, the node has two more
-        states, before, after = body.input[2:], node.input[2:], body.output[1:]
-    elif node.op_type == "Scan":
-        scanned = next((each.i for each in node.attribute if each.name == "num_scan_inputs"), 0)
-        states = body.input[: len(body.input) - scanned]
-        before, after = node.input[-len(body.input) :], body.output
-    else:
-        return {}
-    return {state.name: (first, then.name) for state, first, then in zip(states, before, after, strict=False)}
-
-
-def _note_type(value: onnx.ValueInfoProto, survey: Survey) -> None:
-    if value.type.WhichOneof("value") != "tensor_type":
-        survey.types[value.name] = _UNDEFINED
-        return
-    tensor = value.type.tensor_type
-    survey.types[value.name] = tensor.elem_type
-    if tensor.HasField("shape") and len(tensor.shape.dim) <= 1:
-        survey.small.add(value.name)
-
-
-def _note_constant(tensor: onnx.TensorProto, name: str, scope: int, survey: Survey) -> None:
-    survey.constants[name] = tensor
-    survey.scopes[name] = scope
-    survey.types[name] = tensor.data_type
-    if len(tensor.dims) <= 1:
-        survey.small.add(name)

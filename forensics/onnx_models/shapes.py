@@ -73,7 +73,7 @@ def input_shapes(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]) ->
 
 def defaulted(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]) -> list[str]:
     """Return the dynamic inputs that have no shape in ``shapes``, spelled with the sizes that they then have."""
-    dynamic = [value for value in model.graph.input if _is_dynamic(value) and value.name not in shapes]
+    dynamic = [value for value in model.graph.input if not is_static(dims_of(value)) and value.name not in shapes]
     return [f"{value.name}:{spelled(value, '1')}" for value in dynamic]
 
 
@@ -102,12 +102,7 @@ def spelled(value: onnx.ValueInfoProto, unknown: str = "?") -> str:
 
 def is_dynamic(model: onnx.ModelProto) -> bool:
     """Whether an input has a dimension without a fixed size."""
-    return any(map(_is_dynamic, model.graph.input))
-
-
-def _is_dynamic(value: onnx.ValueInfoProto) -> bool:
-    sizes = sizes_of(value)
-    return sizes is None or None in sizes
+    return not all(is_static(dims_of(value)) for value in model.graph.input)
 
 
 def dimension_names(model: onnx.ModelProto) -> list[str]:

@@ -36,8 +36,9 @@ from trtforensics.bisection.session.bisection import bisect
 from trtforensics.console.counting import counted, listed
 from trtforensics.errors import SourceError, UsageError
 from trtforensics.model.data_types import Accumulator
+from trtforensics.onnx_models.checked_graph import Survey
 from trtforensics.onnx_models.drawing import how_to_give, inputs_behind
-from trtforensics.onnx_models.graphs import STANDARD, Survey, holds_graphs, operator_set, survey_of
+from trtforensics.onnx_models.graphs import STANDARD, holds_graphs, operator_set
 from trtforensics.onnx_models.reading import PreparedModel, prepare
 from trtforensics.onnx_models.running import typed_by_running
 from trtforensics.onnx_models.samples import SampleSet, fitted, read_samples
@@ -355,7 +356,7 @@ def _converted(request: PrecisionRequest, lever: PrecisionLever) -> ConvertedMod
     """Judge the 16-bit model whose original is searched."""
     model = request.model
     prepared = prepare(model)
-    halves = computing_in_halves(survey_of(prepared.proto))
+    halves = computing_in_halves(Survey(prepared.proto))
     if not halves:
         raise UsageError("--against", f"{model} has no node that computes in 16 bits", "Leave it out")
     if request.precision.precision.upper() not in halves:

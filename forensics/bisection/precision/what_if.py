@@ -32,7 +32,7 @@ from trtforensics.console.own_files import owned
 from trtforensics.console.terminal import visible
 from trtforensics.errors import SourceError, UsageError
 from trtforensics.findings.models.quantization import channel_axis
-from trtforensics.onnx_models.graphs import Survey, copied
+from trtforensics.onnx_models.graphs import copied
 from trtforensics.onnx_models.reading import rewritten
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from trtforensics.bisection.precision.nodes import PrecisionLever
     from trtforensics.bisection.precision.running import PrecisionRequest
     from trtforensics.bisection.runner.run_options import RunOptions
+    from trtforensics.onnx_models.checked_graph import Survey
 
 _SHOWN = 8
 _BUILD = "build"

@@ -9,7 +9,7 @@ import onnx
 import pytest
 
 from tests.support.zoo.net import Net
-from trtforensics.onnx_models.graphs import survey_of
+from trtforensics.onnx_models.checked_graph import Survey
 from trtforensics.onnx_models.normalisations import GROUP, LAYER, RMS, chains_of, other_axes, with_operators
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def finished(net: Net, output: str, *, affine: bool = True, size: Sequence[int] 
 
 
 def chains(model: onnx.ModelProto) -> list[NormChain]:
-    return chains_of(model, survey_of(model))
+    return chains_of(model, Survey(model))
 
 
 def outputs(model: onnx.ModelProto, x: np.ndarray) -> np.ndarray:
@@ -109,7 +109,7 @@ def test_what_is_no_normalisation_stays(kind: str) -> None:
             node[name].attribute[0].t.raw_data = np.float32(value).tobytes()
     assert chains(model) == []
     said = ["/divide"] if kind in {"axes in the middle", "unknown size", "another mean"} else []
-    assert other_axes(model, survey_of(model)) == said
+    assert other_axes(model, Survey(model)) == said
 
 
 def test_a_node_that_others_read_stays() -> None:
@@ -203,4 +203,4 @@ def test_reshapes_that_do_more_than_group_stay(split: Sequence[int], join: Seque
     size = (2, 4, "height", 6) if split[1] == 3 else IMAGE
     model = image(net, grouped(net, split=split, join=join, gain=None), size, ("a", "b", "c", "d"))
     assert chains(model) == []
-    assert other_axes(model, survey_of(model)) == ["/divide"]
+    assert other_axes(model, Survey(model)) == ["/divide"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from trtforensics.bisection.precision.answer.kernels import KernelNotes, kernel_notes
@@ -197,7 +198,7 @@ class Conclusion:
         """Say which kept normalisations have no operator."""
         kept, survey = self.plan.safe.nodes if self.plan.safe else frozenset[str](), self.lever.caster.survey
         names = other_axes(self.lever.caster.prepared.proto, survey) if kept else []
-        touched = [name for name in names if kept.intersection(survey.behind(name, _CHAIN))]
+        touched = [name for name in names if kept.intersection(islice(survey.behind(name), _CHAIN))]
         if not touched:
             return []
         what = "whose axes are not the last ones, or of no fixed size and no groups of channels"

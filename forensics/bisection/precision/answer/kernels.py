@@ -23,7 +23,7 @@ from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
 from trtforensics.bisection.precision.emulation.twin import emulate
 from trtforensics.console.counting import listed
 from trtforensics.model.data_types import Accumulator
-from trtforensics.onnx_models.graphs import Survey, copied, integer
+from trtforensics.onnx_models.graphs import copied, integer
 from trtforensics.onnx_models.shapes import sizes_by_tensor
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from trtforensics.bisection.precision.casting.storage import Storage
     from trtforensics.bisection.precision.nodes import PrecisionLever
+    from trtforensics.onnx_models.checked_graph import Survey
 
 PRODUCTS = frozenset({"Conv", "ConvTranspose", "Gemm", "MatMul"})
 _SHOWN = 8

@@ -15,7 +15,8 @@ from trtforensics.bisection.precision.emulation.oracle import RunError, set_outp
 from trtforensics.console.counting import counted, head_lines, listed
 from trtforensics.errors import UsageError
 from trtforensics.findings.models.quantization import MOVES, moved_by
-from trtforensics.onnx_models.graphs import Survey, copied, nodes_of, survey_of
+from trtforensics.onnx_models.checked_graph import Survey
+from trtforensics.onnx_models.graphs import copied, nodes_of
 from trtforensics.onnx_models.reading import prepare
 from trtforensics.onnx_models.running import failures, first_line, session_of
 
@@ -104,7 +105,7 @@ def held_to_original(path: str, oracle: Oracle) -> OriginalReport:
         raise UsageError("--reference", f"{quantized.path} has no Q/DQ", "Give the model with Q/DQ as MODEL")
     if original.streamed or quantized.streamed:
         raise UsageError("--reference", "does not run models of more than 1.9 GB", "Give a part of both")
-    exact = survey_of(original.proto)
+    exact = Survey(original.proto)
     matches = _matches(survey, exact)
     products = [node for node in survey.nodes.values() if node.op_type in PRODUCTS]
     if not any(node.output[0] in matches for node in products):

@@ -31,13 +31,14 @@ from trtforensics.console.counting import counted, grouped, head_lines, listed
 from trtforensics.errors import SourceError
 from trtforensics.findings.models.quantization import halved, needless_pairs, quantised
 from trtforensics.onnx_models.checked import CheckedModel
-from trtforensics.onnx_models.graphs import Survey, integer
+from trtforensics.onnx_models.graphs import integer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from trtforensics.bisection.precision.casting.caster import Caster
     from trtforensics.bisection.precision.emulation.oracle import Oracle, Outputs
+    from trtforensics.onnx_models.checked_graph import Survey
 
     Errors = Callable[[Collection[str]], float]
 

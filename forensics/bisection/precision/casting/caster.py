@@ -18,7 +18,8 @@ from trtforensics.bisection.precision.casting.eligibility import CandidateNode, 
 from trtforensics.bisection.precision.casting.storage import Constants, Storage, convert_constants
 from trtforensics.console.output import write_bytes
 from trtforensics.console.own_files import is_there
-from trtforensics.onnx_models.graphs import Survey, Use, copied, initializers, refill, survey_of
+from trtforensics.onnx_models.checked_graph import Survey, Use
+from trtforensics.onnx_models.graphs import copied, initializers, refill
 from trtforensics.onnx_models.rewriting import GraphRewriter, Scope
 from trtforensics.onnx_models.streaming import data_places, fill, key_of, refer, write_data
 
@@ -47,7 +48,7 @@ class Caster:
         self.prepared = prepared
         self.storage = storage
         self.source, self._apart = prepared.apart or (prepared.proto, {})
-        self.survey = survey_of(prepared.proto)
+        self.survey = Survey(prepared.proto)
         self.candidates = candidates(prepared.proto, self.survey, storage)
         self.suffix = _free_suffix(self.survey.scopes, self.survey.nodes, storage)
 

@@ -15,11 +15,12 @@ import onnx
 from onnx import TensorProto
 
 from trtforensics.knowledge.table import rows
-from trtforensics.onnx_models.graphs import Survey, holds_graphs, is_random
+from trtforensics.onnx_models.graphs import holds_graphs, is_random
 from trtforensics.onnx_models.reading import schema_of
 
 if TYPE_CHECKING:
     from trtforensics.bisection.precision.casting.storage import Storage
+    from trtforensics.onnx_models.checked_graph import Survey
 
 
 _OPERATORS = tuple(rows("operators", "trtforensics.bisection.precision"))

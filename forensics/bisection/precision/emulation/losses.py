@@ -17,7 +17,7 @@ from onnx import TensorProto, helper
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
 from trtforensics.bisection.precision.emulation.ranges import is_reached, mask_paths, measured_inside
 from trtforensics.bisection.precision.emulation.twin import emulate
-from trtforensics.onnx_models.graphs import Survey, copied, graphs, inside
+from trtforensics.onnx_models.graphs import copied, graphs, inside
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from trtforensics.bisection.precision.casting.caster import Caster
+    from trtforensics.onnx_models.checked_graph import Survey
     from trtforensics.onnx_models.rewriting import NodeWriter
 
     Counts = npt.NDArray[Any]

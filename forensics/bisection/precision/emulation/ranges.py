@@ -24,13 +24,15 @@ from trtforensics.bisection.precision.casting.eligibility import operators_that
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
 from trtforensics.bisection.precision.emulation.twin import emulate
 from trtforensics.console.counting import listed
-from trtforensics.onnx_models.graphs import Survey, bodies, copied, holds_graphs, inside, integer, operator_set, refill
+from trtforensics.onnx_models.graphs import bodies, copied, holds_graphs, inside, integer, operator_set, refill
 from trtforensics.onnx_models.rewriting import NodeWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     import numpy.typing as npt
+
+    from trtforensics.onnx_models.checked_graph import Survey
 
     Values = npt.NDArray[Any]
     Measured = Callable[[NodeWriter, str, str], str]

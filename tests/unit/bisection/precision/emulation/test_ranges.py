@@ -21,7 +21,7 @@ from trtforensics.bisection.precision.emulation.ranges import (
     rows_without_keys,
     tensor_ranges,
 )
-from trtforensics.onnx_models.graphs import survey_of
+from trtforensics.onnx_models.checked_graph import Survey
 from trtforensics.onnx_models.reading import prepare
 
 if TYPE_CHECKING:
@@ -84,14 +84,14 @@ def attention(*, other_reader: bool = False) -> onnx.ModelProto:
 def test_tensors_that_only_lead_to_softmax_are_on_its_path() -> None:
     softmax = frozenset({"/Softmax"})
     on_path = ("/Add_output_0", "/Unsqueeze_output_0", "/Mul_output_0", "/Exp_output_0")
-    assert mask_paths(survey_of(attention())) == {
+    assert mask_paths(Survey(attention())) == {
         **dict.fromkeys(on_path, softmax),
         "/Unsqueeze.axes": softmax,
     }
 
 
 def test_a_tensor_that_others_read_too_is_no_mask() -> None:
-    assert "/Unsqueeze_output_0" not in mask_paths(survey_of(attention(other_reader=True)))
+    assert "/Unsqueeze_output_0" not in mask_paths(Survey(attention(other_reader=True)))
 
 
 @pytest.mark.parametrize(
