@@ -155,11 +155,7 @@ def inferred(path: str, model: onnx.ModelProto) -> tuple[onnx.ModelProto, Stream
 
 
 def _load_data(path: str, model: onnx.ModelProto) -> tuple[frozenset[str], Streamed]:
-    """Read the external data into the model; return the names of its constants, and the values of streamed ones.
-
-    Raises:
-        SourceError: A data file is missing, cannot be read or lies outside of the model's folder.
-    """
+    """Read the external data into the model; return the names of its constants, and the values of streamed ones."""
     folder = Path(path).resolve().parent
     external = [tensor for tensor in initializers(model.graph) if external_data_helper.uses_external_data(tensor)]
     size = 0

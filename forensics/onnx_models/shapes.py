@@ -196,10 +196,8 @@ def _inferred(model: onnx.ModelProto) -> onnx.ModelProto | None:
 
 
 def _symbolic(model: onnx.ModelProto) -> onnx.ModelProto | None:
-    """Return what ONNX Runtime's symbolic inference makes of a model; None where it is not there, fails, or is slow.
-
-    It runs as a child process, since it fails on what it does not know in many ways.
-    """
+    """Return what ONNX Runtime's symbolic inference makes of a model; None where it is not there, fails, or is slow."""
+    # a child process, since it fails on what it does not know in many ways
     if not dimension_names(model) or importlib.util.find_spec("sympy") is None or model.ByteSize() > _LARGEST_INFERRED:
         return None
     with tempfile.TemporaryDirectory() as scratch:

@@ -160,10 +160,8 @@ class ReductionLever(Lever):
         return {self.placeholder: path, "inputs": inputs}
 
     def _placed(self, derived: Derived, path: Path, *, as_it_is: bool) -> Path:
-        """Write a probe's model; return its path. A file that has its data beside it is the user's own, in its place.
-
-        Any other file as it is gets copied, byte for byte: a command may write to the model that it is given.
-        """
+        """Write a probe's model; return its path. A file with its data beside it is the user's own, in its place."""
+        # any other file as it is gets copied, byte for byte: a command may write to the model that it is given
         if not as_it_is or self.deriver.file is None:
             write_model(derived.model, derived.streamed, path)
             return path
@@ -181,10 +179,8 @@ class ReductionLever(Lever):
         return {value.name: known.get(value.name, "") for value in derived.model.graph.output}
 
     def _spoilt(self, derived: Derived) -> str:
-        """Return why a check of numbers would fail before the first node: a recorded value is wrong, or too large.
-
-        A build by a command may be in FP16; what it then does to too large an input would hide which node overflows.
-        """
+        """Return why a check of numbers would fail before the first node: a recorded value is wrong, or too large."""
+        # a build by a command may be in FP16; what it does to too large an input would hide which node overflows
         if not self._feeds:
             return ""
         finite = self._builtin == "finite"

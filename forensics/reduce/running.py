@@ -344,10 +344,8 @@ _PRINTED = 4096
 
 
 def _shared_inputs(lever: ReductionLever, active: frozenset[int], derived: Derived) -> Mapping[str, Values]:
-    """Return the inputs that go with the model; random ones of the same range where they must not tell anything.
-
-    A failed build does not read them. Wrong numbers come from them, so that they stay.
-    """
+    """Return the inputs that go with the model; random ones of the same range where they must not tell anything."""
+    # a failed build does not read them; wrong numbers come from them, so that they stay
     failure = lever.reference()
     if not _is_renamed(lever, active) or failure is None or failure.stage != "build":
         return derived.inputs

@@ -167,10 +167,8 @@ class ReductionSearch(SubsetSearch):
         return self._concluded()
 
     def _rewritten(self) -> Steps[Result | None]:
-        """Go on from the rewritten file, or from as much of the rewriting as fails; return the answer if none does.
-
-        Where it does not fail alike, a second look at the original shows what differs from run to run.
-        """
+        """Go on from the rewritten file, or from as much of the rewriting as fails; return the answer if none does."""
+        # where it does not fail alike, a second look at the original shows what differs from run to run
         file, *parts = [1 << index for index in self._of_file] or [0]
         if not file:
             return None

@@ -48,11 +48,8 @@ def _shorten_once(graph: RepairedGraph) -> bool:
 
 
 def _is_lossless(first: int, between: int, last: int) -> bool:
-    """Whether a detour changes no value: the type between holds the first, and what it converts to reads alike.
-
-    ONNX leaves open what a whole number becomes of a NaN or of a value outside its type: runtimes differ by the type
-    that they convert from.
-    """
+    """Whether a detour changes no value: the type between holds the first, and what it converts to reads alike."""
+    # ONNX leaves open what a whole number becomes of a NaN or of a value outside its type: runtimes differ
     if first == between:
         return True
     if first not in _HOLDS.get(between, ()) or last == TensorProto.STRING:

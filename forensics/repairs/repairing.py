@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,14 +53,14 @@ class Equality:
     """How far apart the outputs of two models are, as a share of the largest magnitude; 0: bit for bit.
 
     ``extremes`` names the extreme samples that were compared too, ``not_run`` those on which the original does not run.
-    ``why`` says why the models were not compared; the difference is None then.
+    ``not_compared`` says why the models were not compared; the difference is None then.
     """
 
-    difference: float | None
+    largest_difference: float | None
     samples: int
-    why: str = ""
     extremes: tuple[str, ...] = ()
     not_run: tuple[str, ...] = ()
+    not_compared: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,31 +73,22 @@ class RepairAnswer:
 
     def document(self) -> dict[str, object]:
         """Return the answer as ``--json`` prints it."""
-        equality = self.equality
-        return {
-            "schema": 1,
-            "kind": "repair",
-            "changes": [{"repair": each.repair, "node": each.node, "what": each.what} for each in self.changes],
-            "largest_difference": equality.difference,
-            "samples": equality.samples,
-            "extremes": list(equality.extremes),
-            "not_run": list(equality.not_run),
-            "not_compared": equality.why or None,
-        }
+        changes = [{"repair": each.repair, "node": each.node, "what": each.what} for each in self.changes]
+        return {"schema": 1, "kind": "repair", "changes": changes, **asdict(self.equality)}
 
     def text(self, output: str) -> str:
         """Return the answer as text; ``output`` is the file with the repaired model."""
-        equality = self.equality
+        equality, difference = self.equality, self.equality.largest_difference
         lines = [f"{each.repair}: {each.node}: {each.what}" for each in self.changes]
         lines.append(f"{output}: {counted(len(self.changes), 'change') if self.changes else 'no changes'}.")
         if self.inside:
             stay = f"{counted(self.inside, 'node')} {'stays' if self.inside == 1 else 'stay'}"
             lines.append(f"Only the main graph is repaired: inside of If, Loop or Scan, {stay} as before.")
         samples = counted(equality.samples + len(equality.extremes), "sample")
-        if equality.difference is None:
-            lines.append(f"Not compared with the original: {equality.why}.")
-        elif equality.difference:
-            lines.append(f"Outputs differ by at most {equality.difference:.1g} of the largest magnitude on {samples}.")
+        if difference is None:
+            lines.append(f"Not compared with the original: {equality.not_compared}.")
+        elif difference:
+            lines.append(f"Outputs differ by at most {difference:.1g} of the largest magnitude on {samples}.")
         else:
             lines.append(f"Outputs are the original's bit for bit on {samples}.")
         if equality.extremes:
@@ -208,7 +199,8 @@ def compare(
         start = time.monotonic()
         difference = pair.difference(sample, None)
         if isinstance(difference, str):
-            return Equality(None, len(samples), f"ONNX Runtime does not run the original ({difference})")
+            why = f"ONNX Runtime does not run the original ({difference})"
+            return Equality(None, len(samples), not_compared=why)
         largest, patience = max(largest, difference), max(patience, _SLOWER * (time.monotonic() - start))
     compared: dict[bool, list[str]] = {True: [], False: []}
     for name, sample in extremes:

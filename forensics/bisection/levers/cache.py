@@ -44,11 +44,6 @@ class CacheLever(TwoSidedLever):
     hint = " (see `cache apply`)"
 
     def __init__(self, good: TimingCache, bad: TimingCache, recipe: Recipe | None, bases: Sequence[Path] = ()) -> None:
-        """Compare the keys.
-
-        Raises:
-            UsageError: no key differs, a side was made by another TensorRT, or the level ignores caches.
-        """
         self.good, self.bad = good, bad
         super().__init__(recipe)
         self._bases = tuple(bases)
@@ -105,12 +100,8 @@ def pinned_caches(log: str, request: str, *, max_bytes: int) -> tuple[TimingCach
 
 
 def _require_fit(recipe: Recipe, sides: Sequence[TimingCache]) -> None:
-    """Refuse builds to which the caches cannot apply.
-
-    Raises:
-        UsageError: optimisation level 0, which ignores timing caches (docstring of ``builder_optimization_level``), or
-            a cache that another version made.
-    """
+    """Refuse builds to which the caches cannot apply."""
+    # at level 0 TensorRT ignores timing caches (docstring of ``builder_optimization_level``)
     if recipe.level == 0:
         what = "is 0, at which TensorRT ignores timing caches"
         raise UsageError("--optimization-level", what, "Build at level 1 or above")

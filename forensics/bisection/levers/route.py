@@ -90,11 +90,7 @@ class RouteLever(RecipeLever):
     file = "route.txt"
 
     def __init__(self, knobs: Mapping[str, Knob], good: str | None, bad: str, recipe: Recipe) -> None:
-        """Compare the routes; without a good one, every knob of two values or more may be changed.
-
-        Raises:
-            UsageError: a route cannot be read, or there is nothing to choose from.
-        """
+        # without a good route, every knob of two values or more may be changed
         super().__init__(recipe)
         self._recipe: Recipe = recipe
         self.wants_fewest = good is None

@@ -65,11 +65,6 @@ class TacticsLever(TwoSidedLever):
         *,
         known: KnownTactics = ({}, {}),
     ) -> None:
-        """Choose a pair of replays; see :func:`closest`. With a recipe the builds are our own.
-
-        Raises:
-            UsageError: no layer differs, or the two cannot stand in one replay.
-        """
         self.good, self.bad, self._mixer = closest(good, bad)
         self._entries = (_by_layer(self.good), _by_layer(self.bad))
         super().__init__(recipe)

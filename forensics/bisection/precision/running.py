@@ -161,10 +161,8 @@ def search(
 
 
 def _first_look(request: PrecisionRequest, subject: Subject) -> str:
-    """Say whether the outputs pass with every node in 16 bits, and how many tensors leave their range in FP32.
-
-    Only the first sample is run; with ``--mask-nonfinite`` all, since one may be NaN throughout.
-    """
+    """Say whether the outputs pass with every node in 16 bits, and how many tensors leave their range in FP32."""
+    # of the first sample; with --mask-nonfinite of all, since one may be NaN throughout
     samples = subject.sampled.samples if request.precision.mask_nonfinite else subject.sampled.samples[:1]
     oracle = _oracle(request, subject.caster, replace(subject.sampled, samples=samples))
     part = f"{len(samples)} of " * (len(samples) < len(subject.sampled.samples))
@@ -305,10 +303,8 @@ def _samples_text(request: PrecisionRequest, subject: Subject, oracle: Oracle) -
 
 
 def _oracle(request: PrecisionRequest, caster: Caster, sampled: SampleSet) -> Oracle:
-    """Run the model in FP32; where it does not run on random samples, the error names the inputs that lead to it.
-
-    A model may be right to refuse them: indices, lengths and rates are no random numbers.
-    """
+    """Run the model in FP32; where it does not run on random samples, the error names the inputs that lead to it."""
+    # a model may be right to refuse them: indices, lengths and rates are no random numbers
     options = request.precision
     accumulator = _accumulator(request, caster)
     try:

@@ -102,10 +102,8 @@ def ranges_of(oracle: Oracle, tensors: Collection[str], methods: Sequence[str]) 
 
 
 def _by_entropy(magnitudes: npt.NDArray[Any]) -> float:
-    """Return the range whose 128 steps lose the least information of the histogram (Migacz, GTC 2017).
-
-    The bin of zero counts as its neighbour: a ReLU makes many zeros, and they cost nothing.
-    """
+    """Return the range whose 128 steps lose the least information of the histogram (Migacz, GTC 2017)."""
+    # the bin of zero counts as its neighbour: a ReLU makes many zeros, and they cost nothing
     counts, edges = np.histogram(magnitudes, _BINS, range=(0.0, float(magnitudes.max()) or 1.0))
     counts[0] = counts[1]
     best, least = float(edges[-1]), np.inf

@@ -109,11 +109,6 @@ class DaskExecutor(ProbeExecutor):
     """
 
     def __init__(self, address: str, jobs: int | None) -> None:
-        """Connect.
-
-        Raises:
-            UsageError: the package is missing, no scheduler answers, or no worker offers the resource.
-        """
         self._client = connected(address)
         workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
         fit = sum(int(worker["resources"].get(RESOURCE, 0)) for worker in workers)

@@ -21,22 +21,7 @@ from trtforensics.bisection.search.minimal import (
     reduced,
     rest_by_proxy,
 )
-from trtforensics.bisection.search.model import (
-    AGAIN,
-    ALONE,
-    BAD_END,
-    BUILT_AGAIN,
-    BUT_ONE,
-    GOOD_END,
-    REST,
-    TOGETHER,
-    Ask,
-    Item,
-    Outlook,
-    Result,
-    Status,
-    Verdict,
-)
+from trtforensics.bisection.search.model import AGAIN, Ask, Item, Outlook, Purpose, Result, Status, Verdict
 from trtforensics.bisection.search.probing import ProbeSearch
 
 if TYPE_CHECKING:
@@ -153,9 +138,9 @@ class Search(ProbeSearch):
     def _evidence(self) -> tuple[Ask, ...]:
         roles = {self._doubted: "judged both ways"} if self._doubted is not None else {}
         for bad_set in self._sets:
-            roles |= dict.fromkeys(neighbours(bad_set.members), BUT_ONE)
-            roles |= {bad_set.inside: TOGETHER, bad_set.items: TOGETHER, bad_set.members: ALONE}
-        roles |= {self._rest: REST, 0: GOOD_END, self._space.all: BAD_END}
+            roles |= dict.fromkeys(neighbours(bad_set.members), Purpose.BUT_ONE)
+            roles |= {bad_set.inside: Purpose.TOGETHER, bad_set.items: Purpose.TOGETHER, bad_set.members: Purpose.ALONE}
+        roles |= {self._rest: Purpose.REST, 0: Purpose.GOOD_END, self._space.all: Purpose.BAD_END}
         return self._ledger.evidence(roles)
 
     @property
@@ -263,11 +248,9 @@ class Search(ProbeSearch):
             self._reasons.append("a build of the culprits without one of them was refused, so it may not be needed")
 
     def _look_at_rest(self) -> Steps[tuple[Verdict, Verdict, int]]:
-        """Build the rest, and look at the newest sets again.
-
-        Return the rest's own verdict; the verdict on it, perhaps by a similar subset; and the subset that showed it.
-        """
-        rest = self._finder.settle(self._rest, Verdict.GOOD, REST)
+        """Build the rest, look at the newest sets again; return the rest's verdict, that on it, what showed that."""
+        # what shows it may be a similar subset
+        rest = self._finder.settle(self._rest, Verdict.GOOD, Purpose.REST)
         first, _ = yield from each([rest, self._confirm()])
         if first is not Verdict.UNRESOLVED:
             return first, first, self._rest
@@ -280,7 +263,7 @@ class Search(ProbeSearch):
         for bad_set in self._sets[self._confirmed :]:
             if bad_set.alone:
                 masks += [bad_set.members, *(neighbours(bad_set.members) if bad_set.members.bit_count() > 1 else ())]
-        again = yield from self._finder.confirm(masks, BUILT_AGAIN)
+        again = yield from self._finder.confirm(masks, Purpose.BUILT_AGAIN)
         self._confirmed = len(self._sets)
         return self._looked_twice(again=again)
 
@@ -303,7 +286,7 @@ class Search(ProbeSearch):
 
     def _verdict_on(self, rest: Verdict) -> Steps[Status]:
         if rest is Verdict.GOOD:
-            self._looked_twice(again=(yield from self._finder.confirm([self._rest], BUILT_AGAIN)))
+            self._looked_twice(again=(yield from self._finder.confirm([self._rest], Purpose.BUILT_AGAIN)))
         yield from self._contradiction()
         if any(bad_set.doubt for bad_set in self._sets):
             return Status.INCONCLUSIVE
@@ -340,7 +323,7 @@ class Sweep:
         size = 1 << int(log2(max(_EVEN * gap, 1))) << self._quiet
         starts = range(0, len(fresh), size)[: self._ledger.most_room]
         masks = [sum(atom.mask for atom in fresh[start : start + size]) for start in starts]
-        return [(mask, Verdict.BAD, ALONE if len(bits(mask)) == 1 else "a few items alone") for mask in masks]
+        return [(mask, Verdict.BAD, Purpose.ALONE if len(bits(mask)) == 1 else "a few items alone") for mask in masks]
 
     def note(self, mask: int, verdict: Verdict) -> None:
         """Take the verdict of a group."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from trtforensics.bisection.search.chain import Atom, Chain, Space, depth
 from trtforensics.bisection.search.ledger import Wish
 from trtforensics.bisection.search.minimal import Finder, SetMember, tell_apart
-from trtforensics.bisection.search.model import ALONE, BAD_END, GOOD_END, REST, Verdict
+from trtforensics.bisection.search.model import Purpose, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,13 +54,13 @@ class ExactFinder(Finder):
 
     def settle(self, mask: int, expected: Verdict, purpose: str, ahead: int = 0) -> Steps[Verdict]:
         """Find out whether a subset is good or bad: one build is enough."""
-        following = (Wish(ahead, REST),) if ahead and self._ledger.seen(ahead) is None else ()
+        following = (Wish(ahead, Purpose.REST),) if ahead and self._ledger.seen(ahead) is None else ()
         yield from self._ledger.first((Wish(mask, purpose),), expected, following)
         return self._ledger.seen(mask) or Verdict.UNRESOLVED
 
     def endpoints(self) -> Steps[tuple[Verdict, Verdict]]:
         """Build everything from good and everything from bad, and the first cuts too if there is room."""
-        ends = [Wish(0, GOOD_END), Wish(self._space.all, BAD_END)]
+        ends = [Wish(0, Purpose.GOOD_END), Wish(self._space.all, Purpose.BAD_END)]
         for end in ends:
             while self._ledger.seen(end.mask) is None:
                 unknown = [wish for wish in ends if self._ledger.seen(wish.mask) is None]
@@ -122,10 +122,8 @@ class ExactFinder(Finder):
         return splits_off_one and self._gamble_allowed(chain)
 
     def _gamble_allowed(self, chain: Chain) -> bool:
-        """Return whether to try the last few suspects alone, which pays if the set needs no more than one of them.
-
-        If the gamble is lost, the next member is sought among the atoms before the turn.
-        """
+        """Return whether to try the last few suspects alone, which pays if the set needs no more than one of them."""
+        # if the gamble is lost, the next member is sought among the atoms before the turn
         tried = self._ledger.builds + chain.width
         lost = tried + chain.halvings + depth(chain.high - 1) + self._slack + 1
         members = self.members + chain.links[0].bit_count() + 1
@@ -133,11 +131,9 @@ class ExactFinder(Finder):
         return tried + 1 <= won and lost + 1 <= more
 
     def _try_alone(self, chain: Chain) -> Steps[int]:
-        """Probe each of the last suspects alone with the members kept; return the first that is bad, or 0.
-
-        A suspect that is good is cleared as long as the set is thought to need no more than one of them.
-        """
-        wishes = [Wish(chain.links[0] | atom.mask, ALONE) for atom in chain.open_atoms()]
+        """Probe each of the last suspects alone with the members kept; return the first that is bad, or 0."""
+        # a suspect that is good is cleared as long as the set is thought to need no more than one of them
+        wishes = [Wish(chain.links[0] | atom.mask, Purpose.ALONE) for atom in chain.open_atoms()]
         while True:
             for wish in wishes:
                 verdict = self._ledger.seen(wish.mask)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.bisection.search.ledger import FlakyError, Wish, bits, items_of, neighbours
 from trtforensics.bisection.search.minimising import Proposals, delta_debugging, minimised
-from trtforensics.bisection.search.model import AGAIN, BUILT_AGAIN, Result, Status, Verdict
+from trtforensics.bisection.search.model import AGAIN, Purpose, Result, Status, Verdict
 from trtforensics.bisection.search.probing import SubsetSearch
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class FewestSearch(SubsetSearch):
             return self._ended(Status.NAMED, "a smaller set was not resolved", remedy)
         masks = [self._switching(mask, "").mask for mask in (remedy, *neighbours(remedy))]
         try:
-            again = yield from self._ledger.confirm(masks, BUILT_AGAIN)
+            again = yield from self._ledger.confirm(masks, Purpose.BUILT_AGAIN)
         except FlakyError as error:
             return self._ended(Status.INCONCLUSIVE, f"{error}: use --repeat")
         if not again:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from trtforensics.bisection.search.chain import Atom, Chain, Space
 from trtforensics.bisection.search.ledger import each, neighbours
 from trtforensics.bisection.search.minimising import Proposals, delta_debugging, minimised
-from trtforensics.bisection.search.model import ALONE, BUT_ONE, TOGETHER, Verdict
+from trtforensics.bisection.search.model import Purpose, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -145,7 +145,7 @@ def minimal_set(finder: Finder, space: Space, within: int, rest: int) -> Steps[M
         kept |= member.items
         if member.complete:
             return MinimalSet(kept, kept, passed=passed)
-        verdict = alone = yield from finder.settle(kept, Verdict.BAD, ALONE, rest & ~kept)
+        verdict = alone = yield from finder.settle(kept, Verdict.BAD, Purpose.ALONE, rest & ~kept)
         pool = list(member.before)
         bad = finder.unsettled(kept | mask_of_atoms(pool))
         if verdict is Verdict.UNRESOLVED:
@@ -189,7 +189,7 @@ def tell_apart(finder: Finder, ledger: Ledger, chain: Chain) -> Steps[SetMember]
     masks = [mask for mask in chain.built() if kept != mask != good][-_PARTS:]
     parts = [part for mask in reversed(masks) for part in (mask, good & ~mask | kept)]
     for base in dict.fromkeys((kept, good, *parts)):
-        if (yield from finder.settle(base | sum(group), Verdict.BAD, TOGETHER)) is not Verdict.BAD:
+        if (yield from finder.settle(base | sum(group), Verdict.BAD, Purpose.TOGETHER)) is not Verdict.BAD:
             continue
         group = yield from reduced(finder, base, group, _PATIENCE)
         smaller = [ledger.implied(kept | sum(group) & ~atom) for atom in group] if len(group) > 1 else []
@@ -223,7 +223,7 @@ def bad_around(finder: Finder, whole: int, company: Sequence[Atom], bad: int) ->
     ``company`` are the atoms that may belong to it.
     """
     for mask in (whole, *(whole | atom.mask for atom in _spread(company))):
-        if (yield from finder.settle(mask, Verdict.BAD, TOGETHER)) is Verdict.BAD:
+        if (yield from finder.settle(mask, Verdict.BAD, Purpose.TOGETHER)) is Verdict.BAD:
             return mask
     return bad
 
@@ -246,5 +246,5 @@ def _spread(atoms: Sequence[Atom]) -> list[Atom]:
 def leave_one_out(finder: Finder, members: int) -> Steps[dict[int, Verdict]]:
     """Build a set without each of its items in turn, where that was not seen; return the verdicts."""
     masks = neighbours(members)
-    verdicts = yield from each([finder.settle(mask, Verdict.GOOD, BUT_ONE) for mask in masks])
+    verdicts = yield from each([finder.settle(mask, Verdict.GOOD, Purpose.BUT_ONE) for mask in masks])
     return dict(zip(masks, verdicts, strict=True))

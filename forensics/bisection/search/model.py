@@ -6,16 +6,20 @@ from dataclasses import dataclass, field
 
 from trtforensics.model.older_python import StrEnum
 
-GOOD_END = "everything from good"
-BAD_END = "everything from bad"
-TOGETHER = "the suspects together"
-ALONE = "the culprits alone"
-REST = "everything but the culprits"
-BUT_ONE = "the culprits but one"
-BUILT_AGAIN = "built again"
-
 AGAIN = "remove the cause and retry with --retry-unresolved"
 """The next step if everything from good, or everything from bad, could not be judged."""
+
+
+class Purpose(StrEnum):
+    """What a probe is for that proves an answer."""
+
+    GOOD_END = "everything from good"
+    BAD_END = "everything from bad"
+    TOGETHER = "the suspects together"
+    ALONE = "the culprits alone"
+    REST = "everything but the culprits"
+    BUT_ONE = "the culprits but one"
+    BUILT_AGAIN = "built again"
 
 
 class Verdict(StrEnum):

@@ -16,7 +16,7 @@ import numpy as np
 from trtforensics.bisection.search.chain import Atom, Chain, Space
 from trtforensics.bisection.search.ledger import Wish
 from trtforensics.bisection.search.minimal import Finder, SetMember, TooNoisyError
-from trtforensics.bisection.search.model import BAD_END, GOOD_END, Verdict
+from trtforensics.bisection.search.model import Purpose, Verdict
 from trtforensics.bisection.search.rates import (
     BEFORE,
     Posterior,
@@ -159,7 +159,7 @@ class NoisyFinder(Finder):
 
     def endpoints(self) -> Steps[tuple[Verdict, Verdict]]:
         """Build both ends until it is sure enough whether bad's end is bad more often than good's; return verdicts."""
-        ends = [(0, GOOD_END), (self._space.all, BAD_END)]
+        ends = [(0, Purpose.GOOD_END), (self._space.all, Purpose.BAD_END)]
         while True:
             outcomes = [[verdict for mask, verdict in self._checks.outcomes if mask == end] for end, _ in ends]
             refused = [verdicts.count(Verdict.UNRESOLVED) >= _MOST_REFUSALS for verdicts in outcomes]
@@ -210,7 +210,7 @@ class NoisyFinder(Finder):
 
     def _most_telling(self, mask: int, purpose: str, builds: int) -> tuple[list[int], str]:
         """Return what to build to decide on a subset: after some builds of it, the rates of the ends tell more."""
-        ends = {0: GOOD_END, self._space.all: BAD_END}
+        ends = {0: Purpose.GOOD_END, self._space.all: Purpose.BAD_END}
         counts = Counter(subset for subset, _ in self._checks.outcomes)
         lacking = min(ends, key=lambda end: counts[end])
         if builds >= _ENOUGH and counts[lacking] < builds // 2 and mask not in ends:
@@ -238,10 +238,8 @@ class NoisyFinder(Finder):
         require_apart(known)
 
     def _of_known_state(self, besides: Callable[[int], bool]) -> list[tuple[int, bool, bool]]:
-        """Return the builds of subsets of known state: subset, whether a culprit is active, whether it was bad.
-
-        Left out are states that only follow from the members, of subsets that ``besides`` holds for.
-        """
+        """Return the builds of subsets of known state: subset, whether a culprit is active, whether it was bad."""
+        # without states that only follow from the members, of subsets that ``besides`` holds for
         states = {mask: active for mask, active in self._follows.items() if not besides(mask)} | self._known
         return [
             (mask, states[mask], verdict is Verdict.BAD)
@@ -281,10 +279,7 @@ class NoisyFinder(Finder):
             yield from self._another(choices, "narrow")
 
     def _weigh(self, posterior: Posterior, chain: Chain, mask: int, verdict: Verdict) -> list[tuple[int, bool]]:
-        """Apply one outcome, unless its cause may lie outside the chain or the state of its subset is known already.
-
-        Return it if it was applied: the subset, and whether it was bad.
-        """
+        """Apply and return one outcome, unless its cause may lie outside the chain or its state is known already."""
         if verdict is Verdict.UNRESOLVED:
             self._ledger.record(mask, verdict)
             chain.refuse(mask)
@@ -352,10 +347,7 @@ def _differ(good: Sequence[bool], bad: Sequence[bool]) -> float:
 
 
 def _active(known: Sequence[tuple[int, bool, bool]], outcomes: Sequence[bool], before: float) -> tuple[float, float]:
-    """Return the probability that a culprit is active in a subset, from whether its builds were bad.
-
-    Also return the log probability of all these outcomes.
-    """
+    """Return the probability that a culprit is active in a subset, and the log probability of all these outcomes."""
     logs = [
         _log_noise([*known, *((0, active, bad) for bad in outcomes)]) + log(share)
         for active, share in ((True, before), (False, 1 - before))

@@ -53,7 +53,6 @@ class Artifacts:
     """
 
     def __init__(self, directory: Path, options: RunOptions) -> None:
-        """Take the directory for our own."""
         self.directory = directory
         self._keep = options.keep_engines
         self._noisy = options.confidence is not None

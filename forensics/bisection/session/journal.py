@@ -48,12 +48,6 @@ class Journal:
     """The journal of a directory whose lock is held; ``history`` holds its events, those of this run included."""
 
     def __init__(self, directory: Path, key: JobKey) -> None:
-        """Open the journal, or create it.
-
-        Raises:
-            SourceError: a line of it cannot be read.
-            OutputError: the file cannot be written.
-        """
         self._path = directory / NAME
         self._fingerprint = key.fingerprint
         self.history, self._lines, self._size = _read(self._path, key)

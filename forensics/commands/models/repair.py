@@ -28,4 +28,4 @@ def run(args: Namespace) -> int:
     model, answer = repair(args.model, args.repairs, read_options(args, SampleOptions).samples_of)
     write_bytes(args.output, model.SerializeToString())
     streams.print_result(f"{dumps(answer.document(), indent=1)}\n" if args.json else answer.text(args.output))
-    return ExitCode.NO if answer.equality.difference is None else ExitCode.OK
+    return ExitCode.NO if answer.equality.largest_difference is None else ExitCode.OK

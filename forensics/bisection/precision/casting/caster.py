@@ -192,11 +192,8 @@ class _Casting(GraphRewriter):
 
 
 def _folded(survey: Survey, node: onnx.NodeProto, read: Mapping[str, TensorProto]) -> dict[str, TensorProto]:
-    """Return the parameters of a BatchNormalization as TensorRT folds them in FP32: a scale and a shift of the data.
-
-    Before operator set 15 they have the type of the data, in which a variance may overflow or become zero. Nothing is
-    folded if they are no constants of this node alone.
-    """
+    """Return the parameters of a BatchNormalization as TensorRT folds them in FP32: a scale and a shift of the data."""
+    # before operator set 15 they have the type of the data, in which a variance may overflow or become zero
     names = node.input[1:]
     if not all(name in read and len(survey.uses[name]) == 1 for name in names):
         return {}

@@ -101,10 +101,8 @@ def _slots(
 
 
 def _shape_arithmetic(survey: Survey) -> set[str]:
-    """Return the nodes that compute sizes: from shapes alone, or small tensors that end in a shape input.
-
-    FP16 cannot tell 4102 from 4104, and TensorRT refuses dynamic shapes computed in it.
-    """
+    """Return the nodes that compute sizes: from shapes alone, or small tensors that end in a shape input."""
+    # FP16 cannot tell 4102 from 4104, and TensorRT refuses dynamic shapes computed in it
     chain: set[str] = set()
     derived: set[str] = set()
     for name, node in survey.nodes.items():

@@ -147,10 +147,8 @@ def convert_constants(
 
 
 def _stored_apart(values: Floats, storage: Storage, file: IO[bytes]) -> tuple[Bits, list[int]]:
-    """Return a 16-bit copy, and how many values are clamped and flushed; of what is mapped, it is appended to a file.
-
-    The file may be closed and without a name: what is mapped keeps it.
-    """
+    """Return a 16-bit copy, and how many values are clamped and flushed; of what is mapped, it is put behind a file."""
+    # the file may be closed and without a name: what is mapped keeps it
     if not isinstance(values, np.memmap):
         stored, *changed = store(values, storage)
         return stored, changed

@@ -126,10 +126,8 @@ def _operands(
 def _patches(
     writer: NodeWriter, node: onnx.NodeProto, weights: tuple[int, ...], attributes: Mapping[str, Any]
 ) -> tuple[str, str, str]:
-    """Return a convolution as a product by groups: weights, the patches of the input, and the result's shape.
-
-    Shapes: (groups, filters, reduction), (batch, groups, reduction, places), (batch, groups, filters, places).
-    """
+    """Return a convolution as a product by groups: weights, the patches of the input, and the result's shape."""
+    # shapes: (groups, filters, reduction), (batch, groups, reduction, places), (batch, groups, filters, places)
     group = int(attributes.get("group", 1))
     taps, channels = prod(weights[2:]), weights[1] * group
     one_hot = np.tile(np.eye(taps, dtype=np.float32), (channels, 1)).reshape(channels * taps, 1, *weights[2:])

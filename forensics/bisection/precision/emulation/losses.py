@@ -170,10 +170,8 @@ def _length(values: npt.NDArray[Any]) -> float:
 
 
 def _beginning(survey: Survey, lost: Collection[str]) -> frozenset[str]:
-    """Return the lost tensors that are lost by their own producers: no tensor that they are made of is.
-
-    A state of a body that is lost because the execution before lost it says nothing of the first.
-    """
+    """Return the lost tensors that are lost by their own producers: no tensor that they are made of is."""
+    # a state of a body that is lost because the execution before lost it says nothing of the first
     handed_on = {name for name, (before, after) in survey.carried.items() if after in lost and before not in lost}
     first = set()
     for name in lost:

@@ -231,10 +231,8 @@ class RepairSearch(ProbeSearch):
         return Wish(self._everything & ~keep, f"the repair without {gone[0]}{more}")
 
     def _extended(self, certain: Nodes, free: Nodes) -> Steps[tuple[list[Nodes], int]]:
-        """Return units, tensors in order of suspicion: all together repair, all but the first do not.
-
-        Everything free repairs; nothing does not. The fewest tensors, the most suspicious first, lie between.
-        """
+        """Return units, tensors in order of suspicion: all together repair, all but the first do not."""
+        # everything free repairs, nothing does not: the fewest tensors, the most suspicious first, lie between
         order = sorted((i for i in self._items if i.nodes & free), key=lambda item: -item.suspicion)
         prefixes = list(accumulate((item.nodes & free for item in order), frozenset.union, initial=certain))
         weights = shares_of([item.suspicion for item in order])
@@ -254,10 +252,8 @@ class RepairSearch(ProbeSearch):
         return [*rest, last], max(1, len(rest))
 
     def _connected(self, nodes: Nodes) -> list[Nodes]:
-        """Return nodes in groups that tensors beyond the range connect, such as those of one layer; the last first.
-
-        What a layer loses shows in the output or it does not, whichever of its nodes loses it.
-        """
+        """Return nodes in groups that tensors beyond the range connect, such as those of one layer; the last first."""
+        # what a layer loses shows in the output or it does not, whichever of its nodes loses it
         groups = nx.Graph()
         groups.add_nodes_from(node for node in self.nodes if node in nodes)
         for item in self._items:
@@ -268,10 +264,8 @@ class RepairSearch(ProbeSearch):
         return [frozenset(group) for group in nx.connected_components(groups)][::-1]
 
     def _likeliest_to_go(self, nodes: Nodes) -> tuple[list[Nodes], int]:
-        """Return atoms in the order in which they are taken away, and how many touch no tensor that overflows.
-
-        The later a node, the fewer read what it loses: if the late ones go first, few failures are seen twice.
-        """
+        """Return atoms in the order in which they are taken away, and how many touch no tensor that overflows."""
+        # the later a node, the fewer read what it loses: if the late ones go first, few failures are seen twice
         overflowing = self._union(item for item in self._items if item.beyond is Beyond.OVERFLOW)
         atoms = self._in_order(nodes)[::-1]
         mild = [atom for atom in atoms if not atom & overflowing]
