@@ -76,11 +76,6 @@ class CheckedNode:
         """Whether the operator is one of ONNX's own domain."""
         return self.proto.domain in STANDARD
 
-    @property
-    def is_of_onnx(self) -> bool:
-        """Whether ONNX has an operator of this name, whatever the node's domain."""
-        return bool(onnx.defs.has(self.op))
-
     def since(self, opset: int) -> int:
         """Return the operator set, up to one, in which the operator last changed; 0 for one that is not ONNX's."""
         schema = schema_of(self.op, opset) if self.is_standard else None
@@ -242,7 +237,7 @@ class Survey(ModelGraph):
         sizes = [*sizes_by_tensor(proto).items(), *((name, tensor.dims) for name, tensor in self.constants.items())]
         self.small = {name for name, dims in sizes if len(dims) <= 1}
         self.sources = {value.name for graph in every for value in graph.input}
-        self.results = {value.name for graph in every for value in graph.output}
+        self.results = {value.name: scope for scope, graph in enumerate(every) for value in graph.output}
         pairs = ((node.proto, body) for node in self.all_nodes for body in bodies(node.proto))
         self.carried = {state: ends for node, body in pairs for state, ends in _carried(node, body)}
 
