@@ -39,7 +39,7 @@ def run(args: Namespace) -> int:
     if args.mode == "precision":
         return _precision(args)
     from trtforensics.bisection.session.answer import to_json
-    from trtforensics.bisection.session.bisection import bisect, forecast, forecast_text
+    from trtforensics.bisection.session.bisection import bisect, forecast
 
     options = run_options(args)
     lever = _LEVERS[args.mode](args)
@@ -47,7 +47,7 @@ def run(args: Namespace) -> int:
     directory, search = Path(args.artifacts_dir), _search(lever, options)
     if args.dry_run:
         cost = forecast(lever, search.outlook(), options, directory)
-        streams.print_result(to_json(asdict(cost)) if args.json else forecast_text(cost))
+        streams.print_result(to_json(asdict(cost)) if args.json else cost.text())
         return ExitCode.OK
     with ProgressLine(quiet=args.quiet) as progress:
         answer, fixed = bisect(directory, lever, search, options, progress.show)

@@ -20,7 +20,7 @@ from trtforensics.console.counting import listed
 from trtforensics.errors import SourceError
 from trtforensics.onnx_models.checked_graph import PLACE, CheckedGraph, element_name
 from trtforensics.onnx_models.deciding import computed, dropped, emptied, impossible, shape_inputs
-from trtforensics.onnx_models.graphs import bodies, graphs, initializers, load, reachable
+from trtforensics.onnx_models.graphs import bodies, graphs, initializers, load, nodes_of, reachable
 from trtforensics.onnx_models.reading import inlined, unique_body_tensors
 from trtforensics.onnx_models.shapes import element_types, forbidden, inferred, made_types, sizes_by_tensor
 
@@ -177,14 +177,9 @@ def read_checked(path: str) -> CheckedModel:
     model = load(path)
     data, circle, functions = _missing_data(path, model), "", [function.name for function in model.functions]
     for function in model.functions:
-        for node in (
-            node
-            for graph in (function, *(body for each in function.node for body in bodies(each)))
-            for node in graph.node
-        ):
-            node.metadata_props.add(
-                key=PLACE, value=f"{function.name}/{node.name or next(iter(node.output), node.op_type)}"
-            )
+        for node in nodes_of(function):
+            place = f"{function.name}/{node.name or next(iter(node.output), node.op_type)}"
+            node.metadata_props.add(key=PLACE, value=place)
     try:
         model = inlined(path, model)
     except SourceError as error:

@@ -29,12 +29,8 @@ if TYPE_CHECKING:
 INTEGERS = frozenset({TensorProto.INT32, TensorProto.INT64, TensorProto.UINT8, TensorProto.INT8, TensorProto.INT16})
 """The types of inputs that may index."""
 
-_MOVES = frozenset(
-    {
-        *("Concat", "Expand", "Flatten", "Identity", "Reshape", "Slice", "Split", "Squeeze", "Tile", "Transpose"),
-        *("Unsqueeze",),
-    }
-)
+_SHAPED = {"Expand", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"}
+_MOVES = _SHAPED | {"Concat", "Slice", "Split", "Tile", "Transpose"}
 _MOST_CONSTANTS = 64
 """Longer tables that an input is compared with are no choice of values."""
 

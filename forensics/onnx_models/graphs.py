@@ -133,11 +133,11 @@ def rename(graph: onnx.GraphProto, names: Mapping[str, str]) -> None:
             node.output[:] = [names.get(name, name) for name in node.output]
 
 
-def refill(graph: onnx.GraphProto, field: str, entries: Iterable[Message]) -> None:
+def refill(message: Message, field: str, entries: Iterable[Message]) -> None:
     """Make some messages the only ones of a repeated field, such as ``node``."""
     kept = list(entries)
-    graph.ClearField(field)
-    getattr(graph, field).extend(kept)
+    message.ClearField(field)
+    getattr(message, field).extend(kept)
 
 
 def read_in(graph: onnx.GraphProto) -> set[str]:

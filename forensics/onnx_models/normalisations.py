@@ -172,10 +172,8 @@ class _ChainSearch:
     def _next(self, tensor: str, op: str, shape: tuple[int, ...]) -> tuple[Values, str] | None:
         """Return the constant that the only reader of a tensor combines it with, in a shape, and its result."""
         node = self._reader(tensor, op)
-        if node is None:
-            return None
-        constant = self._constant(node.input[1 if node.input[0] == tensor else 0])
-        if constant is None or constant.dtype != np.float32 or constant.size not in {1, prod(shape)}:
+        constant = None if node is None else self._constant(node.input[1 if node.input[0] == tensor else 0])
+        if node is None or constant is None or constant.dtype != np.float32 or constant.size not in {1, prod(shape)}:
             return None
         if constant.size == 1:
             return np.full(shape, constant.ravel()[0], np.float32), node.output[0]
@@ -185,15 +183,10 @@ class _ChainSearch:
 
     def _divisions(self, node: onnx.NodeProto) -> Iterator[tuple[str, _Statistics]]:
         """Yield a tensor that the node divides by its statistics."""
+        pairs = [(node.input[1 - slot], self._reciprocal(node.input[slot])) for slot in (0, 1)]
         if node.op_type == "Div":
-            statistics = self._root(node.input[1])
-            if statistics is not None:
-                yield node.input[0], statistics
-            return
-        for slot in (0, 1):
-            statistics = self._reciprocal(node.input[slot])
-            if statistics is not None:
-                yield node.input[1 - slot], statistics
+            pairs = [(node.input[0], self._root(node.input[1]))]
+        yield from ((value, statistics) for value, statistics in pairs if statistics is not None)
 
     def _reciprocal(self, tensor: str) -> _Statistics | None:
         node = self._producer(tensor, "Reciprocal", "Div", "Pow")
@@ -224,10 +217,8 @@ class _ChainSearch:
 
     def _mean_square(self, tensor: str, epsilon: float) -> _Statistics | None:
         mean = self._mean(tensor)
-        if mean is None:
-            return None
-        square = self._producer(mean[0], "Pow", "Mul")
-        if square is None:
+        square = None if mean is None else self._producer(mean[0], "Pow", "Mul")
+        if mean is None or square is None:
             return None
         twice = square.input[0] == square.input[1] if square.op_type == "Mul" else self._number(square.input[1]) == 2.0  # noqa: PLR2004 - a square
         return _Statistics(square.input[0], mean[1], epsilon) if twice else None

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,17 @@ import onnx.inliner
 from onnx import external_data_helper, numpy_helper
 
 from trtforensics.errors import SourceError
-from trtforensics.onnx_models.graphs import STANDARD, defined, graphs, initializers, load, operator_set, refill, rename
+from trtforensics.onnx_models.graphs import (
+    STANDARD,
+    copied,
+    defined,
+    graphs,
+    initializers,
+    load,
+    operator_set,
+    refill,
+    rename,
+)
 from trtforensics.onnx_models.rewriting import sort_nodes
 from trtforensics.onnx_models.streaming import (
     apart,
@@ -32,7 +43,7 @@ from trtforensics.onnx_models.streaming import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from trtforensics.onnx_models.streaming import Streamed
 
@@ -222,7 +233,7 @@ def unique_node_names(graph: onnx.GraphProto) -> int:
     for node in nodes:
         if node.name in names:
             stem = node.name or f"node_of_{next(iter(node.output), node.op_type)}"
-            node.name = _free(f"{stem}_node", taken) if stem in taken else stem  # TensorRT numbers layers by _N
+            node.name = free_name(f"{stem}_node", taken) if stem in taken else stem  # TensorRT numbers layers by _N
             taken.add(node.name)
             changed += 1
         names.add(node.name)
@@ -239,18 +250,16 @@ def unique_body_tensors(graph: onnx.GraphProto) -> None:
         renames = {}
         for name in defined(scope):
             if name in names:
-                renames[name] = _free(name, taken)
+                renames[name] = free_name(name, taken)
                 taken.add(renames[name])
             names.add(renames.get(name, name))
         if renames:
             rename(scope, renames)
 
 
-def _free(stem: str, taken: set[str]) -> str:
-    number = 1
-    while f"{stem}_{number}" in taken:
-        number += 1
-    return f"{stem}_{number}"
+def free_name(stem: str, taken: Collection[str]) -> str:
+    """Return the first name of a stem and a number that is not taken."""
+    return next(name for number in count(1) if (name := f"{stem}_{number}") not in taken)
 
 
 @cache
@@ -268,8 +277,7 @@ def constant_of(node: onnx.NodeProto) -> onnx.TensorProto | None:
         return None
     (attribute,) = node.attribute
     if attribute.name == "value":
-        tensor = onnx.TensorProto()
-        tensor.CopyFrom(attribute.t)
+        tensor: onnx.TensorProto = copied(attribute.t)
         tensor.name = node.output[0]
         return tensor
     if attribute.name in _CONSTANT_FIELDS:

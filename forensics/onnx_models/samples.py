@@ -111,14 +111,13 @@ def read_samples(model: onnx.ModelProto, paths: Sequence[str], *, named: str = "
 
 
 def _read(model: onnx.ModelProto, path: Path) -> Iterator[tuple[str, Arrays]]:
-    if not path.is_dir():
-        for arrays in _read_file(model, path):
-            yield str(path), arrays
-        return
-    files = sorted(each for each in path.iterdir() if each.suffix in {".npz", ".npy", ".json"})
+    files, in_folder = [path], path.is_dir()
+    if in_folder:
+        files = sorted(each for each in path.iterdir() if each.suffix in {".npz", ".npy", ".json"})
     if not files:
         raise SourceError(str(path), "holds no sample", f"Put {_KINDS} there")
-    if all(each.suffix == ".npy" for each in files) and {each.stem for each in files} >= dtypes_of(model).keys():
+    plain = in_folder and all(each.suffix == ".npy" for each in files)
+    if plain and {each.stem for each in files} >= dtypes_of(model).keys():
         yield str(path), {each.stem: _loaded(each) for each in files}
         return
     for each in files:

@@ -260,7 +260,7 @@ def inferred(
             value.CopyFrom(helper.make_tensor_value_info(value.name, element, list(shapes[value.name])))
     if strict:  # what is stated may be of other shapes, or wrong, and TensorRT does not look at it
         del light.graph.value_info[:]
-        for output in filter(_is_tensor, light.graph.output):
+        for output in (each for each in light.graph.output if each.type.HasField("tensor_type")):
             output.type.tensor_type.ClearField("shape")
     refused = None
     for data_prop in (True, False):  # what only the propagation of values refuses, it cannot broadcast
@@ -307,10 +307,6 @@ def forbidden(model: onnx.ModelProto) -> ShapeFault | None:
     return None
 
 
-def _is_tensor(value: onnx.ValueInfoProto) -> bool:
-    return bool(value.type.HasField("tensor_type"))
-
-
 def _give(graph: onnx.GraphProto, known: Mapping[str, npt.NDArray[Any]]) -> None:
     for number, scope in enumerate(graphs(graph) if known else ()):  # a body's inference reads its own constants alone
         read = {name: f"{name}{_KNOWN}{number}" for node in scope.node for name in node.input if name in known}
@@ -338,26 +334,22 @@ def _is_survived(node: onnx.NodeProto) -> bool:
 
 def without_weights(model: onnx.ModelProto, given: Mapping[str, Sizes] | None = None) -> onnx.ModelProto:
     """Return a copy whose constants that are too large for shapes are inputs, and the ``given`` results of nodes."""
-    results = given or {}
-    graph = onnx.GraphProto(name=model.graph.name)
-    kept = (node for node in model.graph.node if results.keys().isdisjoint(node.output))
-    graph.node.extend(kept)
+    results, whole = given or {}, model.graph
+    kept = (node for node in whole.node if results.keys().isdisjoint(node.output))
+    stated = {"input": whole.input, "output": whole.output, "value_info": whole.value_info}
+    graph = onnx.GraphProto(name=whole.name, node=kept, **stated)
     for scope in graphs(graph):
         if not all(map(_is_survived, scope.node)):
             refill(scope, "node", filter(_is_survived, scope.node))
     for node in (each for scope in graphs(graph) for each in scope.node if each.op_type == "STFT"):
         if all(attribute.name != "onesided" for attribute in node.attribute):  # inference takes 0 for the default
             node.attribute.append(helper.make_attribute("onesided", 1))
-    graph.input.extend(model.graph.input)
     graph.input.extend(helper.make_tensor_value_info(name, 1, sizes) for name, sizes in results.items())
-    graph.output.extend(model.graph.output)
-    graph.value_info.extend(model.graph.value_info)
-    listed = {value.name for value in model.graph.input}
-    for tensor in model.graph.initializer:
+    listed = {value.name for value in whole.input}
+    for tensor in whole.initializer:
         if _WIDEST * prod(tensor.dims) <= _INFERRED and not external_data_helper.uses_external_data(tensor):
             graph.initializer.append(tensor)
         elif tensor.name not in listed:
             graph.input.append(helper.make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims)))
-    light = onnx.ModelProto(ir_version=model.ir_version, graph=graph, functions=model.functions)
-    light.opset_import.extend(model.opset_import)
-    return light
+    more = {"functions": model.functions, "opset_import": model.opset_import}
+    return onnx.ModelProto(ir_version=model.ir_version, graph=graph, **more)

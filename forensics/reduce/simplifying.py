@@ -16,7 +16,7 @@ import onnx
 from onnx import AttributeProto, numpy_helper
 
 from trtforensics.model.older_python import StrEnum
-from trtforensics.onnx_models.graphs import declarations, graphs, initializers, nodes_of, rename
+from trtforensics.onnx_models.graphs import declarations, graphs, initializers, nodes_of, refill, rename
 from trtforensics.onnx_models.reading import schema_of
 from trtforensics.onnx_models.shapes import dimension_names
 from trtforensics.onnx_models.streaming import key_of
@@ -246,8 +246,7 @@ def _drop_attributes(model: onnx.ModelProto, drop: Collection[tuple[str, str]]) 
     for node in nodes_of(model.graph) if drop else ():
         kept = [each for each in node.attribute if (node.name, each.name) not in drop]
         if len(kept) < len(node.attribute):
-            del node.attribute[:]
-            node.attribute.extend(kept)
+            refill(node, "attribute", kept)
 
 
 def _fix_dimensions(model: onnx.ModelProto, values: Mapping[str, Values], fixed: AbstractSet[str]) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import onnx
 
+from trtforensics.onnx_models.cutting import with_graph
 from trtforensics.onnx_models.graphs import holds_graphs, is_random
 from trtforensics.onnx_models.running import run_model
 from trtforensics.repairs.graph import DEFAULTS_SINCE, RepairedGraph
@@ -78,11 +79,10 @@ def _element_of(value: Any) -> int | None:  # noqa: ANN401 - a list where the re
 
 
 def _alone(graph: RepairedGraph, node: onnx.NodeProto) -> onnx.ModelProto:
-    model = onnx.ModelProto(ir_version=max(graph.model.ir_version, DEFAULTS_SINCE))
-    model.opset_import.extend(graph.model.opset_import)
     outputs = [onnx.ValueInfoProto(name=name) for name in node.output if name]
     constants = [graph.constants[name] for name in dict.fromkeys(node.input) if name]
-    model.graph.CopyFrom(onnx.helper.make_graph([node], "folded", [], outputs, constants))
+    model = with_graph(graph.model, onnx.helper.make_graph([node], "folded", [], outputs, constants))
+    model.ir_version = max(model.ir_version, DEFAULTS_SINCE)
     return model
 
 

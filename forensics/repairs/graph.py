@@ -14,7 +14,7 @@ import onnx
 from onnx import numpy_helper
 
 from trtforensics.onnx_models.graphs import STANDARD, bodies, copied, defined, graphs, operator_set, read_in, refill
-from trtforensics.onnx_models.reading import constant_of
+from trtforensics.onnx_models.reading import constant_of, free_name
 from trtforensics.onnx_models.shapes import dims_of, element_types, is_static, sizes_by_tensor
 
 if TYPE_CHECKING:
@@ -130,9 +130,7 @@ class RepairedGraph:
 
     def free(self, stem: str) -> str:
         """Return a name that nothing has."""
-        name, number = stem, 1
-        while name in self._taken:
-            name, number = f"{stem}_{number}", number + 1
+        name = free_name(stem, self._taken) if stem in self._taken else stem
         self._taken.add(name)
         return name
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trtforensics.onnx_models.graphs import refill
+
 if TYPE_CHECKING:
     import onnx
 
@@ -42,6 +44,5 @@ def _drop_allowzero(graph: RepairedGraph, node: onnx.NodeProto) -> None:
     kept = [attribute for attribute in node.attribute if attribute.name != "allowzero"]
     if len(kept) == len(node.attribute) or target is None or 0 in target.tolist():
         return
-    del node.attribute[:]
-    node.attribute.extend(kept)
+    refill(node, "attribute", kept)
     graph.note(NAME, node, "allowzero has no effect and is dropped")

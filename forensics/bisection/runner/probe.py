@@ -23,6 +23,7 @@ ENGINE = "engine"
 """The name of the engine file in a probe's folder."""
 
 _BAD = range(1, 125)
+_OUTPUT_LIMIT = 256 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +32,8 @@ class ProbeSpec:
 
     ``values`` are the placeholders' values, paths absolute. ``environment`` is added to that of the process that runs
     the probe. ``build`` is None if only the check runs, on an earlier build. ``checks`` is how often to check, as long
-    as the checks agree. ``timeout`` is in seconds for each command, ``output_limit`` in bytes for each file;
-    ``need_free`` are the bytes that the disk must have left for a verdict other than good to count.
+    as the checks agree. ``timeout`` is in seconds for each command; ``need_free`` are the bytes that the disk must have
+    left for a verdict other than good to count.
     """
 
     folder: str
@@ -45,7 +46,6 @@ class ProbeSpec:
     checks: int = 1
     first_check: int = 0
     build_failure_is_bad: bool = False
-    output_limit: int = 256 << 20
     need_free: int = 0
 
 
@@ -141,7 +141,7 @@ def _run(spec: ProbeSpec, line: str, halt: Halt, *, build: bool, number: int = 0
         output=folder / (log if build else check_log_name(number)),
         errors=folder / "build.err" if build else None,
         timeout=spec.timeout,
-        limit=spec.output_limit,
+        limit=_OUTPUT_LIMIT,
     )
     return run(command, halt)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from trtforensics.bisection.search import ProbeSearch, Verdict
@@ -92,7 +92,7 @@ class SearchAnswer:
     builds of earlier runs.
     """
 
-    schema: int
+    schema: int = field(default=SCHEMA, init=False)
     mode: str
     remedy: bool
     status: str
@@ -209,7 +209,6 @@ def answer_of(lever: Lever, search: ProbeSearch, answers: Sequence[Answer]) -> S
     suspects = result.suspects if search.done else result.suspects | outlook.suspects
     builds, reused = counts_of(answers)
     return SearchAnswer(
-        schema=SCHEMA,
         mode=lever.mode,
         remedy=lever.wants_fewest,
         status=result.status.value,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from trtforensics.bisection.runner.run_options import RunOptions
     from trtforensics.bisection.session.lever import Lever
 
-SCHEMA = 1
-KIND = "forecast"
 _SHOWN = 20
 
 _REST_S = 1.0
@@ -119,8 +117,8 @@ class Forecast:
     run (``measured``), and ``worst_seconds`` is None without ``--timeout``.
     """
 
-    schema: int
-    kind: str
+    schema: int = field(default=1, init=False)
+    kind: str = field(default="forecast", init=False)
     mode: str
     items: tuple[str, ...]
     atoms: int
@@ -137,6 +135,31 @@ class Forecast:
     expected_bytes: int
     free_bytes: int
 
+    def text(self) -> str:
+        """Return the forecast as text."""
+        more = [f"  … {len(self.items) - _SHOWN:,} more"] if len(self.items) > _SHOWN else []
+        done = f"; {self.done} done in this directory" if self.done else ""
+        builds = f"about {self.expected_builds:.0f}, at most {self.worst_builds}"
+        second = f", {self.second_checks} of them to see the same twice" if self.second_checks else ""
+        disk = f"about {self.expected_bytes:,} bytes ({self.probe_bytes:,} a probe), {self.free_bytes:,} free"
+        lines = [
+            f"items: {len(self.items):,}, in atoms: {self.atoms:,}, edges: {self.edges:,}",
+            *(f"  {name}" for name in self.items[:_SHOWN]),
+            *more,
+            f"builds: {builds}{second}, if one item is the culprit and probes run one at a time{done}",
+            f"time: {self._time()}",
+            f"disk: {disk}{'' if self.measured else '; engines and logs not counted'}",
+        ]
+        return "".join(f"{visible(line)}\n" for line in lines)
+
+    def _time(self) -> str:
+        bound = "without --timeout there is no bound"
+        if self.worst_seconds is not None:
+            bound = f"at most {duration(self.worst_seconds)} by --timeout"
+        if self.expected_seconds is None:
+            return f"not known before a probe has run; {bound}"
+        return f"about {duration(self.expected_seconds)} ({self.probe_seconds:.1f} s a probe so far); {bound}"
+
 
 def forecast(lever: Lever, outlook: Outlook, options: RunOptions, directory: Path) -> Forecast:
     """Work out what a bisection would cost; the directory stays as it is."""
@@ -149,8 +172,6 @@ def forecast(lever: Lever, outlook: Outlook, options: RunOptions, directory: Pat
     size = round(mean(sizes)) if sizes else _inputs_size(lever)
     commands = (options.build is not None) + (options.check is not None) * options.repeat
     return Forecast(
-        schema=SCHEMA,
-        kind=KIND,
         mode=lever.mode,
         items=tuple(item.name for item in lever.items),
         atoms=len(outlook.atoms),
@@ -167,37 +188,6 @@ def forecast(lever: Lever, outlook: Outlook, options: RunOptions, directory: Pat
         expected_bytes=round(size * outlook.expected),
         free_bytes=free_bytes(existing),
     )
-
-
-def forecast_text(cost: Forecast) -> str:
-    """Return a forecast as text."""
-    more = [f"  … {len(cost.items) - _SHOWN:,} more"] if len(cost.items) > _SHOWN else []
-    done = f"; {cost.done} done in this directory" if cost.done else ""
-    builds = f"about {cost.expected_builds:.0f}, at most {cost.worst_builds}"
-    second = f", {cost.second_checks} of them to see the same twice" if cost.second_checks else ""
-    lines = [
-        f"items: {len(cost.items):,}, in atoms: {cost.atoms:,}, edges: {cost.edges:,}",
-        *(f"  {name}" for name in cost.items[:_SHOWN]),
-        *more,
-        f"builds: {builds}{second}, if one item is the culprit and probes run one at a time{done}",
-        f"time: {_time(cost)}",
-        f"disk: {_disk(cost)}",
-    ]
-    return "".join(f"{visible(line)}\n" for line in lines)
-
-
-def _time(cost: Forecast) -> str:
-    bound = "without --timeout there is no bound"
-    if cost.worst_seconds is not None:
-        bound = f"at most {duration(cost.worst_seconds)} by --timeout"
-    if cost.expected_seconds is None:
-        return f"not known before a probe has run; {bound}"
-    return f"about {duration(cost.expected_seconds)} ({cost.probe_seconds:.1f} s a probe so far); {bound}"
-
-
-def _disk(cost: Forecast) -> str:
-    about = f"about {cost.expected_bytes:,} bytes ({cost.probe_bytes:,} a probe), {cost.free_bytes:,} free"
-    return about if cost.measured else f"{about}; engines and logs not counted"
 
 
 def _inputs_size(lever: Lever) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from trtforensics.bisection.runner.placeholders import INPUTS
@@ -95,8 +95,6 @@ def collect(
             )
             builds, reused = counts_of(answers)
             answer = CollectionAnswer(
-                schema=SCHEMA,
-                mode=MODE,
                 status="collected" if plan.done else "inconclusive",
                 good=good,
                 bad=bad,
@@ -117,8 +115,8 @@ def collect(
 class CollectionAnswer:
     """The answer of a collection: folders of probes by verdict; its fields are those of ``result.json``."""
 
-    schema: int
-    mode: str
+    schema: int = field(default=SCHEMA, init=False)
+    mode: str = field(default=MODE, init=False)
     status: str
     good: tuple[str, ...]
     bad: tuple[str, ...]

@@ -37,7 +37,7 @@ class Certificate(RepairSearch):
 
     The caller may set these: ``safer`` makes the safe repair of a minimal one. ``curve_from`` measures what rounding
     costs beyond a safe repair, where no set is searched for. ``on_building`` is called once, before the builds.
-    ``beside`` judges the repairs where the search did not look. ``found`` is the search's own result, None as long as
+    ``beside`` judges the repairs where the search did not look. ``outcome`` is the search's own result, None as long as
     it goes on; ``given`` has all verdicts in the order in which they came.
     """
 
@@ -47,7 +47,7 @@ class Certificate(RepairSearch):
     on_building: Callable[[], object] = bool
     beside: Callable[[Sequence[Nodes], Mapping[str, Nodes]], Holding] | None = None
     given: tuple[tuple[Ask, Verdict], ...] = ()
-    found: Result | None = None
+    outcome: Result | None = None
     safe: SafeRepair | None = None
     curve: RoundingCurve | None = None
     holding: Holding | None = None
@@ -58,7 +58,7 @@ class Certificate(RepairSearch):
     @property
     def minimal(self) -> Nodes | None:
         """The first repair; no nodes if the model passes without, or none was found; None while there is no answer."""
-        if self.found is None or (self.found.status is Status.NOT_REPRODUCED and not self.passes_narrow):
+        if self.outcome is None or (self.outcome.status is Status.NOT_REPRODUCED and not self.passes_narrow):
             return None
         return self.repairs[0].nodes if self.repairs else frozenset()
 
@@ -75,14 +75,14 @@ class Certificate(RepairSearch):
     def outlook(self) -> Outlook:
         """Return what is known; the builds left include those of the certificate."""
         outlook = super().outlook()
-        if self.found is None:
+        if self.outcome is None:
             return outlook
         left = sum(self._ledger.told(wish) is None for wish in self._later)
         return replace(outlook, expected=float(left), worst=left)
 
     def result(self) -> Result:
         """Return the answer; it is not certified if the repaired model does not build."""
-        result, verdicts = self.found or super().result(), {wish: self._ledger.told(wish) for wish in self._later}
+        result, verdicts = self.outcome or super().result(), {wish: self._ledger.told(wish) for wish in self._later}
         evidence = (*result.evidence, *(wish.ask() for wish, verdict in verdicts.items() if verdict is not None))
         unbuilt = any(wish.purpose == REPAIRED and v is Verdict.UNRESOLVED for wish, v in verdicts.items())
         if result.status is Status.CERTIFIED and unbuilt:
@@ -105,36 +105,36 @@ class Certificate(RepairSearch):
 
     def _advance(self) -> Wishes:
         wishes = super()._advance()
-        if self.answer is None or self.found is not None:
+        if self.answer is None or self.outcome is not None:
             return wishes
-        self.found, self.answer, self._limit = self.answer, None, None  # what proves it is asked for beyond any limit
-        self._steps = self._proven(self.found)
+        self.outcome, self.answer, self._limit = self.answer, None, None  # what proves it is asked for beyond any limit
+        self._steps = self._proven(self.outcome)
         return super()._advance()
 
-    def _proven(self, found: Result) -> Steps[Result]:
-        self._safety = self._made_safe(found)
+    def _proven(self, outcome: Result) -> Steps[Result]:
+        self._safety = self._made_safe(outcome)
         yield from self._ledger.whole(self._safety)
         self.on_building()
-        proof = (*found.evidence, *(wish.ask() for wish in self._safety)) if self.builds else ()
+        proof = (*outcome.evidence, *(wish.ask() for wish in self._safety)) if self.builds else ()
         self.wanted = tuple(Wish(mask_of(ask.active), ask.purpose, build=1) for ask in proof)
         yield from self._ledger.whole(self.wanted)
-        return found
+        return outcome
 
-    def _made_safe(self, found: Result) -> tuple[Wish, ...]:
+    def _made_safe(self, outcome: Result) -> tuple[Wish, ...]:
         """Make the safe repair of the answer; return its probe, if it is not the minimal one and there is an answer."""
         minimal = self.minimal
         if minimal is None:
             return ()
         try:
             self.safe = self.safer(minimal)
-            if self.curve_from is not None and found.status is Status.INCONCLUSIVE:
+            if self.curve_from is not None and outcome.status is Status.INCONCLUSIVE:
                 self.curve = self.curve_from(self.safe.nodes)
                 safe, more = self.safe, self.safer(self.safe.nodes | self.curve.kept)
                 reasons = tuple(dict.fromkeys((*safe.reasons, *more.reasons)))
                 self.safe = replace(more, inside=safe.inside, reasons=reasons)
         except RunError:  # ONNX Runtime does not return every tensor of every model
             return ()
-        self._hold(minimal, self.safe.nodes, certified=found.status is Status.CERTIFIED)
+        self._hold(minimal, self.safe.nodes, certified=outcome.status is Status.CERTIFIED)
         return () if self.safe.nodes == minimal else (Wish(mask_of(self.active(self.safe.nodes)), SAFE),)
 
     def _hold(self, minimal: Nodes, safe: Nodes, *, certified: bool) -> None:
@@ -149,7 +149,7 @@ def progress_text(plan: Certificate, seconds: float, *, every: bool) -> str:
     given = plan.given
     builds = [verdict for ask, verdict in given if ask.build or every]
     probes = sum(not ask.build for ask, _ in given)
-    left = "" if plan.found else f", about {max(1, round(plan.outlook().expected))} left"
+    left = "" if plan.outcome else f", about {max(1, round(plan.outlook().expected))} left"
     planned = None if plan.wanted is None else len(plan.wanted)
     line = f"probes done {probes}{left}; builds done {len(builds)}"
     line += f" of {planned}" if planned is not None and not every else ""
@@ -287,7 +287,7 @@ def _allowing(judge: OutputJudge, held: Oracle) -> OutputJudge:
 
     def looser(name: str, known: Tolerance) -> Tolerance:
         metric = METRICS[known.metric]
-        own = tolerance_of(metric, None, held.floor.worst(name, metric), held.peaks[name], held.caster.storage)
-        return own if known.default and metric.passes(known.tolerance, own.tolerance) else known
+        allowed = tolerance_of(metric, None, held.floor.worst(name, metric), held.peaks[name], held.caster.storage)
+        return allowed if known.default and metric.passes(known.tolerance, allowed.tolerance) else known
 
     return OutputJudge({name: tuple(looser(name, each) for each in known) for name, known in judge.tolerances.items()})

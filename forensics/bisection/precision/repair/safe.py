@@ -105,30 +105,30 @@ class _Tracing:
         storage = self.caster.storage
         reaches = loss.reaches
         if loss.flushed and not loss.lost:
-            zeroed = self._nearest(loss, lambda name: name in self.report.zeroed, own=True)
+            zeroed = self._nearest(loss, lambda name: name in self.report.zeroed, itself=True)
             if zeroed or self.report.zeroed.get(loss.tensor, inf) > LEAST * storage.smallest:
-                yield from zeroed or self._nearest(loss, lambda _: True, own=False)
+                yield from zeroed or self._nearest(loss, lambda _: True, itself=False)
         elif reaches is None or reaches > storage.largest:
             what = "overflows" if reaches is None else f"reaches {reaches:.3g}, {storage.name} ends at"
             why = what if reaches is None else f"{what} {storage.largest:.5g}"
-            yield from self._reason(loss.tensor, loss, why) or self._nearest(loss, lambda _: True, own=False)
+            yield from self._reason(loss.tensor, loss, why) or self._nearest(loss, lambda _: True, itself=False)
         else:
-            zeroed = self._nearest(loss, lambda name: name in self.report.zeroed, own=False)
-            yield from zeroed or self._nearest(loss, lambda _: True, own=True)
+            zeroed = self._nearest(loss, lambda name: name in self.report.zeroed, itself=False)
+            yield from zeroed or self._nearest(loss, lambda _: True, itself=True)
 
-    def _nearest(self, loss: TensorLoss, leads: Callable[[str], bool], *, own: bool) -> list[RangeReason]:
-        """Return the reasons at the nearest tensors behind a loss; ``own``: at the lost one itself, if it can be."""
+    def _nearest(self, loss: TensorLoss, leads: Callable[[str], bool], *, itself: bool) -> list[RangeReason]:
+        """Return the reasons at the nearest tensors behind a loss; ``itself``: at the lost one itself, if it can be."""
         level = [loss.tensor]
         visited = {loss.tensor}
         while level:
-            found = [
+            reasons = [
                 reason
                 for name in level
-                if own or name != loss.tensor
+                if itself or name != loss.tensor
                 for reason in self._reason(name, loss, self._why(name, loss))
             ]
-            if found:
-                return found
+            if reasons:
+                return reasons
             made_of = (maker.input for name in level if (maker := self.caster.survey.maker(name)) is not None)
             level = list(
                 dict.fromkeys(each for operands in made_of for each in operands if each not in visited and leads(each))
