@@ -53,8 +53,10 @@ def load(*paths: Path, profile: Path | None = None, layers: Path | None = None, 
     """Read files about one engine, and join them by the layers' names.
 
     ``paths`` are build logs (plain, ``.gz``, ``.zst``; several are parts of one build), engine-layer JSON, profiles,
-    times and an ONNX model, as their content tells; ``profile``, ``layers`` and ``model`` too, named for readers. A
-    file that is damaged, or about another engine, is an error.
+    times and an ONNX model, as their content tells; ``profile``, ``layers`` and ``model`` too, named for readers.
+
+    Raises:
+        ForensicsError: a file cannot be read, is damaged, or is about another engine.
     """
     named = [fspath(path) for path in (*paths, profile, layers) if path is not None]
     return LoadedLog(load_joined(named, model=None if model is None else fspath(model)), tuple(named))
@@ -97,23 +99,43 @@ class TableView:
         return (dict(zip(self.columns, values, strict=True)) for values in table.values())
 
     def filter(self, expression: str) -> TableView:
-        """Return the rows that a filter keeps, as ``type:half time>0.05 -reformat``; an error says at which column."""
+        """Return the rows that a filter keeps, as ``type:half time>0.05 -reformat``.
+
+        Raises:
+            ForensicsError: the filter cannot be read; the error says at which column.
+        """
         return TableView(lambda: self.make().filtered(expression))
 
     def sort(self, *columns: str) -> TableView:
-        """Return the rows by columns; ``-`` before a name: largest first."""
+        """Return the rows by columns; ``-`` before a name: largest first.
+
+        Raises:
+            ForensicsError: there is no such column.
+        """
         return TableView(lambda: self.make().sorted_by(columns))
 
     def select(self, *columns: str) -> TableView:
-        """Return the table with some of its columns."""
+        """Return the table with some of its columns.
+
+        Raises:
+            ForensicsError: there is no such column.
+        """
         return TableView(lambda: self.make().selected(columns))
 
     def to_pandas(self) -> Any:  # noqa: ANN401 - pandas is optional
-        """Return a ``pandas.DataFrame`` with nullable types; it needs pandas."""
+        """Return a ``pandas.DataFrame`` with nullable types.
+
+        Raises:
+            ForensicsError: pandas is not installed.
+        """
         return forms.to_pandas(self.make())
 
     def to_arrow(self) -> Any:  # noqa: ANN401 - pyarrow is optional
-        """Return a ``pyarrow.Table``; it needs pyarrow (``pip install 'trtforensics[table]'``)."""
+        """Return a ``pyarrow.Table``.
+
+        Raises:
+            ForensicsError: pyarrow is not installed (``pip install 'trtforensics[table]'``).
+        """
         return forms.to_arrow(self.make())
 
     def to_text(self, form: Literal["csv", "markdown", "json"] = "csv") -> str:
@@ -283,7 +305,11 @@ class LoadedBuild:
         return self.raw.option(block, name)
 
     def table(self, of: str = "layers") -> TableView:
-        """Return ``layers``, ``choices``, ``candidates``, ``results``, ``options`` … of the build."""
+        """Return ``layers``, ``choices``, ``candidates``, ``results``, ``options`` … of the build.
+
+        Raises:
+            ForensicsError: there is no such table.
+        """
         table_of(of, [])
         return TableView(lambda: table_of(of, [self.engine]))
 
@@ -344,7 +370,11 @@ class LoadedLog:
         return self.joined.unjoined
 
     def table(self, of: str = "layers") -> TableView:
-        """Return a table of all builds, by one of the words of ``trtforensics table --of``."""
+        """Return a table of all builds, by one of the words of ``trtforensics table --of``.
+
+        Raises:
+            ForensicsError: there is no such table, or a file cannot be read again to quote its lines.
+        """
         from trtforensics.datasets.judged_sources import JudgedSource  # noqa: PLC0415 - for this call only
 
         source = JudgedSource.of(self.joined)
@@ -360,7 +390,11 @@ def graph(build: LoadedBuild) -> nx.MultiDiGraph:
 
 
 def diff(good: LoadedLog | Path, bad: LoadedLog | Path) -> Comparison:
-    """Compare two sides: logs that were loaded, or paths of logs, engine files, replays, caches or directories."""
+    """Compare two sides: logs that were loaded, or paths of logs, engine files, replays, caches or directories.
+
+    Raises:
+        ForensicsError: a file cannot be used.
+    """
     from trtforensics.comparison.compare import compare  # noqa: PLC0415 - for this call only
     from trtforensics.comparison.loading import load_side, with_files  # noqa: PLC0415 - as above
     from trtforensics.notebook_views import ComparisonView, view  # noqa: PLC0415 - as above
@@ -376,8 +410,13 @@ def plot(first: LoadedBuild, second: LoadedBuild | None = None, *, of: str = "")
     """Return a figure of an engine, or of two: without ``of``, the first that there is.
 
     Of one these are ``layers``, ``types``, ``blocks``, ``memory``, ``roofline``, ``margins`` and ``build``, of two
-    ``waterfall`` and ``compare``; where the files do not give it, an error says what it needs. A notebook shows it,
-    ``interactive()`` with zoom and filter; ``svg_text()`` is its text, ``header`` and ``rows`` are its data.
+    ``waterfall`` and ``compare``.
+
+    A notebook shows it, ``interactive()`` with zoom and filter; ``svg_text()`` is its text, ``header`` and ``rows`` are
+    its data.
+
+    Raises:
+        ForensicsError: the files do not give the figure; the error says what it needs.
     """
     from trtforensics.notebook_views import FigureView, view  # noqa: PLC0415 - for this call only
     from trtforensics.plots.choosing import figures_of, figures_of_two, named  # noqa: PLC0415 - as above
@@ -390,7 +429,11 @@ def plot(first: LoadedBuild, second: LoadedBuild | None = None, *, of: str = "")
 
 
 def report(log: LoadedLog | Path) -> Report:
-    """Return what is wrong with a log, loaded or a path: findings with causes, lines, fixes, next steps."""
+    """Return what is wrong with the builds of a log, loaded or a path: findings with causes, lines, fixes, next steps.
+
+    Raises:
+        ForensicsError: the files cannot be read, or not again to quote their lines.
+    """
     from trtforensics.datasets.judged_sources import JudgedSource  # noqa: PLC0415 - for this call only
     from trtforensics.notebook_views import ReportView, view  # noqa: PLC0415 - as above
 
@@ -405,6 +448,9 @@ def check(
 
     ``target`` is a release (``10.3``) or ``rtx``, empty for any; ``gpu`` a compute capability (``8.9``) or a name;
     ``types`` are the reduced types that the build allows (``fp16``). Lines of evidence are numbers of nodes.
+
+    Raises:
+        ForensicsError: the model cannot be read, or the release or the GPU is not known.
     """
     from trtforensics.findings.checking import check as checked  # noqa: PLC0415 - for this call only
     from trtforensics.findings.suppression import Suppression  # noqa: PLC0415 - as above

@@ -1,8 +1,8 @@
 """Errors that the user can act on: each holds its data and renders one paragraph.
 
 ``main`` is the only place that catches :class:`ForensicsError`. ``where`` is a path, or
-``file:line:column``; ``what`` is one clear sentence; ``next_step`` says what to do. Any function that reads or writes
-may raise one: its docstring need name other exceptions only.
+``file:line:column``; ``what`` is one clear sentence; ``next_step`` says what to do. The public API and the function
+that raises one say when; those between them, which only pass it on, do not.
 """
 
 from __future__ import annotations

@@ -47,7 +47,11 @@ The longest chain of messages after a key is that of Enter in the prompt: submit
 
 
 def browse(first: Screen[ForensicsError]) -> int:
-    """Show a source on its screen until the user quits; return the exit code."""
+    """Show a source on its screen until the user quits; return the exit code.
+
+    Raises:
+        ForensicsError: The source cannot be used.
+    """
     sys.setswitchinterval(_SWITCH_S)
     app = TerminalApp(first)
     error = app.run()

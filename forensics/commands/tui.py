@@ -127,6 +127,9 @@ def keys_from_terminal() -> Iterator[None]:
     """Connect descriptor 0, where Textual reads keys, to the terminal; restore it at the end.
 
     A source on standard input must be open by then: it keeps a descriptor of its own.
+
+    Raises:
+        UsageError: there is no terminal to draw on or to read keys from, or ``TERM`` says that it cannot be drawn on.
     """
     if os.environ.get("TERM") in _UNFIT:
         what = f"TERM={os.environ['TERM']} says that the terminal cannot move its cursor"

@@ -57,6 +57,9 @@ def load_side(
     ``name`` is ``good`` or ``bad``. In a directory, regular files (and links to such) are read, subfolders too; links
     to directories are not followed. Profiles and times files are joined to the engines that they time. ``on_file`` is
     called with the name of each file before it is read.
+
+    Raises:
+        ForensicsError: a file that was named cannot be used, or no file of a directory can.
     """
     folder = Path(path)
     if path == "-" or not folder.is_dir():
@@ -85,7 +88,11 @@ def load_side(
 def with_files(
     side: ComparedSide, files: Sequence[str], *, max_bytes: int = MAX_BYTES, on_file: Callable[[str], None]
 ) -> ComparedSide:
-    """Return a side that is one file with more files about the same engine: its profile, its times, its layers."""
+    """Return a side that is one file with more files about the same engine: its profile, its times, its layers.
+
+    Raises:
+        ForensicsError: a file cannot be used, or the side is a directory.
+    """
     if not files:
         return side
     if Path(side.path).is_dir():

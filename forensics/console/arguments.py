@@ -21,7 +21,11 @@ _BYTES = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 def wants_json(args: argparse.Namespace) -> bool:
-    """Whether a command that writes text or JSON is to write JSON: it is asked to, or its file's name ends so."""
+    """Whether a command that writes text or JSON is to write JSON: it is asked to, or its file's name ends so.
+
+    Raises:
+        UsageError: the name ends as a form does that the command does not write.
+    """
     ending = os.path.splitext(args.output or "")[1]  # noqa: PTH122 - these commands need no pathlib
     if ending in _OTHER_FORMS:
         raise UsageError(args.output, f"{args.command} writes text or JSON, not {ending}", "Let the name end otherwise")

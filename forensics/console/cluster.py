@@ -9,7 +9,11 @@ from trtforensics.errors import UsageError
 
 
 def cluster_address(text: str) -> str:
-    """Return an argument that names a scheduler."""
+    """Return an argument that names a scheduler.
+
+    Raises:
+        ArgumentTypeError: it is of another form.
+    """
     host, _, port = text.removeprefix("dask://").rpartition(":")
     if not text.startswith("dask://") or not host or not port.isdecimal():
         raise ArgumentTypeError(f"{text!r} is not of the form dask://HOST:PORT")
@@ -17,7 +21,11 @@ def cluster_address(text: str) -> str:
 
 
 def connected(address: str) -> Any:  # noqa: ANN401 - a distributed.Client, where that is installed
-    """Return a client of the scheduler at ``dask://HOST:PORT``."""
+    """Return a client of the scheduler at ``dask://HOST:PORT``.
+
+    Raises:
+        UsageError: the package is missing, or no scheduler answers.
+    """
     try:
         from distributed import Client  # noqa: PLC0415 - an optional dependency
     except ImportError as error:

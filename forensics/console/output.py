@@ -64,7 +64,11 @@ class Sink:
 
 @contextmanager
 def explained(path: str) -> Iterator[None]:
-    """Turn the failure of a write, an OSError, into an :class:`OutputError` that says what to do."""
+    """Turn the failure of a write, an OSError, into an :class:`OutputError` that says what to do.
+
+    Raises:
+        OutputError: The block raised an OSError.
+    """
     try:
         yield
     except OSError as error:
@@ -114,7 +118,11 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 def form_of(path: str, forms: Mapping[str, _Form], otherwise: _Form | None = None) -> _Form:
-    """Return the form of an output by the ending of its path (``.json``), whatever the case of its letters."""
+    """Return the form of an output by the ending of its path (``.json``), whatever the case of its letters.
+
+    Raises:
+        UsageError: The ending is none of these, and there is no other form.
+    """
     form = forms.get(PurePath(path).suffix.lower(), otherwise)
     if form is None:
         what = "this is written to a file, not to a stream" if path == "-" else "the ending does not name a form"

@@ -33,7 +33,11 @@ def owned(directory: Path) -> None:
 
 
 def require_no_link(path: Path) -> None:
-    """Refuse a path in a directory of our own that leads through a link."""
+    """Refuse a path in a directory of our own that leads through a link.
+
+    Raises:
+        OutputError: it does.
+    """
     whole = path.absolute()
     steps = [whole, *whole.parents]
     root = next((number for number, place in enumerate(steps) if place in _OWNED), 0)
@@ -43,7 +47,11 @@ def require_no_link(path: Path) -> None:
 
 
 def open_own(path: Path, flags: int) -> int:
-    """Open a regular file that is no link (an OSError where it cannot be); return its descriptor."""
+    """Open a regular file that is no link (an OSError where it cannot be); return its descriptor.
+
+    Raises:
+        OSError: it cannot be opened, or is no regular file.
+    """
     try:
         descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
     except OSError as error:
@@ -57,7 +65,12 @@ def open_own(path: Path, flags: int) -> int:
 
 
 def read_own(path: Path) -> bytes:
-    """Return the content of a file that is no link; a FileNotFoundError where there is none."""
+    """Return the content of a file that is no link; a FileNotFoundError where there is none.
+
+    Raises:
+        FileNotFoundError: there is none.
+        SourceError: it cannot be read, is a link or no regular file, or is too long.
+    """
     try:
         with os.fdopen(open_own(path, os.O_RDONLY), "rb") as file:
             data = file.read(LARGEST + 1)

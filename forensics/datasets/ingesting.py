@@ -66,7 +66,11 @@ def sources_of(words: Sequence[str], leave_out: Path) -> list[str]:
 
 
 def label_pattern(text: str) -> re.Pattern[str]:
-    """Return what finds labels in a path's end: each name of ``{gpu}/{commit}.log`` is one step or part of one."""
+    """Return what finds labels in a path's end: each name of ``{gpu}/{commit}.log`` is one step or part of one.
+
+    Raises:
+        UsageError: it names no label, or one twice.
+    """
     try:
         pattern = re.compile("(?:^|/)" + _NAME.sub(r"(?P<\1>[^/]+?)", re.escape(text)) + r"\Z")
     except re.error as error:
@@ -89,7 +93,12 @@ class Ingestion:
     def run(
         self, sources: Sequence[str], jobs: int, tell: Callable[[str], None], executor: str | None = None
     ) -> Iterator[Ingested]:
-        """Add sources, and give what became of each; ``tell`` is called with a source before or after it is read."""
+        """Add sources, and give what became of each; ``tell`` is called with a source before or after it is read.
+
+        Raises:
+            OutputError: the dataset cannot be written to; what was added stays.
+            UsageError: a process was lost, or the cluster that ``executor`` names.
+        """
         if executor:
             for remote in self._on_cluster(sources, executor):
                 tell(remote.source)
@@ -234,7 +243,13 @@ def in_words(every: Iterable[Ingested]) -> str:
 
 @contextmanager
 def opened(words: Sequence[str], *, max_bytes: int, tell: Callable[[str], None]) -> Iterator[Dataset]:
-    """Open the folder of a dataset or sources; see :func:`sources_of`. Stderr names those that cannot be read."""
+    """Open the folder of a dataset or sources; see :func:`sources_of`. Stderr names those that cannot be read.
+
+    Raises:
+        SourceError: none of the sources can be read, or the dataset cannot.
+        UsageError: another version wrote the dataset, or pyarrow is not installed.
+        OutputError: there is no space for temporary files.
+    """
     if len(words) == 1 and is_dataset(words[0]):
         yield Dataset.opened(words[0])
         return

@@ -58,7 +58,12 @@ class Dataset:
 
     @classmethod
     def opened(cls, folder: str) -> Dataset:
-        """Open a dataset to read it."""
+        """Open a dataset to read it.
+
+        Raises:
+            SourceError: there is none, or it is damaged.
+            UsageError: another version of this program wrote it, whose tables differ; nothing opens such a URL.
+        """
         dataset = cls(folder)
         try:
             manifest = json.loads(dataset.parts.manifest())

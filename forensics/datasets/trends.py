@@ -96,6 +96,10 @@ def groups_of(dataset: Dataset, by: Sequence[str], order: str | None = None) -> 
     """Return the runs of a dataset by columns of ``runs`` or labels, in order of a column or label.
 
     Without ``order`` it is the time in the logs if all have it, else the time of the files.
+
+    Raises:
+        SourceError: the dataset cannot be read.
+        UsageError: there is no such column or label.
     """
     runs = _runs(dataset)
     dated = order or ("started" if all(run["started"] for run in runs) else "modified")

@@ -205,7 +205,11 @@ def _named(graph: nx.MultiDiGraph, name: str, where: str) -> str:
 
 
 def top(graph: nx.MultiDiGraph, count: int, *, where: str) -> nx.MultiDiGraph:
-    """Return the nodes that take most time, connected where others that are left out connect them."""
+    """Return the nodes that take most time, connected where others that are left out connect them.
+
+    Raises:
+        UsageError: no node has a time.
+    """
     timed = [node for node, attributes in graph.nodes(data=True) if attributes.get("time_ms") is not None]
     if not timed:
         raise UsageError(where, "tells no layer's time", "Give a profile (`--exportProfile`) or a verbose log too")

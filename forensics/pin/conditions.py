@@ -24,7 +24,11 @@ _WISHES = ("deterministic",)
 
 
 def bounds_of(text: str) -> tuple[float, float]:
-    """Read ``10%`` (a layer and in all) or ``30%,5%`` (a layer, in all) as shares."""
+    """Read ``10%`` (a layer and in all) or ``30%,5%`` (a layer, in all) as shares.
+
+    Raises:
+        UsageError: it is neither.
+    """
     matches = [_PERCENT.fullmatch(part) for part in text.split(",")]
     shares = [float(match[1]) / 100 for match in matches if match]
     if len(shares) != len(matches) or len(shares) > 2:  # noqa: PLR2004 - a layer, and in all
@@ -33,7 +37,11 @@ def bounds_of(text: str) -> tuple[float, float]:
 
 
 def layers_of(text: str) -> re.Pattern[str]:
-    """Compile the regular expression of ``--layers``."""
+    """Compile the regular expression of ``--layers``.
+
+    Raises:
+        UsageError: it is none.
+    """
     try:
         return re.compile(text)
     except re.error as error:
@@ -117,6 +125,9 @@ def request_of(text: str) -> PinConditions:
 
     Conditions: ``accumulate=fp32``, ``no-splitk``, ``not=KERNEL``, ``same-as=LOG``, ``prefer=deterministic``,
     ``layers=EXPR``, ``within=10%``. A value runs to the next comma; a condition stands there once.
+
+    Raises:
+        UsageError: a condition is unknown, is there twice, or has a value that it cannot have.
     """
     options = {each.metadata["flags"][0].removeprefix("--"): each for each in fields(PinConditions) if each.metadata}
     given: dict[str, list[str]] = {}

@@ -160,7 +160,11 @@ def _times(
 
 
 def tuned_build(log: BuildLog) -> Build:
-    """Return the last build that chose tactics."""
+    """Return the last build that chose tactics.
+
+    Raises:
+        UsageError: there is none.
+    """
     tuned = [build for build in log.builds if build.choices or build.cached]
     if not tuned:
         next_step = "Give the verbose log of a build, not of an engine that was loaded"

@@ -157,7 +157,12 @@ def form_of(log: BuildLog) -> PinForm:
 
 
 def make_plan(logs: Sequence[BuildLog], request: PinConditions, form: PinForm, *, max_bytes: int) -> PinPlan:
-    """Plan the pinning of the first log's build; the other logs widen what is offered."""
+    """Plan the pinning of the first log's build; the other logs widen what is offered.
+
+    Raises:
+        SourceError: the log of ``same_as`` cannot be read.
+        ForensicsError: a log shows nothing that can be pinned in this form, or the request cannot be read.
+    """
     conditions = request
     if request.same_as is not None:
         other = _pinnable([load_build_log([request.same_as], max_bytes=max_bytes)], form)
@@ -178,7 +183,13 @@ def _pinnable(logs: Sequence[BuildLog], form: PinForm) -> Pinnable:
 
 
 def plans_of(path: str, request: str, form: PinForm, *, max_bytes: int) -> tuple[PinPlan, PinPlan]:
-    """Return the plan of a ``pin:…`` request for a log, and the plan of what the build chose."""
+    """Return the plan of a ``pin:…`` request for a log, and the plan of what the build chose.
+
+    Raises:
+        SourceError: the log, or that of ``same-as``, cannot be read.
+        ForensicsError: the log shows nothing that can be pinned in this form, or the request cannot be read.
+        UsageError: the request changes no tactic.
+    """
     log = load_build_log([path], max_bytes=max_bytes)
     asked = make_plan([log], request_of(request), form, max_bytes=max_bytes)
     if not asked.of(PinState.CHANGED):

@@ -35,7 +35,11 @@ def figures_of(engine: EngineFacts) -> list[Figure]:
 
 
 def named(made: Iterable[Figure], name: str, where: str) -> Figure:
-    """Return one of the figures that files give, or an error that says what it needs; ``where`` is its file."""
+    """Return one of the figures that files give, or an error that says what it needs; ``where`` is its file.
+
+    Raises:
+        UsageError: the files do not give it; the error says what it needs.
+    """
     by_name = {figure.name: figure for figure in made}
     if name not in by_name:
         raise UsageError(where, f"does not give the figure {name}", f"It needs {NEEDS.get(name, 'another name')}")

@@ -34,7 +34,13 @@ class Redacted(NamedTuple):
 
 
 def redact(path: str, output: str, *, max_bytes: int, on_progress: Callable[[Progress], None]) -> Redacted:
-    """Write a log, or any other text, with its names replaced, as UTF-8 and uncompressed; it is read twice."""
+    """Write a log, or any other text, with its names replaced, as UTF-8 and uncompressed; it is read twice.
+
+    Raises:
+        SourceError: the source cannot be read, or is no text.
+        OutputError: the output cannot be written.
+        UsageError: the source is standard input, which cannot be read twice.
+    """
     if path == "-":
         raise UsageError("-", "a log is read twice to redact it, and standard input cannot be", "Name a file")
     log = _log(path, max_bytes, on_progress)

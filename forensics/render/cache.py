@@ -15,7 +15,11 @@ _RECORD_DEPTH = 2
 
 
 def of_log(log: BuildLog) -> TimingCache:
-    """Return the keys of the last build in a log that prints any; of a key that was tuned twice, the last."""
+    """Return the keys of the last build in a log that prints any; of a key that was tuned twice, the last.
+
+    Raises:
+        UsageError: no build prints a key.
+    """
     build = next((build for build in reversed(log.builds) if build.timing_cache_keys), None)
     if build is None:
         next_step = "Build with TensorRT 10.8 or later, BuilderFlag.EDITABLE_TIMING_CACHE and a verbose logger"

@@ -114,7 +114,13 @@ def _node(layer: EngineLayer, name: str) -> DataflowNode:
 
 
 def nodes_of_layer_info(path: str, *, max_bytes: int) -> tuple[DataflowNode, ...]:
-    """Return the layers of a detailed engine-layer JSON (``--exportLayerInfo``, TensorRT 8.2 to 10)."""
+    """Return the layers of a detailed engine-layer JSON (``--exportLayerInfo``, TensorRT 8.2 to 10).
+
+    Raises:
+        SourceError: it cannot be read.
+        NotEngineInfoError: it is no such JSON.
+        ForensicsError: it has only the names of layers.
+    """
     engine = read_layer_json(read_document(path, max_bytes=max_bytes)).engines[-1]
     if not engine.detailed:
         next_step = "Give what `trtexec --exportLayerInfo --profilingVerbosity=detailed` writes"

@@ -49,6 +49,9 @@ def replay_of(build: Build, source: SourceInfo) -> tuple[Replay, tuple[LeftOut, 
     """Make a replay of the final choices and cached results of a build, and name the layers that it leaves out.
 
     An entry's span is the line of the result. A TensorRT that loads no replays, or prints no ids of runners, has none.
+
+    Raises:
+        ForensicsError: the TensorRT of the build loads no replays, the log has no choices, or prints no ids of runners.
     """
     where = f"{source.path}:{build.first_line}"
     refusal, instead = without_selector(build)

@@ -70,7 +70,11 @@ class Lint:
         )
 
     def against_build(self, build: Build, path: str) -> None:
-        """Compare with the choices that a build offered; ``path`` names its log."""
+        """Compare with the choices that a build offered; ``path`` names its log.
+
+        Raises:
+            ForensicsError: the log has no autotuning, so it says nothing about tactics.
+        """
         offers = Offers(build)
         refusal, advice = without_selector(build)
         if refusal:

@@ -53,7 +53,11 @@ class Mixer:
 
 
 def check_layers(bad: Replay, take: Collection[str]) -> None:
-    """Refuse layers for which bad has no entry, most likely mistyped; the error names the most similar one."""
+    """Refuse layers for which bad has no entry, most likely mistyped; the error names the most similar one.
+
+    Raises:
+        UsageError: there is such a layer; the error names the most similar layer.
+    """
     layers = [entry.layer for entry in bad.entries]
     for layer in take:
         if layer not in layers:
@@ -70,7 +74,11 @@ def across_cut(nodes: Sequence[DataflowNode], entries: Iterable[ReplayEntry], ta
 
 
 def common_form(good: Replay, bad: Replay) -> ReplayForm:
-    """Return the newest form that the entries of both replays can be written in."""
+    """Return the newest form that the entries of both replays can be written in.
+
+    Raises:
+        UsageError: there is none.
+    """
     forms = {replay.form for replay in (good, bad) if replay.form is not None}
     newest = next((form for group, form in _NEWEST_COMMON if forms <= group), None)
     if newest is None or any(replay.form is None and replay.entries for replay in (good, bad)):

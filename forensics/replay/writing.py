@@ -106,6 +106,10 @@ def converted(replay: Replay, form: ReplayForm, offers: Offers | None = None) ->
     """Return the entries with all the fields that a form needs.
 
     A NotExpressibleError names layer and field: writing mends no other error, and what is missing must be in the log.
+
+    Raises:
+        NotExpressibleError: the replay has errors that writing does not mend, or an entry lacks a field that neither
+            the file nor the log gives; it names layer and field.
     """
     for problem in replay.problems:
         if problem.severity is ProblemSeverity.ERROR and problem.code not in _MENDED_BY_WRITING:

@@ -51,6 +51,11 @@ def load_build_log(
     Several paths are the parts of one build, for example its standard output and its standard error. They are read one
     after the other, and their lines are numbered as if they were one file. ``max_bytes`` limits each file. An
     ``excerpt`` need not hold a whole line of a logger: it is enough that it names TensorRT.
+
+    Raises:
+        SourceError: a source cannot be read.
+        NotABuildLogError: no line of any source carries a TensorRT or trtexec prefix, or an excerpt names neither.
+        UsageError: a source is named twice.
     """
     whole = hashlib.sha256()
     hashes = (whole,) if len(paths) > 1 else ()
@@ -109,6 +114,11 @@ def read_build_log(  # noqa: PLR0913 - every caller needs some of them only
     of lines; ``cancelled``, which may wait, also many times while the log is put together: True ends that with
     :class:`ReadingCancelled`. ``on_log`` is called every few seconds with the log so far, where the length of the
     source is not known (a pipe, a FIFO). All run in the caller's thread. For an ``excerpt`` see :func:`load_build_log`.
+
+    Raises:
+        SourceError: the source cannot be read to its end.
+        NotABuildLogError: no line carries a TensorRT or trtexec prefix, or an excerpt names neither.
+        ReadingCancelled: ``cancelled`` returned True.
     """
     is_large = responsive and source.size is not None and source.size >= processes.LEAST_BYTES
     live: _Live | None = None
@@ -178,7 +188,11 @@ def _assembled(
 
 
 def keep_sources(paths: Iterable[str | None], output: str | None) -> None:
-    """Refuse to write a result over one of its sources; None is a source or an output that is not named."""
+    """Refuse to write a result over one of its sources; None is a source or an output that is not named.
+
+    Raises:
+        UsageError: the output is one of the sources.
+    """
     if output is None:
         return
     from pathlib import Path  # noqa: PLC0415 - only commands that write a file need it

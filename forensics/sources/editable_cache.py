@@ -46,6 +46,10 @@ def apply(base: Document, keys: Iterable[MyelinOperation]) -> tuple[bytes, int]:
 
     A key whose time is not known keeps its present time. Only the next build shows whether an operation can use a
     tactic.
+
+    Raises:
+        UsageError: TensorRT is not installed, or too old.
+        NotATimingCacheError: TensorRT finds no key in the base, crashes on it, or refuses a value; a key is not in it.
     """
     with TemporaryDirectory(prefix="trtforensics-") as folder:
         before = _read(base, Path(folder)).keys

@@ -36,7 +36,13 @@ class EngineFiles:
 
 
 def load_engine_files(paths: Sequence[str], *, kind: str | None, max_bytes: int) -> EngineFiles:
-    """Read engine-layer and profile files; ``kind``, for a single source, replaces what its content shows."""
+    """Read engine-layer and profile files; ``kind``, for a single source, replaces what its content shows.
+
+    Raises:
+        SourceError: a source cannot be read.
+        NotEngineInfoError: a source is damaged.
+        UsageError: a source is of another kind.
+    """
     layers: list[EngineInfo] = []
     profiles: list[ProfileInfo] = []
     for path in paths:

@@ -65,7 +65,11 @@ class RowFilterExpression:
 
 
 def parse_filter(text: str, fields: Sequence[TableColumn]) -> RowFilterExpression:
-    """Read a filter over rows that have these columns, which are its fields; a FilterError where it is none."""
+    """Read a filter over rows that have these columns, which are its fields; a FilterError where it is none.
+
+    Raises:
+        FilterError: the text has no such form, names no such field, or compares what cannot be compared.
+    """
     from lark.exceptions import UnexpectedInput  # noqa: PLC0415 - most commands filter nothing
 
     try:

@@ -31,7 +31,11 @@ _BATCH = 65_536
 
 
 def form_named(given: str | None, output: str | None, default: str) -> str:
-    """Return the form that was asked for, or else the one that the ending of the output's name means."""
+    """Return the form that was asked for, or else the one that the ending of the output's name means.
+
+    Raises:
+        UsageError: the form is no text and there is no file to write it to.
+    """
     form = given or form_of(output or "", ENDINGS, default)
     if output is None and form in BINARY_FORMS:
         raise UsageError(form, "is no text for a terminal or a pipe", "Name a file with `-o`")
@@ -105,7 +109,11 @@ def _cell(value: Value) -> str | float:
 
 
 def arrow_schema(columns: Iterable[TableColumn]) -> Any:  # noqa: ANN401 - a pyarrow.Schema, where that is installed
-    """Return columns as a ``pyarrow.Schema`` of strings, lists of strings, int64, double and bool."""
+    """Return columns as a ``pyarrow.Schema`` of strings, lists of strings, int64, double and bool.
+
+    Raises:
+        UsageError: pyarrow is not installed.
+    """
     try:
         import pyarrow as pa  # noqa: PLC0415 - an extra
     except ImportError as error:
@@ -160,7 +168,11 @@ def parquet_of(arrow: Any) -> bytes:  # noqa: ANN401 - a pyarrow.Table
 
 
 def to_pandas(table: Table) -> Any:  # noqa: ANN401 - a pandas.DataFrame, where that is installed
-    """Return a table as a ``pandas.DataFrame`` with nullable types, so that integers stay integers."""
+    """Return a table as a ``pandas.DataFrame`` with nullable types, so that integers stay integers.
+
+    Raises:
+        UsageError: pandas is not installed.
+    """
     try:
         import pandas as pd  # noqa: PLC0415 - an extra
     except ImportError as error:

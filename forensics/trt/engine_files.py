@@ -37,6 +37,10 @@ def write_profile(
 
     ``infer`` does one inference with the context and waits for its end; the first call is not counted. The context has
     its own profiler back afterwards. A ValueError tells that no layer reported a time.
+
+    Raises:
+        OutputError: the file cannot be written.
+        ValueError: ``runs`` is below 1, or no layer reported a time.
     """
     if runs < 1:
         raise ValueError(f"{runs} runs have no times")

@@ -46,7 +46,11 @@ _PATIENCE_S = 120
 
 @contextmanager
 def other_python(path: str) -> Iterator[None]:
-    """Have another Python, 3.8 or later, run the child processes that import TensorRT."""
+    """Have another Python, 3.8 or later, run the child processes that import TensorRT.
+
+    Raises:
+        UsageError: there is no such program, it is no Python, or it is older than 3.8.
+    """
     program = shutil.which(path)
     if program is None:
         raise UsageError(OPTION, f"{path} is no program", _NEXT)
@@ -126,7 +130,11 @@ _FORWARD = {"tensorrt_rtx": "TensorRT-RTX decides without timing: use `bisect ou
 
 
 def require(lever: str, installed: Installed) -> None:
-    """Refuse a lever that the installed version does not have; the error says what to use instead."""
+    """Refuse a lever that the installed version does not have; the error says what to use instead.
+
+    Raises:
+        UsageError: it does not; the error says what to use instead.
+    """
     no_debug, no_constraints = "Leave out `--debug-tensors`: outputs", "Leave out `--by constraints`: Casts"
     typed_only = "layer precisions, only strongly typed networks"
     abilities = {
@@ -143,7 +151,11 @@ def require(lever: str, installed: Installed) -> None:
 
 
 def look(module: str | None) -> Installed:
-    """Look at a module, or at the first installed one, in a child process."""
+    """Look at a module, or at the first installed one, in a child process.
+
+    Raises:
+        UsageError: it is not installed, or cannot be imported.
+    """
     there = installed_modules()
     if module is None and not there:
         next_step = "Give a `--build` command, or `pip install tensorrt`"

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from trtforensics.bisection.session.answer import SCHEMA, Reuse, SearchAnswer
+from trtforensics.bisection.session.answer import Reuse, SearchAnswer
 
 
 def search_answer(**changes: Any) -> SearchAnswer:
     """Return the answer; ``changes`` are other values of its fields."""
     answer = SearchAnswer(
-        schema=SCHEMA,
         mode="items",
         remedy=False,
         status="certified",
