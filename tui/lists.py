@@ -8,7 +8,7 @@ from trtforensics.tables.filtering import FilterError
 from trtforensics.tui.rows.pieces import Piece, Role, Row
 from trtforensics.tui.screen import SourceScreen
 from trtforensics.tui.searching import LogSearch, RowSearch
-from trtforensics.tui.widgets.search import Prompt, Purpose
+from trtforensics.tui.widgets.search import Asking, Prompt
 from trtforensics.tui.widgets.work import in_thread
 
 if TYPE_CHECKING:
@@ -63,10 +63,10 @@ class ListScreen(SourceScreen, Generic[Row]):
         view.focus()
 
     def action_ask_filter(self) -> None:
-        self.prompt.ask(Purpose.FILTER, self.rows.kept_by.text, self.rows.presentation.filters, self.rows.every)
+        self.prompt.ask(Asking.FILTER, self.rows.kept_by.text, self.rows.presentation.filters, self.rows.every)
 
     def on_prompt_answered(self, event: Prompt.Answered) -> None:
-        if event.purpose is Purpose.FILTER:
+        if event.purpose is Asking.FILTER:
             try:
                 self.rows.filter(event.text)
                 self.say("")
@@ -80,7 +80,7 @@ class ListScreen(SourceScreen, Generic[Row]):
         self._search.begin(event.text, regex=event.regex)
 
     def on_prompt_dismissed(self, event: Prompt.Dismissed) -> None:
-        if event.purpose is Purpose.FILTER:
+        if event.purpose is Asking.FILTER:
             self.drop_filter()
         self.rows.focus()
 

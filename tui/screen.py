@@ -18,7 +18,7 @@ from trtforensics.tui.bindings import Keyed
 from trtforensics.tui.rows.pieces import Line, Piece, Role, clip
 from trtforensics.tui.widgets.dialogs import HelpScreen, KeyFooter, TextQuestion, keys_of, whole
 from trtforensics.tui.widgets.log_view import LogView
-from trtforensics.tui.widgets.search import Prompt, Purpose
+from trtforensics.tui.widgets.search import Asking, Prompt
 from trtforensics.tui.widgets.virtual_list import WIDE, LineBar, VirtualList
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class SourceScreen(Keyed, Screen[ForensicsError]):
         raise NotImplementedError
 
     def action_ask_search(self) -> None:
-        self.prompt.ask(Purpose.SEARCH, self.search.text)
+        self.prompt.ask(Asking.SEARCH, self.search.text)
 
     def action_search(self, backwards: bool) -> None:  # noqa: FBT001 - Textual passes actions' arguments by position
         self.search.next(backwards=backwards)

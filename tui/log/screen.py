@@ -14,7 +14,7 @@ from trtforensics.tui.rows.layers.index import RowKind
 from trtforensics.tui.rows.overview_rows import OverviewRow
 from trtforensics.tui.rows.time_map import MapRow
 from trtforensics.tui.widgets.dialogs import TextQuestion
-from trtforensics.tui.widgets.search import Prompt, Purpose
+from trtforensics.tui.widgets.search import Asking, Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -204,15 +204,15 @@ class LogScreen(BuildScreen):
         self._panes.layer_tree.reveal(entry, self._index.result_at(line) if self._index else None)
 
     def on_prompt_answered(self, event: Prompt.Answered) -> None:
-        if event.purpose is Purpose.FILTER:
+        if event.purpose is Asking.FILTER:
             self._keep(event.text)
             if event.done:
                 self._filtered.focus()
         elif not event.done:
             self._search.begin(event.text, regex=event.regex)  # which says why it is no regular expression
-        elif event.purpose is Purpose.LINE:
+        elif event.purpose is Asking.LINE:
             self._visit(partial(self._go_to_line, event.text))
-        elif event.purpose is Purpose.ONLY:
+        elif event.purpose is Asking.ONLY:
             self._panes.open("log")
             self._search.keep(event.text, regex=event.regex)
         else:
@@ -221,7 +221,7 @@ class LogScreen(BuildScreen):
             self._search.begin(event.text, regex=event.regex)
 
     def on_prompt_dismissed(self, event: Prompt.Dismissed) -> None:
-        if event.purpose is Purpose.FILTER:
+        if event.purpose is Asking.FILTER:
             self._keep("")
             self._filtered.focus()
         else:
@@ -325,7 +325,7 @@ class LogScreen(BuildScreen):
             self.say("the file holds one build" if count else "the log is still being read")
 
     def action_ask_only(self) -> None:
-        self.prompt.ask(Purpose.ONLY)
+        self.prompt.ask(Asking.ONLY)
 
     def action_next_kind(self) -> None:
         self._panes.open("log")
@@ -343,10 +343,10 @@ class LogScreen(BuildScreen):
         self._filtered = filtered = focused or self._panes.list_of(self._panes.tab)
         layers = self._index.engine if self._index and filtered is self._panes.layer_tree else ()
         rows = layers or filtered.every
-        self.prompt.ask(Purpose.FILTER, filtered.kept_by.text, filtered.presentation.filters, rows[:SUGGESTING])
+        self.prompt.ask(Asking.FILTER, filtered.kept_by.text, filtered.presentation.filters, rows[:SUGGESTING])
 
     def action_ask_line(self) -> None:
-        self.prompt.ask(Purpose.LINE)
+        self.prompt.ask(Asking.LINE)
 
     def action_leave(self) -> None:
         """Close the drawer of a narrow screen, else show all lines, else all rows of the list, else ask no question.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from trtforensics.tables.columns import TableColumn
 
 
-class Purpose(Enum):
+class Asking(Enum):
     """What the prompt asks for; the value is shown while the prompt is empty."""
 
     SEARCH = "search the raw log"
@@ -31,8 +31,8 @@ class Purpose(Enum):
     FILTER = "keep rows: a text, type:half, time>0.05, margin<2%, -without"
 
 
-_LABELS = {Purpose.SEARCH: "search", Purpose.ONLY: "only", Purpose.LINE: "line", Purpose.FILTER: "filter"}
-_OF_LINES = frozenset({Purpose.SEARCH, Purpose.ONLY})
+_LABELS = {Asking.SEARCH: "search", Asking.ONLY: "only", Asking.LINE: "line", Asking.FILTER: "filter"}
+_OF_LINES = frozenset({Asking.SEARCH, Asking.ONLY})
 
 
 class FieldSuggester(Suggester):
@@ -62,7 +62,7 @@ class Prompt(Keyed, Input):
         ``regex``: the text is a regular expression.
         """
 
-        purpose: Purpose
+        purpose: Asking
         text: str
         done: bool
         regex: bool = False
@@ -71,11 +71,11 @@ class Prompt(Keyed, Input):
     class Dismissed(Message):
         """The prompt was left by Escape."""
 
-        purpose: Purpose
+        purpose: Asking
 
     def __init__(self) -> None:
         super().__init__(id="prompt", compact=True, select_on_focus=True)
-        self.purpose = Purpose.SEARCH
+        self.purpose = Asking.SEARCH
         self.regex = False
         self.label = LineBar(id="prompt-label")
         """Says what the prompt is; it stands before the text."""
@@ -83,7 +83,7 @@ class Prompt(Keyed, Input):
         self._fields: Sequence[TableColumn] = ()
 
     def ask(
-        self, purpose: Purpose, text: str = "", fields: Sequence[TableColumn] = (), rows: Sequence[object] = ()
+        self, purpose: Asking, text: str = "", fields: Sequence[TableColumn] = (), rows: Sequence[object] = ()
     ) -> None:
         """Open for a purpose, with a text to start from. ``fields`` and their values in ``rows`` are completed."""
         self.purpose, self._fields = purpose, fields
@@ -115,7 +115,7 @@ class Prompt(Keyed, Input):
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
         regex = self.regex and self.purpose in _OF_LINES
-        if self.display and (self.purpose is Purpose.FILTER or not self._is_readable(event.value, regex=regex)):
+        if self.display and (self.purpose is Asking.FILTER or not self._is_readable(event.value, regex=regex)):
             self.post_message(self.Answered(self.purpose, event.value, done=False, regex=regex))
 
     def action_regex(self) -> None:
