@@ -50,14 +50,14 @@ def signal_group(group: int, number: int) -> None:
 
 
 def completed(
-    line: list[str], data: bytes | None = None, timeout: float | None = None
+    line: list[str], data: bytes | None = None, timeout: float | None = None, folder: str | None = None
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run a helper to its end and return its output; ``data`` is its input, none where that is None.
+    """Run a helper, in ``folder``, to its end and return its output; ``data`` is its input, none where that is None.
 
     It is killed when the system refuses a call (an OSError) or after ``timeout`` seconds (TimeoutExpired).
     """
     stdin = subprocess.DEVNULL if data is None else subprocess.PIPE
-    with StartedProcess(line, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with StartedProcess(line, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder) as process:
         try:
             output, errors = process.communicate(data, timeout)
         finally:

@@ -206,7 +206,7 @@ def _symbolic(model: onnx.ModelProto) -> onnx.ModelProto | None:
         words = ["--input", str(before), "--output", str(after), "--auto_merge"]
         line = [sys.executable, "-m", "onnxruntime.tools.symbolic_shape_infer", *words]
         with suppress(subprocess.TimeoutExpired):
-            completed(line, timeout=_PATIENCE_S)
+            completed(line, timeout=_PATIENCE_S, folder=scratch)  # where it fails it leaves a file
         return onnx.load(after) if after.exists() else None
 
 

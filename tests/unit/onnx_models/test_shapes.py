@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
+from onnx import TensorProto, helper
 
 from tests.support.input_models import FLOAT, MIXED, model
 from trtforensics.errors import UsageError
 from trtforensics.onnx_models import shapes
 from trtforensics.onnx_models.shapes import defaulted, input_shapes, is_dynamic, parse_shapes, types_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_shapes_are_read_as_trtexec_spells_them() -> None:
@@ -55,3 +61,18 @@ def test_dimensions_that_take_too_long_to_infer_stay_unknown(monkeypatch: pytest
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: True)
     monkeypatch.setattr(shapes, "_PATIENCE_S", 0)
     assert types_of(MIXED) == before
+
+
+def test_inference_that_fails_leaves_no_file_where_the_user_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sympy", reason="ONNX Runtime's symbolic inference needs sympy")
+    unknown = helper.make_node("Unknown", ["x"], ["y"], domain="own")
+    graph = helper.make_graph(
+        [unknown, helper.make_node("Add", ["y", "x"], ["z"])],
+        "graph",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 4])],
+        [helper.make_tensor_value_info("z", TensorProto.FLOAT, None)],
+    )
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid("own", 1)]
+    monkeypatch.chdir(tmp_path)
+    assert shapes._symbolic(helper.make_model(graph, opset_imports=imports, ir_version=8)) is None
+    assert not list(tmp_path.iterdir())
