@@ -213,8 +213,8 @@ def transfers_bound(build: Build) -> bool:
 
 
 def mean_of(result: RunResult | None) -> float | None:
-    """Return the mean of a result of several figures; None where it has none, or zero."""
-    return result.figures.get("mean") or None if result is not None else None
+    """Return the mean of a result of several figures, else the median; None where it has none, or zero."""
+    return result.figures.get("mean", result.figures.get("median")) or None if result is not None else None
 
 
 def _making(log: BuildLog, build: Build) -> Iterator[TimeRow]:

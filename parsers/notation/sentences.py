@@ -40,6 +40,8 @@ _REASON = re.compile(r"\b(?:since|because|as there (?:is|are)|due to(?: the fact
 """What a sentence gives as its reason: what it is about."""
 _LAYER = re.compile(r"\(Unnamed Layer\* \d+\) \[[^\]]*\]|^/\S+: ")
 """A layer's name, whose words are not what the sentence is about."""
+_PLACE = re.compile(r"\s*\((?:/|[A-Za-z]:\\)\S+\.(?:cpp|cu|h):\d+\)$")
+"""The source file that stands behind a sentence."""
 _MOST_READ = 4000
 """Characters of a message that are read."""
 
@@ -51,7 +53,7 @@ def classified(message: str, below: str = "") -> tuple[str, dict[str, str | None
     ``node`` the ONNX node. ``below`` is the line below, which holds the words of some conditions; a field of that name
     tells that it was read.
     """
-    text, known = message[:_MOST_READ].strip(), dict[str, str | None]()
+    text, known = _PLACE.sub("", message[:_MOST_READ].strip()), dict[str, str | None]()
     words, broken = "", None
     internal = any(word in text for word in _INTERNAL) or _BARE_CHECK.match(text) is not None
     for _ in range(_MOST_WRAPPED):

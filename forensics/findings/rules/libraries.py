@@ -34,7 +34,8 @@ def library(case: Case) -> Iterator[Observation]:
     cause, fix = library.variants["torch" if torch else "version"] if torch or versions else ("", "")
     title = "The library {names} cannot be loaded" + (f": {versions} is wanted" if versions else "")
     yield from observe(notes, title, names="name", cause=cause, fix=fix)
-    title = "TensorFlow, or a plugin of GStreamer, cannot load {names}; the program goes on without"
+    goes_on = "" if case.notes("crashed", "tftrt_stub") else "; the program goes on without"
+    title = f"TensorFlow, or a plugin of GStreamer, cannot load {{names}}{goes_on}"
     yield from observe(optional, title, names="name", severity=Severity.NOTE)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trtforensics.console.counting import counted, listed
+from trtforensics.console.counting import counted, grouped, listed
 from trtforensics.engines.requests import allows, command_span, precision_fact
 from trtforensics.findings.finding import Confidence, Observation, Severity, Step
 from trtforensics.findings.layers import is_quantised
@@ -131,18 +131,19 @@ def _unjudged(case: Case) -> Iterator[Observation]:
 @explained("TF250")
 def not_finite(case: Case) -> Iterator[Observation]:
     """Name each output that Polygraphy's ``--validate`` finds values in that are no numbers, with its runner."""
-    validated, seen = case.notes("poly_validating"), set[str]()
-    for note in case.notes("poly_nonfinite"):
-        before = [each for each in validated if each.span.line < note.span.line]
-        name, runner = (before[-1].text("tensor"), before[-1].text("runner").partition("-")[0]) if before else ("", "")
-        if note.text("what") == "Inf" and name in seen:
-            continue  # Polygraphy counts NaN as not finite too
-        seen.add(name)
-        what = {"Inf": "infinity"}.get(note.text("what"), note.text("what"))
+    validated = case.notes("poly_validating")
+    of_outputs = grouped(
+        case.notes("poly_nonfinite"), lambda note: sum(each.span.line < note.span.line for each in validated)
+    )
+    for number, notes in of_outputs.items():
+        output = validated[number - 1] if number else None
+        name, runner = (output.text("tensor"), output.text("runner").partition("-")[0]) if output else ("", "")
+        kinds = {note.text("what") for note in notes}
+        what = "NaN" if "NaN" in kinds else "infinity"  # Polygraphy counts NaN among what is not finite
         whose = f" of {'ONNX Runtime' if runner == 'onnxrt' else 'TensorRT'}" if runner else ""
         title = f"{f'The output {name}' if name else 'An output'}{whose} holds {what}"
         settle = "Whether ONNX Runtime gives the same for the same inputs"
-        yield from observe([note], title, settle=settle, same_as=title)
+        yield from observe(notes, title, settle=settle, same_as=title)
 
 
 _MARK_ALL = ("--onnx-outputs", "mark", "all", "--trt-outputs", "mark", "all")

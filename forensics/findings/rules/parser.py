@@ -225,9 +225,11 @@ def plugin(case: Case) -> Iterator[Observation]:
         yield from observe(unknown, "No plugin {names} is registered: a custom op without its library", names="name")
         return
     op = next((note.text("op") for note in notes if note.text("op")), "")
-    title = "The parser has no importer for {names}" if op else "A node needs a plugin that is not loaded"
     beside = [note for note in case.notes(*_UNREGISTERED) if near(note.span.line, notes)]
-    cause, fix = _why_no_importer(case, op)
+    missing = next((note.text("name") for note in beside if note.text("name")), "") if not op else ""
+    title = f"A node needs {f'the plugin {missing}, which' if missing else 'a plugin that'} is not loaded"
+    title = "The parser has no importer for {names}" if op else title
+    cause, fix = _why_no_importer(case, op or missing)
     around = sorted((*notes, *beside), key=lambda note: note.span.line)
     yield from observe(around, title, names="op", cause=cause, fix=fix)
 

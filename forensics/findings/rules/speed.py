@@ -30,6 +30,8 @@ _MANY = 0.2
 _SMALL = 5
 """Number of layers below which only two reformats that are half of them count: in tiny engines one weighs much."""
 _HALF, _SEVERAL = 0.49, 2
+_COPIED = 0.25
+"""Share of the latency from which copies of inputs and outputs are worth a word."""
 
 
 @explained("TF606")
@@ -50,6 +52,19 @@ def held_up(case: Case) -> Iterator[Observation]:
         )
         if warned or (bound and (not idle or sum(means[key] for key in keys) >= _REASON * gpu_ms * (1 / busy - 1)))
     ] or ([("between queries", "--infStreams=2", [], (*_TIMES,))] if idle else [])
+    copied = means.get("h2d_ms", 0.0) + means.get("d2h_ms", 0.0)
+    latency = mean_of(build.result("latency_ms"))
+    if not reasons and latency and copied >= _COPIED * latency:
+        parts = ("h2d_ms", "d2h_ms", "gpu_compute_ms")
+        cited = (build.result(key) for key in (*parts, "latency_ms"))
+        yield Observation(
+            f"Copies are {copied / latency:.0%} of the latency: "
+            + ", ".join(f"{_TIMES[key]} {figure(means[key])} ms" for key in parts if key in means),
+            [result.span for result in cited if result is not None],
+            cause=held_up.variants["copies"][0],
+            fix=held_up.variants["copies"][1],
+            same_as="copies",
+        )
     for what, flag, warned, keys in reasons:
         named = {key: means[key] for key in _TIMES if key in means and key in {*keys, "gpu_compute_ms"}}
         numbers = ", ".join(f"{_TIMES[key]} {figure(mean)} ms" for key, mean in named.items())

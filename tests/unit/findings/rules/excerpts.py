@@ -429,6 +429,7 @@ EXCERPTS = {
         "E Cudnn Error in initializeCommonContext: 1 (Could not initialize cudnn, please check cudnn installation.)",
         "E Cudnn Error in execute: 8",
     ),
+    "TF480": ("| [E] stoi", "| [E] stoi read 3 numbers"),
     "TF425": ("| model format 'custom' not supported by jetson-inference", "| model format 'custom'"),
     "TF456": (
         "E execute: Parameter check failed, condition: batchSize > 0 && batchSize <= mEngine.getMaxBatchSize()",

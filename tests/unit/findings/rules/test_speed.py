@@ -111,6 +111,14 @@ def test_what_holds_the_gpu_up_is_found_without_a_warning(
     assert titles(text, "TF606", tmp_path) == expected
 
 
+def test_copies_that_are_much_of_the_latency_are_named(tmp_path: Path) -> None:
+    names = ("Latency", "H2D Latency", "GPU Compute Time", "D2H Latency")
+    text = "\n".join(["&& 10.16.1 --fp16", *map(summary, names, (16.4, 0.2, 9.5, 6.7))])
+    assert titles(text, "TF606", tmp_path) == [
+        "Copies are 42% of the latency: H2D 0.2 ms, D2H 6.7 ms, GPU compute 9.5 ms"
+    ]
+
+
 def test_a_flag_that_was_given_is_not_advised(tmp_path: Path) -> None:
     text = f"&& 8.6.1 --useCudaGraph\n{summary('Enqueue Time', 4.0)}\n{summary('GPU Compute Time', 4.0)}"
     (finding,) = of_code(report_on(marked(text).text, tmp_path), "TF606")

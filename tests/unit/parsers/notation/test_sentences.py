@@ -103,6 +103,18 @@ def test_the_words_of_an_importer_may_stand_below() -> None:
     assert classified(passed_on) is None
 
 
+def test_a_check_inside_somebodys_sentence_is_what_it_is_about() -> None:
+    found = classified("The file a.cpp prints Assertion failed: tensor->getType() != nvinfer1::DataType::kINT32")
+    assert found is not None
+    assert found[0] == "refused_type"
+    words = classified("My file says Assertion failed: Rows must be a multiple of 8. (/src/kernels/file.cpp:7)")
+    assert words is not None
+    assert (words[0], words[1]["text"]) == (
+        "broken_bound",
+        "My file says Assertion failed: Rows must be a multiple of 8.",
+    )
+
+
 @pytest.mark.parametrize(
     "message",
     ["Error Code 2: Internal Error (Assertion mWarps > 0 failed. )", "[6] Invalid Node - /reshape", "ready"],
