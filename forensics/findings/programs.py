@@ -36,17 +36,19 @@ def fitting(
     comes from.
     """
     unclear = of_any and not any(name in origins for name, _ in _origins())
-    first = [_suited(fix, origins, unclear=False) for fix in special]
-    rest = [_suited(fix, origins, unclear=unclear) for fix in usual]
+    first = [_suited(code, fix, origins, unclear=False) for fix in special]
+    rest = [_suited(code, fix, origins, unclear=unclear) for fix in usual]
     whole = sum(map(len, (*first, *rest))) >= sum(map(len, (*special, *usual)))
     return [*filter(None, first), *(() if whole else _own(code, origins)), *filter(None, rest)]
 
 
-def _suited(fix: str, origins: Collection[str], *, unclear: bool) -> str:
+def _suited(code: str, fix: str, origins: Collection[str], *, unclear: bool) -> str:
     """Return the sentences of a fix that are not foreign."""
     kept = []
     for sentence in _SENTENCES.split(fix):
-        named = [row for row in _foreign() if row.words.search(sentence)]
+        named = [
+            row for row in _foreign() if row.words.search(sentence) and any(fnmatchcase(code, c) for c in row.codes)
+        ]
         if not named or not all(_is_foreign(row, origins) for row in named):
             prefix = next((row.prefix for row in named), "") if unclear and "ONNX" not in sentence else ""
             kept.append(behind(prefix, sentence))
@@ -69,9 +71,10 @@ def _own(code: str, origins: Collection[str]) -> Sequence[str]:
 
 
 class _Foreign(NamedTuple):
-    """Words of remedies, for whom they mean nothing, and what to say before them where nobody is known."""
+    """Words of remedies of some rules, for whom they mean nothing, and what to say before them where none is known."""
 
     words: re.Pattern[str]
+    codes: tuple[str, ...]
     to: frozenset[str]
     prefix: str
 
@@ -84,7 +87,7 @@ def _origins() -> list[tuple[str, re.Pattern[str]]]:
 @cache
 def _foreign() -> list[_Foreign]:
     return [
-        _Foreign(re.compile(row["words"]), frozenset(words(row["to"])), row["prefix"])
+        _Foreign(re.compile(row["words"]), words(row["codes"]), frozenset(words(row["to"])), row["prefix"])
         for row in rows("foreign", "trtforensics.findings")
     ]
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _UNREGISTERED = ("plugin_unknown", "creator_missing")
 _BEHIND = ("node_name", "parser_assertion", "plugin_missing", *_UNREGISTERED)
 """What may stand below ``While parsing node``."""
+_WITH_BODY = {"Loop", "If", "Scan"}
 _BEFORE = 3
 """Lines before ``While parsing node`` within which the plugin registry says that it lacks a plugin."""
 
@@ -36,6 +37,8 @@ class _Failure:
     node: str
     reason: str
     spans: tuple[SourceSpan, ...]
+    inner: str
+    """The plugin that was looked for: of a node with a body, a node inside."""
 
     @property
     def name(self) -> str:
@@ -55,7 +58,8 @@ def _failures(case: Case) -> Iterator[_Failure]:
             reason = reason or "Plugin not found"
         around = sorted((note.span for note in (*tried, *mine)), key=lambda span: span.line)
         spans = (begin.span, *around)
-        yield _Failure(begin.text("op"), begin.text("index"), node, reason, spans)
+        inner = next((name for note in mine if note.kind == "plugin_unknown" and (name := note.text("name"))), "")
+        yield _Failure(begin.text("op"), begin.text("index"), node, reason, spans, inner)
 
 
 def _no_importer(reason: str) -> bool:
@@ -69,9 +73,11 @@ def no_importer(case: Case) -> Iterator[Observation]:
         if _no_importer(failure.reason):
             names = [failure.node] if failure.node else []
             cut = polygraphy("inspect model", case, "--show", "layers", "attrs")
-            cause, fix = _why_no_importer(case, failure.op)
+            inner = failure.inner if failure.op in _WITH_BODY else ""
+            cause, fix = _why_no_importer(case, inner or failure.op)
+            within = f"{inner}, inside " if inner else ""
             yield Observation(
-                f"TensorRT has no importer and no plugin for {failure.name}",
+                f"TensorRT has no importer and no plugin for {within}{failure.name}",
                 failure.spans,
                 cause=cause,
                 fix=fix,
@@ -174,9 +180,12 @@ def int64_weights(case: Case) -> Iterator[Observation]:
 def reshape(case: Case) -> Iterator[Observation]:
     """Report a refused Reshape as an error, a doubtful zero as a warning."""
     steps = (sanitize(case),)
-    for note in case.notes("reshape_volume"):
-        title = f"Reshape {{names}} would change the volume from {note.text('first')} to {note.text('second')}"
-        yield from observe([note], title, names="layer", steps=steps)
+    volumes = grouped(
+        case.notes("reshape_volume"), lambda note: (note.text("layer"), note.text("first"), note.text("second"))
+    )
+    for (_, first, second), notes in volumes.items():
+        title = f"Reshape {{names}} would change the volume from {first} to {second}"
+        yield from observe(notes, title, names="layer", steps=steps)
     for text, notes in grouped(case.notes("reshape_changes"), lambda note: note.text("text")).items():
         yield from observe(notes, f"A reshape changes the volume{text}", steps=steps)
     for note in case.notes("reshape_fails"):

@@ -143,7 +143,7 @@ _SLOW_HALF = {(5, 0), (5, 2), (6, 1)}
 @explained("TF212")
 def calibrator(case: Case) -> Iterator[Observation]:
     """Report an ignored calibrator, and INT8 without one; trtexec makes one up where --calib gives none."""
-    explicit = case.notes("calibrator_explicit")
+    explicit = case.notes("calibrator_explicit") or case.notes("calibrator_told")
     if options(case) and "--calib" not in given_flags(case):
         title = "The model has Q/DQ, so the calibrator that trtexec makes up is not used; that is as it should be"
         yield from observe(explicit, title, severity=Severity.NOTE)

@@ -241,9 +241,8 @@ def not_shown(case: Case) -> Iterator[Observation]:
     missing += [] if shown or failed else ["the engine's layers"]
     prints_tactics = not case.ran("11")  # Myelin compiles everything there, and in TensorRT-RTX
     missing += [] if known.tactics or failed or loads or not prints_tactics else ["the tactics"]
-    told = case.worst is not None and case.worst > Severity.NOTE
     measured = bool(build.results) or (run is not None and bool(run.comparisons))
-    answered = told or measured or case.notes("program_error", *_WORDED)
+    answered = case.explained or measured or case.notes("program_error", *_WORDED)
     if not ended and (answered or not (known.own_lines or build.command)):
         return  # the lines that a verbose logger would add change nothing
     harmless = any((ended, loads, known.engine_layers, not builds))

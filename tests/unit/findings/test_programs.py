@@ -17,7 +17,7 @@ from trtforensics.findings.rule import read_table
 if TYPE_CHECKING:
     from pathlib import Path
 
-ONNX = r"onnx-graphsurgeon|onnx-simplifier|polygraphy surgeon|torch\.onnx|\bopset|[Ff]old constants"
+ONNX = r"onnx-graphsurgeon|onnx-simplifier|polygraphy surgeon|torch\.onnx|\bopset"
 TRTEXEC = r"--(?:min|opt|max)Shapes|--\w+Compatible|--builderOptimizationLevel|trtexec"
 TORCH = r"torch_executed_ops|torch_tensorrt\."
 FOREIGN = {

@@ -47,7 +47,7 @@ def test_notes_are_named_where_something_is_worse_and_shown_where_nothing_is(tmp
 
 
 def test_the_same_answer_is_given_once(tmp_path: Path) -> None:
-    line = "W TensorRT was linked against cuDNN {} but loaded cuDNN 8.1.1"
+    line = "W TensorRT was linked against cuBLAS {} but loaded cuBLAS 8.1.1"
     shown = text_of("\n".join(map(line.format, ("8.2.0", "8.3.0"))), tmp_path, Look())
     assert shown.count("warning TF416") == 2
     assert shown.count("    do: ") == 1
