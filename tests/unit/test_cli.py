@@ -124,8 +124,9 @@ def test_no_command_is_imported_for_its_help(monkeypatch: pytest.MonkeyPatch) ->
         return SimpleNamespace()
 
     monkeypatch.setattr("importlib.import_module", import_module)
-    cli.build_parser("graph")
-    cli.build_parser()
+    every = cli.build_parser().format_help()
+    assert cli.build_parser("graph").format_help() == every
+    assert cli.build_parser("graph", alone=True).format_help() != every
     assert imported == []
 
 

@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.diff_samples import log_with
+from trtforensics.comparison.loading import load_side
 from trtforensics.comparison.runs import of_build, of_samples
 from trtforensics.model.profile import InferenceSamples
 from trtforensics.model.span import SourceSpan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from trtforensics.model.log import BuildLog
 
@@ -48,6 +51,13 @@ def test_the_spread_is_that_of_common_inferences(load: Load, percentiles: str, s
 def test_what_is_printed_and_written_is_no_circumstance(load: Load) -> None:
     run = of_build(load(SUMMARY.format(percentiles="percentile(99%) = 2 ms")).builds[0])
     assert [(one.name, one.value) for one in run.circumstances] == [("TensorRT", "8.6.1"), ("Precision", "FP32+FP16")]
+
+
+def test_a_build_has_the_times_of_the_run_that_loads_its_engine(tmp_path: Path) -> None:
+    path = tmp_path / "both.log"
+    path.write_text(log_with(fused=True) + SUMMARY.format(percentiles="percentile(99%) = 2 ms"))
+    (build,) = load_side(str(path), "good").builds
+    assert build.run.totals["latency_ms"].value == 1.0
 
 
 def test_samples_make_a_median_a_spread_and_a_throughput() -> None:

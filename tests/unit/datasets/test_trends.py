@@ -73,6 +73,9 @@ def test_a_layer_that_falls_to_fp32_is_told_with_its_run() -> None:
     change = found["compute_precision", "conv4"]
     assert (change.number, change.before, change.after, change.worse) == (700, "Half", "Float", True)
     assert change.run["source"] == "00699.log"
+    assert (
+        change.text() == "worse: compute_precision conv4: Half → Float since run 700, 2024-01-30 03:00:00, 00699.log:1"
+    )
 
 
 @pytest.mark.slow

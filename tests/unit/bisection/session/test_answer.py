@@ -27,6 +27,12 @@ def test_a_certificate_speaks_of_as_many_as_there_are(sets: list[int], remedy: b
     assert answer(sets, remedy=remedy).startswith(sentence)
 
 
+def test_a_list_of_a_side_is_written_as_its_words() -> None:
+    side = {"tactic": "0x1", "inputs": ["Half", "Float"]}
+    given = search_answer(culprits=(({"item": "item0", "good": side},),))
+    assert "    good: tactic 0x1, inputs Half Float\n" in given.text(Path("out"), ())
+
+
 def test_nouns_go_with_their_numbers() -> None:
     single = answer([1], items=1, builds=1)
     assert "Culprit set 1 (1 of 1 item):" in single

@@ -101,6 +101,11 @@ def test_it_points_into_the_replay(  # noqa: PLR0913, PLR0917 - the columns of t
     assert [one for one in findings(log, silent, tmp_path) if one.code == code] == []
 
 
+def test_entries_are_counted_in_the_title(log: QuotedLog, tmp_path: Path) -> None:
+    (found,) = [one for one in findings(log, another_name, tmp_path) if one.code == "TF803"]
+    assert found.title == "1 entry of the replay without effect: nobody"
+
+
 def test_a_log_without_tuning_says_nothing_of_a_replay(log: QuotedLog, tmp_path: Path) -> None:
     path = tmp_path / "short.log"
     path.write_text("\n".join(LOG.read_text(encoding="utf-8").split("\n")[:40]), encoding="utf-8")

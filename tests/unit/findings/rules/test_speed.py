@@ -119,6 +119,15 @@ def test_copies_that_are_much_of_the_latency_are_named(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(("enqueue_ms", "severity"), [(3.9, "note"), (4.1, "warning")])
+def test_a_host_that_takes_longer_than_the_gpu_is_a_warning_without_one_of_trtexec(
+    enqueue_ms: float, severity: str, tmp_path: Path
+) -> None:
+    text = f"&& 10.16.1 --fp16\n{summary('Enqueue Time', enqueue_ms)}\n{summary('GPU Compute Time', 4.0)}"
+    (finding,) = of_code(report_on(marked(text).text, tmp_path), "TF606")
+    assert finding.severity.word == severity
+
+
 def test_a_flag_that_was_given_is_not_advised(tmp_path: Path) -> None:
     text = f"&& 8.6.1 --useCudaGraph\n{summary('Enqueue Time', 4.0)}\n{summary('GPU Compute Time', 4.0)}"
     (finding,) = of_code(report_on(marked(text).text, tmp_path), "TF606")

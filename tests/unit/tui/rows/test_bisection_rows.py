@@ -17,6 +17,7 @@ from trtforensics.tui.rows.bisection_rows import (
     set_title,
     standing,
     subsets_of,
+    verdict_of,
 )
 
 if TYPE_CHECKING:
@@ -30,6 +31,14 @@ def test_a_row_tells_verdict_subset_and_suspects(directory: Directory) -> None:
     assert rows[0].count("█") == 16
     assert rows[2].count("█") == 8
     assert "cut off" in rows[2]  # nobody holds the lock
+
+
+def test_a_probe_is_flaky_where_its_last_judge_says_two_things(directory: Directory) -> None:
+    view = directory.look()
+    bad = view.probes[0].finished[0]
+    good, by_another = replace(bad, verdict=Verdict.GOOD), replace(bad, verdict=Verdict.GOOD, judge="another")
+    verdicts = [verdict_of(view, replace(view.probes[0], finished=[first, bad]))[0] for first in (good, by_another)]
+    assert verdicts == ["flaky", "bad"]
 
 
 def test_a_narrow_title_leaves_out_the_program(directory: Directory) -> None:

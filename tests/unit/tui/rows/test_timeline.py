@@ -35,6 +35,8 @@ def test_phases_and_layers_stand_by_the_clock_of_their_lines(log: BuildLog) -> N
     tuned = {choice.layer for choice in build.choices}
     assert {name for name, row in layers.items() if row.known == "clock"} == tuned
     assert {row.known for name, row in layers.items() if name not in tuned} <= {"cached"}
+    choice = build.choices[0]
+    assert layers[choice.layer].line == choice.first_line < choice.span.line
 
 
 def test_what_the_log_states_goes_before_the_clock(log: BuildLog) -> None:

@@ -89,6 +89,13 @@ def test_kernels_of_a_foreign_node_stand_below_it_and_have_no_time_of_their_own(
     assert origins == [f"a kernel of {make.foreign_name}, which was tuned as a whole"]
 
 
+def test_what_else_was_printed_of_a_layer_stands_below_it(log: BuildLog) -> None:
+    build = log.builds[0]
+    layers = (replace(build.engine_layers[0], fields={"Groups": "1"}), *build.engine_layers[1:])
+    index = LayerIndex(replace(build, engine_layers=layers))
+    assert [row.text for row in index.children(index.engine[0]) if row.label == "printed"] == ["Groups: 1"]
+
+
 def test_slowest_first_sorts_by_the_time_in_the_engine(log: BuildLog) -> None:
     rows = LayerIndex(log.builds[0]).rows(order=ColumnLayout(120, 2).orders[1])
     assert (rows[5].text, rows[5].label) == ("ms as tuned", "4 of 5 layers timed")
