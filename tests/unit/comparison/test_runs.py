@@ -57,6 +57,7 @@ def test_a_build_has_the_times_of_the_run_that_loads_its_engine(tmp_path: Path) 
     path = tmp_path / "both.log"
     path.write_text(log_with(fused=True) + SUMMARY.format(percentiles="percentile(99%) = 2 ms"))
     (build,) = load_side(str(path), "good").builds
+    assert build.run is not None
     assert build.run.totals["latency_ms"].value == 1.0
 
 
