@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from trtforensics.sources.build_log import load_build_log
+from trtforensics.sources.quoting import read_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,6 +89,18 @@ def replay_samples(corpus: Path) -> Path:
 def samples() -> list[Path]:
     """The logs that this project made itself."""
     return sorted((ROOT / "testdata" / "logs").glob("*.log"))
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Callable[[str], BuildLog]:
+    """Return what reads a text as ``report`` does, which takes excerpts too."""
+
+    def read_text(text: str) -> BuildLog:
+        path = tmp_path / "run.log"
+        path.write_text(text)
+        return read_log(str(path), max_bytes=1 << 20, on_progress=lambda *_: None).log
+
+    return read_text
 
 
 @pytest.fixture

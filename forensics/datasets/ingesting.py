@@ -173,7 +173,7 @@ class Ingestion:
         return Ingested(source, row["status"], row.get("why", ""))
 
     def _tables(self, source: str, row: dict[str, Any]) -> dict[str, Table]:
-        """Read a source and judge it; ``row`` gets what is told of it."""
+        """Read a source and judge it; its kind, status, digest and numbers are added to ``row``."""
         kind = kind_of(source)
         if kind is Kind.REPLAY or kind is Kind.TIMING_CACHE or is_binary(source):
             info, name, table = pinned_or_cached(source, kind, self._max_bytes)

@@ -35,7 +35,7 @@ def fitting(
     The usual ones of a rule for messages ``of_any`` program say whose they are, where nothing shows what the network
     comes from.
     """
-    unclear = of_any and not any(name in origins for name, _ in _origins())
+    unclear = of_any and not _networks(origins)
     first = [_suited(code, fix, origins, unclear=False) for fix in special]
     rest = [_suited(code, fix, origins, unclear=unclear) for fix in usual]
     whole = sum(map(len, (*first, *rest))) >= sum(map(len, (*special, *usual)))
@@ -46,9 +46,7 @@ def _suited(code: str, fix: str, origins: Collection[str], *, unclear: bool) -> 
     """Return the sentences of a fix that are not foreign."""
     kept = []
     for sentence in _SENTENCES.split(fix):
-        named = [
-            row for row in _foreign() if row.words.search(sentence) and any(fnmatchcase(code, c) for c in row.codes)
-        ]
+        named = [row for row in _foreign() if row.words.search(sentence) and _is_of(code, row.codes)]
         if not named or not all(_is_foreign(row, origins) for row in named):
             prefix = next((row.prefix for row in named), "") if unclear and "ONNX" not in sentence else ""
             kept.append(behind(prefix, sentence))
@@ -57,7 +55,7 @@ def _suited(code: str, fix: str, origins: Collection[str], *, unclear: bool) -> 
 
 def _is_foreign(row: _Foreign, origins: Collection[str]) -> bool:
     """Whether words mean nothing to users of the program, or of all from which the network may come."""
-    sources = {name for name, _ in _origins() if name in origins}
+    sources = _networks(origins)
     return not row.to.isdisjoint(set(origins) - sources) or (bool(sources) and row.to >= sources)
 
 
@@ -67,7 +65,16 @@ def behind(prefix: str, text: str) -> str:
 
 
 def _own(code: str, origins: Collection[str]) -> Sequence[str]:
-    return [fix for origin, codes, fix in _remedies() if origin in origins and any(fnmatchcase(code, c) for c in codes)]
+    return [fix for origin, codes, fix in _remedies() if origin in origins and _is_of(code, codes)]
+
+
+def _networks(origins: Collection[str]) -> set[str]:
+    """Return those of the origins that say where the network comes from."""
+    return {name for name, _ in _origins() if name in origins}
+
+
+def _is_of(code: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(code, pattern) for pattern in patterns)
 
 
 class _Foreign(NamedTuple):

@@ -21,14 +21,15 @@ from trtforensics.render.stated_rows import figure
 from trtforensics.render.time_rows import TimeRow, mean_of, time_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator, Mapping
 
     from trtforensics.model.log import Build, BuildLog, Message
     from trtforensics.model.run import Run
 
 _MOST_BUILDS = 8
-_MEANINGS = {row["when"]: row["text"] for row in rows("meanings", "trtforensics.render")}
-_OF_EVERY_RUN = {row["when"] for row in rows("meanings", "trtforensics.render") if row["in"]}
+_ROWS = [*rows("meanings", "trtforensics.render")]
+_MEANINGS = {row["when"]: row["text"] for row in _ROWS if not row["in"]}
+_OF_EVERY_RUN = {row["when"]: row["text"] for row in _ROWS if row["in"]}
 """What holds of every inference by its program, so that only ``report -v`` says it."""
 _MOST_WORDS, _WARNED = 48, 200
 """Lines of programs' own that are shown of a log, and characters of a warning."""
@@ -57,18 +58,14 @@ def rows_of_builds(log: BuildLog) -> list[TimeRow]:
     """Return the rows of a log's build; of a few, those of each that say something of it, and how they compare."""
     builds = log.builds if len(log.builds) <= _MOST_BUILDS else ()
     if len(builds) == 1:
-        return [
-            *time_rows(log, builds[0]),
-            *_about_run(log, builds[0]),
-            *_meanings(log, _MEANINGS.keys() - _OF_EVERY_RUN),
-        ]
+        return [*time_rows(log, builds[0]), *_about_run(log, builds[0]), *_meanings(log, _MEANINGS)]
     of_each = ((build, row) for build in builds for row in (*time_rows(log, build), *_about_run(log, build)))
     told = [
         TimeRow(row.label, f"{_place(log, build)}: {row.cited}", ())
         for build, row in of_each
         if row.spans or row.label == _SET_UP
     ]
-    return [*told, *_over_builds(log), *_meanings(log, _MEANINGS.keys() - _OF_EVERY_RUN)]
+    return [*told, *_over_builds(log), *_meanings(log, _MEANINGS)]
 
 
 def detail_rows(log: BuildLog, cited: set[int]) -> Iterator[TimeRow]:
@@ -119,19 +116,19 @@ def _about_run(log: BuildLog, build: Build) -> Iterator[TimeRow]:
         yield from (TimeRow("compared", text, (span,)) for text, span in compared(run))
 
 
-def _meanings(log: BuildLog, asked: Collection[str]) -> Iterator[TimeRow]:
-    """Say what the facts amount to, of all builds alike at once, as far as ``asked``."""
+def _meanings(log: BuildLog, texts: Mapping[str, str]) -> Iterator[TimeRow]:
+    """Say what the facts amount to, of all builds alike at once, in the words of ``texts``."""
     told: dict[str, list[Build]] = {}
     for build in log.builds:
-        for text in _amounts_to(build, log.run_of(build), asked):
+        for text in _amounts_to(build, log.run_of(build), texts):
             told.setdefault(text, []).append(build)
     for text, builds in told.items():
         place = "" if len(builds) == len(log.builds) else f"{listed([_place(log, each) for each in builds])}: "
         yield TimeRow("that is", f"{place}{text}", ())
 
 
-def _amounts_to(build: Build, run: Run | None, asked: Collection[str]) -> Iterator[str]:
-    """Say what the facts of a build and of its run amount to, of what is asked."""
+def _amounts_to(build: Build, run: Run | None, texts: Mapping[str, str]) -> Iterator[str]:
+    """Give those of ``texts`` that hold of a build and of its run."""
     command, timed = build.command or "", build.result("gpu_compute_ms")
     means = {key: mean_of(build.result(key)) or 0.0 for key in ("gpu_compute_ms", "enqueue_ms", "latency_ms")}
     skipped, memory = _NOT_TIMED.search(command), build.option("device", "Device Global Memory") or ""
@@ -164,9 +161,8 @@ def _amounts_to(build: Build, run: Run | None, asked: Collection[str]) -> Iterat
         and not build.loads_engine
         and (build.option("inference", "Batch") or "").strip().isdecimal(),
     }
-    yield from (
-        _MEANINGS[name].format(skipped[0] if skipped else "") for name, holds in true.items() if holds and name in asked
-    )
+    option = skipped[0] if skipped else ""
+    yield from (texts[name].format(option) for name, holds in true.items() if holds and name in texts)
 
 
 def _mebibytes(text: str) -> float:

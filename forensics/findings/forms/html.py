@@ -93,10 +93,16 @@ def _of_each(report: Report, numbers: Mapping[int, int]) -> Iterator[ET.Element]
             rows = [tag("details", tag("summary", source.path), *rows)]
         yield tag("section", *rows, **({"id": f"s{index + 1}"} if several else {}))
     if report.common:
-        paths = (", ".join(report.sources[index].path for index in shared.sources) for shared in report.common)
         rows = [
-            tag("li", _badge(shared.severity), " ", tag("b", shared.code), f" {shared.title}: ", logs)
-            for shared, logs in zip(report.common, paths, strict=True)
+            tag(
+                "li",
+                _badge(shared.severity),
+                " ",
+                tag("b", shared.code),
+                f" {shared.title}: ",
+                ", ".join(report.sources[index].path for index in shared.sources),
+            )
+            for shared in report.common
         ]
         yield tag("section", tag("h2", "In several logs"), tag("ul", *rows, cls="plain"))
 
@@ -124,17 +130,18 @@ def _overview(report: Report, numbers: Mapping[tuple[int, str], int]) -> ET.Elem
             tag("td", headline.release),
             tag("td", headline.gpu),
             tag("td", "" if headline.latency_ms is None else f"{headline.latency_ms:g}"),
-            tag(
-                "td", tag("a", root, href=f"#f{number}") if (number := numbers.get((index, root))) is not None else root
-            ),
+            tag("td", _link(headline.root, numbers.get((index, headline.root)))),
         )
         for index, source in enumerate(report.sources)
         for headline in source.headlines
-        for root in (headline.root,)
     ]
     head = tag("tr", *(tag("th", name) for name in ("Run", "Outcome", "Release", "GPU", "Latency, ms", "Root")))
     table = tag("table", tag("thead", head), tag("tbody", *rows), cls="runs")
     return tag("section", tag("h2", f"Runs ({len(rows):,})"), table)
+
+
+def _link(code: str, number: int | None) -> Child:
+    return code if number is None else tag("a", code, href=f"#f{number}")
 
 
 def _tally(report: Report) -> ET.Element:

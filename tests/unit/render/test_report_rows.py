@@ -9,11 +9,9 @@ import pytest
 from trtforensics.model.run import Program
 from trtforensics.render.headline import headlines
 from trtforensics.render.report_rows import detail_rows, rows_of_builds
-from trtforensics.sources.quoting import read_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from trtforensics.model.log import BuildLog
 
@@ -53,54 +51,42 @@ SKIPPED = """\
 """
 
 
-@pytest.fixture
-def load(tmp_path: Path) -> Load:
-    """Return what reads a text as ``report`` does, which takes excerpts too."""
-
-    def read(text: str) -> BuildLog:
-        path = tmp_path / "run.log"
-        path.write_text(text)
-        return read_log(str(path), max_bytes=1 << 20, on_progress=lambda *_: None).log
-
-    return read
-
-
 def said(log: BuildLog) -> str:
     return "\n".join(f"{row.label}: {row.cited}" for row in rows_of_builds(log))
 
 
-def test_a_comparison_tells_its_tolerance_its_worst_outputs_and_what_a_relative_error_is_of(load: Load) -> None:
-    text = said(load(COMPARED))
+def test_a_comparison_tells_its_tolerance_its_worst_outputs_and_what_a_relative_error_is_of(read: Load) -> None:
+    text = said(read(COMPARED))
     assert "compared: trt-runner against onnxrt-runner: 1 of 1 outputs differ; pass rate 0 %" in text
     assert "tolerance abs 0.001, rel 0.001" in text
     assert "largest absolute error 0.5 of a (mean 0.25, 5.00% of its range)" in text
     assert "largest relative error 3 of a, at a value of at most 0.167" in text
 
 
-def test_runs_of_a_log_are_told_beside_each_other_and_what_they_share_once(load: Load) -> None:
-    log = load(TIMED.format("a", 2) + TIMED.format("b", 3))
+def test_runs_of_a_log_are_told_beside_each_other_and_what_they_share_once(read: Load) -> None:
+    log = read(TIMED.format("a", 2) + TIMED.format("b", 3))
     text = said(log)
     assert "runs: GPU time in ms: 2 (run 1), 3 (run 2); run 2 takes 1.5 times as long as run 1" in text
     assert "compares no outputs" not in text
     assert sum("compares no outputs" in row.text for row in detail_rows(log, set())) == 1
     assert "set-up: run 2: command trtexec --onnx=b.onnx --int8" in text
-    assert "alike within 0.50%" in said(load(TIMED.format("a", 2) + TIMED.format("b", 2.01)))
+    assert "alike within 0.50%" in said(read(TIMED.format("a", 2) + TIMED.format("b", 2.01)))
 
 
-def test_no_secret_of_a_command_stands_in_the_set_up(load: Load) -> None:
-    assert "abcdefgh12345" not in said(load(SKIPPED.replace("a.onnx", "https://me:abcdefgh12345@host/a.onnx")))
+def test_no_secret_of_a_command_stands_in_the_set_up(read: Load) -> None:
+    assert "abcdefgh12345" not in said(read(SKIPPED.replace("a.onnx", "https://me:abcdefgh12345@host/a.onnx")))
 
 
-def test_what_tells_the_runs_of_a_log_apart_stands_in_their_first_lines(load: Load) -> None:
+def test_what_tells_the_runs_of_a_log_apart_stands_in_their_first_lines(read: Load) -> None:
     text = TIMED.format("a", 2) + TIMED.format("a", 4).replace("--int8", "--int8 --batch=8")
-    first, second = (headline.text for headline in headlines(load(text)))
+    first, second = (headline.text for headline in headlines(read(text)))
     assert "--batch=8" in second
     assert "--batch" not in first
 
 
-def test_each_start_of_a_script_is_a_run_of_its_own_options(load: Load) -> None:
+def test_each_start_of_a_script_is_a_run_of_its_own_options(read: Load) -> None:
     text = "a.py[line:1] - INFO: Namespace(mode='{}')\na.py[line:9] - INFO: Inference time with the engine: {}\n"
-    log = load(text.format("fp32", 0.5) + text.format("mix", 0.25) + "import tensorrt")
+    log = read(text.format("fp32", 0.5) + text.format("mix", 0.25) + "import tensorrt")
     assert [run.program for run in log.runs] == [Program.PYTHON] * 2
     assert "options mode='mix' (line 3)" in said(log)
     assert "runs: Inference time with the engine: 0.25 (run 2), 0.5 (run 1); run 1 has 2 times that of run 2" in said(
@@ -108,30 +94,30 @@ def test_each_start_of_a_script_is_a_run_of_its_own_options(load: Load) -> None:
     )
 
 
-def test_a_program_that_names_no_tensorrt_anywhere_runs_without_it(load: Load) -> None:
+def test_a_program_that_names_no_tensorrt_anywhere_runs_without_it(read: Load) -> None:
     text = "Ultralytics 8.4.95 Python-3.12.3 torch-2.8.0 CPU\nONNX: export success 0.7s\nresult=FAIL\n{}"
-    assert "without TensorRT" in headlines(load(text.format("onnxruntime ran")))[0].text
-    assert "without TensorRT" not in headlines(load(text.format("TensorRT: starting export")))[0].text
+    assert "without TensorRT" in headlines(read(text.format("onnxruntime ran")))[0].text
+    assert "without TensorRT" not in headlines(read(text.format("TensorRT: starting export")))[0].text
 
 
-def test_an_engine_that_could_not_be_written_was_not(load: Load) -> None:
+def test_an_engine_that_could_not_be_written_was_not(read: Load) -> None:
     made = "[V] [TRT] Engine generation completed in 4.5 seconds."
     text = SKIPPED.replace("--onnx", "--saveEngine=b.plan --onnx").replace("[I] Engine built in 4.5 sec.", made)
-    assert "written to b.plan" in headlines(load(text))[0].text
-    assert "written to" not in headlines(load(text.replace("PASSED", "FAILED")))[0].text
+    assert "written to b.plan" in headlines(read(text))[0].text
+    assert "written to" not in headlines(read(text.replace("PASSED", "FAILED")))[0].text
 
 
-def test_outputs_stand_beside_the_inputs_in_the_set_up(load: Load) -> None:
+def test_outputs_stand_beside_the_inputs_in_the_set_up(read: Load) -> None:
     bound = (
         "[I] Input binding for x with dimensions 1x3 is created.\n[11/21/2026-10:05:01] [I] Output binding for y with "
     )
-    text = said(load(TIMED.format("a", 2).replace("[I] GPU", f"{bound}dimensions 1x8 is created.\n[I] GPU")))
+    text = said(read(TIMED.format("a", 2).replace("[I] GPU", f"{bound}dimensions 1x8 is created.\n[I] GPU")))
     assert "input x 1x3" in text
     assert "output y 1x8" in text
 
 
-def test_what_a_summary_says_of_its_items_stands_in_the_set_up(load: Load) -> None:
-    text = said(load("result=FAIL\n[TRT] [I] Hello\nraw_result=FAIL\nbox_result=PASS\nfull_enabled=False\n"))
+def test_what_a_summary_says_of_its_items_stands_in_the_set_up(read: Load) -> None:
+    text = said(read("result=FAIL\n[TRT] [I] Hello\nraw_result=FAIL\nbox_result=PASS\nfull_enabled=False\n"))
     assert "failed: raw" in text
     assert "passed: box" in text
     assert "not run: full" in text
@@ -151,33 +137,33 @@ def test_what_a_summary_says_of_its_items_stands_in_the_set_up(load: Load) -> No
         ),
     ],
 )
-def test_what_the_facts_amount_to_is_said(load: Load, old: str, new: str, words: str) -> None:
+def test_what_the_facts_amount_to_is_said(read: Load, old: str, new: str, words: str) -> None:
     whole = TIMED.format("a", "5.0")
     text = (
         whole.replace("\n", "\r\n").replace(old, new)
         if old != "PASSED"
         else whole[: whole.index("[11/21/2026-10:05:01")]
     )
-    assert words in said(load(text))
-    assert words not in said(load(whole))
+    assert words in said(read(text))
+    assert words not in said(read(whole))
 
 
-def test_a_warning_without_a_finding_stands_in_the_details_with_what_became_of_the_run(load: Load) -> None:
+def test_a_warning_without_a_finding_stands_in_the_details_with_what_became_of_the_run(read: Load) -> None:
     warned = TIMED.format("a", 2).replace("[I] GPU", "[W] Something odd 1\n[11/21/2026-10:05:01] [I] GPU")
-    rows = [row.text for row in detail_rows(load(warned), set()) if row.label == "warned"]
+    rows = [row.text for row in detail_rows(read(warned), set()) if row.label == "warned"]
     assert rows == ["line 4: Something odd 1; the run passed all the same"]
-    assert [row for row in detail_rows(load(warned), {4}) if row.label == "warned"] == []
-    assert [row for row in detail_rows(load(warned), {3}) if row.label == "warned"] == []  # it goes on with line 3
+    assert [row for row in detail_rows(read(warned), {4}) if row.label == "warned"] == []
+    assert [row for row in detail_rows(read(warned), {3}) if row.label == "warned"] == []  # it goes on with line 3
 
 
-def test_what_was_left_out_of_a_run_is_said_with_what_gives_it(load: Load) -> None:
-    assert "--skipInference leaves the inference out: nothing was timed" in said(load(SKIPPED))
-    assert "nothing was timed" not in said(load(TIMED.format("a", 2)))
+def test_what_was_left_out_of_a_run_is_said_with_what_gives_it(read: Load) -> None:
+    assert "--skipInference leaves the inference out: nothing was timed" in said(read(SKIPPED))
+    assert "nothing was timed" not in said(read(TIMED.format("a", 2)))
 
 
-def test_a_programs_own_lines_stand_in_the_details_the_telling_ones_of_a_form_once(load: Load) -> None:
+def test_a_programs_own_lines_stand_in_the_details_the_telling_ones_of_a_form_once(read: Load) -> None:
     frames = "\n".join(f"frame {number} is done" for number in range(50))
-    log = load(f"""[TRT] [I] Loaded engine size: 1 MiB
+    log = read(f"""[TRT] [I] Loaded engine size: 1 MiB
 import torch
 Deserialised the engine of my detector
 {frames}

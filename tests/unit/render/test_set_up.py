@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.support.for_each import for_each
 from trtforensics.model.run import Program
 from trtforensics.render.headline import headlines
 from trtforensics.render.report_rows import rows_of_builds
 from trtforensics.render.time_rows import time_rows
-from trtforensics.sources.quoting import read_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from trtforensics.model.log import BuildLog
 
@@ -63,32 +59,20 @@ PLAIN: tuple[str, ...] = (
 PLAIN = (*PLAIN, "400 images/s", "weights 2 MiB", "context 6 MiB", "all of TensorRT 9 MiB")
 
 
-@pytest.fixture
-def load(tmp_path: Path) -> Load:
-    """Return what reads a text as ``report`` does, which takes excerpts too."""
-
-    def read(text: str) -> BuildLog:
-        path = tmp_path / "run.log"
-        path.write_text(text)
-        return read_log(str(path), max_bytes=1 << 20, on_progress=lambda *_: None).log
-
-    return read
-
-
 def told(log: BuildLog) -> str:
     rows = [row.cited for row in time_rows(log, log.builds[0])]
     return "\n".join([*(headline.text for headline in headlines(log)), *rows])
 
 
 @for_each("program", MARKS)
-def test_plain_facts_stand_in_the_report_of_every_program(load: Load, program: str) -> None:
-    text = told(load(f"{MARKS[program]}\n{SAID}"))
+def test_plain_facts_stand_in_the_report_of_every_program(read: Load, program: str) -> None:
+    text = told(read(f"{MARKS[program]}\n{SAID}"))
     assert [fact for fact in PLAIN if fact not in text] == [], text
 
 
-def test_of_several_models_each_is_named_with_its_instances(load: Load) -> None:
+def test_of_several_models_each_is_named_with_its_instances(read: Load) -> None:
     text = told(
-        load("""TRITONBACKEND_Initialize: tensorrt
+        read("""TRITONBACKEND_Initialize: tensorrt
 I0516 08:25:52.973930 9 logging.cc:49] Loaded engine size: 38 MiB
 I0516 08:25:52.973930 9 logging.cc:49] Loaded engine size: 8 MiB
 I0516 08:25:52.973930 9 logging.cc:49] Loaded engine size: 8 MiB
@@ -110,9 +94,9 @@ Started HTTPService at 0.0.0.0:8000""")
         assert fact in text
 
 
-def test_engines_that_a_program_builds_one_after_the_other_are_each_named(load: Load) -> None:
+def test_engines_that_a_program_builds_one_after_the_other_are_each_named(read: Load) -> None:
     text = told(
-        load("""[I] Finished engine building in 17 seconds
+        read("""[I] Finished engine building in 17 seconds
 [I] Saving engine to out/a.plan
 [I] Finished engine building in 20 seconds
 [I] Saving engine to out/b.plan""")
@@ -121,17 +105,17 @@ def test_engines_that_a_program_builds_one_after_the_other_are_each_named(load: 
     assert "written: a.plan, b.plan" in text
 
 
-def test_tensorflow_that_does_not_find_tensorrt_runs_without_it(load: Load) -> None:
+def test_tensorflow_that_does_not_find_tensorrt_runs_without_it(read: Load) -> None:
     warning = (
         "2023-01-01 W tensorflow/compiler/tf2tensorrt/utils/py_utils.cc:38] TF-TRT Warning: Could not find TensorRT"
     )
-    assert "without TensorRT" in headlines(load(warning))[0].text
-    assert "without TensorRT" not in headlines(load(f"{warning}\nConverting to TF-TRT FP16..."))[0].text
+    assert "without TensorRT" in headlines(read(warning))[0].text
+    assert "without TensorRT" not in headlines(read(f"{warning}\nConverting to TF-TRT FP16..."))[0].text
 
 
-def test_a_converted_segment_is_an_engine_and_what_stays_is_named(load: Load) -> None:
+def test_a_converted_segment_is_an_engine_and_what_stays_is_named(read: Load) -> None:
     text = told(
-        load("""x tf2tensorrt/segment/segment.cc:4] There are 4 ops of 2 different types in the graph that are not \
+        read("""x tf2tensorrt/segment/segment.cc:4] There are 4 ops of 2 different types in the graph that are not \
 converted to TensorRT: Sub, NoOp, (For more information see x).
 x tf2tensorrt/convert/c.cc:7] TensorRT node TRTEngineOp_0 added for segment 0 consisting of 9 nodes succeeded.""")
     )
@@ -140,29 +124,29 @@ x tf2tensorrt/convert/c.cc:7] TensorRT node TRTEngineOp_0 added for segment 0 co
 
 
 @for_each("line", ["    376 µs ± 3.9 µs per loop (mean ± std. dev. of 7 runs)", "3.1 ms ± 1 ms per loop (mean)"])
-def test_a_timed_loop_is_an_inference_that_ran(load: Load, line: str) -> None:
-    assert "INFERENCE RAN" in headlines(load(f"TensorrtExecutionProvider\n{line}"))[0].text
+def test_a_timed_loop_is_an_inference_that_ran(read: Load, line: str) -> None:
+    assert "INFERENCE RAN" in headlines(read(f"TensorrtExecutionProvider\n{line}"))[0].text
 
 
-def test_a_server_inside_a_program_that_was_closed_has_ended(load: Load) -> None:
-    log = load(
+def test_a_server_inside_a_program_that_was_closed_has_ended(read: Load) -> None:
+    log = read(
         "TRITONBACKEND_Initialize: tensorrt\nI0516 08:25:57.4 9 server.cc:295] All models are stopped, unloading models"
     )
     assert headlines(log)[0].text.startswith("SERVED, THEN CLOSED")
 
 
 @for_each("level", ["WARNING", "INFO", "WARN"])
-def test_what_another_program_only_warns_of_is_no_error(load: Load, level: str) -> None:
+def test_what_another_program_only_warns_of_is_no_error(read: Load, level: str) -> None:
     said = f"[camera-1] 11:05:00 {level} (a.cpp:4) transfer returned error, index: 768, error: it is out of range"
-    log = load(f"[TRT] [I] Loaded engine size: 13 MiB\n{said}")
+    log = read(f"[TRT] [I] Loaded engine size: 13 MiB\n{said}")
     assert [note.kind for note in log.builds[0].notes if note.span.line == 2] == []
-    log = load(f"[TRT] [I] Loaded engine size: 13 MiB\n{said.replace(level, 'ERROR')}")
+    log = read(f"[TRT] [I] Loaded engine size: 13 MiB\n{said.replace(level, 'ERROR')}")
     assert [note.kind for note in log.builds[0].notes if note.span.line == 2] != []
 
 
-def test_versions_requests_and_the_last_words_stand_in_the_report(load: Load) -> None:
+def test_versions_requests_and_the_last_words_stand_in_the_report(read: Load) -> None:
     text = told(
-        load("""$ python3 serve.py --model a.onnx
+        read("""$ python3 serve.py --model a.onnx
 [TRT] [I] Hello
 PyTorch version: 2.1.0+cu118
 CUDA Version: 12.2
@@ -186,8 +170,8 @@ All images are written to out/""")
         assert fact in text
 
 
-def test_of_a_few_builds_the_set_up_of_each_is_told(load: Load) -> None:
-    log = load("""$ deepstream-app -c a.txt
+def test_of_a_few_builds_the_set_up_of_each_is_told(read: Load) -> None:
+    log = read("""$ deepstream-app -c a.txt
 [TRT] [I] Loaded engine size: 1 MiB
 App run successful
 $ deepstream-app -c b.txt
@@ -209,12 +193,12 @@ App run successful""")
         "Step 2/12 : RUN python3 -m pip install --upgrade nvidia-tensorrt",
     ],
 )
-def test_a_legend_a_start_and_an_echoed_command_are_no_errors(load: Load, line: str) -> None:
-    log = load("[TRT] [I] Loaded engine size: 13 MiB\n" + "it goes on\n" * 12 + line)
+def test_a_legend_a_start_and_an_echoed_command_are_no_errors(read: Load, line: str) -> None:
+    log = read("[TRT] [I] Loaded engine size: 13 MiB\n" + "it goes on\n" * 12 + line)
     assert [note.kind for note in log.builds[0].notes if note.span.line == 14] == []
 
 
-def test_a_command_behind_prompts_of_a_document_has_its_lines(load: Load) -> None:
+def test_a_command_behind_prompts_of_a_document_has_its_lines(read: Load) -> None:
     typed = "u@h:~$ nvidia-smi\nDriver\nu@h:/home# deepstream-app -c a.txt\n"
-    (run,) = load(f"{typed}NvDsInferContext starts\n**PERF: 60.5 (60.3)\nbye").runs
+    (run,) = read(f"{typed}NvDsInferContext starts\n**PERF: 60.5 (60.3)\nbye").runs
     assert (run.program, run.last_line, run.command) == (Program.DEEPSTREAM, 6, "deepstream-app -c a.txt")

@@ -155,11 +155,11 @@ class QuantizationCost:
         Errors cancel at the output, so that a pair at fault may seem to cost nothing there.
         """
         usual = float(np.median([pair.use.stretch for pair in self.pairs if pair.use] or [1.0]))
-        whole, costs = _decibels(self.error), [_decibels(pair.alone) for pair in self.pairs]
+        whole, costs = _error_db(self.error), [_error_db(pair.alone) for pair in self.pairs]
         median = float(np.median(costs or [0.0]))
 
         def key(pair: PairCost) -> tuple[int, float]:
-            return rank_of(pair.use, usual, whole - _decibels(pair.without), _decibels(pair.alone) - median)
+            return rank_of(pair.use, usual, whole - _error_db(pair.without), _error_db(pair.alone) - median)
 
         return sorted(self.pairs, key=key)
 
@@ -173,7 +173,7 @@ def _cost(pair: PairCost) -> str:
     return "; ".join(filter(None, (_shown(pair.without), reason, noise)))
 
 
-def _decibels(error: float | None) -> float:
+def _error_db(error: float | None) -> float:
     return float(20.0 * np.log10(_INFINITE if error is None else max(error, _NONE)))
 
 
@@ -227,9 +227,8 @@ def uses_of(oracle: Oracle, pairs: tuple[QuantizedPair, ...]) -> dict[str, Range
     for pair, grid in grids.items():
         arrays = values.get(pair.tensor) or [numpy_helper.to_array(survey.constants[pair.tensor])]
         readers = [survey.nodes[use.node].op_type for name in pair.results for use in survey.uses.get(name, ())]
-        if set(readers) == {"Relu"} and not survey.results.keys() & set(
-            pair.results
-        ):  # what is clipped below 0 is lost there anyway
+        is_result = not survey.results.keys().isdisjoint(pair.results)
+        if set(readers) == {"Relu"} and not is_result:  # what is clipped below 0 is lost there anyway
             arrays = [np.maximum(each, 0) for each in arrays]
         uses[pair.name] = use_of(arrays, grid, _channel_axes(survey, pair.results))
     return uses
