@@ -44,6 +44,10 @@ UNREGISTERED = (
     "E 3: getPluginCreator could not find plugin: Sprout version: 1\n"
     '| [8] Assertion failed: creator && "Plugin not found, are the plugin name, version, and namespace correct?"\n'
 )
+NOT_FOUND = (
+    'E ModelImporter.cpp:140: While parsing node number 3 [Sprout -> "s"]:\n'
+    '| [8] Assertion failed: creator && "Plugin not found, are the plugin name, version, and namespace correct?"\n'
+)
 EXTERNAL = (
     "E WeightsContext.cpp:178: Failed to open file: head.onnx.data\nE (parseGraph): Failed to import initializer\n"
 )
@@ -100,6 +104,7 @@ PASSED_ON = (
         (REFUSED + RESTATED, "TF108", {"TF146"}),
         (NODE_DUMP + CONSTANT, "TF140", {"TF108", "TF156"}),
         (UNREGISTERED, "TF150", set()),
+        (NOT_FOUND, "TF101", set()),
         (EXTERNAL, "TF131", {"TF132"}),
         (UNSET, "TF408", {"TF604"}),
         (STATIC + PASSED_ON, "TF643", {"TF691"}),

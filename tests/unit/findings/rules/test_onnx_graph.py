@@ -9,6 +9,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper, save
 
 from tests.support.marked_logs import marked
+from tests.unit.findings.rules.examples import HALF, SINGLE, summed
 from trtforensics.findings.judging import Inputs, judge
 from trtforensics.findings.suppression import Suppression
 from trtforensics.onnx_models.checked import read_checked
@@ -127,3 +128,17 @@ def test_external_data_is_not_opened(tmp_path: Path) -> None:
     entry = tensor.external_data.add()
     entry.key, entry.value = "location", "missing.bin"
     assert [f.code for f in findings(model, tmp_path) if f.code == "TF111"] == ["TF111"]
+
+
+@pytest.mark.parametrize(
+    ("channels", "title"), [(512, ["1 layer sums up to 2,048 products in FP16: product"]), (511, [])]
+)
+def test_the_sums_of_a_convolution_are_as_long_as_its_kernel_times_its_channels(
+    channels: int, title: list[str], tmp_path: Path
+) -> None:
+    conv = helper.make_node("Conv", ["x", "kernel"], ["y"], "product")
+    save(model_of([conv], constants={"kernel": np.zeros((4, channels, 2, 2), np.float32)}), str(tmp_path / "m.onnx"))
+    (tmp_path / "b.log").write_text(marked(summed(HALF, SINGLE, marks=("> ", ""))).text, encoding="utf-8")
+    log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
+    report = judge(Inputs([log], model=read_checked(str(tmp_path / "m.onnx"))), Suppression())
+    assert [finding.title for finding in report.findings if finding.code == "TF326"] == title
