@@ -12,30 +12,26 @@ from typing import TYPE_CHECKING, Any
 from trtforensics.model.version import __version__
 
 if TYPE_CHECKING:
-    from trtforensics.api import LayerTiming as LayerTiming
-    from trtforensics.api import LoadedBuild as LoadedBuild
-    from trtforensics.api import LoadedLayer as LoadedLayer
-    from trtforensics.api import LoadedLog as LoadedLog
-    from trtforensics.api import TableView as TableView
-    from trtforensics.api import check as check
-    from trtforensics.api import diff as diff
-    from trtforensics.api import graph as graph
-    from trtforensics.api import load as load
-    from trtforensics.api import plot as plot
-    from trtforensics.api import report as report
-    from trtforensics.bisection.functions import BisectionAnswer as BisectionAnswer
-    from trtforensics.bisection.functions import bisect as bisect
-    from trtforensics.bisection.functions import bisect_precision as bisect_precision
-    from trtforensics.bisection.precision.answer.precision_answer import PrecisionAnswer as PrecisionAnswer
-    from trtforensics.comparison.differences import Comparison as Comparison
-    from trtforensics.comparison.differences import Difference as Difference
-    from trtforensics.errors import ForensicsError as ForensicsError
-    from trtforensics.findings.finding import Finding as Finding
-    from trtforensics.findings.finding import Report as Report
-    from trtforensics.notebook_views import FigureView as FigureView
-    from trtforensics.notebook_views import InteractiveFigure as InteractiveFigure
-    from trtforensics.trt.engine_files import write_layers as write_layers
-    from trtforensics.trt.engine_files import write_profile as write_profile
+    from trtforensics.api import (
+        LayerTiming,
+        LoadedBuild,
+        LoadedLayer,
+        LoadedLog,
+        TableView,
+        check,
+        diff,
+        graph,
+        load,
+        plot,
+        report,
+    )
+    from trtforensics.bisection.functions import BisectionAnswer, bisect, bisect_precision
+    from trtforensics.bisection.precision.answer.precision_answer import PrecisionAnswer
+    from trtforensics.comparison.differences import Comparison, Difference
+    from trtforensics.errors import ForensicsError
+    from trtforensics.findings.finding import Finding, Report
+    from trtforensics.notebook_views import FigureView, InteractiveFigure
+    from trtforensics.trt.engine_files import write_layers, write_profile
 
 
 _ELSEWHERE = {

@@ -9,9 +9,10 @@ import importlib
 import os
 import re
 import sys
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from trtforensics.commands.declaring import declare, example_of
 from trtforensics.console import streams
@@ -21,9 +22,6 @@ from trtforensics.console.secrets import shown_secrets
 from trtforensics.errors import ForensicsError, RefusedError, UsageError
 from trtforensics.knowledge.table import rows
 from trtforensics.model.version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _ROWS = {row["command"]: row for row in rows("commands", "trtforensics.commands")}
 COMMANDS = {name: row["summary"] for name, row in _ROWS.items()}

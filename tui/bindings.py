@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 
 from trtforensics.knowledge.table import rows
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 @cache

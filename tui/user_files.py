@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from textual.theme import Theme
 
@@ -22,9 +23,6 @@ from trtforensics.console.secrets import masked
 from trtforensics.console.terminal import visible
 from trtforensics.errors import OutputError
 from trtforensics.render.json_text import dumps
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 LONGEST = 74_000
 """Bytes of the longest text that is sent to the terminal: xterm takes 100,000 bytes of base64 at most, others less."""

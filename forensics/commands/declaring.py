@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trtforensics.console.arguments import add_options, count, until, words
 from trtforensics.console.cluster import cluster_address
 from trtforensics.knowledge import table
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _HOW: dict[str, dict[str, Any]] = {
     "required": {"required": True},

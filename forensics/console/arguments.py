@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Collection, Mapping
 from dataclasses import Field, field, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from trtforensics.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
 
 _OTHER_FORMS = {".html", ".svg", ".png", ".pdf", ".csv", ".xml", ".sarif", ".parquet"}
 _BYTES = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}

@@ -6,14 +6,11 @@ import errno
 import hashlib
 import os
 import stat
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from trtforensics.errors import OutputError, SourceError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _BLOCK = 1 << 20
 LARGEST = 128 << 20

@@ -13,14 +13,12 @@ masked in linear time.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from trtforensics.knowledge.table import rows
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 MASK = "[secret]"
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from trtforensics.errors import OutputError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 STANDARD_OUTPUT = "<stdout>"
 

@@ -13,12 +13,13 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from trtforensics.comparison.loading import files_in
 from trtforensics.console.cluster import connected
@@ -32,9 +33,6 @@ from trtforensics.model.version import __version__
 from trtforensics.sources.cache import is_binary
 from trtforensics.sources.kinds import Kind, kind_of
 from trtforensics.tables.table import Table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 _SETTLED_NS = 2_000_000_000
 """A file that was changed so shortly before it was read may have changed again within the clock's step."""

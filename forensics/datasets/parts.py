@@ -16,16 +16,14 @@ import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trtforensics.console.output import explained, write_bytes
 from trtforensics.console.own_files import flush_tree, read_own
 from trtforensics.errors import SourceError, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 MANIFEST = "dataset.json"
 _NEW, _OLD = ".new-", ".old-"

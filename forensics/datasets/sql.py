@@ -8,21 +8,18 @@ before it runs.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from importlib.resources import files
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trtforensics.datasets.store import Dataset, columns
 from trtforensics.errors import UsageError
 from trtforensics.model.timings import NEAR_TIE_RATIO
 from trtforensics.tables.columns import Sort, TableColumn
 from trtforensics.tables.table import Table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
 
 _READING = {"SELECT", "EXPLAIN", "MULTI"}
 """DuckDB's types of statements that read; a PIVOT is several."""

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from trtforensics.model.data_types import FLOATING, INDEXES, QUANTISED, type_word
 from trtforensics.model.layer_types import is_foreign_node
 from trtforensics.model.log import Build, CachedResult, Choice, EngineLayer, EngineTensor
 from trtforensics.model.profile import TimeSource
 from trtforensics.parsers.notation.formats import parse_formats
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
 
 Result = Choice | CachedResult
 """A tuning result of a layer in one combination of formats."""

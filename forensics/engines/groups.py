@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from trtforensics.console.counting import counted, grouped
 from trtforensics.render.names import shortened
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
 
 _Number = TypeVar("_Number", int, float)
 _LONGEST = 120

@@ -17,18 +17,16 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
 from io import BytesIO, TextIOWrapper
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import networkx as nx
 
 from trtforensics.console.secrets import masked, masked_values
 from trtforensics.graphs.build import EdgeKind, NodeKind
 from trtforensics.model.older_python import StrEnum
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
 
 _UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _NOT_XML = "\ufffe\uffff"

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
 from trtforensics.console.terminal import visible
 from trtforensics.render.names import in_two_lines, shortened
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
 
 WIDTH = 440
 """Units across a picture: so few that its text can be read where a phone makes it narrow."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 from base64 import b64encode
+from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from importlib.resources import files
 from io import StringIO
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from trtforensics.console.counting import counted
@@ -15,10 +15,6 @@ from trtforensics.console.terminal import visible
 from trtforensics.errors import OutputError
 from trtforensics.plots.figure import PAD, Cell, Figure
 from trtforensics.render.markup import page, tag
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
 
 _NAMESPACE = "http://www.w3.org/2000/svg"
 _DARK = (

@@ -8,10 +8,7 @@ fields in environments, JSON, YAML, TOML and XML.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
 
 _HINTS = (
     *("@", "~", "home/", "home\\", "user", "serial", "hostname", "host name", "host_name", "host-name", "host:"),

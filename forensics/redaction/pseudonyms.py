@@ -10,13 +10,10 @@ from __future__ import annotations
 
 import itertools
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 from trtforensics.redaction.identities import identities
 from trtforensics.redaction.vocabulary import LETTERS, WORD
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 _ESCAPED = r"(?<!\\)\\u(?!00[0-9abAB]|20[0-7]|2[1-9aAbB]|30[0-2]|[fF]{2}0|[fF][eE][0fF])[0-9a-fA-F]{4}"
 """A letter that is not ASCII, as JSON writes it."""

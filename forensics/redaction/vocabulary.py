@@ -7,12 +7,9 @@ They come from three places: the rules of the grammar, ONNX's operators in ``onn
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _ACCENTED = (
     "\u00aa\u00ad\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u1fff\u200c\u200d\u2071\u207f\u2090-\u209c\u210a-\u2113"

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from trtforensics.knowledge.table import rows
 from trtforensics.model.data_types import type_word
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 UNKNOWN = "unknown"
 """How a precision or a type is called that nothing tells."""

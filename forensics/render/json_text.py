@@ -7,16 +7,14 @@ made of dicts first. All write what ``json.dumps`` does, with secrets masked.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import fields
 from json.encoder import encode_basestring_ascii
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trtforensics.console.secrets import masked, masked_values, remembered
 from trtforensics.model.kernel import KernelFacts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 encode = json.JSONEncoder(allow_nan=False).encode
 """Render a value whose texts are the program's own words: they are not masked. ValueError: JSON has no such number."""

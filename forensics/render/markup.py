@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, is_dataclass
 from hashlib import sha256
 from itertools import islice
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 from xml.etree import ElementTree as ET
 
 from trtforensics.console.terminal import visible
 from trtforensics.render.names import shortened
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
 
 Child = ET.Element | str
 

@@ -7,9 +7,9 @@ its IR version, a small number; then a text, a message, or the model's version.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from trtforensics.errors import (
     ForensicsError,
@@ -24,9 +24,6 @@ from trtforensics.knowledge.table import rows
 from trtforensics.parsers.text.decoding import JSON_OPENING
 from trtforensics.parsers.text.notebook import NOTEBOOK
 from trtforensics.sources.kinds import Kind, kind_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _PLACE = re.compile(r"(?::[0-9]+)*\Z")
 _OPENING = 64 << 10

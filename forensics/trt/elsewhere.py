@@ -10,11 +10,9 @@ from __future__ import annotations
 import dataclasses
 import runpy
 import sys
+from collections.abc import Callable
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Any
 
 _PACKAGE = "trtforensics"
 _SLOTTED = (3, 10)

@@ -11,19 +11,16 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from trtforensics.console.processes import completed
 from trtforensics.errors import UsageError
 from trtforensics.trt.api import MODULES, NAMES, RouteConfig, RtxModule, TensorRT, is_installed, load
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 OPTION = "--builder-python"
 

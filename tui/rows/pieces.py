@@ -6,18 +6,15 @@ There is no markup, as layer names contain ``[`` and logs contain anything.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from rich.cells import cell_len, set_cell_size
 
 from trtforensics.console.terminal import visible
 from trtforensics.model.older_python import StrEnum
 from trtforensics.tables.columns import TableColumn, columns_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
 
 EIGHTHS = " ▏▎▍▌▋▊▉"
 KIBI = 1024

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from operator import methodcaller
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trtforensics.datasets.store import columns
 from trtforensics.knowledge.table import rows
@@ -13,10 +14,6 @@ from trtforensics.render.stated_rows import figure
 from trtforensics.tables.columns import Cell, TableColumn
 from trtforensics.tui.rows.layers.columns import ColumnLayout, Order
 from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, fit, flush
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 RunRow = dict[str, Any]
 """A row of the table ``runs``, by its columns."""

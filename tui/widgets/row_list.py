@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from trtforensics.tui.rows.pieces import CitingLine, Line, Row
 from trtforensics.tui.widgets.virtual_list import VirtualList
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class WrappedList(VirtualList[Row]):
