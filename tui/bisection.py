@@ -16,16 +16,7 @@ from trtforensics.parsers.text.text import LogText
 from trtforensics.tui.comparing import ComparingScreen
 from trtforensics.tui.issue import quoted_issue
 from trtforensics.tui.live_text import LiveText
-from trtforensics.tui.rows.bisection_rows import (
-    LINES,
-    answer_rows,
-    applying,
-    bisection_title,
-    probe_rows,
-    probes,
-    standing,
-    suspects_of,
-)
+from trtforensics.tui.rows import bisection_rows
 from trtforensics.tui.rows.pieces import Piece, Presentation, Role
 from trtforensics.tui.widgets.log_view import LogView
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
@@ -65,7 +56,10 @@ class BisectionScreen(ComparingScreen["Probe"]):
         super().__init__(str(path), probe_list, self._log_view, max_bytes=max_bytes)
         self._probes = probe_list
         self._path = path
-        self._answer, self._details = VirtualList(LINES, id="answer"), VirtualList(LINES, id="details")
+        self._answer, self._details = (
+            VirtualList(bisection_rows.LINES, id="answer"),
+            VirtualList(bisection_rows.LINES, id="details"),
+        )
         self._view: DirectoryView | None = None
         self._log_at = lru_cache(_REMEMBERED)(LiveText)
         self._text: LiveText | None = None
@@ -105,13 +99,13 @@ class BisectionScreen(ComparingScreen["Probe"]):
         self.show_rows()
         if at_end:
             self._probes.go_to(self._probes.row_count() - 1)
-        self._answer.show(answer_rows(view, present()), keep=True)
+        self._answer.show(bisection_rows.answer_rows(view, present()), keep=True)
         self.show_title()
         self._show_probe()
 
     def show_rows(self) -> None:
         if self._view is not None:
-            self._probes.show(self._view.probes, presentation=probes(self._view, self.marked), keep=True)
+            self._probes.show(self._view.probes, presentation=bisection_rows.probes(self._view, self.marked), keep=True)
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
         if event.source is self._probes:
@@ -192,15 +186,15 @@ class BisectionScreen(ComparingScreen["Probe"]):
         return str(self._text.path), number, self._text.line(number)
 
     def next_command(self) -> str:
-        return applying(self._view) if self._view is not None else ""
+        return bisection_rows.applying(self._view) if self._view is not None else ""
 
     def issue(self) -> str:
         """Return the answer so far, with the line under the log's cursor."""
         if self._view is None:
             return ""
         names = [str(member.get("item")) for members in self._view.culprits for member in members]
-        suspects = () if names else suspects_of(self._view)[:_QUOTED]
-        sections = {"State": [standing(self._view, present())], "Culprits": names, "Suspects": suspects}
+        suspects = () if names else bisection_rows.suspects_of(self._view)[:_QUOTED]
+        sections = {"State": [bisection_rows.standing(self._view, present())], "Culprits": names, "Suspects": suspects}
         return quoted_issue(f"bisect {self._view.mode}", sections, [self.cited()])
 
     def _build_log(self, probe: Probe) -> Path | None:
@@ -215,13 +209,13 @@ class BisectionScreen(ComparingScreen["Probe"]):
     def show_title(self) -> None:
         """Show the directory and where the search stands, once that is read."""
         if self._view is not None:
-            self.title_bar.show(*bisection_title(self._view, self.app.size.width, present()))
+            self.title_bar.show(*bisection_rows.bisection_title(self._view, self.app.size.width, present()))
 
     def _show_probe(self) -> None:
         probe = self._probes.selected
         if self._view is None or probe is None:
             return
-        self._details.show(probe_rows(self._view, probe), keep=True)
+        self._details.show(bisection_rows.probe_rows(self._view, probe), keep=True)
         path = next((path for name in _LOGS[self._which] if (path := self._view.folder(probe) / name).exists()), None)
         heading = f" {probe.folder}  {path.name if path else f'no {_LOGS[self._which][0]}'}"
         if path is None:

@@ -17,18 +17,7 @@ from trtforensics.errors import ForensicsError
 from trtforensics.tui.bindings import Keyed
 from trtforensics.tui.issue import quoted_issue
 from trtforensics.tui.lists import ListScreen
-from trtforensics.tui.rows.diff_rows import (
-    PLACES,
-    DiffRow,
-    about,
-    differences,
-    layers_of,
-    map_rows,
-    places,
-    rows_of,
-    sides_line,
-    time_map,
-)
+from trtforensics.tui.rows import diff_rows
 from trtforensics.tui.rows.layers.candidates import CandidateTable, candidates_of, layer_table, unknown_table
 from trtforensics.tui.rows.layers.index import LayerIndex
 from trtforensics.tui.rows.pieces import Piece, Role, clip
@@ -54,7 +43,7 @@ _SIDES = {"good": Role.GOOD, "bad": Role.ERROR}
 _READING = unknown_table("reading the log")
 
 
-class DiffScreen(ListScreen[DiffRow]):
+class DiffScreen(ListScreen[diff_rows.DiffRow]):
     """Browse the differences of two sides."""
 
     KEYS = "diff"
@@ -63,7 +52,9 @@ class DiffScreen(ListScreen[DiffRow]):
         read = partial(text_of, max_bytes=max_bytes)
         self.good = TextPane(read, "3 good", Role.GOOD, id="good")
         self.bad = TextPane(read, "4 bad", Role.ERROR, id="bad")
-        super().__init__("diff", VirtualList(differences(scored=False), id="rows"), self.good.view, self.bad.view)
+        super().__init__(
+            "diff", VirtualList(diff_rows.differences(scored=False), id="rows"), self.good.view, self.bad.view
+        )
         self._paths = {"good": good, "bad": bad}
         self._kind = kind
         self._max_bytes = max_bytes
@@ -76,7 +67,7 @@ class DiffScreen(ListScreen[DiffRow]):
         self._about: LayerDelta | None = None
         """The row of the map whose differences alone are in view."""
         self._sides, self._types = LineBar(id="sides"), LineBar(classes="heading")
-        self.places = VirtualList(PLACES, id="places")
+        self.places = VirtualList(diff_rows.PLACES, id="places")
 
     def panes(self) -> Iterable[Widget]:
         yield self._sides
@@ -136,15 +127,17 @@ class DiffScreen(ListScreen[DiffRow]):
         times = comparison.times.layers if self._as_map else None
         self.set_class(times is not None, "map")
         if times is not None:
-            self.rows.show(map_rows(times), "no layer has a time", presentation=time_map(comparison, times))
+            self.rows.show(
+                diff_rows.map_rows(times), "no layer has a time", presentation=diff_rows.time_map(comparison, times)
+            )
         else:
-            rows = rows_of(comparison, self._only)
-            rows = rows if self._about is None else about(rows, self._about)
+            rows = diff_rows.rows_of(comparison, self._only)
+            rows = rows if self._about is None else diff_rows.about(rows, self._about)
             empty = "nothing of that sort differs" if comparison.differences else comparison.without_rows()
             empty = "nothing but its time differs" if self._about is not None else empty
             scored = len(comparison.good.builds) + len(comparison.bad.builds) > 2  # noqa: PLR2004 - more than a build a side
-            self.rows.show(rows, empty, presentation=differences(scored=scored))
-        self._sides.show(*sides_line(comparison))
+            self.rows.show(rows, empty, presentation=diff_rows.differences(scored=scored))
+        self._sides.show(*diff_rows.sides_line(comparison))
         summary = comparison.summary()
         pieces = [Piece(" s time ", Role.STRONG if times is not None else Role.DIM)] if self._is_timed else []
         pieces += [Piece(" v all ", Role.STRONG if times is None and self._only is None else Role.DIM)]
@@ -222,8 +215,8 @@ class DiffScreen(ListScreen[DiffRow]):
         row = self.rows.selected
         if row is None or self._comparison is None:
             return ""
-        sides = ["".join(piece.text for piece in sides_line(self._comparison))]
-        values = [f"{('bad', 'good')[bool(place.good)]}: {place.text}" for place in places(row) if place.span]
+        sides = ["".join(piece.text for piece in diff_rows.sides_line(self._comparison))]
+        values = [f"{('bad', 'good')[bool(place.good)]}: {place.text}" for place in diff_rows.places(row) if place.span]
         sections = {"Sides": sides, "Layer": [row.layer], "Values": values}
         return quoted_issue(f"{row.sort} differs", sections, [self.good.cited(), self.bad.cited()])
 
@@ -241,7 +234,7 @@ class DiffScreen(ListScreen[DiffRow]):
             if row is not None and isinstance(row.subject, LayerDelta):
                 self._show_differences(of=row.subject)
                 return
-            layers = layers_of(row)
+            layers = diff_rows.layers_of(row)
             if any(layers.values()):
                 self.app.push_screen(CandidatesScreen(layers, self._candidates))
             else:
@@ -269,7 +262,7 @@ class DiffScreen(ListScreen[DiffRow]):
     def _follow_row(self) -> None:
         """Show the lines of the row under the cursor, and open both files at the first line of their side."""
         row = self.rows.selected
-        cited = places(row) if row is not None else []
+        cited = diff_rows.places(row) if row is not None else []
         self.places.show(cited)
         for pane, good in ((self.good, True), (self.bad, False)):
             pane.open(next((place.span for place in cited if place.good is good and place.span is not None), None))

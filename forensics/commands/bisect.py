@@ -6,13 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trtforensics.bisection.search_options import (
-    BuildOptions,
-    PrecisionOptions,
-    SampleOptions,
-    run_options,
-    with_commands,
-)
+from trtforensics.bisection import search_options
 from trtforensics.console import streams
 from trtforensics.console.arguments import read_options
 from trtforensics.console.diagnostics import ExitCode
@@ -41,9 +35,9 @@ def run(args: Namespace) -> int:
     from trtforensics.bisection.session.answer import to_json
     from trtforensics.bisection.session.bisection import bisect, forecast
 
-    options = run_options(args)
+    options = search_options.run_options(args)
     lever = _LEVERS[args.mode](args)
-    options = with_commands(options, lever)
+    options = search_options.with_commands(options, lever)
     directory, search = Path(args.artifacts_dir), _search(lever, options)
     if args.dry_run:
         cost = forecast(lever, search.outlook(), options, directory)
@@ -77,7 +71,7 @@ def _outputs(args: Namespace) -> Lever:
 
 def _recipe(args: Namespace, lever: str | None, model: str | None) -> Recipe:
     """Return how the installed TensorRT, which must have the lever, builds a model."""
-    build = read_options(args, BuildOptions)
+    build = read_options(args, search_options.BuildOptions)
     return build.recipe(build.installed(lever), model)
 
 
@@ -155,11 +149,11 @@ def _precision(args: Namespace) -> int:
 
     request = PrecisionRequest(
         args.model,
-        read_options(args, PrecisionOptions),
-        read_options(args, SampleOptions).samples_of,
-        read_options(args, BuildOptions),
+        read_options(args, search_options.PrecisionOptions),
+        read_options(args, search_options.SampleOptions).samples_of,
+        read_options(args, search_options.BuildOptions),
     )
-    directory, options = Path(args.artifacts_dir), run_options(args, PrecisionLever.judged)
+    directory, options = Path(args.artifacts_dir), search_options.run_options(args, PrecisionLever.judged)
     in_8_bits = request.precision.precision in TYPES
     if args.dry_run:
         cost = (forecast_what_if if in_8_bits else forecast_of)(request, options)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from trtforensics.bisection.runner.placeholders import INPUTS, mentions
 from trtforensics.bisection.search import Verdict
@@ -13,9 +13,6 @@ from trtforensics.bisection.session.collection import CollectionLever, RepeatedB
 from trtforensics.console import streams
 from trtforensics.console.progress import ProgressLine
 from trtforensics.errors import UsageError
-
-if TYPE_CHECKING:
-    from argparse import Namespace
 
 
 def run(args: Namespace) -> int:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
+from argparse import Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from trtforensics.comparison.compare import compare
 from trtforensics.comparison.loading import load_side, with_files
@@ -16,9 +16,6 @@ from trtforensics.console.terminal import wants_colour
 from trtforensics.errors import UsageError
 from trtforensics.sources.build_log import keep_sources
 from trtforensics.sources.kinds import Kind
-
-if TYPE_CHECKING:
-    from argparse import Namespace
 
 
 def run(args: Namespace) -> int:

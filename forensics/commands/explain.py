@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from argparse import Namespace
 
 from trtforensics.console import streams
 from trtforensics.console.diagnostics import ExitCode
 from trtforensics.errors import UsageError
 from trtforensics.findings import explaining
 from trtforensics.findings.registry import rule_of, rules
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-
 
 _CODE = re.compile(r"TF[0-9]+", re.IGNORECASE)
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
+from argparse import Namespace
+from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from trtforensics.console import streams
 from trtforensics.console.diagnostics import remark
@@ -19,11 +21,6 @@ from trtforensics.parsers.text.stored import StoredBytes
 from trtforensics.render.json_text import dumps
 from trtforensics.sources.strangers import AN_ONNX_MODEL, form_by_opening
 from trtforensics.trt.installed import child_line, installed_modules
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Iterator
-
 
 _BANNER = re.compile(rb"TensorRT v([0-9]{4,6})\b")
 _OURS = {"--onnx", "--loadEngine", "--buildOnly", "--skipInference"}

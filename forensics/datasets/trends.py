@@ -289,8 +289,7 @@ def _figure(group: Group, measure: str, values: Sequence[tuple[int, float]]) -> 
         return 6 + _HEIGHT * (high - value) / (high - low or 1.0)
 
     for value in dict.fromkeys((high, low)):
-        canvas.line((_LEFT, down(value)), (WIDTH, down(value)))
-        canvas.text(_LEFT - 6, down(value) + 4, figure(value), anchor="end", tone="pale")
+        canvas.rule(_LEFT, down(value), figure(value), gap=6)
     changes = [trend for trend in group.trends if trend.of == "measure" and trend.what == measure]
     for trend in changes:
         canvas.line((across(trend.number), 0.0), (across(trend.number), _HEIGHT + 12), strong=True)

@@ -7,20 +7,11 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from trtforensics.engines import quantities
 from trtforensics.engines.alternatives import Alternatives, OtherType, Result, fastest, tuned_layer
 from trtforensics.engines.groups import LayerGroup, layer_groups
 from trtforensics.engines.neighbours import Neighbours, reformats_of
 from trtforensics.engines.onnx_nodes import block_of, node_operators, nodes_of
-from trtforensics.engines.quantities import (
-    ChannelAlignment,
-    TensorFacts,
-    alignment_of,
-    bias_bytes,
-    known_sum,
-    tensor_facts,
-    weights_bytes,
-    work_of,
-)
 from trtforensics.engines.why import Reason, Reasons
 from trtforensics.model.layer_types import FOREIGN_NODE, NO_KERNEL, REFORMATS, UNTUNED, is_foreign_node, operation_of
 from trtforensics.model.ledger import TimedUnit, TimeLedger, UnitKind, ledger_of
@@ -31,7 +22,6 @@ from trtforensics.parsers.notation.names import is_reformat, members
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.engines.quantities import Work
     from trtforensics.model.data_types import ComputePrecision
     from trtforensics.model.profile import LayerTime, TimeSource
     from trtforensics.model.span import SourceSpan
@@ -212,29 +202,29 @@ class LayerFacts:
     # Bytes and arithmetic
 
     @cached_property
-    def inputs(self) -> tuple[TensorFacts, ...]:
+    def inputs(self) -> tuple[quantities.TensorFacts, ...]:
         """The tensors that it reads."""
         return self._tensors(self.layer.inputs, written=False)
 
     @cached_property
-    def outputs(self) -> tuple[TensorFacts, ...]:
+    def outputs(self) -> tuple[quantities.TensorFacts, ...]:
         """The tensors that it writes."""
         return self._tensors(self.layer.outputs, written=True)
 
-    def _tensors(self, tensors: Sequence[EngineTensor], *, written: bool) -> tuple[TensorFacts, ...]:
+    def _tensors(self, tensors: Sequence[EngineTensor], *, written: bool) -> tuple[quantities.TensorFacts, ...]:
         result = None if is_reformat(self.name) else self.own_choice
         formats: Sequence[str] = () if result is None else result.outputs if written else result.inputs
-        return tensor_facts(tensors, formats, self.engine.build.tensorrt_version)
+        return quantities.tensor_facts(tensors, formats, self.engine.build.tensorrt_version)
 
     @property
     def weights_bytes(self) -> int | None:
         """The bytes of the kernel's weights, or of a constant's values."""
-        return weights_bytes(self.layer)
+        return quantities.weights_bytes(self.layer)
 
     @property
     def bias_bytes(self) -> int | None:
         """The bytes of bias, shift, scale and power."""
-        return bias_bytes(self.layer)
+        return quantities.bias_bytes(self.layer)
 
     @property
     def input_bytes(self) -> int | None:
@@ -249,7 +239,7 @@ class LayerFacts:
     @property
     def activation_bytes(self) -> int | None:
         """The bytes of the elements that it reads and writes; a tensor between two layers counts at both."""
-        return known_sum([self.input_bytes, self.output_bytes])
+        return quantities.known_sum([self.input_bytes, self.output_bytes])
 
     @property
     def stored_bytes(self) -> int | None:
@@ -258,17 +248,17 @@ class LayerFacts:
 
     def _sum(self, sizes: Sequence[int | None]) -> int | None:
         """Add sizes of tensors; None for a layer that the dump does not list, or lists by its name only."""
-        return known_sum(sizes) if self.layer.type and self._unlisted is None else None
+        return quantities.known_sum(sizes) if self.layer.type and self._unlisted is None else None
 
     @property
     def moved_bytes(self) -> int | None:
         """The bytes that it has to read and write at least: tensors as stored, weights and bias."""
-        return known_sum([self.stored_bytes, self.weights_bytes, self.bias_bytes])
+        return quantities.known_sum([self.stored_bytes, self.weights_bytes, self.bias_bytes])
 
     @cached_property
-    def work(self) -> Work | None:
+    def work(self) -> quantities.Work | None:
         """The work of one inference."""
-        return work_of(self.layer, self.kind)
+        return quantities.work_of(self.layer, self.kind)
 
     @property
     def macs(self) -> int | None:
@@ -296,9 +286,9 @@ class LayerFacts:
         return None if self.flops is None or not self.time_ms else self.flops / self.time_ms / 1e9
 
     @cached_property
-    def alignment(self) -> ChannelAlignment | None:
+    def alignment(self) -> quantities.ChannelAlignment | None:
         """The channels of a convolution beside what tensor cores want; None where they could not run it."""
-        return alignment_of(self.layer, self.kind)
+        return quantities.alignment_of(self.layer, self.kind)
 
     # Its neighbours and its parts
 

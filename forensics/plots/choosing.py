@@ -11,7 +11,7 @@ from trtforensics.comparison.views import of_log
 from trtforensics.errors import UsageError
 from trtforensics.knowledge.table import rows
 from trtforensics.plots.engine_figures import blocks, layers, margins, memory, roofline, tuning, types
-from trtforensics.plots.figure import NAME_LENGTH, BarPart, BarRow, Figure, barred
+from trtforensics.plots.figure import NAME_LENGTH, BarPart, BarRow, Figure, bar_row, barred
 from trtforensics.render.names import shortened
 
 if TYPE_CHECKING:
@@ -88,14 +88,14 @@ def waterfall(times: LayerTimes, first: str, second: str) -> Figure:
     shown, rest = steps[:_STEPS], steps[_STEPS:]
     base = _base(times.good_ms, [row.delta_ms for row in shown])
     at = times.good_ms
-    rows = [BarRow(first, f"{at:.4g} ms", ((BarPart(at, _WHOLE),),))]
+    rows = [bar_row(first, f"{at:.4g} ms", at, _WHOLE)]
     for row in shown:
         rows.append(_step(_name(row), row.delta_ms, at))
         at += row.delta_ms
     if rest:
         change = sum(row.delta_ms for row in rest)
         rows.append(_step(f"{len(rest)} smaller differences", change, at))
-    rows.append(BarRow(second, f"{times.bad_ms:.4g} ms", ((BarPart(times.bad_ms, _WHOLE),),)))
+    rows.append(bar_row(second, f"{times.bad_ms:.4g} ms", times.bad_ms, _WHOLE))
     canvas = barred([("slower", _SLOWER), ("faster", _FASTER), ("sum of layers", _WHOLE)], rows, base)
     largest = (
         f" The largest step: {shortened(_name(shown[0]), NAME_LENGTH)}, {shown[0].delta_ms:+.4g} ms." if shown else ""
@@ -115,8 +115,7 @@ def _base(start: float, changes: Sequence[float]) -> float:
 
 
 def _step(name: str, change: float, at: float) -> BarRow:
-    colour = _SLOWER if change > 0 else _FASTER
-    return BarRow(name, f"{change:+.4g} ms", ((BarPart(change, colour, start=at),),))
+    return bar_row(name, f"{change:+.4g} ms", change, _SLOWER if change > 0 else _FASTER, at)
 
 
 def _name(row: LayerDelta) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import log10
+from math import ceil, floor, log10
 from operator import attrgetter
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from trtforensics.plots.figure import (
     Box,
     Canvas,
     Figure,
+    bar_row,
     barred,
     fitting,
     squarified,
@@ -54,7 +55,7 @@ def layers(engine: EngineFacts) -> Figure | None:
     if not timed:
         return None
     rows = [
-        BarRow(layer.name, _time(layer), ((BarPart(layer.time_ms or 0.0, colours.of_precision(layer.precision)),),))
+        bar_row(layer.name, _time(layer), layer.time_ms or 0.0, colours.of_precision(layer.precision))
         for layer in timed[:MOST_ROWS]
     ]
     canvas = barred(_precisions(timed), rows)
@@ -153,19 +154,11 @@ def memory(engine: EngineFacts) -> Figure | None:
         return None
     weighed = any(layer.weights_bytes for layer, _, _ in sized)
     kinds = [("weights", _WEIGHTS)] if weighed else []
-    rows = [
-        BarRow(
-            layer.name,
-            _size(weights + activations),
-            (
-                (
-                    *((BarPart(weights, _WEIGHTS, f"weights {_size(weights)}"),) if weights else ()),
-                    BarPart(activations, _ACTIVATIONS, f"activations {_size(activations)}"),
-                ),
-            ),
-        )
-        for layer, weights, activations in sized[:MOST_ROWS]
-    ]
+    rows = []
+    for layer, weights, activations in sized[:MOST_ROWS]:
+        parts = [BarPart(weights, _WEIGHTS, f"weights {_size(weights)}")] if weights else []
+        parts.append(BarPart(activations, _ACTIVATIONS, f"activations {_size(activations)}"))
+        rows.append(BarRow(layer.name, _size(weights + activations), (tuple(parts),)))
     canvas = barred([*kinds, ("activations, read and written", _ACTIVATIONS)], rows)
     data = tuple((layer.name, layer.weights_bytes, layer.activation_bytes) for layer, _, _ in sized)
     alt = (
@@ -211,16 +204,13 @@ def _axes(
         across = left + (x - low_x) / (high_x - low_x) * (WIDTH - left - 8)
         return across, bottom - (y - low_y) / (high_y - low_y) * _ROOF_HEIGHT
 
-    for power in range(int(low_x) - 1, int(high_x) + 2):
-        if low_x <= power <= high_x:
-            x, _ = place(power, low_y)
-            canvas.line((x, canvas.y), (x, bottom))
-            canvas.text(x, bottom + 13, f"{10.0**power:g}", anchor="middle", tone="pale")
-    for power in range(int(low_y) - 1, int(high_y) + 2):
-        if low_y <= power <= high_y:
-            _, y = place(low_x, power)
-            canvas.line((left, y), (WIDTH, y))
-            canvas.text(left - 4, y + 4, f"{10.0**power:g}", anchor="end", tone="pale")
+    for power in range(ceil(low_x), floor(high_x) + 1):
+        x, _ = place(power, low_y)
+        canvas.line((x, canvas.y), (x, bottom))
+        canvas.text(x, bottom + 13, f"{10.0**power:g}", anchor="middle", tone="pale")
+    for power in range(ceil(low_y), floor(high_y) + 1):
+        _, y = place(low_x, power)
+        canvas.rule(left, y, f"{10.0**power:g}")
     ridge = log10(best_rate / best_bandwidth)
     begin = max(low_x, low_y - log10(best_bandwidth))
     corner = min(max(ridge, low_x), high_x)
@@ -278,14 +268,10 @@ def margins(build: Build) -> Figure | None:
     if not closest:
         return None
     near = sum(choice.near_tie for choice, _ in closest)
-    rows = [
-        BarRow(
-            choice.layer,
-            f"runner-up {margin:.1%} slower",
-            ((BarPart(min(margin, _MOST_MARGIN), _NEAR if choice.near_tie else _CLEAR),),),
-        )
-        for choice, margin in closest[:MOST_ROWS]
-    ]
+    rows = []
+    for choice, margin in closest[:MOST_ROWS]:
+        colour = _NEAR if choice.near_tie else _CLEAR
+        rows.append(bar_row(choice.layer, f"runner-up {margin:.1%} slower", min(margin, _MOST_MARGIN), colour))
     canvas = barred([(f"near tie: within {NEAR_TIE_RATIO - 1:.0%}", _NEAR), ("clear", _CLEAR)], rows)
     alt = f"Margins of {len(closest)} choices that the engine uses: {near} are near ties, which a rebuild may flip."
     data = tuple((row.layer, row.time_ms, row.runner_up_ms, margin, row.span.line) for row, margin in closest)
@@ -306,8 +292,8 @@ def tuning(build: Build) -> Figure | None:
         return None
     tuned = sum(seconds for _, seconds, _ in layers)
     whole = [*stages, *([("timing of tactics, all layers", tuned, layers[0][2])] if layers else [])]
-    rows = [BarRow(name, f"{s:.3g} s", ((BarPart(s, _REST),),)) for name, s, _ in whole]
-    rows += [BarRow(name, f"{s:.3g} s", ((BarPart(s, _TUNING),),)) for name, s, _ in layers[:MOST_ROWS]]
+    rows = [bar_row(name, f"{s:.3g} s", s, _REST) for name, s, _ in whole]
+    rows += [bar_row(name, f"{s:.3g} s", s, _TUNING) for name, s, _ in layers[:MOST_ROWS]]
     canvas = barred([("stages", _REST), ("timing a layer's tactics", _TUNING)], rows)
     stated = [f"{name} {s:.3g} s" for name, s, _ in whole]
     alt = f"The build's own time: {'; '.join(stated)}."

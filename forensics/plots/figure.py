@@ -78,6 +78,11 @@ class Canvas:
         look = {"class": "roof", "stroke": _PALE} if strong else {"class": "rule", "stroke": _LINE}
         ET.SubElement(self.root, "line", {**place, **look, "stroke-width": "1.6" if strong else "1"})
 
+    def rule(self, left: float, y: float, text: str, gap: float = 4) -> None:
+        """Draw a line across the picture, with its value before its left end."""
+        self.line((left, y), (WIDTH, y))
+        self.text(left - gap, y + 4, text, anchor="end", tone="pale")
+
     def circle(self, x: float, y: float, radius: float, colour: str, tip: str) -> None:
         """Draw a dot that what lies behind it shows through."""
         place = _numbers({"cx": x, "cy": y, "r": radius})
@@ -165,6 +170,11 @@ class BarRow:
     label: str
     text: str
     bars: tuple[tuple[BarPart, ...], ...]
+
+
+def bar_row(label: str, text: str, value: float, colour: str, start: float | None = None) -> BarRow:
+    """Return a row with one bar of one colour."""
+    return BarRow(label, text, ((BarPart(value, colour, start=start),),))
 
 
 def barred(legend: Sequence[tuple[str, str]], rows: Sequence[BarRow], base: float = 0.0) -> Canvas:

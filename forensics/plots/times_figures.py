@@ -159,9 +159,7 @@ def _counted(run: _Run, scale: _Scale) -> tuple[list[int], int]:
 def _course(canvas: Canvas, scale: _Scale, columns: Sequence[tuple[int, int, float, float, float, float]]) -> None:
     top, bottom = canvas.y + 4, canvas.y + 4 + _HEIGHT
     for tick in scale.ticks():
-        y = bottom - scale.part(tick) * _HEIGHT
-        canvas.line((_LEFT, y), (WIDTH, y))
-        canvas.text(_LEFT - 4, y + 4, f"{tick:.6g}", anchor="end", tone="pale")
+        canvas.rule(_LEFT, bottom - scale.part(tick) * _HEIGHT, f"{tick:.6g}")
     wide = (WIDTH - _LEFT) / len(columns)
     for at, (first, last, low, middle, high, _) in enumerate(columns):
         x = _LEFT + at * wide
@@ -181,9 +179,7 @@ def _histogram(canvas: Canvas, scale: _Scale, counts: Sequence[int], slower: int
     most = max(*counts, slower)
     across = WIDTH - _LEFT - 10
     for value in (0, most):
-        y = bottom - value / most * _HEIGHT
-        canvas.line((_LEFT, y), (WIDTH, y))
-        canvas.text(_LEFT - 4, y + 4, f"{value:,}", anchor="end", tone="pale")
+        canvas.rule(_LEFT, bottom - value / most * _HEIGHT, f"{value:,}")
     wide = across / _BINS
     for at, count in enumerate(counts):
         begin = scale.low + (scale.high - scale.low) * at / _BINS

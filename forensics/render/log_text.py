@@ -15,23 +15,13 @@ from trtforensics.model.ledger import ledger_of
 from trtforensics.model.log import Build, BuildLog, CachedResult, Choice, Outcome
 from trtforensics.model.timings import NEAR_TIE_RATIO, tactic_text
 from trtforensics.parsers.notation.kernels import read_tactic
-from trtforensics.render.build_facts import (
-    changing_stages,
-    device_fact,
-    engine_facts,
-    option_facts,
-    over_passes,
-    pass_facts,
-    tuning_facts,
-    understanding,
-)
+from trtforensics.render import build_facts
 from trtforensics.render.headline import first_line, headlines, run_lines
 from trtforensics.render.runs import result_name, result_text, run_rows
 
 if TYPE_CHECKING:
     from trtforensics.model.run import Run
     from trtforensics.model.span import SourceInfo
-    from trtforensics.render.build_facts import BuildFact
 
     Row = tuple[str, str]
     """A label and its text; further rows of the same label leave the label empty."""
@@ -80,7 +70,7 @@ def _cut(source: SourceInfo) -> Iterator[str]:
 
 
 def _understood(log: BuildLog) -> str:
-    known = understanding(log)
+    known = build_facts.understanding(log)
     if known.line is None:
         return known.text
     most = log.unknown_samples[0]
@@ -120,21 +110,21 @@ def _setting(build: Build) -> Iterator[Row]:
         text, most = visible(build.command.strip()), _COMMAND_ROWS
         lines = textwrap.wrap(text, _TEXT_WIDTH, break_on_hyphens=False, max_lines=most, placeholder=" …")
         yield from _list("command", lines)
-    device = device_fact(build)
+    device = build_facts.device_fact(build)
     if device.line is not None or build.stages or build.choices:
         yield device.label, device.text
     unknown = ["those that the loaded engine was built with are unknown"] if build.loads_engine else []
-    options = (f"{fact.label}: {_short(fact.text, _MESSAGE_WIDTH)}" for fact in option_facts(build))
+    options = (f"{fact.label}: {_short(fact.text, _MESSAGE_WIDTH)}" for fact in build_facts.option_facts(build))
     yield from _list("options", [*unknown, *options])
 
 
 def _network(build: Build) -> Iterator[Row]:
     if len(build.passes) > 1:
-        yield from _list("passes", (f"{fact.label}, {fact.text}" for fact in pass_facts(build)))
-    changing, _ = changing_stages(build)
+        yield from _list("passes", (f"{fact.label}, {fact.text}" for fact in build_facts.pass_facts(build)))
+    changing, _ = build_facts.changing_stages(build)
     if changing:
         steps = ", ".join(f"{each.layers} {_stage(each.name)}" for each, _ in changing)
-        yield "stages", f"layers{over_passes(build)}: {steps}"
+        yield "stages", f"layers{build_facts.over_passes(build)}: {steps}"
     if not (build.stages or build.choices or build.cached or build.engine_layers or build.layer_names):
         yield "detail", "no line of the optimiser, of autotuning or of the engine's layers, as verbose logs have them"
 
@@ -144,7 +134,7 @@ def _stage(name: str) -> str:
 
 
 def _tuning(build: Build) -> Iterator[Row]:
-    yield from _cited(tuning_facts(build))
+    yield from _cited(build_facts.tuning_facts(build))
     near = [c for c in build.choices if c.near_tie and c.final is not False]
     if near:
         near.sort(key=lambda choice: choice.margin or 0.0)
@@ -193,11 +183,11 @@ def _sums(build: Build) -> Iterator[str]:
 
 
 def _engine(log: BuildLog, build: Build) -> Iterator[Row]:
-    yield from _cited(engine_facts(build))
+    yield from _cited(build_facts.engine_facts(build))
     yield from _list("slowest", _slowest(log, build))
 
 
-def _cited(facts: Iterable[BuildFact]) -> Iterator[Row]:
+def _cited(facts: Iterable[build_facts.BuildFact]) -> Iterator[Row]:
     """Give facts with their lines; those that go on with another stand on its line."""
     for fact in facts:
         yield fact.label, f"{fact.text} (line {fact.line})" if fact.label and fact.line is not None else fact.text

@@ -11,15 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from trtforensics.errors import (
-    ForensicsError,
-    NotABuildLogError,
-    NotAnOnnxModelError,
-    NotAReplayError,
-    NotATimingCacheError,
-    NotEngineInfoError,
-    SourceError,
-)
+from trtforensics import errors
 from trtforensics.knowledge.table import rows
 from trtforensics.parsers.text.decoding import JSON_OPENING
 from trtforensics.parsers.text.notebook import NOTEBOOK
@@ -35,27 +27,27 @@ _NO_MAJOR = 32
 
 AN_ONNX_MODEL = "an ONNX model"
 _EXPECTED = {
-    NotABuildLogError: frozenset({Kind.BUILD_LOG}),
-    NotAReplayError: frozenset(Kind),
-    NotEngineInfoError: frozenset({Kind.LAYER_INFO, Kind.PROFILE, Kind.BUILD_LOG}),
-    NotATimingCacheError: frozenset({Kind.TIMING_CACHE, Kind.BUILD_LOG}),
-    NotAnOnnxModelError: frozenset({Kind.BUILD_LOG}),
+    errors.NotABuildLogError: frozenset({Kind.BUILD_LOG}),
+    errors.NotAReplayError: frozenset(Kind),
+    errors.NotEngineInfoError: frozenset({Kind.LAYER_INFO, Kind.PROFILE, Kind.BUILD_LOG}),
+    errors.NotATimingCacheError: frozenset({Kind.TIMING_CACHE, Kind.BUILD_LOG}),
+    errors.NotAnOnnxModelError: frozenset({Kind.BUILD_LOG}),
 }
 """The kinds that a reader expects: of a file of another kind, the error names the kind."""
 
 
-def named(failure: ForensicsError) -> ForensicsError:
+def named(failure: errors.ForensicsError) -> errors.ForensicsError:
     """Return an error that names the kind of the file, where the reader's own error cannot."""
     expected = _EXPECTED.get(type(failure))
     path = _PLACE.sub("", failure.where)
     if expected is None or not Path(path).is_file():
         return failure
     form = None
-    with suppress(OSError, SourceError):
+    with suppress(OSError, errors.SourceError):
         form = _form_of(path, expected)
-    if form is None or (isinstance(failure, NotAnOnnxModelError) and form["name"] == AN_ONNX_MODEL):
+    if form is None or (isinstance(failure, errors.NotAnOnnxModelError) and form["name"] == AN_ONNX_MODEL):
         return failure
-    if isinstance(failure, NotAnOnnxModelError):  # what to do with the file is not what the user wants to do
+    if isinstance(failure, errors.NotAnOnnxModelError):  # what to do with the file is not what the user wants to do
         return type(failure)(path, f"is {form['name']}, not an ONNX model", failure.next_step)
     size = f", of {Path(path).stat().st_size:,} bytes" if form["name"].startswith("an engine") else ""
     return type(failure)(path, f"is {form['name']}{size}", form["next_step"] or failure.next_step)

@@ -13,15 +13,7 @@ from trtforensics.console.counting import counted
 from trtforensics.console.terminal import visible
 from trtforensics.findings.finding import Finding, in_words
 from trtforensics.model.run import Ending
-from trtforensics.render.build_facts import (
-    changing_stages,
-    device_fact,
-    engine_facts,
-    option_facts,
-    pass_facts,
-    tuning_facts,
-    understanding,
-)
+from trtforensics.render import build_facts
 from trtforensics.render.runs import result_name, result_text
 from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, fit, flush, size
 
@@ -30,7 +22,6 @@ if TYPE_CHECKING:
 
     from trtforensics.engines.joining import NumberedFile
     from trtforensics.model.log import Build, BuildLog
-    from trtforensics.render.build_facts import BuildFact
     from trtforensics.render.headline import Headline
 
 LABEL_WIDTH = 24
@@ -110,10 +101,10 @@ def overview_rows(log: BuildLog, build: Build, joined: Sequence[NumberedFile] = 
     sections: Iterable[tuple[str, Iterable[OverviewRow]]] = (
         ("Build", _build_rows(build)),
         ("Files of this engine", _file_rows(joined)),
-        ("Options that matter", _rows_of(option_facts(build))),
-        ("Passes", _rows_of(pass_facts(build))),
-        ("Layers", chain(_stage_rows(build), _rows_of(engine_facts(build)))),
-        ("Tuning", _rows_of(tuning_facts(build))),
+        ("Options that matter", _rows_of(build_facts.option_facts(build))),
+        ("Passes", _rows_of(build_facts.pass_facts(build))),
+        ("Layers", chain(_stage_rows(build), _rows_of(build_facts.engine_facts(build)))),
+        ("Tuning", _rows_of(build_facts.tuning_facts(build))),
         ("Results", (OverviewRow(result_name(each), result_text(each), each.span.line) for each in build.results)),
         ("Log", _log_rows(log)),
         *(
@@ -156,7 +147,7 @@ def _build_rows(build: Build) -> Iterator[OverviewRow]:
     yield OverviewRow(
         "TensorRT", version, build.first_line, Role.PLAIN if build.tensorrt_version is not None else Role.DIM
     )
-    yield from _rows_of([device_fact(build)])
+    yield from _rows_of([build_facts.device_fact(build)])
     if build.command:
         yield OverviewRow("command", build.command, build.first_line)
     yield OverviewRow("lines", f"{build.first_line:,} to {build.last_line:,}", build.first_line)
@@ -164,7 +155,7 @@ def _build_rows(build: Build) -> Iterator[OverviewRow]:
 
 def _stage_rows(build: Build) -> Iterator[OverviewRow]:
     """Yield the number of layers after each stage; stages without a change are only counted."""
-    changing, quiet = changing_stages(build)
+    changing, quiet = build_facts.changing_stages(build)
     for stage, change in changing:
         by = f"{change:+,}" if change else ""
         yield OverviewRow(f"{stage.layers:>8,}  {by}", stage.name, stage.span.line)
@@ -172,7 +163,7 @@ def _stage_rows(build: Build) -> Iterator[OverviewRow]:
         yield OverviewRow("", f"{counted(quiet, 'more stage')} changed nothing", role=Role.DIM)
 
 
-def _rows_of(facts: Iterable[BuildFact]) -> Iterator[OverviewRow]:
+def _rows_of(facts: Iterable[build_facts.BuildFact]) -> Iterator[OverviewRow]:
     return (OverviewRow(fact.label, fact.text, fact.line, Role(fact.weight)) for fact in facts)
 
 
@@ -185,7 +176,7 @@ def _log_rows(log: BuildLog) -> Iterator[OverviewRow]:
     source = log.source
     held = f"{counted(source.lines, 'line')}, {size(source.bytes)}, {counted(len(log.builds), 'build')}"
     yield OverviewRow("file", f"{held}: [ and ] switch" if len(log.builds) > 1 else held)
-    yield from _rows_of([understanding(log)])
+    yield from _rows_of([build_facts.understanding(log)])
     for shape in log.unknown_samples[:TOP]:
         times = "once" if shape.count == 1 else f"{shape.count:,} times"
         yield OverviewRow(flush(times, LABEL_WIDTH), shape.text, shape.line, Role.DIM)

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from argparse import ArgumentParser, Namespace
 
 from trtforensics.console import streams
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-
 
 PROGRAM = "trtforensics"
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from argparse import Namespace
 
 from trtforensics.console.diagnostics import remark
 from trtforensics.console.streams import print_result
 from trtforensics.errors import UsageError
-
-if TYPE_CHECKING:
-    from argparse import Namespace
 
 
 def run(args: Namespace) -> int:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from trtforensics.bisection.search_options import SampleOptions
 from trtforensics.console import streams
@@ -13,9 +13,6 @@ from trtforensics.console.output import write_bytes
 from trtforensics.errors import UsageError
 from trtforensics.render.json_text import dumps
 from trtforensics.repairs.repairing import REPAIRS, repair
-
-if TYPE_CHECKING:
-    from argparse import Namespace
 
 
 def run(args: Namespace) -> int:
