@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.secrets import SECRETS
 from trtforensics.console.secrets import MASK, masked, masked_values, remembered, shown_secrets
 
@@ -13,20 +14,20 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.mark.parametrize("name", SECRETS)
+@for_each("name", SECRETS)
 def test_a_secret_is_masked_and_the_mask_is_seen(name: str) -> None:
     line, secret = SECRETS[name]
     assert secret not in masked(line)
     assert MASK in masked(line)
 
 
-@pytest.mark.parametrize("name", SECRETS)
+@for_each("name", SECRETS)
 def test_what_is_masked_stays_as_it_is(name: str) -> None:
     once = masked(SECRETS[name][0])
     assert masked(once) == once
 
 
-@pytest.mark.parametrize("name", SECRETS)
+@for_each("name", SECRETS)
 def test_secrets_are_shown_where_that_is_wanted(name: str) -> None:
     with shown_secrets():
         assert masked(SECRETS[name][0]) == SECRETS[name][0]
@@ -41,7 +42,7 @@ def test_what_is_remembered_is_forgotten_where_secrets_begin_or_cease_to_be_show
     assert secret not in quoted(line)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "shown"),
     [
         ("https://bob:pw@h/x", "https://[secret]@h/x"),
@@ -56,7 +57,7 @@ def test_only_the_secret_is_replaced(line: str, shown: str) -> None:
     assert masked(line) == shown
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
     [
         "[V] [TRT] Added Input token: Float(1,2)",

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.for_each import for_each
 from trtforensics.console.terminal import visible, wants_colour
 
 
@@ -36,7 +37,7 @@ def test_what_is_visible_stays_so(text: str) -> None:
     assert visible(visible(text)) == visible(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("character", "shown"),
     [
         ("\x00", "␀"),
@@ -57,7 +58,7 @@ def test_each_control_character_has_a_sign(character: str, shown: str) -> None:
     assert visible(f"a{character}b") == f"a{shown}b"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("raw", "shown"),
     [
         ("plain [text] ü 漢", "plain [text] ü 漢"),

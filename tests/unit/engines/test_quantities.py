@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.for_each import for_each
 from tests.support.graph_builds import engine
 from trtforensics.engines.quantities import (
     Work,
@@ -23,7 +24,7 @@ LONG = "Channel major FP16 format where channel % 8 == 0"
 DEEP = "Channel major FP16 format where channel % 8 == 0 with 3 spatial dimensions"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("dtype", "dims", "dense"),
     [
         ("Float", (1, 3, 8, 8), 768),
@@ -43,7 +44,7 @@ def test_a_tensor_has_the_bytes_of_its_elements(dtype: str, dims: tuple[int | st
     assert tensor_facts((EngineTensor("x", dtype, dims),), (), None)[0].bytes == dense
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("tensor", "tuned", "version", "stored"),
     [
         (EngineTensor("x", "Half", (1, 3, 8, 8), LONG, 8), "", None, 8 * 64 * 2),
@@ -98,7 +99,7 @@ def layer(reads: list[tuple[int | str, ...]], writes: list[tuple[int | str, ...]
     return EngineLayer("l", "", None, "", (), (), sides[0], sides[1], SourceSpan("f", 1, 0), fields=fields)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "reads", "writes", "fields", "macs"),
     [
         ("Convolution", [(32, 3, 224, 224)], [(32, 64, 112, 112)], CONVOLVED, 3_776_446_464),

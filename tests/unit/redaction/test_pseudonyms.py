@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.for_each import for_each
 from trtforensics.redaction.pseudonyms import Pseudonyms
 from trtforensics.redaction.vocabulary import WORD, vocabulary
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "Input(s)s format: fp32:CHW",
@@ -33,7 +33,7 @@ def test_what_tensorrt_prints_stays(text: str) -> None:
     assert Pseudonyms(vocabulary()).rewrite(text) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name",
     ["zebrafish", "Zebrafish", "ZebrafishPlugin", "zebra_fish", "ÄÖÜäöü", "斑马鱼", "a1b2c3zebra", "fishConv"],
 )
@@ -44,7 +44,7 @@ def test_a_name_goes(name: str) -> None:
     assert "/Conv [" in written
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "written"),
     [
         ("10.1.2.3", "0.0.0.1"),
@@ -95,7 +95,7 @@ LEAKS = {
 }
 
 
-@pytest.mark.parametrize("name", LEAKS)
+@for_each("name", LEAKS)
 def test_what_names_somebody_goes(name: str) -> None:
     text, leak = LEAKS[name]
     assert leak not in Pseudonyms(vocabulary()).rewrite(text)
@@ -111,7 +111,7 @@ def test_who_is_named_once_goes_everywhere() -> None:
     assert written[3] == "node 417"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "Tactic: -4212345678901234567 Time: 0.0123",

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from importlib import resources
 
-import pytest
-
 from tests.support import onnx_operators
+from tests.support.for_each import for_each
 from trtforensics.redaction.vocabulary import vocabulary
 
 
-@pytest.mark.parametrize("word", ["Tactic", "ConvTranspose", "timingCacheFile", "xmma", "CHW", "Invalid", "PGPASSWORD"])
+@for_each("word", ["Tactic", "ConvTranspose", "timingCacheFile", "xmma", "CHW", "Invalid", "PGPASSWORD"])
 def test_words_that_stay(word: str) -> None:
     assert word in vocabulary()
 
 
-@pytest.mark.parametrize("word", ["backbone", "resnet", "embed", "yolo", "AddScalarPlugin", "acme"])
+@for_each("word", ["backbone", "resnet", "embed", "yolo", "AddScalarPlugin", "acme"])
 def test_words_that_go(word: str) -> None:
     assert word not in vocabulary()
 
 
-@pytest.mark.parametrize("word", ["unpinned", "NOSHAPE", "FEWIV", "bKilled", "tftrt", "METHODED", "Za"])
+@for_each("word", ["unpinned", "NOSHAPE", "FEWIV", "bKilled", "tftrt", "METHODED", "Za"])
 def test_names_of_rules_and_syntax_of_regexes_are_no_words(word: str) -> None:
     assert word not in vocabulary()
 

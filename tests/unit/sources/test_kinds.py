@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.replays import large, made
 from tests.support.repository import LOGS
 from trtforensics.errors import SourceError
@@ -35,7 +36,7 @@ OPENINGS = {
 }
 
 
-@pytest.mark.parametrize("opening", OPENINGS, ids=lambda opening: opening[:24].decode("latin-1"))
+@for_each("opening", OPENINGS, ids=lambda opening: opening[:24].decode("latin-1"))
 def test_the_first_bytes_tell(opening: bytes) -> None:
     assert sniff_kind(opening) is OPENINGS[opening]
 

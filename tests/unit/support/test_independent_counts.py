@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.for_each import for_each
 from tests.support.independent_counts import COUNTS, count, main
 
 TIME = "[03/25/2023-07:13:17]"
@@ -142,18 +143,18 @@ def counted(text: str) -> dict[str, int]:
     return {name: n for name, n in count(text.encode()).items() if n and name != "lines"}
 
 
-@pytest.mark.parametrize(("name", "body"), [(name, body) for name, bodies in SAID.items() for body in bodies])
+@for_each(("name", "body"), [(name, body) for name, bodies in SAID.items() for body in bodies])
 def test_a_line_counts_for_what_it_says(name: str, body: str) -> None:
     assert counted(body) == {name: 1}
 
 
-@pytest.mark.parametrize("body", NOTHING)
+@for_each("body", NOTHING)
 def test_a_look_alike_counts_for_nothing(body: str) -> None:
     assert counted(body) == {}
     assert counted(f"{TIME} [V] [TRT] {body}") == {}
 
 
-@pytest.mark.parametrize("prefix", PREFIXES)
+@for_each("prefix", PREFIXES)
 def test_a_prefix_changes_no_count(prefix: str) -> None:
     bodies = [bodies[0] for name, bodies in SAID.items() if name != "builds_running"]
     expected = dict.fromkeys(SAID.keys() - {"builds_running"}, 1)
@@ -166,7 +167,7 @@ def test_levels_are_counted_by_prefix(name: str, lines: list[str]) -> None:
         assert counted(line) == {name: 1}, line
 
 
-@pytest.mark.parametrize("line", NO_LEVEL)
+@for_each("line", NO_LEVEL)
 def test_a_level_outside_a_prefix_is_no_level(line: str) -> None:
     assert counted(line) == {}
 
@@ -175,7 +176,7 @@ def test_a_line_counts_for_its_level_and_for_what_it_says() -> None:
     assert counted(f"[W] {TIMED}") == {"warnings": 1, "tactics_timed": 1}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("data", "lines"),
     [(b"", 0), (b"\n", 1), (b"a", 1), (b"a\n", 1), (b"a\r\nb\r\n", 2), (b"a\rb\x1ec\x85d\x0ce\n\nf", 3)],
 )

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.for_each import for_each
 from trtforensics.tables.columns import Sort, TableColumn
 from trtforensics.tables.filtering import FilterError, completions, parse_filter
 
@@ -32,7 +33,7 @@ def kept(text: str) -> list[int]:
     return [place for place, row in enumerate(ROWS) if found.keeps(row)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "places"),
     [
         ("", [0, 1, 2]),
@@ -69,7 +70,7 @@ def test_a_filter_keeps_the_rows_where_every_term_holds(text: str, places: list[
     assert kept(text) == places
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "column", "said"),
     [
         ("relu tpe:half", 6, "Did you mean 'type'?"),
@@ -93,7 +94,7 @@ def test_a_filter_that_cannot_be_read_is_refused_at_its_column(text: str, column
     assert said in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "column", "found"),
     [
         ("", 1, ("name:", "layer:", "type:", "time>", "time_ms>", "margin>", "weights>", "weights_bytes>", "line:")),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
+from tests.support.for_each import for_each
 from tests.support.repository import ROOT
 from tests.support.screens import SIZE, log_app
 from trtforensics.tui.app import TerminalApp
@@ -59,7 +58,7 @@ def test_every_key_the_help_names_is_bound() -> None:
     assert len(helped()) > 40
 
 
-@pytest.mark.parametrize(("action", "keys"), sorted(bindings().items()))
+@for_each(("action", "keys"), sorted(bindings().items()))
 def test_every_binding_is_in_the_help(action: str, keys: set[str]) -> None:
     assert keys & (helped() | OF_TEXTUAL), action
 

@@ -8,6 +8,7 @@ import pytest
 
 from tests.emulator.log import opening, render, tuning
 from tests.emulator.log.event import DetailedTensor, Event, LayerTensor, OnnxTensor, Version
+from tests.support.for_each import for_each
 
 OLD: Version = (8, 6, 1)
 NEW: Version = (10, 16, 1)
@@ -277,7 +278,7 @@ ALL_FORMS = (
 )
 
 
-@pytest.mark.parametrize(("event", "version", "body"), ALL_FORMS)
+@for_each(("event", "version", "body"), ALL_FORMS)
 def test_an_event_renders_as_the_version_logs_it(event: Event, version: Version, body: str) -> None:
     assert render.render(event, version) == body
 
@@ -286,7 +287,7 @@ def test_every_kind_of_event_has_an_expected_line() -> None:
     assert set(render.EVENTS) == {type(event) for event, _, _ in ALL_FORMS}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("dialect", "tensorrt", "expected"),
     [
         ("trtexec", True, "[11/21/2026-07:52:04] [V] [TRT] body"),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.for_each import for_each
 from trtforensics.parsers.notation.formats import Format, format_texts, parse_formats
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("Float(784,28,1)", (Format("Float", (784, 28, 1)),)),
@@ -29,7 +30,7 @@ def test_a_list_of_formats_is_types_and_strides(text: str, expected: tuple[Forma
     assert parse_formats(text) == expected
 
 
-@pytest.mark.parametrize("text", ["Float(", "Float(1,)", "(1)", "Float(1) -> Half(1)", "float(1)", "Float(1),Half(1)"])
+@for_each("text", ["Float(", "Float(1,)", "(1)", "Float(1) -> Half(1)", "float(1)", "Float(1),Half(1)"])
 def test_what_is_no_list_of_formats_is_refused(text: str) -> None:
     assert parse_formats(text) is None
 

@@ -71,7 +71,7 @@ TYPES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "family", "types", "evidence"), TYPES)
+@for_each(("name", "family", "types", "evidence"), TYPES)
 def test_a_name_tells_its_types_and_how_well(
     name: str, family: str, types: tuple[str | None, ...], evidence: tuple[NameEvidence, ...]
 ) -> None:
@@ -81,7 +81,7 @@ def test_a_name_tells_its_types_and_how_well(
     assert tuple(map(facts.evidence, ("operand", "accumulator", "output"))) == evidence
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "tile", "stages", "architecture"),
     [
         (XMMA, (96, 64, 32), 3, "sm80"),
@@ -99,7 +99,7 @@ def test_a_name_tells_how_the_work_is_divided(
     assert (facts.tile, facts.stages, facts.architecture) == (tile, stages, architecture)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "tensor_core", "sparse", "split_k"),
     [
         ("tensor16x8x16", True, False, None),

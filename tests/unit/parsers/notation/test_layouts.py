@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.support.for_each import for_each
 from trtforensics.parsers.notation.formats import short_layout
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("sentence", "components", "word"),
     [
         ("Row major linear FP16 format", 1, "linear"),

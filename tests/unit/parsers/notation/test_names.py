@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.for_each import for_each
 from trtforensics.parsers.notation.names import (
     is_reformat,
     members,
@@ -14,7 +15,7 @@ from trtforensics.parsers.notation.names import (
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "expected"),
     [
         ("conv1", ("conv1",)),
@@ -64,7 +65,7 @@ def test_a_profile_is_read_and_taken_off(name: str, profile: int | None, bare: s
     assert without_profile(name) == bare
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "graph"),
     [
         ("__mye258_0_myl7_0", 7),
@@ -93,7 +94,7 @@ def test_a_reformat_is_known_by_its_name(name: str, *, reformat: bool) -> None:
     assert is_reformat(name) is reformat
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("metadata", "nodes"),
     [
         ("", ()),

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.support.for_each import for_each
 from tests.support.graph_builds import engine, tensor
 from trtforensics.parsers.notation.precision import compute_precision
 
@@ -23,7 +22,7 @@ def test_an_int8_kernel_that_writes_float_computes_in_int8() -> None:
     assert computed("CaskConvolution", ("Float",), "Float", INT8_KERNEL) == ("Int8", "kernel")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "inputs", "expected"),
     [
         ("CaskConvolution", ("Int8",), "Int8"),
@@ -41,7 +40,7 @@ def test_without_a_kernel_the_inputs_tell(kind: str, inputs: tuple[str, ...], ex
     assert computed(kind, inputs, "Float") == (expected, "inputs")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "inputs"),
     [
         ("PointWiseV2", ("Int8",)),
