@@ -87,7 +87,9 @@ def explained_by_class(case: Case, line: int) -> bool:
 
 def sentences(kinds: Sequence[str], settle: str, case: Case) -> Iterator[Observation]:
     """Give one observation for each sentence of some classes, on lines that no other finding cites."""
+    unwritten = [message.span.line for message in case.build.messages if _UNWRITTEN.search(message.text)]
     known = case.explained.union(m.span.line for m in case.build.messages if says(m, (*NO_ENGINE, *NO_RUN)))
+    known = known.union(line + down for line in unwritten for down in (1, _BELOW))  # it cannot be read either
     texts = []
     for note in case.notes(*kinds):
         below = note.span.line + 1 if note.text("below") or _HEAD.fullmatch(note.text("text")) else note.span.line
@@ -108,6 +110,7 @@ def sentences(kinds: Sequence[str], settle: str, case: Case) -> Iterator[Observa
         )
 
 
+_UNWRITTEN = re.compile("(?:annot|ailed to) write")
 _HEAD = re.compile(r"(?:.*: )?(?:Error Code [0-9]+: )?(?:Internal Error|API Usage Error|Cuda Runtime|Myelin)\s*")
 """A class of errors without words, which stand in the line below."""
 

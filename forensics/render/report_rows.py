@@ -7,7 +7,7 @@ from collections import Counter
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from trtforensics.console.counting import listed
+from trtforensics.console.counting import MEBIBYTE, listed
 from trtforensics.console.secrets import masked
 from trtforensics.knowledge.table import rows
 from trtforensics.model.ledger import ledger_of
@@ -26,20 +26,12 @@ if TYPE_CHECKING:
     from trtforensics.model.log import Build, BuildLog, Message
     from trtforensics.model.run import Run
 
+    Values = Mapping[str, object]
+
 _MOST_BUILDS = 8
-_ROWS = [*rows("meanings", "trtforensics.render")]
-_MEANINGS = {row["when"]: row["text"] for row in _ROWS if not row["in"]}
-_OF_EVERY_RUN = {row["when"]: row["text"] for row in _ROWS if row["in"]}
-"""What holds of every inference by its program, so that only ``report -v`` says it."""
 _MOST_WORDS, _WARNED = 48, 200
 """Lines of programs' own that are shown of a log, and characters of a warning."""
-_TYPES_OF_LAYERS = re.compile(r"--(?:layerPrecisions|layerOutputTypes)\b")
-_TINY_MS = 0.02
-"""Times below this are mostly those of launches."""
 _SET_UP, _LABEL = "set-up", 8
-_NOT_TIMED = re.compile(r"--(?:skipInference|buildOnly)\b")
-_HELD = 0.5
-"""The part of the GPU's time from which enqueueing is worth a CUDA graph, and for copies half of it of the latency."""
 _LONGER, _TIMES = "takes {} times as long as", "has {} times that of"
 _OVER = {
     "gpu_compute_ms": ("GPU time", "ms", _LONGER),
@@ -48,8 +40,6 @@ _OVER = {
     "throughput_qps": ("throughput", "qps", _TIMES),
 }
 """Results that are compared over the builds of a log."""
-_FAST_FP16 = 7.0
-"""The compute capability from which FP16 is faster than FP32."""
 _FEWEST, _ALIKE = 2, 1.05
 """Builds from which on times are compared; up to this ratio figures of several runs are alike."""
 
@@ -58,14 +48,14 @@ def rows_of_builds(log: BuildLog) -> list[TimeRow]:
     """Return the rows of a log's build; of a few, those of each that say something of it, and how they compare."""
     builds = log.builds if len(log.builds) <= _MOST_BUILDS else ()
     if len(builds) == 1:
-        return [*time_rows(log, builds[0]), *_about_run(log, builds[0]), *_meanings(log, _MEANINGS)]
+        return [*time_rows(log, builds[0]), *_about_run(log, builds[0]), *_meanings(log)]
     of_each = ((build, row) for build in builds for row in (*time_rows(log, build), *_about_run(log, build)))
     told = [
         TimeRow(row.label, f"{_place(log, build)}: {row.cited}", ())
         for build, row in of_each
         if row.spans or row.label == _SET_UP
     ]
-    return [*told, *_over_builds(log), *_meanings(log, _MEANINGS)]
+    return [*told, *_over_builds(log), *_meanings(log)]
 
 
 def detail_rows(log: BuildLog, cited: set[int]) -> Iterator[TimeRow]:
@@ -84,7 +74,7 @@ def detail_rows(log: BuildLog, cited: set[int]) -> Iterator[TimeRow]:
                 text = f"{place}{result_name(result)}: {result_text(result)} (line {result.span.line})"
                 yield TimeRow("figures", text, ())
         yield from _warnings(log, build, cited)
-    yield from _meanings(log, _OF_EVERY_RUN)
+    yield from _meanings(log, further=True)
     shown = log.runs[:_MOST_BUILDS]
     for run in shown:
         for text, span in run.words[: _MOST_WORDS // len(shown)]:
@@ -105,70 +95,10 @@ def _warnings(log: BuildLog, build: Build, cited: set[int]) -> Iterator[TimeRow]
         yield TimeRow("warned", f"line {message.span.line}: {text}{passed}", ())
 
 
-def _place(log: BuildLog, build: Build) -> str:
-    run = log.run_of(build)
-    return f"run {run.index + 1}" if run is not None and len(run.builds) == 1 else f"build {build.index + 1}"
-
-
 def _about_run(log: BuildLog, build: Build) -> Iterator[TimeRow]:
     run = log.run_of(build)
     if run is not None and run.builds[0] == build.index:
         yield from (TimeRow("compared", text, (span,)) for text, span in compared(run))
-
-
-def _meanings(log: BuildLog, texts: Mapping[str, str]) -> Iterator[TimeRow]:
-    """Say what the facts amount to, of all builds alike at once, in the words of ``texts``."""
-    told: dict[str, list[Build]] = {}
-    for build in log.builds:
-        for text in _amounts_to(build, log.run_of(build), texts):
-            told.setdefault(text, []).append(build)
-    for text, builds in told.items():
-        place = "" if len(builds) == len(log.builds) else f"{listed([_place(log, each) for each in builds])}: "
-        yield TimeRow("that is", f"{place}{text}", ())
-
-
-def _amounts_to(build: Build, run: Run | None, texts: Mapping[str, str]) -> Iterator[str]:
-    """Give those of ``texts`` that hold of a build and of its run."""
-    command, timed = build.command or "", build.result("gpu_compute_ms")
-    means = {key: mean_of(build.result(key)) or 0.0 for key in ("gpu_compute_ms", "enqueue_ms", "latency_ms")}
-    skipped, memory = _NOT_TIMED.search(command), build.option("device", "Device Global Memory") or ""
-    ledger, allowed, compute = ledger_of(build), allowed_types(build), build.option("device", "Compute Capability")
-    profiled = ledger.total_ms if ledger.time_is is TimeSource.MEASURED else None
-    short = (timed.figures.get("median") if timed is not None else profiled) or _TINY_MS
-    ended = run is not None and run.outcome.ending is not Ending.PASSED and run.uses_tensorrt
-    infers = (
-        run is not None and run.program is Program.TRTEXEC and any(each.name is PhaseName.INFER for each in run.phases)
-    )
-    runners = {each.stated.row for each in build.results if each.stated is not None and "-runner" in each.stated.row}
-    one_runner = run is not None and run.program is Program.POLYGRAPHY and len(runners) == 1
-    true = {
-        "loaded": build.loads_engine and not build.engine_layers,
-        "not timed": skipped is not None and timed is None and not ended,
-        "performance": run is not None and "PerformanceOnly" in run.setting,
-        "accuracy": run is not None and "AccuracyOnly" in run.setting,
-        "graph": means["enqueue_ms"] >= _HELD * means["gpu_compute_ms"] > 0 and "--useCudaGraph" not in command,
-        "copies": means["latency_ms"] * (1 - _HELD / 2) >= means["gpu_compute_ms"] > 0,
-        "random": infers and "--loadInputs" not in command,
-        "not compared": infers,
-        "one runner": one_runner and run is not None and not run.comparisons,
-        "nothing": ended and bool(build.command) and not build.results,
-        "short": short < _TINY_MS,
-        "constraints": "--precisionConstraints" in command and not _TYPES_OF_LAYERS.search(command),
-        "workspace": _mebibytes(build.option("build", "Memory Pools") or "") > _mebibytes(memory) > 0,
-        "fp32": allowed == {FULL} and (timed is not None or profiled is not None) and float(compute or 0) >= _FAST_FP16,
-        "no fp16": allowed == {FULL, "INT8"} and run is not None and run.program is Program.POLYGRAPHY,
-        "implicit": timed is not None
-        and not build.loads_engine
-        and (build.option("inference", "Batch") or "").strip().isdecimal(),
-    }
-    option = skipped[0] if skipped else ""
-    yield from (texts[name].format(option) for name, holds in true.items() if holds and name in texts)
-
-
-def _mebibytes(text: str) -> float:
-    """Return the first size that a text names, in MiB; 0 where it names none."""
-    size = re.search(r"([0-9.e+]+) MiB", text)
-    return float(size[1]) if size else 0.0
 
 
 def _over_builds(log: BuildLog) -> Iterator[TimeRow]:
@@ -187,3 +117,162 @@ def _over_builds(log: BuildLog) -> Iterator[TimeRow]:
         ratio = f"{_place(log, last)} {most_is.format(figure(most / least))} {_place(log, first)}"
         ratio = ratio if most > _ALIKE * least else f"alike within {most / least - 1:.2%}"
         yield TimeRow("runs", f"{name}{unit and f' in {unit}'}: {values}; {ratio}", ())
+
+
+_MEANINGS = [
+    ({*row["when"].split()}, re.compile(row["command"]), bool(row["in"]), row["text"])
+    for row in rows("meanings", "trtforensics.render")
+]
+"""What must hold (what begins with ``!`` must not), what the command says, whether only ``-v`` tells it, the words.
+
+Words name values in braces: those below, and the groups of the command's pattern.
+"""
+_TYPES_OF_LAYERS = re.compile(r"--(?:layerPrecisions|layerOutputTypes)\b")
+_TINY_MS = 0.02
+"""Times below this are mostly those of launches."""
+_NOT_TIMED = re.compile(r"--(?:skipInference|buildOnly)\b")
+_HELD = 0.5
+"""The part of the GPU's time from which enqueueing is worth a CUDA graph, and for copies half of it of the latency."""
+_FREE = 0.1
+"""The part of the GPU's time up to which enqueueing and copies do not matter."""
+_FAST_FP16 = 7.0
+"""The compute capability from which FP16 is faster than FP32."""
+_FEW, _SHORT_S = 100, 5
+"""Calls up to which a percentile is one call; seconds up to which a build is mostly start-up."""
+_EVEN, _ALONE, _LAYERS = 0.1, 0.4, 10
+"""The largest share of a layer where none dominates, the least of one that does, and layers of which one may say so."""
+_MUCH_MIB = 100
+"""Memory of a context from which on it matters for which shapes it is."""
+_PIECES = 6
+"""Reductions, and pointwise layers beside them, from which on they are normalisations in pieces."""
+
+
+_NAME = 60
+
+
+def _meanings(log: BuildLog, *, further: bool = False) -> Iterator[TimeRow]:
+    """Say what the facts amount to, of all builds alike at once; ``further`` what only ``report -v`` says."""
+    told: dict[str, list[Build]] = {}
+    for build in log.builds:
+        run = log.run_of(build)
+        values = {**_of_run(build, run), **_of_times(build), **_of_build(build)}
+        for text in _holding(values, (run.command if run is not None else "") or build.command or "", further=further):
+            told.setdefault(text, []).append(build)
+    for text, builds in told.items():
+        place = "" if len(builds) == len(log.builds) else f"{listed([_place(log, each) for each in builds])}: "
+        yield TimeRow("that is", f"{place}{text}", ())
+
+
+def _place(log: BuildLog, build: Build) -> str:
+    """Name the run of a build, or the build where its run has several."""
+    run = log.run_of(build)
+    return f"run {run.index + 1}" if run is not None and len(run.builds) == 1 else f"build {build.index + 1}"
+
+
+def _holding(values: Values, command: str, *, further: bool) -> Iterator[str]:
+    for names, pattern, only_further, text in _MEANINGS:
+        match = pattern.search(command) if only_further is further else None
+        if match and all(bool(values.get(name.lstrip("!"))) is not name.startswith("!") for name in names):
+            yield text.format_map({**values, **match.groupdict()})
+
+
+def _of_run(build: Build, run: Run | None) -> Values:
+    """Return what holds of a run: its program, what it did and what not."""
+    if run is None:
+        return {}
+    ended = run.outcome.ending is not Ending.PASSED and run.uses_tensorrt
+    runners = {each.stated.row for each in build.results if each.stated is not None and "-runner" in each.stated.row}
+    phases = {each.name for each in run.phases}
+    return {
+        run.program.value: True,
+        "passed": run.outcome.ending is Ending.PASSED,
+        "failed": run.outcome.ending is Ending.FAILED,
+        "ended": ended,
+        "performance": "PerformanceOnly" in run.setting,
+        "accuracy": "AccuracyOnly" in run.setting,
+        "infers": PhaseName.INFER in phases,
+        "builds": PhaseName.BUILD in phases,
+        "compares": run.comparisons,
+        "one_runner": run.program is Program.POLYGRAPHY and len(runners) == 1 and not run.comparisons,
+        "nothing": ended and bool(build.command) and not build.results,
+        "file": run.engine_file,
+    }
+
+
+def _of_times(build: Build) -> Values:
+    """Return what holds of the times of a run and of its layers."""
+    keys = ("gpu_compute_ms", "enqueue_ms", "latency_ms", "h2d_ms", "d2h_ms")
+    gpu, enqueue, whole, there, back = (mean_of(build.result(key)) or 0.0 for key in keys)
+    timed, ledger, queries = build.result("gpu_compute_ms"), ledger_of(build), build.number("queries") or 0
+    profiled = ledger.total_ms if ledger.time_is is TimeSource.MEASURED else None
+    short = (timed.figures.get("median") if timed is not None else profiled) or _TINY_MS
+    shares = [(unit.share or 0.0, unit.name) for unit in ledger.slowest] if not ledger.unknown_layers else []
+    top, name = max(shares, default=(0.0, ""))
+    many = len(shares) >= _LAYERS
+    return {
+        "timed": timed is not None,
+        "measured": timed is not None or profiled is not None,
+        "enqueue": figure(enqueue) if enqueue else "",
+        "held": enqueue >= _HELD * gpu > 0,
+        "free": 0 < enqueue <= _FREE * gpu and there + back <= _FREE * gpu,
+        "light": 0 < enqueue <= (_HELD / 2) * gpu,
+        "copies": whole * (1 - _HELD / 2) >= gpu > 0,
+        "short": short < _TINY_MS,
+        "queries": f"{queries:,.0f}" if queries else "",
+        "warmed": f"{build.number('warmup_queries') or 0:,.0f}",
+        "few": 0 < queries < _FEW,
+        "even": f"{top:.0%}" if many and 0 < top <= _EVEN else "",
+        "alone": f"{top:.0%}" if many and top >= _ALONE else "",
+        "slowest": shortened(name, _NAME),
+    }
+
+
+def _of_build(build: Build) -> Values:
+    """Return what holds of the build: its types, its shapes, its memory and its GPU."""
+    allowed, device = allowed_types(build), build.option("device", "Selected Device") or ""
+    memory, capability = (
+        build.option("device", "Device Global Memory") or "",
+        build.option("device", "Compute Capability"),
+    )
+    seconds, cached = build.number("build_s") or build.number("generation_s") or 0.0, build.autotuning.cache_hits
+    sizes = build.number("loaded_engine_mib") or (build.number("engine_bytes") or 0.0) / MEBIBYTE
+    held = build.number("activations_mib") or build.number("context_mib") or 0.0
+    kinds = Counter(layer.type for layer in build.engine_layers)
+    pieces = [kinds[kind] for kind in ("Reduce", "ElementWise")]
+    pieces[1] += kinds["PointWise"] + kinds["PointWiseV2"]
+    command = build.command or ""
+    return {
+        "loads": build.loads_engine,
+        "loaded": build.loads_engine and not build.engine_layers,
+        "layers": bool(build.engine_layers),
+        "untimed": _NOT_TIMED.search(command) is not None,
+        "workspace": _mebibytes(build.option("build", "Memory Pools") or "") > _mebibytes(memory) > 0,
+        "full": allowed == {FULL},
+        "int8_alone": allowed == {FULL, "INT8"},
+        "fast_fp16": float(capability or 0) >= _FAST_FP16,
+        "implicit": not build.loads_engine and (build.option("inference", "Batch") or "").strip().isdecimal(),
+        "build_s": figure(seconds) if seconds else "",
+        "brief": 0 < seconds < _SHORT_S and not cached,
+        "size": f"{figure(sizes)} MiB" if sizes >= 1 else "",
+        "held_mib": figure(held) if held >= _MUCH_MIB else "",
+        "largest": _largest(build),
+        "laptop": "Laptop" in device,
+        "shared": re.search(r"(?i)orin|xavier|tegra|jetson|\bnano\b|\bthor\b", device) is not None,
+        "mig": " MIG " in device,
+        "reductions": pieces[0] if min(pieces) >= _PIECES and "Normalization" not in kinds else 0,
+        "pointwise": pieces[1],
+        "typed": _TYPES_OF_LAYERS.search(command) is not None,
+    }
+
+
+def _largest(build: Build) -> str:
+    """Return the largest shapes that a build is for, where they are larger than the usual ones."""
+    shapes = [fact for fact in build.options.get("build", ()) if fact.name.startswith("Input build shape")]
+    ranges = [fact.value.split("+") for fact in shapes if fact.value.count("+") == 2]  # noqa: PLR2004 - three shapes
+    return listed([f"{least.partition('=')[0]} {most.strip()}" for least, usual, most in ranges if most != usual])
+
+
+def _mebibytes(text: str) -> float:
+    """Return the first size that a text names, in MiB; 0 where it names none."""
+    size = re.search(r"([0-9.e+]+) MiB", text)
+    return float(size[1]) if size else 0.0

@@ -311,6 +311,8 @@ _OFF = 0.1
 """From where the mean is no figure of a usual call: its distance from the median, as a part of the median."""
 _EXPLAINED = 0.5
 """The part of the variance, or of a slow call, that must be explained by what is named as its reason."""
+_ONE_CALL = 1.5
+"""Up to how many calls a percentile is that of the slowest."""
 _PART = 0.02
 """The least part of the calls on each side of a change, where the log has no variance."""
 _TINY_MS = 0.02
@@ -378,7 +380,9 @@ def _by_percentiles(build: Build, values: Mapping[str, float], percentiles: Sequ
         return SpreadForm.FEW, f"{most}, {text}{where}", spans
     if high >= _FAR * median:
         low, least = next((percent, ms) for percent, ms in percentiles if ms >= _FAR * median)
-        text = f"{100 - low:g}% of the calls take {figure(least)} ms or more, {least / median:.2g} times the median of "
+        calls = (100 - low) / 100 * (build.number("queries") or 0.0)
+        who = f"{100 - low:g}% of the calls take" if not calls or calls >= _ONE_CALL else "one call takes"
+        text = f"{who} {figure(least)} ms or more, {least / median:.2g} times the median of "
         return SpreadForm.TAIL, f"{text}{figure(median)}", ()
     return SpreadForm.NARROW, f"{most}, {high / median:.3g} times the median", ()
 

@@ -35,6 +35,10 @@ class ShownLog:
         """Return the text of some lines (from 1), without endings, secrets masked, cut to :data:`LONGEST_QUOTE`."""
         return {line: _cut(self.text.line(line)) for line in lines}
 
+    def whole(self) -> LogText:
+        """Return the whole text."""
+        return self.text
+
 
 @dataclass(frozen=True)
 class ReadLog:
@@ -51,6 +55,14 @@ class ReadLog:
             if whole and source.holds_its_text:
                 return {line: _quoted(self._raw(source, line)) for line in lines}
             return _quotes(source.windows(), lines)
+
+    def whole(self) -> LogText:
+        """Return the whole text, read again."""
+        text = LogText()
+        with open_source(self.path, max_bytes=self.max_bytes) as source:
+            for window in source.windows():
+                text.append(window)
+        return text
 
     def _raw(self, source: Source, line: int) -> bytes:
         starts = self.log.line_starts

@@ -327,6 +327,8 @@ def _roles(log: LinesView, reports: int) -> tuple[Positions, Positions]:
     both = zip(_ROLES, lines, strict=True)
     lines = [of_kind[of_kind <= reports] if kind in _REPORTED else of_kind for kind, of_kind in both]
     line, role = np.concatenate(lines), np.repeat(np.arange(len(lines)), list(map(len, lines)))
+    of_checks = _is_in(("poly_run", "poly_verdict"))[role] & np.isin(line, [*inner_lines(log)])
+    line, role = line[~of_checks], role[~of_checks]  # commands that check a model, of which nothing else is known
     order = line.argsort(kind="stable")
     return line[order], role[order]
 

@@ -112,15 +112,15 @@ def starved(case: Case) -> Iterator[Observation]:
         skipped = sum(layer.skipped for layer in layers)
         most = layers[0]
         timed = case.build.autotuning.tactics_timed
-        if skipped <= max(_FEW * timed, 1 if timed >= _MANY else 0) and most.available >= _AMPLE:
-            return
+        is_few = skipped <= max(_FEW * timed, 1 if timed >= _MANY else 0) and most.available >= _AMPLE
         yield Observation(
-            f"{counted(skipped, 'tactic')} skipped for want of workspace: {most.requested:,} "
-            f"bytes wanted, {most.available:,} available",
+            f"{counted(skipped, 'tactic')}{f' of {timed:,}' * is_few} skipped for want of workspace: "
+            f"{most.requested:,} bytes wanted, {most.available:,} available",
             sorted((span for layer in layers for span in layer.spans), key=lambda span: span.line),
             layers=[layer.layer for layer in layers if layer.layer],
             steps=(workspace(case),),
             same_as="starved",
+            severity=Severity.NOTE if is_few else None,
         )
         return
     notes = case.notes("workspace_note", "workspace_hint", "workspace_short")

@@ -106,7 +106,7 @@ COMPARED = """[I] RUNNING | Command: polygraphy run m.onnx --trt --onnxrt
 @pytest.mark.parametrize(
     ("lines", "expected"),
     [
-        (COMPARED, "FAILED (line 5) · Polygraphy · the output differs: y · pass rate 0 %"),
+        (COMPARED, "FAILED (line 5) · Polygraphy run · the output differs: y · pass rate 0 %"),
         ("[TRT] [E] 1: it broke\nTraceback (most recent call last):\nRuntimeError: no\n", "FAILED (line 3) · Python"),
     ],
 )

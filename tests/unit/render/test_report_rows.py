@@ -55,6 +55,10 @@ def said(log: BuildLog) -> str:
     return "\n".join(f"{row.label}: {row.cited}" for row in rows_of_builds(log))
 
 
+def said_further(text: str, read: Load) -> str:
+    return "\n".join(row.text for row in detail_rows(read(text), set()))
+
+
 def test_a_comparison_tells_its_tolerance_its_worst_outputs_and_what_a_relative_error_is_of(read: Load) -> None:
     text = said(read(COMPARED))
     assert "compared: trt-runner against onnxrt-runner: 1 of 1 outputs differ; pass rate 0 %" in text
@@ -176,3 +180,23 @@ top score is 0.87 for class cat""")
         "line 53: frame 49 is done",
         "line 55: top score is 0.87 for class cat",
     ]
+
+
+def test_what_the_options_and_the_number_of_calls_make_of_the_figures_is_said(read: Load) -> None:
+    traced = "[I] Warmup completed 0 queries over 0 ms\n[11/21/2026-10:05:01] [I] Timing trace has 20 queries over 1 s"
+    log = read(TIMED.format("a", 2).replace("--int8", "--int8 --warmUp=0").replace("[I] GPU", f"{traced}\n[I] GPU"))
+    text = said(log)
+    assert "the figures rest on 20 calls" in text
+    assert "nothing warmed up (--warmUp=0)" in text
+    assert "is mostly start-up" in said(read(SKIPPED))
+    kept = SKIPPED.replace("--skip", "--saveEngine=a.plan --skip").replace("built in 4.5", "built in 45")
+    assert "was not kept" in said_further(SKIPPED, read)
+    assert "was not kept" not in said_further(kept, read)
+    assert "start-up" not in said(read(kept))
+
+
+def test_memory_is_said_to_be_that_of_the_largest_shapes(read: Load) -> None:
+    shapes = "[I] === Build Options ===\n[I] Input build shape: x=1x3+4x3+8x3\n[V] [TRT] Total Activation Memory: {}\n"
+    text = SKIPPED.replace("[11/21", f"{shapes.format(512 << 20)}[11/21", 1)
+    assert "memory is planned for the largest shapes, x 8x3" in said(read(text))
+    assert "largest shapes" not in said(read(text.replace("8x3", "4x3")))

@@ -116,7 +116,9 @@ def test_a_run_that_differs_has_one_root_with_the_largest_error_of_all_outputs(t
         "-30 to 50 (trt) and -30 to 50 (onnxrt); at most 0.25% of an output's range, as rounding in FP16 may leave"
     )
     (headline,) = report.sources[0].headlines
-    assert headline.text.startswith("FAILED, root TF216 in line 10 · Polygraphy · FP16+FP32 allowed · 2 of 2 outputs")
+    assert headline.text.startswith(
+        "FAILED, root TF216 in line 10 · Polygraphy run · FP16+FP32 allowed · 2 of 2 outputs"
+    )
     assert "differ, first a (largest error 0.2 of b)" in headline.text
     assert report.sources[0].coverage.options
 

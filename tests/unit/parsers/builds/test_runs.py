@@ -616,7 +616,7 @@ STATED = {
             "[E]     FAILED | Iteration 1 | Duration 0.14s",
             "[I] PASSED | Runtime: 1.946s | Command: polygraphy debug reduce m.onnx --check polygraphy run --trt",
         ],
-        "PASSED · Polygraphy · 2 builds",
+        "PASSED · Polygraphy debug reduce",
     ),
     "another provider": (
         ["[ONNXRuntimeError] : 1 : FAIL", "Falling back to ['CUDAExecutionProvider', 'CPUExecutionProvider'] and"],

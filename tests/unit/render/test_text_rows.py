@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from trtforensics.render.pauses import pauses
+import pytest
+
+from trtforensics.knowledge.table import rows
+from trtforensics.parsers.text.text import LogText
+from trtforensics.parsers.text.windows import Window
+from trtforensics.render.text_rows import pauses, telling_lines
 from trtforensics.sources.quoting import read_log
 
 if TYPE_CHECKING:
@@ -19,7 +25,14 @@ def test_the_longest_pauses_are_named_with_the_line_behind_them(tmp_path: Path) 
     first, *named = row.text.split("; ")
     assert first == "from 10:00:10 to 10:00:44, 34 s"
     assert [each.partition(":")[0] for each in named] == ["30 s before line 401", "4 s before line 801"]
-    assert named[1].endswith("[TRT] [I] end")
+    assert named[1].endswith(": end")
+
+
+def test_a_pause_is_named_by_what_takes_the_time(tmp_path: Path) -> None:
+    text = "[11/21/2026-10:00:10] [I] [TRT] Global timing cache in use.\n[11/21/2026-10:00:40] [I] [TRT] {}"
+    (tmp_path / "b.log").write_text(text.format("Detected 2 inputs and 1 output network tensors."))
+    read = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
+    assert next(iter(pauses(read))).text.endswith("; 30 s timing tactics and compiling them (to line 2)")
 
 
 def test_days_count_and_a_log_of_two_clocks_tells_nothing(tmp_path: Path) -> None:
@@ -44,3 +57,30 @@ def test_the_timed_inferences_are_no_pause(tmp_path: Path) -> None:
     (tmp_path / "b.log").write_text(text)
     read = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
     assert [row.text for row in pauses(read)] == ["from 10:00:10 to 10:00:13, 3 s"]
+
+
+def test_lines_without_a_finding_are_told_with_what_they_mean() -> None:
+    text = LogText()
+    lines = [
+        *(f"[W] Missing scale and zero-point for tensor t{n}, expect fall back to non-int8" for n in range(6)),
+        "[I] Running check command: polygraphy run m.onnx --trt",
+        "[I] Running check command: polygraphy run polygraphy_debug.onnx --trt",
+        "Generated: /tmp/runs/a.nsys-rep",
+        "Starting 3 of nothing",
+    ]
+    text.append(Window(1, 0, "\n".join(lines).encode()))
+    told = telling_lines(text)
+    assert [line for line, _ in told] == [1, 7, 9]
+    scales, check, made = (row.text for _, row in told)
+    assert "whose layers run in another type: t0, t1, t2, t3 and 2 more;" in scales
+    assert scales.endswith(", 6 times (line 1)")
+    assert "'polygraphy run m.onnx --trt' does not name polygraphy_debug.onnx" in check
+    assert made == "Nsight Systems wrote its report a.nsys-rep (line 9)"
+
+
+@pytest.mark.parametrize("table", ["telling_lines", "pauses"])
+def test_every_row_names_only_groups_that_its_pattern_has(table: str) -> None:
+    """A slip in a row would show only where its line comes."""
+    for row in rows(table, "trtforensics.render"):
+        groups = re.compile(row.get("pattern", "")).groups
+        assert {int(name) for name in re.findall(r"\{(\d)", row.get("text", ""))} <= {*range(groups)}, row

@@ -1,0 +1,105 @@
+"""What only the text of a log tells: where a run paused, and what single lines mean that no finding is made of."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from trtforensics.console.counting import listed
+from trtforensics.console.secrets import masked
+from trtforensics.knowledge.table import rows
+from trtforensics.parsers.notation.clocks import clock_in, moment_in, seconds_of
+from trtforensics.parsers.text.text import LineMatcher, LogText
+from trtforensics.render.names import shortened
+from trtforensics.render.time_rows import TimeRow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from trtforensics.sources.quoting import QuotedLog
+
+_SAMPLES, _RUNS, _SHOWN, _TEXT = 100, 8, 3, 70
+"""Lines of a run that are read first, runs, pauses of each that are named, characters of a line at a pause."""
+_STEPS = [
+    (re.compile(row["behind"]), re.compile(row["before"]), row["step"]) for row in rows("pauses", "trtforensics.render")
+]
+"""What the line before a pause holds, what the line that ends it does, and what took the time: nothing if inference."""
+_STAMP = re.compile(r"^.{0,40}?\d\d:\d\d:\d\d\S*\s*(?:\[\w+\]\s*)*")
+_SHORTEST, _PART, _LONGEST, _DAY = 2, 0.1, 4 * 3600, 24 * 3600
+"""The least pause that is named: in s, and as a part of the whole; the longest that is one; a day."""
+
+
+def pauses(read: QuotedLog) -> Iterator[TimeRow]:
+    """Say from when to when each run goes, and before which lines it paused; nothing where clocks are mixed.
+
+    Only lines around long gaps are all read.
+    """
+    for run in read.log.runs[:_RUNS]:
+        step = max((run.last_line - run.first_line) // _SAMPLES, 1)
+        stamped = [*_stamped(read, {*range(run.first_line, run.last_line + 1, step), run.last_line})]
+        times = [seconds for _, seconds, _ in stamped]
+        if not stamped or times != sorted(times) or times[-1] - times[0] < _SHORTEST:
+            continue
+        wide = sorted(pairwise(stamped), key=lambda pair: pair[0][1] - pair[1][1])[:_SHOWN]
+        gaps = [gap for first, behind in wide for gap in pairwise(_stamped(read, range(first[0], behind[0] + 1)))]
+        long = sorted(((after[1] - before[1], before, after) for before, after in gaps), key=lambda gap: -gap[0])
+        long = long[:_SHOWN]
+        whole = times[-1] - times[0]
+        words = [
+            f"{seconds:.0f} s {taken}"
+            for seconds, before, after in long
+            if seconds >= max(_SHORTEST, _PART * whole) and (taken := _step(before[2], after[0], after[2]))
+        ]
+        if not long or long[0][0] < _LONGEST:
+            place = f"run {run.index + 1}: " * (len(read.log.runs) > 1)
+            ends = " to ".join(clock_in(text) or "" for _, _, text in (stamped[0], stamped[-1]))
+            yield TimeRow("clock", "; ".join([f"{place}from {ends}, {whole:.0f} s", *words]), ())
+
+
+def _step(before: str, line: int, after: str) -> str:
+    """Say what a pause between two lines is of, else quote the line behind it; nothing where inferences were timed."""
+    for first, second, step in _STEPS:
+        if first.search(before) and second.search(after):
+            return f"{step} (to line {line})" if step else ""
+    return f"before line {line}: {shortened(_STAMP.sub('', after).strip(), _TEXT)}"
+
+
+def _stamped(read: QuotedLog, lines: Iterable[int]) -> Iterator[tuple[int, float, str]]:
+    for line, text in sorted(read.quote({*lines}).items()):
+        if (clock := clock_in(text)) is not None:
+            moment = moment_in(text)
+            days = date.fromisoformat(moment[:10]).toordinal() if moment is not None else 0
+            yield line, days * _DAY + seconds_of(clock), text
+
+
+_TELLING = [*rows("telling_lines", "trtforensics.render")]
+"""A literal that such lines hold, and a pattern of theirs; whether all, the largest or the first of them counts; words.
+
+The words name groups of the pattern in braces: ``{0}``; of ``all``, the different ones are listed.
+"""
+_MOST, _LISTED, _WORDS = 200, 4, 240
+"""Lines of a literal that are looked at, values that are listed, characters of a text."""
+
+
+def telling_lines(text: LogText) -> list[tuple[int, TimeRow]]:
+    """Return what lines of a text mean, each with the first such line, in their order."""
+    told = (row for each in _TELLING if (row := _told(text, each)) is not None)
+    return sorted(told, key=lambda each: each[0])
+
+
+def _told(text: LogText, row: Mapping[str, str]) -> tuple[int, TimeRow] | None:
+    found: list[tuple[int, tuple[str, ...]]] = []
+    pattern, pick = re.compile(row["pattern"]), row["pick"]
+    for lines in text.matches(LineMatcher(row["literal"])):
+        read = ((int(line), pattern.search(text.line(int(line)))) for line in lines[: _MOST - len(found)])
+        found += [(line, match.groups("")) for line, match in read if match is not None]
+    if not found:
+        return None
+    line, groups = max(found, key=lambda each: float(each[1][0])) if pick == "largest" else found[0]
+    if pick == "all":
+        same = zip(*(each for _, each in found), strict=True)
+        groups = tuple(listed([*dict.fromkeys(each)], _LISTED) for each in same)
+    often = f", {len(found)} times" if pick == "all" and len(found) > 1 else ""
+    return line, TimeRow(row["label"], f"{masked(row['text'].format(*groups))[:_WORDS]}{often} (line {line})", ())
