@@ -103,7 +103,9 @@ def _about_run(log: BuildLog, build: Build) -> Iterator[TimeRow]:
 
 def _over_builds(log: BuildLog) -> Iterator[TimeRow]:
     """Say how the times and rates of several builds compare, and figures that programs state, from the least on."""
-    stated = Counter(key for build in log.builds for key in {each.key for each in build.results if each.stated})
+    stated = Counter(
+        key for build in log.builds for key in dict.fromkeys(each.key for each in build.results if each.stated)
+    )
     texts = {key: (key.partition(" as stated")[0], "", _TIMES) for key, builds in stated.items() if builds > 1}
     for key, (name, unit, most_is) in (_OVER | dict([*texts.items()][:_MOST_BUILDS])).items():
         each = ((build.result(key), build) for build in log.builds[:_MOST_BUILDS])

@@ -258,7 +258,7 @@ def _own_words(view: LinesView) -> list[tuple[int, str]]:
         start = text[: 2 * _FORM]
         form = (_HEX.sub("", start) if "0x" in start else start).translate(_DIGITS)
         forms.setdefault(form[:_FORM], []).append((line, text.strip()[:_LONGEST]))
-    ends_of_forms = {same[place] for same in forms.values() for place in (0, -1)}
+    ends_of_forms = dict.fromkeys(same[place] for same in forms.values() for place in (0, -1))
     each = [said for said in ends_of_forms if not (_NO_WORDS.match(said[1]) or _NO_TALK.search(said[1]))]
     ends = {line: min(place, len(each) - 1 - place) for place, (line, _) in enumerate(sorted(each))}
     if len(each) > _MOST_WORDS:

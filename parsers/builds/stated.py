@@ -54,6 +54,13 @@ _OF_WHAT = re.compile(r"@\[[^\]]*\]")
 _ASSIGNED = re.compile(r"(?:[:=]|\bis)$")
 _STATISTIC = re.compile(r"(?i:mean|avg|average|median|min|max|std|p[0-9.]+)")
 """The head of a column that says of what each row's name stands for: ``inference_ms | 4.1 | 3.9``."""
+_HEADING = re.compile(
+    r"\W*={2,} *([A-Za-z][^=]{1,30}?) *(?:\([^)]*\) *)?={2,}\W*$|={3,} *Start\w* *\[?(\w{2,30})|={3,} *(?:End|$)(?=())"
+)
+"""A title of figures, closed or begun by rules; the end of what such a title begins ends it."""
+_TAG = re.compile(r"^\W*\[(FP\d+|BF16|INT\d|PTQ|QAT|TF32|TRT|ONNX|PyTorch|TensorRT)\]")
+"""What a line's figures are of, in brackets before them."""
+_EPOCH = re.compile(r"(?i:\W*epoch +[0-9]+,? *)")
 _UNIT_AT_END = re.compile(r"(?:_(ms|us|fps|s|mb|pct))?$")
 _UNIT_OF_NAME = re.compile(rf"{_UNIT_OF_COLUMN.pattern}\s*[:=]\s*$")
 
@@ -61,14 +68,20 @@ _UNIT_OF_NAME = re.compile(rf"{_UNIT_OF_COLUMN.pattern}\s*[:=]\s*$")
 def stated(log: LinesView, known: set[int]) -> Iterator[tuple[int, float, StatedName]]:
     """Give what programs state, by its line; lines that are ``known`` already are left out."""
     header: list[str] = []
+    heading = ""
     before = count = 0
     for line, text in log.each("untyped", "text"):
+        if titled := _HEADING.match(text[:_LONGEST]):
+            heading = titled[1] or titled[2]
+            continue
         cells = _CELLS.split(text[:_LONGEST].strip(" |│┃\t")) if line <= before + _GAP else []
         figures = [*_of_row(header, cells)]
         hinted = figures or _WITH_UNIT.search(text) or any(map(text.lower().__contains__, _LITERALS))
         if line in known or not hinted:
             continue
+        tags = _TAG.findall(text[:_LONGEST])
         plain = _LOGGED.sub("", _OF_WHAT.sub("", text[:_LONGEST]))
+        plain = _EPOCH.sub("", plain) if tags else plain
         cells = cells or _CELLS.split(plain.strip(" |│┃\t"))
         if figures:
             before = line
@@ -78,7 +91,8 @@ def stated(log: LinesView, known: set[int]) -> Iterator[tuple[int, float, Stated
             header, before = cells, line
         for name, number in figures or _in_line(plain):
             if isfinite(value := number_of(number)) and (value or not _TIMES.fullmatch(name.unit)):
-                yield line, value, name
+                of_what = filter(None, (heading, *tags))
+                yield line, value, StatedName(": ".join((*of_what, name.name)), name.row, name.unit)
                 count += 1
         if count >= _MOST:
             return

@@ -200,3 +200,12 @@ def test_memory_is_said_to_be_that_of_the_largest_shapes(read: Load) -> None:
     text = SKIPPED.replace("[11/21", f"{shapes.format(512 << 20)}[11/21", 1)
     assert "memory is planned for the largest shapes, x 8x3" in said(read(text))
     assert "largest shapes" not in said(read(text.replace("8x3", "4x3")))
+
+
+def test_figures_are_told_apart_by_the_title_above_them_and_by_the_tag_before_them(read: Load) -> None:
+    text = (
+        "=== Encoder ===\nTokens/Second: {}\n=== Decoder (all) ===\nTokens/Second: {}\n[INT8] Epoch 1, test acc = {}\n"
+    )
+    log = read("[TRT] [I] Hello\n" + text.format(900, 60, 0.9))
+    (headline,) = headlines(log)
+    assert "Encoder: Tokens/Second 900; Decoder: Tokens/Second 60; Decoder: INT8: acc 0.9" in headline.text
