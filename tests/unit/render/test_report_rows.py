@@ -208,4 +208,4 @@ def test_figures_are_told_apart_by_the_title_above_them_and_by_the_tag_before_th
     )
     log = read("[TRT] [I] Hello\n" + text.format(900, 60, 0.9))
     (headline,) = headlines(log)
-    assert "Encoder: Tokens/Second 900; Decoder: Tokens/Second 60; Decoder: INT8: acc 0.9" in headline.text
+    assert "Encoder: Tokens/Second 900; Decoder: Tokens/Second 60; Decoder: INT8: test acc 0.9" in headline.text
