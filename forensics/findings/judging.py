@@ -38,7 +38,7 @@ from trtforensics.parsers.builds.run_outcomes import BENIGN
 from trtforensics.render.headline import Headline, headlines, with_root
 from trtforensics.render.names import shortened
 from trtforensics.render.report_rows import detail_rows, rows_of_builds
-from trtforensics.render.text_rows import pauses, telling_lines
+from trtforensics.render.text_rows import outputs, pauses, telling_lines
 from trtforensics.sources.quoting import QuotedLog, ReadLog, quote_file
 
 if TYPE_CHECKING:
@@ -151,9 +151,10 @@ def _observed_in(
 def _detailed(report: Report, read: QuotedLog) -> Report:
     """Return a report of one log with what ``-v`` adds to its times."""
     cited = {each.span.line for finding in report.findings for each in finding.evidence}
-    told = telling_lines(read.whole())
+    text = read.whole()
+    told = telling_lines(text)
     cited |= {line for line, _ in told}
-    details = (*pauses(read), *(row for _, row in told), *detail_rows(read.log, cited))
+    details = (*pauses(read), *outputs(text), *(row for _, row in told), *detail_rows(read.log, cited))
     return replace(report, sources=(replace(report.sources[0], details=details),))
 
 

@@ -37,6 +37,7 @@ _OVER = {
     "gpu_compute_ms": ("GPU time", "ms", _LONGER),
     "latency_ms": ("latency", "ms", _LONGER),
     "build_s": ("time to build", "s", _LONGER),
+    "generation_s": ("time to generate the engine", "s", _LONGER),
     "throughput_qps": ("throughput", "qps", _TIMES),
 }
 """Results that are compared over the builds of a log."""
@@ -85,7 +86,7 @@ def _warnings(log: BuildLog, build: Build, cited: set[int]) -> Iterator[TimeRow]
     """Give the warnings, one of a form, that no finding cites; where the run passed, that they did not hinder it."""
     forms: dict[str, Message] = {}
     for message in build.messages:
-        if message.severity == "W" and message.text.strip():
+        if message.severity == "W" and message.text.strip(" *") and not message.text.lstrip().startswith("("):
             forms.setdefault(re.sub(r"[0-9]+", "#", message.text), message)
     run = log.run_of(build)
     passed = "; the run passed all the same" if run is not None and run.outcome.ending is Ending.PASSED else ""
@@ -213,6 +214,7 @@ def _of_times(build: Build) -> Values:
     many = len(shares) >= _LAYERS
     return {
         "timed": timed is not None,
+        "profiled": bool(build.profiles),
         "measured": timed is not None or profiled is not None,
         "enqueue": figure(enqueue) if enqueue else "",
         "held": enqueue >= _HELD * gpu > 0,

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _SHOWN = 3
 """Outputs of a comparison that the text shows."""
+_LOOSE = 0.5
+"""The relative tolerance from which a comparison says little."""
 _FAR = 10
 """How many times its part of the range a relative error is where it is of values near zero."""
 
@@ -66,7 +68,13 @@ def compared(run: Run) -> Iterator[tuple[str, SourceSpan]]:
         rate = f"pass rate {comparison.pass_rate:g} %" if comparison.pass_rate is not None else ""
         tolerances = {(each.atol, each.rtol) for each in outputs if each.atol is not None and each.rtol is not None}
         within = " or ".join(f"abs {atol:g}, rel {rtol:g}" for atol, rtol in sorted(tolerances)[:_SHOWN])
-        parts = (result, rate, f"tolerance {within}" if within else "", *_worst(failed or outputs))
+        loose = max((rtol for _, rtol in tolerances), default=0.0)
+        within += f", which is {loose:.0%} and lets nearly all pass" if loose >= _LOOSE else ""
+        either = [each.name for each in outputs if each.passed and each.atol and (each.max_abs or 0.0) > each.atol]
+        by_relative = (
+            f"{listed(either, _SHOWN)} pass{'es' * (len(either) == 1)} by the relative error alone" if either else ""
+        )
+        parts = (result, rate, f"tolerance {within}" if within else "", by_relative, *_worst(failed or outputs))
         yield f"{sides}: {'; '.join(filter(None, parts))}", (failed or outputs or (comparison,))[0].span
 
 

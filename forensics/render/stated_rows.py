@@ -24,6 +24,12 @@ _MEASURED = {"latency_ms", "gpu_compute_ms", "build_s"}
 _RANKS = [(int(row["rank"]), re.compile(row["pattern"])) for row in rows("stated_ranks", "trtforensics.render")]
 """What most people look for first: rates, times of inferences, accuracies, other times; by the key."""
 _OTHER = len({rank for rank, _ in _RANKS}) - 1
+_METRIC = re.compile(
+    r"(?:(?<=[_ ])(?:precision|recall|m?ap(?:50)?(?:[_-]?(?:50[_-])?95)?|accuracy|f1))$", re.IGNORECASE
+)
+"""What a name ends with that has others of its kind beside it."""
+_SHIFT, _SAME = 0.005, 5
+"""From which change of precision and recall on they moved; how many times smaller that of the AP must be."""
 _MEAN = re.compile(r"average|\bavg|\bmean|overall")
 _DIGITS = re.compile(r"(?<![A-Za-z@0-9.-])[0-9][0-9.]*")
 _TIME = re.compile(r"(?i:latency|time|took|elapsed|duration)(?!.*\b[mun]?s\b)")
@@ -31,6 +37,8 @@ _WHOLE = 100
 """From here on numbers are shown without decimals."""
 _NAME, _SHOWN, _ROWS = 40, 10, 4
 """Characters of a name, names, and rows of a table or parts of a sum that are shown."""
+_STEP, _LEAST = 1.06, 12
+"""How far values of one level lie apart at most, and what part of all (one of so many) a level has at least."""
 _TIMES = 1.2
 """From here on it is said how many times apart figures of a name are."""
 _PART = 0.01
@@ -75,7 +83,14 @@ def _groups(results: Sequence[RunResult]) -> list[_Group]:
     parts = grouped(named, lambda each: (each[2], each[1].name.rpartition(": ")[0]))
     sums = {(span, name.name) for _, name, span in named if len(parts.get((span, name.name), ())) > 1}
     rest = [each for each in named if (each[2], each[1].name.rpartition(": ")[0]) not in sums]
-    groups = []
+    groups, families = [], grouped(rest, lambda each: (_METRIC.sub("", each[1].name), each[1].row)).items()
+    kin = {family: each for (family, _), each in families if family and len({name.name for _, name, _ in each}) > 1}
+    kin = {family: each for family, each in kin.items() if len(each) == len({name.name for _, name, _ in each})}
+    for family, each in kin.items():
+        values = ", ".join(f"{name.name[len(family) :].strip(' _')} {figure(value)}" for value, name, _ in each)
+        groups.append((_OTHER - 1, False, f"{family.strip(' _:')}: {values}{_moved(each)}", each[0][2]))
+    together = {id(each) for of_family in kin.values() for each in of_family}
+    rest = [each for each in rest if id(each) not in together]
     for group in grouped(rest, lambda each: (_DIGITS.sub("#", each[1].name).lower(), each[1].unit)).values():
         (_, name, span), *_ = group
         of_sum = [each for each in group if (each[2], each[1].name) in sums]
@@ -84,6 +99,14 @@ def _groups(results: Sequence[RunResult]) -> list[_Group]:
         rank = next(rank for rank, words in _RANKS if words.search(key))
         groups.append((rank, _MEAN.search(key) is not None, ", last ".join(ends) or _of_group(group), span))
     return groups
+
+
+def _moved(family: Sequence[_Named]) -> str:
+    """Say what differences of detection's figures mean where only precision and recall changed, in opposite ways."""
+    change = {name.name.rpartition("_")[2]: value for value, name, _ in family if "minus" in name.name}
+    precision, recall, ap = (change.get(name, 0.0) for name in ("precision", "recall", "map50"))
+    moved = precision * recall < 0 and min(abs(precision), abs(recall)) > _SHIFT > _SAME * abs(ap)
+    return ": a shift of the operating point, while the AP is the same" * moved
 
 
 def _of_sum(whole: float, name: StatedName, parts: Sequence[_Named]) -> str:
@@ -102,6 +125,19 @@ def _apart(group: Sequence[_Named]) -> str:
     return f" (up to {ratio:.2g} times apart)" if is_speed and ratio >= _TIMES else ""
 
 
+def _levels(values: Sequence[float]) -> str:
+    """Return the few levels that values of a measurement lie on, with how many on each; nothing if they do not."""
+    steps: list[list[float]] = []
+    for value in sorted(values):
+        if steps and value <= _STEP * steps[-1][-1]:
+            steps[-1].append(value)
+        else:
+            steps.append([value])
+    alike = all(len(step) * _LEAST >= len(values) and step[-1] <= _STEP * step[0] for step in steps)
+    is_stepped = 1 < len(steps) <= _ROWS and len(values) >= 2 * _LEAST and alike
+    return ", ".join(f"{figure(step[len(step) // 2])} ({len(step)} times)" for step in steps) if is_stepped else ""
+
+
 def _of_group(group: Sequence[_Named]) -> str:
     """Say what the figures under a name are: of a table its first rows, of others each, or the least and the most."""
     (_, stated, _), *_ = group
@@ -113,6 +149,8 @@ def _of_group(group: Sequence[_Named]) -> str:
         return f"{name}{unit and f' in{unit}'}: {', '.join(cells[:_ROWS])}{rest}"
     if len({*values}) == 1 or len(values) <= _ROWS:
         return f"{name} {', '.join(values if len({*values}) > 1 else values[:1])}{unit}{_apart(group)}"
+    if levels := _levels([value for value, *_ in group]):
+        return f"{_DIGITS.sub('N', name)} in steps, {levels}{unit}, as by the clock or the power mode"
     low, high = (figure(end(group, key=itemgetter(0))[0]) for end in (min, max))
     first = f", first {values[0]}" if values[0] in {low, high} else ""
     last = f", last {values[-1]}" if values[-1] not in {low, high} and "acc" in name.lower() else ""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from trtforensics.console.counting import listed
 from trtforensics.console.secrets import masked
 from trtforensics.knowledge.table import rows
+from trtforensics.model.run import PhaseName
 from trtforensics.parsers.notation.clocks import clock_in, moment_in, seconds_of
 from trtforensics.parsers.text.text import LineMatcher, LogText
 from trtforensics.render.names import shortened
@@ -52,10 +53,15 @@ def pauses(read: QuotedLog) -> Iterator[TimeRow]:
             for seconds, before, after in long
             if seconds >= max(_SHORTEST, _PART * whole) and (taken := _step(before[2], after[0], after[2]))
         ]
+        for phase in run.phases:
+            ends = [seconds for _, seconds, _ in _stamped(read, {phase.first_line, phase.last_line})]
+            is_told = phase.seconds is not None or phase.name is PhaseName.INFER
+            if len(ends) > 1 and not is_told and ends[1] - ends[0] >= max(_SHORTEST, _PART * whole):
+                words.append(f"{phase.name} {ends[1] - ends[0]:.0f} s (lines {phase.first_line}-{phase.last_line})")
         if not long or long[0][0] < _LONGEST:
             place = f"run {run.index + 1}: " * (len(read.log.runs) > 1)
-            ends = " to ".join(clock_in(text) or "" for _, _, text in (stamped[0], stamped[-1]))
-            yield TimeRow("clock", "; ".join([f"{place}from {ends}, {whole:.0f} s", *words]), ())
+            times_of_day = " to ".join(clock_in(text) or "" for _, _, text in (stamped[0], stamped[-1]))
+            yield TimeRow("clock", "; ".join([f"{place}from {times_of_day}, {whole:.0f} s", *words]), ())
 
 
 def _step(before: str, line: int, after: str) -> str:
@@ -63,7 +69,8 @@ def _step(before: str, line: int, after: str) -> str:
     for first, second, step in _STEPS:
         if first.search(before) and second.search(after):
             return f"{step} (to line {line})" if step else ""
-    return f"before line {line}: {shortened(_STAMP.sub('', after).strip(), _TEXT)}"
+    said = shortened(_STAMP.sub("", after).strip(), _TEXT)
+    return f"before line {line}: {said}" if said else ""
 
 
 def _stamped(read: QuotedLog, lines: Iterable[int]) -> Iterator[tuple[int, float, str]]:
@@ -79,6 +86,8 @@ _TELLING = [*rows("telling_lines", "trtforensics.render")]
 
 The words name groups of the pattern in braces: ``{0}``; of ``all``, the different ones are listed.
 """
+_OUTPUTS, _NUMBER = 8, re.compile(r"[-+]?[0-9.]+(?:e[-+]?[0-9]+)?|-?(?:nan|inf)")
+"""Outputs that are told, and how their values are printed."""
 _MOST, _LISTED, _WORDS = 200, 4, 240
 """Lines of a literal that are looked at, values that are listed, characters of a text."""
 
@@ -87,6 +96,20 @@ def telling_lines(text: LogText) -> list[tuple[int, TimeRow]]:
     """Return what lines of a text mean, each with the first such line, in their order."""
     told = (row for each in _TELLING if (row := _told(text, each)) is not None)
     return sorted(told, key=lambda each: each[0])
+
+
+def outputs(text: LogText) -> Iterator[TimeRow]:
+    """Tell the outputs that trtexec dumps: a single number, or where the largest of a few is."""
+    for lines in text.matches(LineMatcher(r"\[I\] [^ ]+: \([0-9x]+\)$", regex=True)):
+        for line in map(int, lines[:_OUTPUTS]):
+            name = text.line(line).rpartition("] ")[2].partition(": ")[0]
+            values = text.line(min(line + 1, len(text))).rpartition("] ")[2].split()
+            if values and all(map(_NUMBER.fullmatch, values)):
+                numbers = [*map(float, values)]
+                top = max(range(len(numbers)), key=numbers.__getitem__)
+                largest = f"largest {values[top]} at index {top} of {len(numbers)}"
+                said = f"{name} = {values[0]}" if len(values) == 1 else f"{name}: {largest}"
+                yield TimeRow("outputs", f"{said} (line {line + 1})", ())
 
 
 def _told(text: LogText, row: Mapping[str, str]) -> tuple[int, TimeRow] | None:

@@ -371,6 +371,7 @@ def _by_percentiles(build: Build, values: Mapping[str, float], percentiles: Sequ
     (percent, high), median, slowest = percentiles[-1], values["median"], values.get("max", 0.0)
     tenth, fastest = dict(percentiles).get(90.0), values.get("min", median)
     wide = f"from {figure(fastest)} to {figure(high)} ms for {percent:g}% of the calls, median {figure(median)}"
+    wide += f", single ones up to {figure(slowest)}" if slowest >= _FAR_CALL * median else ""
     if tenth is not None and fastest <= (1 - _SIDES) * median and tenth >= (1 + _SIDES) * median:
         return SpreadForm.BROAD, f"{wide}, a tenth of them at {figure(tenth)} or more", ()
     if tenth is None and high >= _FAR * median and abs(values["mean"] - median) >= _OFF * median:

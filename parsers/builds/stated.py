@@ -6,6 +6,7 @@ Read are ``name: number unit`` in any line that no rule reads, several in a line
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from itertools import pairwise
 from math import isfinite, nan
 from typing import TYPE_CHECKING
@@ -19,7 +20,11 @@ if TYPE_CHECKING:
     from trtforensics.parsers.builds.views import LinesView
 
     _Figure = tuple[StatedName, str]
+    _Stated = tuple[int, float, StatedName]
 
+_TYPED = ("typed_other", "prompt", "cell")
+_ENGINES = (".engine", ".plan", ".trt")
+_ENGINE_FILE = re.compile(r"([\w.-]+)\.(?:engine|plan|trt)\b(?!_)")
 _MOST = 2000
 """Figures that are read of a log."""
 _LONGEST, _LONGEST_NAME, _LONGEST_NUMBER, _GAP = 300, 60, 24, 3
@@ -28,7 +33,7 @@ _WORDS = {row["what"]: row["pattern"] for row in rows("stated", "trtforensics.pa
 _UNIT = "|".join(_WORDS[kind] for kind in ("rate", "time", "amount"))
 _NUMBER = r"-?[0-9]+(?:[.,][0-9]+)*(?:e[-+]?[0-9]+)?"
 _FIGURE = re.compile(
-    rf"(?<![\w.:/'\"-])(?P<number>{_NUMBER})(?! ?[0-9:])(?: ?(?P<unit>{_UNIT})(?![\w/]))?(?![\w:'/]|\.[0-9])"
+    rf"(?<![\w.:/'\"-])(?P<number>{_NUMBER})(?! ?[0-9:])(?: ?(?P<unit>{_UNIT})(?![\w/]| ?=))?(?![\w:'/]|\.[0-9])"
 )
 _MEASURES, _MEMORY, _SIGNED, _LOGGED = (re.compile(_WORDS[w]) for w in ("measure", "memory", "signed", "logger"))
 _NO_RESULT = re.compile("|".join(f"(?:{_WORDS[word]})" for word in ("setting", "progress", "notebook", "source code")))
@@ -98,6 +103,33 @@ def stated(log: LinesView, known: set[int]) -> Iterator[tuple[int, float, Stated
             return
 
 
+def of_engines(log: LinesView, found: list[_Stated]) -> list[_Stated]:
+    """Tell figures apart that come again for another engine, by the file that was named before them."""
+    if not found or log.has("own_options"):  # runs of one script are told apart as they are
+        return found
+    kinds = (("loaded_file", "name"), ("loaded_file_said", "name"), *((kind, "command") for kind in _TYPED))
+    told = (
+        (line, str(text))
+        for kind, field in (*kinds, ("untyped", "text"))
+        for line, text in log.each(kind, field)
+        if text
+    )
+    told = ((line, text) for line, text in told if any(map(text.__contains__, _ENGINES)))
+    files = sorted(
+        (line, "_".join(match[1].split("_")[-2:])) for line, text in told if (match := _ENGINE_FILE.search(text))
+    )
+    of_what = [files[place - 1][1] if (place := bisect_right(files, (line, "~"))) else "" for line, *_ in found]
+    engines: dict[str, set[str]] = {}
+    for (_, _, name), file in zip(found, of_what, strict=True):
+        engines.setdefault(name.key, set()).add(file)
+    names = (
+        f"{file}: {name.name}" if file and len(engines[name.key]) > 1 else name.name
+        for (*_, name), file in zip(found, of_what, strict=True)
+    )
+    both = zip(found, names, strict=True)
+    return [(line, value, StatedName(name, stated.row, stated.unit)) for (line, value, stated), name in both]
+
+
 def number_of(text: str) -> float:
     """Return a number whose point may be a comma; a comma before three digits groups them. NaN if it is none."""
     head, comma, tail = text.rpartition(",")
@@ -144,7 +176,7 @@ def _in_line(text: str) -> Iterator[_Figure]:
         base = "" if ")" in before else base
         name = f"{side[1]} {name}" if not base and (side := _SIDE.match(before)) and name else name
         whole, base = f"{base}: {name}" if base else name, base or (name if text.startswith(" (", start) else "")
-        unit = match["unit"] or (of_name[1] if of_name else "")
+        unit = match["unit"] or (of_name[1] if of_name else _UNIT_AT_END.findall(name)[0])
         if name and _is_result(match["number"], whole, unit):
             yield StatedName(whole, "", unit), match["number"]
 

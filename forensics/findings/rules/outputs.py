@@ -91,7 +91,7 @@ def differs(case: Case) -> Iterator[Observation]:
     fine = [note for note in notes if min(note.number("relative") or 0, note.number("absolute") or 0) < _EXACT]
     quantised, outputs = is_quantised(case), _failed(case)
     narrow = "INT8" if quantised else "FP16" if allows(case.build, "FP16", "BF16", "INT8") else ""
-    gross = any((_part(output) or 0.0) >= _GROSS for output in outputs)
+    gross = any((_part(output) or 0.0) >= _GROSS and not _is_of_few(output) for output in outputs)
     narrow = "" if gross and not any(output.holds_integers for output in outputs) else narrow
     unmet = f", by a tolerance that {narrow} cannot meet" if narrow and fine else ""
     polygraphy_log = case.build.tool is Tool.POLYGRAPHY
@@ -99,7 +99,8 @@ def differs(case: Case) -> Iterator[Observation]:
     before = Step("Compare the model before its quantisation: Q/DQ nodes fix types that no flag makes FP32")
     precision = precision_fact(case.build)
     in_float = precision is not None and precision.value.strip() == "FP32" and not quantised
-    wrong = differs.variants["float"] if in_float else ("", "")
+    few = bool(outputs) and all(map(_is_of_few, outputs))
+    wrong = differs.variants["few"] if few else differs.variants["float"] if in_float else ("", "")
     first = Step("Find the first tensor that differs", polygraphy_run(case, *_MARK_ALL) if polygraphy_log else "")
     names = {note.text("tensor") for note in notes} - {""}
     yield from observe(
@@ -150,6 +151,8 @@ _MARK_ALL = ("--onnx-outputs", "mark", "all", "--trt-outputs", "mark", "all")
 _SEVERAL = 2
 _GROSS = 0.05
 """The part of the values' range from which an error is none of rounding."""
+_MOST_AGREE = 1e-4
+"""The part of the largest error up to which the mean is that of a tensor of which few elements differ."""
 _ROUNDED = 0.01
 """The part of it up to which the rounding of a 16-bit network's sums explains an error."""
 
@@ -160,6 +163,11 @@ def _part(output: ComparedOutput) -> float | None:
     if limits is None or output.max_abs is None or limits[1] <= limits[0]:
         return None
     return output.max_abs / (limits[1] - limits[0])
+
+
+def _is_of_few(output: ComparedOutput) -> bool:
+    """Whether the largest error is one of few elements: the mean error is far below it."""
+    return output.mean_abs is not None and output.mean_abs <= _MOST_AGREE * (output.max_abs or 0.0)
 
 
 def _lost(case: Case, spans: Sequence[SourceSpan]) -> Observation | None:
@@ -203,6 +211,8 @@ def _how_large(outputs: Sequence[ComparedOutput], narrow: str) -> str:
         return ""
     if narrow in {"FP16", "INT8"} and max(known) <= _ROUNDED:
         return f"; at most {100 * max(known):.2g}% of an output's range, as rounding in {narrow} may leave"
+    if all(map(_is_of_few, outputs)):
+        return f"; in few elements: the mean error is {max(each.mean_abs or 0.0 for each in outputs):.3g}"
     return f"; {max(known):.0%} of an output's range, more than rounding leaves" if max(known) >= _GROSS else ""
 
 

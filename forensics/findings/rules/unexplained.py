@@ -92,7 +92,9 @@ def no_engine(case: Case) -> Iterator[Observation]:
     engine = any(says(message, NO_ENGINE) for message in ends) or not run
     last = spans[-1].line
     yield Observation(
-        "The build gave no engine" if engine else "The run failed",
+        f"The {'engine was not loaded' if case.loads_engine else 'build gave no engine'}"
+        if engine
+        else "The run failed",
         spans,
         because=[m.span for m in build.messages if m.severity == "E" and m.span.line <= last and m not in ends],
         same_as="no engine" if engine else "no run",

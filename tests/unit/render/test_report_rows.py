@@ -190,8 +190,8 @@ def test_what_the_options_and_the_number_of_calls_make_of_the_figures_is_said(re
     assert "nothing warmed up (--warmUp=0)" in text
     assert "is mostly start-up" in said(read(SKIPPED))
     kept = SKIPPED.replace("--skip", "--saveEngine=a.plan --skip").replace("built in 4.5", "built in 45")
-    assert "was not kept" in said_further(SKIPPED, read)
-    assert "was not kept" not in said_further(kept, read)
+    assert "is not kept" in said_further(SKIPPED, read)
+    assert "is not kept" not in said_further(kept, read)
     assert "start-up" not in said(read(kept))
 
 
@@ -209,3 +209,40 @@ def test_figures_are_told_apart_by_the_title_above_them_and_by_the_tag_before_th
     log = read("[TRT] [I] Hello\n" + text.format(900, 60, 0.9))
     (headline,) = headlines(log)
     assert "Encoder: Tokens/Second 900; Decoder: Tokens/Second 60; Decoder: INT8: test acc 0.9" in headline.text
+
+
+def test_a_program_s_figures_are_of_the_engine_that_was_named_before_them(read: Load) -> None:
+    text = "[TRT] [I] Hello\nLoading a_{0}.engine\nmean_ms={1} fps=500.5\n"
+    (headline,) = headlines(read(text.format("fp16", 1.5) + text.format("int8", 0.75)))
+    assert "a_fp16: fps 500; a_int8: fps 500" in headline.text.replace("FPS", "fps")
+    rows = said(read(text.format("fp16", 1.5) + text.format("int8", 0.75)))
+    assert "a_fp16: mean_ms 1.5 ms" in rows
+    assert "a_int8: mean_ms 0.75 ms" in rows
+
+
+def test_figures_of_detection_stand_together_and_a_shift_is_said_to_be_one(read: Load) -> None:
+    names = ("precision", "recall", "map50")
+    lines = [f"trt_minus_torch_{name}={value}" for name, value in zip(names, (-0.02, 0.03, 0.0001), strict=True)]
+    log = read("\n".join(["[TRT] [I] Hello", *lines, "trt_precision=0.9", "trt_recall=0.8"]))
+    shift = "trt_minus_torch: precision -0.02, recall 0.03, map50 0.0001: a shift of the operating point"
+    assert shift in headlines(log)[0].text
+    assert "trt: precision 0.9, recall 0.8 (line 5)" in said(log)
+
+
+def test_times_on_a_few_levels_are_told_as_steps(read: Load) -> None:
+    times = [17.5] * 12 + [24.9] * 12 + [32.5] * 60
+    lines = [f"Speed: {time}ms inference, 0ms loss" for time in times]
+    text = headlines(read("\n".join(["[TRT] [I] Hello", *lines])))[0].text
+    assert "in steps, 17.5 (12 times), 24.9 (12 times), 32.5 (60 times) ms" in text
+    smooth = [f"Speed: {17 + place / 4}ms inference, 0ms loss" for place in range(80)]
+    assert "in steps" not in headlines(read("\n".join(["[TRT] [I] Hello", *smooth])))[0].text
+
+
+def test_a_wide_tolerance_and_a_pass_by_the_relative_error_alone_are_said(read: Load) -> None:
+    passed = COMPARED.replace("[abs=0.001, rel=0.001]", "[abs=0.1, rel=10]").replace(
+        "FAILED | Output", "PASSED | Output"
+    )
+    text = said(
+        read(passed.replace("Difference exceeds", "Difference is within").replace("Passed: 0/1", "Passed: 1/1"))
+    )
+    assert "tolerance abs 0.1, rel 10, which is 1000% and lets nearly all pass; a passes by the relative error" in text

@@ -10,7 +10,7 @@ import pytest
 from trtforensics.knowledge.table import rows
 from trtforensics.parsers.text.text import LogText
 from trtforensics.parsers.text.windows import Window
-from trtforensics.render.text_rows import pauses, telling_lines
+from trtforensics.render.text_rows import outputs, pauses, telling_lines
 from trtforensics.sources.quoting import read_log
 
 if TYPE_CHECKING:
@@ -84,3 +84,9 @@ def test_every_row_names_only_groups_that_its_pattern_has(table: str) -> None:
     for row in rows(table, "trtforensics.render"):
         groups = re.compile(row.get("pattern", "")).groups
         assert {int(name) for name in re.findall(r"\{(\d)", row.get("text", ""))} <= {*range(groups)}, row
+
+
+def test_dumped_outputs_are_told_by_their_value_or_the_place_of_the_largest() -> None:
+    text = LogText()
+    text.append(Window(1, 0, b"[I] y: (1x3)\n[I] 0.1 0.75 -2e-3\n[I] z: (1)\n[I] 1\n[I] w: (2)\n[I] of words"))
+    assert [row.text for row in outputs(text)] == ["y: largest 0.75 at index 1 of 3 (line 2)", "z = 1 (line 4)"]

@@ -103,6 +103,13 @@ def run_of(*outputs: list[str]) -> list[str]:
     ]
 
 
+def test_one_element_of_many_that_is_off_is_no_gross_error(tmp_path: Path) -> None:
+    lines = run_of([line.replace("mean=0.1,", "mean=3e-06,") for line in compared("a", "float32", 0.2, ("0", "1"))])
+    root = report_of(tmp_path, *lines).findings[0]
+    assert root.title.endswith("; in few elements: the mean error is 3e-06")
+    assert "few elements of many" in root.cause
+
+
 def test_a_run_that_differs_has_one_root_with_the_largest_error_of_all_outputs(tmp_path: Path) -> None:
     report = report_of(
         tmp_path,
