@@ -18,7 +18,7 @@ from onnx import external_data_helper, helper
 
 from trtforensics.console.counting import listed
 from trtforensics.errors import SourceError
-from trtforensics.onnx_models.checked_graph import PLACE, CheckedGraph, element_name
+from trtforensics.onnx_models.checked_graph import PLACE, CheckedGraph, CheckedNode, element_name
 from trtforensics.onnx_models.deciding import computed, dropped, emptied, impossible, shape_inputs
 from trtforensics.onnx_models.graphs import bodies, graphs, initializers, load, nodes_of, reachable
 from trtforensics.onnx_models.reading import inlined, unique_body_tensors
@@ -27,7 +27,6 @@ from trtforensics.onnx_models.shapes import element_types, forbidden, inferred, 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from trtforensics.onnx_models.checked_graph import CheckedNode
     from trtforensics.onnx_models.samples import Values
     from trtforensics.onnx_models.shapes import ShapeFault, Sizes
 

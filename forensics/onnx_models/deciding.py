@@ -13,14 +13,13 @@ from onnx import TensorProto, numpy_helper
 
 from trtforensics.knowledge.operators import letters_of
 from trtforensics.onnx_models.graphs import reachable
-from trtforensics.onnx_models.shapes import ShapeFault
+from trtforensics.onnx_models.shapes import ShapeFault, Sizes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from trtforensics.onnx_models.checked_graph import CheckedGraph, CheckedNode
     from trtforensics.onnx_models.samples import Values
-    from trtforensics.onnx_models.shapes import Sizes
 
 _UNKNOWN = 1 << 62
 """A size that is not known, beyond any window."""

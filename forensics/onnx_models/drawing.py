@@ -17,14 +17,12 @@ from trtforensics.errors import UsageError
 from trtforensics.onnx_models.checked_graph import Survey
 from trtforensics.onnx_models.graphs import integer
 from trtforensics.onnx_models.reading import constant_of
-from trtforensics.onnx_models.samples import dtypes_of
-from trtforensics.onnx_models.shapes import defaulted, input_shapes, sizes_by_tensor
+from trtforensics.onnx_models.samples import Sample, Values, dtypes_of
+from trtforensics.onnx_models.shapes import Sizes, defaulted, input_shapes, sizes_by_tensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from trtforensics.onnx_models.samples import Sample, Values
-    from trtforensics.onnx_models.shapes import Sizes
 
 INTEGERS = frozenset({TensorProto.INT32, TensorProto.INT64, TensorProto.UINT8, TensorProto.INT8, TensorProto.INT16})
 """The types of inputs that may index."""

@@ -34,6 +34,7 @@ from trtforensics.onnx_models.graphs import (
 )
 from trtforensics.onnx_models.rewriting import sort_nodes
 from trtforensics.onnx_models.streaming import (
+    Streamed,
     apart,
     is_worth_streaming,
     key_of,
@@ -45,7 +46,6 @@ from trtforensics.onnx_models.streaming import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from trtforensics.onnx_models.streaming import Streamed
 
 _FIRST_IR_WITHOUT_INITIALIZER_INPUTS = 4
 _LARGEST = 1_900_000_000

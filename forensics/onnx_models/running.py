@@ -19,13 +19,12 @@ from trtforensics.errors import SourceError, UsageError
 from trtforensics.onnx_models.graphs import copied, graphs
 from trtforensics.onnx_models.reading import PreparedModel, valid
 from trtforensics.onnx_models.shapes import element_types
-from trtforensics.onnx_models.streaming import apart, references_as_inputs, values_of
+from trtforensics.onnx_models.streaming import Streamed, apart, references_as_inputs, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from trtforensics.onnx_models.samples import Sample, Values
-    from trtforensics.onnx_models.streaming import Streamed
 
 _FATAL_ONLY = 4
 """ONNX Runtime's severity that keeps it from printing; failures come as exceptions."""

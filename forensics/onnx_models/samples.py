@@ -11,12 +11,14 @@ import io
 import sys
 import tempfile
 import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import onnx
 from onnx import TensorProto
 
@@ -25,14 +27,9 @@ from trtforensics.console.processes import completed
 from trtforensics.errors import SourceError, UsageError
 from trtforensics.onnx_models.shapes import fits, sizes_of, spelled
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    import numpy.typing as npt
-
-    Values = npt.NDArray[Any]
-    Sample = Mapping[str, Values]
-    Arrays = Mapping[str, Any]
+Values = npt.NDArray[Any]
+Sample = Mapping[str, Values]
+Arrays = Mapping[str, Any]
 
 _KINDS = ".npz, .npy, Polygraphy's .json, or a folder of them"
 LOADER = "load_data"

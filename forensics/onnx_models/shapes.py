@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    Dims = tuple[int | str | None, ...]
-    Sizes = tuple[int | None, ...]
+Dims = tuple[int | str | None, ...]
+Sizes = tuple[int | None, ...]
 
 
 _LARGEST_INFERRED = 256 << 20

@@ -7,10 +7,12 @@ Runtime gets the values of a session by :func:`values_of`, as inputs, files by :
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import onnx
 from onnx import TensorProto, external_data_helper, helper
 
@@ -18,12 +20,9 @@ from trtforensics.console.output import open_output, write_bytes
 from trtforensics.onnx_models.graphs import copied, copied_without, refill
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
-    import numpy.typing as npt
-
-    Streamed = Mapping[str, npt.NDArray[Any]]
+Streamed = Mapping[str, npt.NDArray[Any]]
 
 HELD = 256 << 20
 """Bytes of streamed constants that a cut model's message takes in."""

@@ -23,14 +23,13 @@ from trtforensics.console.processes import completed
 from trtforensics.onnx_models.deciding import DECIDING, computed
 from trtforensics.onnx_models.graphs import copied
 from trtforensics.onnx_models.running import failures, session_of
-from trtforensics.onnx_models.samples import dtypes_of
+from trtforensics.onnx_models.samples import Values, dtypes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from trtforensics.onnx_models.checked import CheckedModel
     from trtforensics.onnx_models.checked_graph import CheckedNode
-    from trtforensics.onnx_models.samples import Values
     from trtforensics.onnx_models.shapes import Sizes
 
 PATIENCE_S = 5

@@ -40,15 +40,13 @@ from trtforensics.onnx_models.graphs import (
 )
 from trtforensics.onnx_models.reading import constant_of
 from trtforensics.onnx_models.shapes import is_static
-from trtforensics.onnx_models.streaming import digest_of, held
+from trtforensics.onnx_models.streaming import Streamed, digest_of, held
 from trtforensics.reduce.simplifying import PASSED, Aspect, Simplification, made_up_names, relevant_to, simplify
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from trtforensics.onnx_models.cutting import Original
     from trtforensics.onnx_models.samples import Values
-    from trtforensics.onnx_models.streaming import Streamed
     from trtforensics.reduce.recording import Recording
 
 

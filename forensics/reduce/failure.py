@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
-from trtforensics.bisection.runner.probe import ProbeOutcome, check_log_name
+from trtforensics.bisection.runner.probe import ProbeOutcome, ProbeSpec, check_log_name
 from trtforensics.bisection.session.job import sealed, unsealed
 from trtforensics.console.output import write_bytes
 from trtforensics.errors import NotABuildLogError, SourceError
@@ -30,8 +30,6 @@ from trtforensics.sources.quoting import QuotedLog, read_log
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    from trtforensics.bisection.runner.probe import ProbeSpec
 
 
 _TOKEN = re.compile(r"[^\s'\"()\[\],;<>{}]+")

@@ -23,7 +23,7 @@ from trtforensics.bisection.precision.emulation.oracle import Oracle, floating_o
 from trtforensics.bisection.runner.placeholders import mentions
 from trtforensics.bisection.runner.probe import ProbeOutcome, ProbeSpec, check_log_name
 from trtforensics.bisection.search import Item, Verdict
-from trtforensics.bisection.session.lever import Lever
+from trtforensics.bisection.session.lever import Described, Lever
 from trtforensics.console.output import explained
 from trtforensics.console.own_files import is_there, require_no_link
 from trtforensics.errors import ForensicsError, SourceError
@@ -31,7 +31,7 @@ from trtforensics.onnx_models import samples, streaming
 from trtforensics.onnx_models.cutting import Original, UnknownValueError
 from trtforensics.onnx_models.reading import prepare
 from trtforensics.onnx_models.running import run_model
-from trtforensics.onnx_models.samples import write_feeds, write_npz
+from trtforensics.onnx_models.samples import Values, write_feeds, write_npz
 from trtforensics.onnx_models.shapes import is_dynamic
 from trtforensics.onnx_models.streaming import data_file, write_model
 from trtforensics.reduce.deriving import Control, Derived, Deriver, identity_of
@@ -50,8 +50,6 @@ from trtforensics.reduce.failure import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from trtforensics.bisection.session.lever import Described
-    from trtforensics.onnx_models.samples import Values
     from trtforensics.reduce.recording import Recording
 
 OTHERWISE = "fails otherwise"

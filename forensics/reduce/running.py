@@ -23,10 +23,10 @@ from trtforensics.console.terminal import visible
 from trtforensics.errors import UsageError
 from trtforensics.onnx_models.cutting import take_apart
 from trtforensics.onnx_models.running import run_model
-from trtforensics.onnx_models.samples import write_feeds, write_golden, write_npz
+from trtforensics.onnx_models.samples import SampleSet, Values, write_feeds, write_golden, write_npz
 from trtforensics.onnx_models.shapes import is_dynamic
 from trtforensics.onnx_models.streaming import references_as_inputs, write_model
-from trtforensics.reduce.deriving import Deriver, control_of, file_of
+from trtforensics.reduce.deriving import Derived, Deriver, control_of, file_of
 from trtforensics.reduce.failure import FILE, Failure, Sameness, read_failure
 from trtforensics.reduce.graph_lever import OTHERWISE, ReductionLever
 from trtforensics.reduce.recording import record
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from trtforensics.bisection.runner.run_options import RunOptions
     from trtforensics.bisection.search_options import BuildOptions
     from trtforensics.bisection.session.lever import Described
-    from trtforensics.onnx_models.samples import SampleSet, Values
-    from trtforensics.reduce.deriving import Derived
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,14 +16,12 @@ from math import ceil, log, log2
 from typing import TYPE_CHECKING
 
 from trtforensics.bisection.search import AGAIN, Result, Status, Verdict
-from trtforensics.bisection.search.ledger import Wish, bits, items_of, mask_of, neighbours, union
+from trtforensics.bisection.search.ledger import Steps, Wish, bits, items_of, mask_of, neighbours, union
 from trtforensics.bisection.search.minimising import Proposals, chunk_deletion, leaving_one_out, minimised
 from trtforensics.bisection.search.probing import SubsetSearch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
-
-    from trtforensics.bisection.search.ledger import Steps
 
     Items = frozenset[int]
 

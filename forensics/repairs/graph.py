@@ -15,14 +15,12 @@ from onnx import numpy_helper
 
 from trtforensics.onnx_models.graphs import STANDARD, bodies, copied, defined, graphs, operator_set, read_in, refill
 from trtforensics.onnx_models.reading import constant_of, free_name
-from trtforensics.onnx_models.shapes import dims_of, element_types, is_static, sizes_by_tensor
+from trtforensics.onnx_models.shapes import Sizes, dims_of, element_types, is_static, sizes_by_tensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import numpy.typing as npt
-
-    from trtforensics.onnx_models.shapes import Sizes
 
 
 @dataclass(frozen=True, slots=True)

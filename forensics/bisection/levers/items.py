@@ -9,7 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from trtforensics.bisection.search import Item
-from trtforensics.bisection.session.lever import Lever
+from trtforensics.bisection.session.lever import Described, Lever
 from trtforensics.console.output import write_bytes
 from trtforensics.errors import SourceError, UsageError
 from trtforensics.parsers.text.document import read_document
@@ -17,8 +17,6 @@ from trtforensics.parsers.text.document import read_document
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
-
-    from trtforensics.bisection.session.lever import Described
 
 
 _BLANK = b" \t\r"

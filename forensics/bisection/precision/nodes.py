@@ -23,14 +23,14 @@ from trtforensics.bisection.precision.repair.fixes import write_fixes, write_gpu
 from trtforensics.bisection.runner.probe import ProbeOutcome, ProbeSpec, describe
 from trtforensics.bisection.search import Item, Verdict
 from trtforensics.bisection.session.job import sealed, unsealed
-from trtforensics.bisection.session.lever import Lever
+from trtforensics.bisection.session.lever import Described, Lever
 from trtforensics.console.counting import counted
 from trtforensics.console.output import write_bytes, write_text
 from trtforensics.console.own_files import is_there
 from trtforensics.engines.onnx_nodes import foreign_members
 from trtforensics.errors import SourceError
 from trtforensics.onnx_models import samples, streaming
-from trtforensics.onnx_models.samples import write_npz
+from trtforensics.onnx_models.samples import Sample, write_npz
 from trtforensics.sources.build_log import load_build_log
 from trtforensics.trt.build import BUILD_MODULE
 from trtforensics.trt.installed import child_line
@@ -40,9 +40,7 @@ if TYPE_CHECKING:
 
     from trtforensics.bisection.precision.casting.eligibility import CandidateNode
     from trtforensics.bisection.precision.emulation.converted import ConvertedModel
-    from trtforensics.bisection.session.lever import Described
     from trtforensics.model.log import Build, OnnxNode
-    from trtforensics.onnx_models.samples import Sample
 
 SCORES = "scores.json"
 _WIDE = "FLOAT"

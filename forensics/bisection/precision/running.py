@@ -41,7 +41,7 @@ from trtforensics.onnx_models.drawing import how_to_give, inputs_behind
 from trtforensics.onnx_models.graphs import STANDARD, holds_graphs, operator_set
 from trtforensics.onnx_models.reading import PreparedModel, prepare
 from trtforensics.onnx_models.running import typed_by_running
-from trtforensics.onnx_models.samples import SampleSet, fitted, read_samples
+from trtforensics.onnx_models.samples import Sample, SampleSet, fitted, read_samples
 from trtforensics.onnx_models.shapes import is_dynamic
 from trtforensics.trt.installed import installed_modules, look, require
 
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
 
     from trtforensics.bisection.precision.answer.precision_answer import PrecisionAnswer
     from trtforensics.bisection.runner.run_options import RunOptions
-    from trtforensics.onnx_models.samples import Sample
 
 BUILDS = ("certificate", "every", "none")
 """Which probes are really built: those that prove the answer, every one, or none."""

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from enum import IntEnum
@@ -19,10 +20,9 @@ from trtforensics.console.own_files import open_own
 from trtforensics.console.processes import StartedProcess, signal_group
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    Halt = Callable[[], "Urgency"]
+Halt = Callable[[], "Urgency"]
 
 GRACE_S = 3.0
 """Time for a command to end after SIGINT, before SIGTERM, and again before SIGKILL."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trtforensics.bisection.runner.command import Command, Ended, run
+from trtforensics.bisection.runner.command import Command, Ended, Halt, run
 from trtforensics.bisection.runner.disk_space import said_bytes
 from trtforensics.bisection.runner.placeholders import fill, mentions, variable
 from trtforensics.bisection.search import Verdict
@@ -17,7 +17,6 @@ from trtforensics.console.processes import NOT_RUN, describe_exit
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.bisection.runner.command import Halt
 
 ENGINE = "engine"
 """The name of the engine file in a probe's folder."""

@@ -13,6 +13,7 @@ from trtforensics.bisection.search.chain import NotMonotoneError, Space
 from trtforensics.bisection.search.exact import ExactFinder
 from trtforensics.bisection.search.ledger import FlakyError, bits, each, items_of, neighbours
 from trtforensics.bisection.search.minimal import (
+    Finder,
     MinimalSet,
     MisfitError,
     TooNoisyError,
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from trtforensics.bisection.search.ledger import Ledger, Steps, Wish, Wishes
-    from trtforensics.bisection.search.minimal import Finder
 
 _CERTIFICATE = 2
 """Builds that prove one culprit: it alone, and the rest. Each is built twice."""

@@ -7,15 +7,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import ceil, log2
-from typing import TYPE_CHECKING
 
-from trtforensics.bisection.search.ledger import FlakyError, Wish, bits, items_of, neighbours
+from trtforensics.bisection.search.ledger import FlakyError, Steps, Wish, bits, items_of, neighbours
 from trtforensics.bisection.search.minimising import Proposals, delta_debugging, minimised
 from trtforensics.bisection.search.model import AGAIN, Purpose, Result, Status, Verdict
 from trtforensics.bisection.search.probing import SubsetSearch
-
-if TYPE_CHECKING:
-    from trtforensics.bisection.search.ledger import Steps
 
 REMEDY = "the answer alone"
 

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
 from itertools import count, takewhile
 from operator import or_
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from trtforensics.bisection.search.model import Ask, Verdict
 
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Mapping, Sequence
-
-    _T = TypeVar("_T")
-    Wishes = tuple["Wish", ...]
-    """Probes that a step can use, the most urgent first; none: it waits for those under way."""
-    Steps = Generator[Wishes, None, _T]
-    """A part of the search: whenever it is resumed, it looks at the ledger and yields the probes it wants."""
+_T = TypeVar("_T")
+Wishes = tuple["Wish", ...]
+"""Probes that a step can use, the most urgent first; none: it waits for those under way."""
+Steps = Generator[Wishes, None, _T]
+"""A part of the search: whenever it is resumed, it looks at the ledger and yields the probes it wants."""
 
 
 class FlakyError(Exception):

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trtforensics.bisection.search.chain import Atom, Chain, Space
-from trtforensics.bisection.search.ledger import each, neighbours
+from trtforensics.bisection.search.ledger import Ledger, Steps, Wish, each, neighbours
 from trtforensics.bisection.search.minimising import Proposals, delta_debugging, minimised
 from trtforensics.bisection.search.model import Purpose, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trtforensics.bisection.search.ledger import Ledger, Steps, Wish
 
 _TRIES = 4
 _WITNESSES = 2

@@ -9,12 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-from trtforensics.bisection.search.ledger import union
-
-if TYPE_CHECKING:
-    from trtforensics.bisection.search.ledger import Steps
+from trtforensics.bisection.search.ledger import Steps, union
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trtforensics.bisection.search.chain import Atom, Chain, Space
-from trtforensics.bisection.search.ledger import Wish
+from trtforensics.bisection.search.ledger import Ledger, Steps, Wish, Wishes
 from trtforensics.bisection.search.minimal import Finder, SetMember, TooNoisyError
 from trtforensics.bisection.search.model import Purpose, Verdict
 from trtforensics.bisection.search.rates import (
     BEFORE,
+    Array,
     Posterior,
     any_rate,
     likelihood,
@@ -32,8 +33,6 @@ from trtforensics.bisection.search.rates import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from trtforensics.bisection.search.ledger import Ledger, Steps, Wishes
-    from trtforensics.bisection.search.rates import Array
 
 _EXPECTED = 0.9
 """The prior probability of the expected outcome of a subset."""

@@ -8,13 +8,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from math import ceil, log2
-from typing import TYPE_CHECKING
 
-from trtforensics.bisection.search.ledger import Ledger, Wish, bits, items_of, mask_of_items
+from trtforensics.bisection.search.ledger import Ledger, Steps, Wish, Wishes, bits, items_of, mask_of_items
 from trtforensics.bisection.search.model import Ask, Outlook, Result, Status, Verdict
-
-if TYPE_CHECKING:
-    from trtforensics.bisection.search.ledger import Steps, Wishes
 
 IDLE = "no further probe tells more"
 """Why a search ends whose steps want no probe that is new, and wait for none."""

@@ -13,6 +13,7 @@ from math import ceil, lgamma, log, log2, pi
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trtforensics.bisection.search.ledger import bits
 from trtforensics.bisection.search.minimal import MisfitError, TooNoisyError
@@ -20,11 +21,9 @@ from trtforensics.bisection.search.minimal import MisfitError, TooNoisyError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from numpy.typing import NDArray
-
     from trtforensics.bisection.search.chain import Chain
 
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 _SHOWN = {0.999: 6.0, **dict.fromkeys((0.97, 0.93, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2), 1.0)}
 _FALSE = {0.0005: 12.0, 0.01: 1.0, 0.03: 1.0, 0.07: 0.5, 0.12: 0.5, 0.2: 0.5, 0.3: 0.5}

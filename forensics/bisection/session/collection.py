@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from trtforensics.bisection.runner.placeholders import INPUTS
 from trtforensics.bisection.runner.surroundings import surroundings_of
 from trtforensics.bisection.search import Result, Status, SubsetSearch, Verdict
-from trtforensics.bisection.search.ledger import Wish
+from trtforensics.bisection.search.ledger import Steps, Wish
 from trtforensics.bisection.session.answer import (
     SCHEMA,
     JudgedProbe,
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from trtforensics.bisection.runner.run_options import RunOptions
-    from trtforensics.bisection.search.ledger import Steps
 
 MODE = "collect"
 _FILES = {name: f"{name}.json" if name == "replay" else name for name in INPUTS}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from trtforensics.bisection.runner.probe import ProbeOutcome, ProbeSpec
     from trtforensics.bisection.search import Item, Verdict
 
-    Described = dict[str, object]
+Described = dict[str, object]
 
 
 class ProbeLever(ABC):

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trtforensics.knowledge.operators import taken_as
-from trtforensics.knowledge.table import NEWEST
+from trtforensics.knowledge.operators import Restriction, taken_as
+from trtforensics.knowledge.table import NEWEST, Release
 from trtforensics.onnx_models.graphs import graphs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from trtforensics.knowledge.operators import Restriction
-    from trtforensics.knowledge.table import Release
     from trtforensics.onnx_models.checked import CheckedModel
     from trtforensics.onnx_models.checked_graph import CheckedNode
 

@@ -11,7 +11,7 @@ from onnx import TensorProto, numpy_helper
 from trtforensics.bisection.precision.answer.kernels import PRODUCTS
 from trtforensics.bisection.precision.answer.quantization import grid_of, pairs_of, uses_of
 from trtforensics.bisection.precision.answer.range_use import UNSUITED, RangeUse, use_of
-from trtforensics.bisection.precision.emulation.oracle import RunError, set_outputs
+from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError, set_outputs
 from trtforensics.console.counting import counted, head_lines, listed
 from trtforensics.errors import UsageError
 from trtforensics.findings.models.quantization import MOVES, moved_by
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import onnx
 
-    from trtforensics.bisection.precision.emulation.oracle import Oracle
 
 _GRIDS = frozenset({"QuantizeLinear", "DequantizeLinear"})
 _SHOWN = 12

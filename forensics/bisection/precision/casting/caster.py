@@ -21,7 +21,7 @@ from trtforensics.console.own_files import is_there
 from trtforensics.onnx_models.checked_graph import Survey, Use
 from trtforensics.onnx_models.graphs import copied, initializers, refill
 from trtforensics.onnx_models.rewriting import GraphRewriter, Scope
-from trtforensics.onnx_models.streaming import data_places, fill, key_of, refer, write_data
+from trtforensics.onnx_models.streaming import Streamed, data_places, fill, key_of, refer, write_data
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from trtforensics.onnx_models.reading import PreparedModel
-    from trtforensics.onnx_models.streaming import Streamed
 
 _NORMALISATION = "BatchNormalization"
 DATA = "weights.bin"

@@ -10,20 +10,17 @@ from math import prod
 from typing import IO, TYPE_CHECKING, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 from onnx import TensorProto, numpy_helper
 
 from trtforensics.console.output import explained
-from trtforensics.onnx_models.streaming import reference
+from trtforensics.onnx_models.streaming import Streamed, reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    import numpy.typing as npt
-
-    from trtforensics.onnx_models.streaming import Streamed
-
-    Floats = npt.NDArray[np.float32]
-    Bits = npt.NDArray[np.uint16]
+Floats = npt.NDArray[np.float32]
+Bits = npt.NDArray[np.uint16]
 
 _FP32 = np.finfo(np.float32)
 

@@ -25,12 +25,10 @@ from onnx import TensorProto, helper, numpy_helper
 
 from trtforensics.onnx_models.graphs import STANDARD, copied, integer, operator_set
 from trtforensics.onnx_models.rewriting import GraphRewriter, NodeWriter, Scope
-from trtforensics.onnx_models.shapes import sizes_by_tensor, without_weights
+from trtforensics.onnx_models.shapes import Sizes, sizes_by_tensor, without_weights
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from trtforensics.onnx_models.shapes import Sizes
 
     Rounding = Callable[[str, str], Iterable[onnx.NodeProto]]
     Step = Callable[[NodeWriter, Sequence[str], str], list[str]]

@@ -27,20 +27,18 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from trtforensics.bisection.precision.casting.eligibility import operators_that
-from trtforensics.bisection.precision.casting.storage import rounded
+from trtforensics.bisection.precision.casting.storage import Floats, rounded
 from trtforensics.bisection.precision.emulation.accumulation import accumulated, product_of
 from trtforensics.model.data_types import Accumulator
 from trtforensics.onnx_models.graphs import STANDARD, copied, operator_set
 from trtforensics.onnx_models.reading import unique_node_names
 from trtforensics.onnx_models.rewriting import GraphRewriter, NodeWriter, Scope
-from trtforensics.onnx_models.shapes import element_types, sizes_by_tensor, without_weights
+from trtforensics.onnx_models.shapes import Sizes, element_types, sizes_by_tensor, without_weights
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from trtforensics.bisection.precision.casting.caster import Caster
-    from trtforensics.bisection.precision.casting.storage import Floats
-    from trtforensics.onnx_models.shapes import Sizes
     from trtforensics.onnx_models.streaming import Streamed
 
 

@@ -17,7 +17,7 @@ from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
 from trtforensics.bisection.precision.repair.safe import SafeRepair
 from trtforensics.bisection.precision.repair.smallest import REPAIRED, Nodes, RepairProbe, RepairSearch
 from trtforensics.bisection.search import Ask, Outlook, Result, Status, Verdict
-from trtforensics.bisection.search.ledger import Wish, mask_of
+from trtforensics.bisection.search.ledger import Steps, Wish, Wishes, mask_of
 from trtforensics.console.counting import duration
 from trtforensics.errors import UsageError
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from trtforensics.bisection.precision.emulation.judging import Judgement, Tolerance
     from trtforensics.bisection.precision.repair.curve import RoundingCurve
-    from trtforensics.bisection.search.ledger import Steps, Wishes
     from trtforensics.onnx_models.samples import Sample
 
 SAFE = "the safe repair"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.bisection.precision.emulation.judging import METRICS, OutputJudge, Scores, scores_text
 from trtforensics.console.counting import listed
-from trtforensics.onnx_models.shapes import sizes_by_tensor
+from trtforensics.onnx_models.shapes import Sizes, sizes_by_tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from trtforensics.bisection.precision.emulation.oracle import Oracle
     from trtforensics.bisection.precision.repair.smallest import Nodes
-    from trtforensics.onnx_models.shapes import Sizes
 
 GROUPS = 12
 """Two probes for each, and one for none."""

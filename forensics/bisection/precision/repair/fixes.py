@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 from trtforensics.bisection.precision.casting.caster import Caster, save
 from trtforensics.console.output import write_text
 from trtforensics.onnx_models.graphs import integer
-from trtforensics.onnx_models.shapes import sizes_by_tensor
+from trtforensics.onnx_models.shapes import Sizes, sizes_by_tensor
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     import onnx
 
-    from trtforensics.onnx_models.shapes import Sizes
 
 GPU_CHECK = "check_on_gpu.py"
 NAMED = "named.onnx"

@@ -17,14 +17,12 @@ import networkx as nx
 from trtforensics.bisection.precision.items import Beyond, PrecisionItem
 from trtforensics.bisection.search import AGAIN, Ask, Outlook, Result, Status, Verdict
 from trtforensics.bisection.search.chain import shares_of
-from trtforensics.bisection.search.ledger import Wish, bits, mask_of, union
+from trtforensics.bisection.search.ledger import Steps, Wish, bits, mask_of, union
 from trtforensics.bisection.search.minimising import Proposals, growing_groups, leaving_one_out, minimised
 from trtforensics.bisection.search.probing import ProbeSearch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from trtforensics.bisection.search.ledger import Steps
 
 
 Nodes = frozenset[str]
