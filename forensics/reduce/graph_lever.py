@@ -34,7 +34,7 @@ from trtforensics.onnx_models.running import run_model
 from trtforensics.onnx_models.samples import Values, write_feeds, write_npz
 from trtforensics.onnx_models.shapes import is_dynamic
 from trtforensics.onnx_models.streaming import data_file, write_model
-from trtforensics.reduce.deriving import Control, Derived, Deriver, identity_of
+from trtforensics.reduce.deriving import Control, Derived, Deriver, Recording, identity_of
 from trtforensics.reduce.failure import (
     NUMBERS,
     Failure,
@@ -50,7 +50,6 @@ from trtforensics.reduce.failure import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from trtforensics.reduce.recording import Recording
 
 OTHERWISE = "fails otherwise"
 """How the reason of a probe begins that fails in another way than the original."""

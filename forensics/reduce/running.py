@@ -26,10 +26,9 @@ from trtforensics.onnx_models.running import run_model
 from trtforensics.onnx_models.samples import SampleSet, Values, write_feeds, write_golden, write_npz
 from trtforensics.onnx_models.shapes import is_dynamic
 from trtforensics.onnx_models.streaming import references_as_inputs, write_model
-from trtforensics.reduce.deriving import Derived, Deriver, control_of, file_of
+from trtforensics.reduce.deriving import Derived, Deriver, control_of, file_of, record
 from trtforensics.reduce.failure import FILE, Failure, Sameness, read_failure
 from trtforensics.reduce.graph_lever import OTHERWISE, ReductionLever
-from trtforensics.reduce.recording import record
 from trtforensics.reduce.reproduction import Reproduction, any_one, notes_text, raw_input, script_text
 from trtforensics.reduce.shrinking import ReductionSearch
 from trtforensics.reduce.simplifying import Aspect, kept_texts, simplifications_of

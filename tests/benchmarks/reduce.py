@@ -29,9 +29,8 @@ from tests.benchmarks.reduce_oracle import Oracle
 from tests.support.failing_models import CASES, PlantedCase
 from trtforensics.onnx_models.cutting import UnknownValueError, take_apart
 from trtforensics.onnx_models.drawing import random_samples
-from trtforensics.reduce.deriving import Deriver
+from trtforensics.reduce.deriving import Deriver, record
 from trtforensics.reduce.failure import Sameness
-from trtforensics.reduce.recording import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -33,9 +33,8 @@ from trtforensics.bisection.runner.run_options import RunOptions
 from trtforensics.bisection.search import Verdict
 from trtforensics.onnx_models.cutting import UnknownValueError, take_apart
 from trtforensics.onnx_models.graphs import nodes_of
-from trtforensics.reduce.deriving import Deriver, file_of
+from trtforensics.reduce.deriving import Deriver, file_of, record
 from trtforensics.reduce.graph_lever import ReductionLever
-from trtforensics.reduce.recording import record
 from trtforensics.reduce.running import reduce_model
 from trtforensics.reduce.simplifying import simplifications_of
 

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 
-from trtforensics.bisection.precision.casting.eligibility import operators_that
+from trtforensics.bisection.precision.casting.caster import Caster, operators_that
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from trtforensics.bisection.precision.casting.caster import Caster
 
 _OUT_OF_RANGE = 1000.0
 _NEARLY = 30.0

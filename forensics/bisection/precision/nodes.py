@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trtforensics.bisection.levers.recipe import FAILURE, JOB, LOG, REPORT, first_of, keep_failure, write_job
-from trtforensics.bisection.precision.casting.caster import Caster, save
+from trtforensics.bisection.precision.casting.caster import CandidateNode, Caster, save
 from trtforensics.bisection.precision.emulation.judging import METRICS, OutputJudge, OutputRule, Scores, spelled
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError, judge_for
 from trtforensics.bisection.precision.items import atoms_of
@@ -38,7 +38,6 @@ from trtforensics.trt.installed import child_line
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-    from trtforensics.bisection.precision.casting.eligibility import CandidateNode
     from trtforensics.bisection.precision.emulation.converted import ConvertedModel
     from trtforensics.model.log import Build, OnnxNode
 

@@ -17,8 +17,7 @@ from onnx import TensorProto
 from trtforensics.bisection.precision.answer.concluding import Conclusion
 from trtforensics.bisection.precision.answer.original_layers import held_to_original
 from trtforensics.bisection.precision.answer.quantization import held_against
-from trtforensics.bisection.precision.casting.caster import Caster
-from trtforensics.bisection.precision.casting.eligibility import operators_that
+from trtforensics.bisection.precision.casting.caster import Caster, operators_that
 from trtforensics.bisection.precision.casting.storage import FP16, STORAGES
 from trtforensics.bisection.precision.emulation.accumulation import FIRST_OPERATOR_SET
 from trtforensics.bisection.precision.emulation.converted import ConvertedModel, judged, raised_for, require_equal

@@ -1,4 +1,8 @@
-"""One command through ``/bin/sh``: its own session, no input, a timeout, output into files, no process left running."""
+"""One command through ``/bin/sh``: its own session, no input, a timeout, output into files, no process left running.
+
+While it runs, the space on the disks that it writes to is looked at: a command that fails without it says nothing about
+the items.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +10,64 @@ import os
 import selectors
 import signal
 import subprocess
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from trtforensics.bisection.runner.disk_space import DiskWatch
 from trtforensics.bisection.runner.leftovers import kill_leftovers
 from trtforensics.console.own_files import open_own
 from trtforensics.console.processes import StartedProcess, signal_group
 
-if TYPE_CHECKING:
-    from pathlib import Path
+DEFAULT_NEED = 64 << 20
+"""Bytes that must be free where probes are kept."""
+
+_FULL = 1 << 20
+"""A disk of temporary files with fewer free bytes counts as full; on some systems it is always small."""
+
+_PERIOD_S = 0.2
+
+
+def free_bytes(folder: Path) -> int:
+    """Return the bytes that may still be written to a folder's disk; none if it can hold no more files."""
+    disk = os.statvfs(folder)
+    if disk.f_files and not disk.f_favail:
+        return 0
+    return disk.f_bavail * disk.f_frsize
+
+
+def said_bytes(size: int) -> str:
+    """Return a size as an error says it: in MiB, a small one in KiB."""
+    return f"{size / (1 << 20):,.0f} MiB" if size >= 1 << 20 else f"{size >> 10} KiB"
+
+
+class DiskWatch:
+    """The least free space seen while a command runs: ``least`` in bytes."""
+
+    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
+        self._folder = folder
+        self._temporary = Path(environment.get("TMPDIR") or "/tmp")  # noqa: S108 - where commands put theirs
+        self._due = 0.0
+        self.least = sys.maxsize
+        self.look()
+
+    def look(self) -> None:
+        """Look at the disks."""
+        self.least = min(self.least, free_bytes(self._folder))
+        with suppress(OSError):  # there is no such folder: the command puts its files elsewhere
+            free = free_bytes(self._temporary)
+            self.least = min(self.least, free) if free < _FULL else self.least
+        self._due = time.monotonic() + _PERIOD_S
+
+    def look_now_and_then(self) -> None:
+        """Look at the disks if the last look is long enough ago."""
+        if time.monotonic() >= self._due:
+            self.look()
+
 
 Halt = Callable[[], "Urgency"]
 

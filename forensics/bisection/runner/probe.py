@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trtforensics.bisection.runner.command import Command, Ended, Halt, run
-from trtforensics.bisection.runner.disk_space import said_bytes
+from trtforensics.bisection.runner.command import Command, Ended, Halt, run, said_bytes
 from trtforensics.bisection.runner.placeholders import fill, mentions, variable
 from trtforensics.bisection.search import Verdict
 from trtforensics.console.own_files import is_there

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from trtforensics.bisection.runner.disk_space import DEFAULT_NEED
+from trtforensics.bisection.runner.command import DEFAULT_NEED
 from trtforensics.console.arguments import count, option, probability, seconds, size, words
 from trtforensics.console.cluster import cluster_address
 

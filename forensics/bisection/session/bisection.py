@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING
 
-from trtforensics.bisection.runner.disk_space import free_bytes
+from trtforensics.bisection.runner.command import free_bytes
 from trtforensics.bisection.runner.surroundings import surroundings_of
 from trtforensics.bisection.search import Outlook, ProbeSearch, Status
 from trtforensics.bisection.session.answer import SearchAnswer, answer_of, write_result

@@ -10,8 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from trtforensics.bisection.runner.command import Urgency
-from trtforensics.bisection.runner.disk_space import free_bytes, said_bytes
+from trtforensics.bisection.runner.command import Urgency, free_bytes, said_bytes
 from trtforensics.bisection.runner.executors import ProbeExecutor, make_executor, revoke_ticket
 from trtforensics.bisection.runner.leftovers import end_orphans
 from trtforensics.bisection.runner.probe import ENGINE, ProbeOutcome, ProbeSpec, describe

@@ -10,8 +10,7 @@ import pytest
 from tests.support.failing_models import branch, loop, model_with, square
 from trtforensics.onnx_models.cutting import take_apart
 from trtforensics.onnx_models.drawing import random_samples
-from trtforensics.reduce.deriving import Deriver
-from trtforensics.reduce.recording import record
+from trtforensics.reduce.deriving import Deriver, record
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,9 +17,8 @@ from trtforensics.onnx_models.cutting import take_apart
 from trtforensics.onnx_models.drawing import random_samples
 from trtforensics.onnx_models.running import run_model
 from trtforensics.onnx_models.streaming import data_file, held, write_model
-from trtforensics.reduce.deriving import Derived, Deriver
+from trtforensics.reduce.deriving import Derived, Deriver, record
 from trtforensics.reduce.graph_lever import ReductionLever
-from trtforensics.reduce.recording import record
 from trtforensics.reduce.running import reduce_model
 from trtforensics.reduce.simplifying import Aspect, simplifications_of
 

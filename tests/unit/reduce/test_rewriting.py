@@ -12,9 +12,8 @@ from onnx import TensorProto, external_data_helper, helper, numpy_helper
 from trtforensics.onnx_models.cutting import take_apart
 from trtforensics.onnx_models.drawing import random_samples
 from trtforensics.onnx_models.running import run_model
-from trtforensics.reduce.deriving import Deriver, file_of
+from trtforensics.reduce.deriving import Deriver, file_of, record
 from trtforensics.reduce.graph_lever import ReductionLever
-from trtforensics.reduce.recording import record
 from trtforensics.reduce.simplifying import Aspect, Simplification
 
 if TYPE_CHECKING:

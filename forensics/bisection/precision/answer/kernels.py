@@ -16,7 +16,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-from trtforensics.bisection.precision.casting.eligibility import operators_that
+from trtforensics.bisection.precision.casting.caster import operators_that
 from trtforensics.bisection.precision.emulation.accumulation import partial_sums, product_of
 from trtforensics.bisection.precision.emulation.judging import largest_of
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError

@@ -17,7 +17,7 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
-from trtforensics.bisection.precision.casting.eligibility import operators_that
+from trtforensics.bisection.precision.casting.caster import Caster, operators_that
 from trtforensics.bisection.precision.emulation.accumulation import can_reorder, reordered
 from trtforensics.bisection.precision.emulation.judging import (
     EQUAL,
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from trtforensics.bisection.precision.casting.caster import Caster
     from trtforensics.bisection.precision.casting.storage import Storage
     from trtforensics.onnx_models.samples import Sample
 

@@ -20,7 +20,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from trtforensics.bisection.precision.casting.eligibility import operators_that
+from trtforensics.bisection.precision.casting.caster import operators_that
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
 from trtforensics.bisection.precision.emulation.twin import emulate
 from trtforensics.console.counting import listed

@@ -26,7 +26,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from trtforensics.bisection.precision.casting.eligibility import operators_that
+from trtforensics.bisection.precision.casting.caster import Caster, operators_that
 from trtforensics.bisection.precision.casting.storage import Floats, rounded
 from trtforensics.bisection.precision.emulation.accumulation import accumulated, product_of
 from trtforensics.model.data_types import Accumulator
@@ -38,7 +38,6 @@ from trtforensics.onnx_models.shapes import Sizes, element_types, sizes_by_tenso
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from trtforensics.bisection.precision.casting.caster import Caster
     from trtforensics.onnx_models.streaming import Streamed
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trtforensics.bisection.runner.disk_space import said_bytes
+from trtforensics.bisection.runner.command import said_bytes
 
 
 @pytest.mark.parametrize(

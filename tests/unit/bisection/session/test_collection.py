@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from trtforensics.bisection.runner import disk_space
-from trtforensics.bisection.runner.disk_space import DEFAULT_NEED
+from trtforensics.bisection.runner import command
+from trtforensics.bisection.runner.command import DEFAULT_NEED
 from trtforensics.bisection.runner.run_options import RunOptions
 from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.session import session
@@ -35,7 +35,7 @@ def test_a_build_that_fails_on_a_full_disk_is_no_verdict(tmp_path: Path, monkeyp
     monkeypatch.chdir(tmp_path)
     out = tmp_path / "out"
     room = {True: 0, False: DEFAULT_NEED}
-    for module in (disk_space, session):
+    for module in (command, session):
         monkeypatch.setattr(module, "free_bytes", lambda _folder: room[(tmp_path / "began").exists()])
     with pytest.raises(OutputError, match=r"ran out of disk space while probe 0001-\w+ ran: only 0 KiB were free"):
         collect(out, RepeatedBuilds(3), CollectionLever("engine"), options, quiet)
