@@ -106,12 +106,7 @@ def rows(request: Namespace) -> bool:
     return all(np.array_equal(output, np.broadcast_to(output[:1], output.shape), equal_nan=True) for output in batched)
 
 
-CHECKS: Mapping[str, Callable[[Namespace], bool]] = {
-    "finite": finite,
-    "rows": rows,
-    "repeat": repeat,
-    "against": against,
-}
+CHECKS: Mapping[str, Callable[[Namespace], bool]] = {each.__name__: each for each in (finite, rows, repeat, against)}
 
 
 def _results(models: Sequence[str], feeds: Sequence[Feed]) -> Any:  # noqa: ANN401 - Polygraphy's

@@ -96,9 +96,9 @@ def bisect_precision(  # noqa: PLR0913 - all but the first two are options
     """
     from trtforensics.bisection.checks import command_of  # noqa: PLC0415 - for this call only
     from trtforensics.bisection.precision.nodes import PrecisionLever  # noqa: PLC0415 - as above
-    from trtforensics.bisection.precision.running import PrecisionRequest, given_samples, search  # noqa: PLC0415 - as above
+    from trtforensics.bisection.precision.running import given_samples, search  # noqa: PLC0415 - as above
     from trtforensics.bisection.runner.run_options import RunOptions  # noqa: PLC0415 - as above
-    from trtforensics.bisection.search_options import BuildOptions, PrecisionOptions  # noqa: PLC0415 - as above
+    from trtforensics.bisection.search_options import BuildOptions, ModelRequest, PrecisionOptions  # noqa: PLC0415 - as above
     from trtforensics.console.output import write_bytes  # noqa: PLC0415 - as above
 
     path = f"{fspath(artifacts_dir)}.onnx"
@@ -109,7 +109,7 @@ def bisect_precision(  # noqa: PLR0913 - all but the first two are options
     options = PrecisionOptions(
         precision=precision, accumulate=accumulate, metric=_by_output(metric), tolerance=_by_output(tolerance)
     )
-    request = PrecisionRequest(path, options, given_samples(samples), BuildOptions())
+    request = ModelRequest(path, options, given_samples(samples), BuildOptions())
     command = None if check is None else command_of(check, PrecisionLever.judged)
     run = RunOptions(build=build, check=command, find=find, max_builds=max_probes)
     answer, _ = search(request, run, pathlib.Path(artifacts_dir), lambda _: None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from trtforensics.bisection.runner.run_options import RunOptions
 from trtforensics.console.arguments import count, option, read_options
@@ -14,6 +14,7 @@ from trtforensics.trt.api import MODULES
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Callable
 
     import onnx
 
@@ -143,6 +144,25 @@ class PrecisionOptions:
     held_out: int | None = option("--held-out", type=int)
     mask_nonfinite: bool = option("--mask-nonfinite", default=False)
     by: Literal["casts", "constraints"] = option("--by", default="casts", choices=("casts", "constraints"))
+
+
+_Options = TypeVar("_Options")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest(Generic[_Options]):
+    """A model, what is asked of its search, what makes its samples, and how it is built."""
+
+    model: str
+    asked: _Options
+    samples_of: Callable[[onnx.ModelProto], SampleSet]
+    build: BuildOptions
+
+    @classmethod
+    def of(cls, args: Namespace, asked: type[_Options]) -> ModelRequest[_Options]:
+        """Return what a command line requests."""
+        samples_of = read_options(args, SampleOptions).samples_of
+        return cls(args.model, read_options(args, asked), samples_of, read_options(args, BuildOptions))
 
 
 def run_options(args: Namespace, judged: str = "{engine}") -> RunOptions:

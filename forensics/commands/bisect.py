@@ -143,18 +143,13 @@ def _search(lever: Lever, options: RunOptions) -> ProbeSearch:
 
 def _precision(args: Namespace) -> int:
     from trtforensics.bisection.precision.nodes import PrecisionLever
-    from trtforensics.bisection.precision.running import PrecisionRequest, builds_of, forecast_of, search
+    from trtforensics.bisection.precision.running import builds_of, forecast_of, search
     from trtforensics.bisection.precision.what_if import TYPES, forecast_what_if, what_if
     from trtforensics.bisection.session.answer import to_json
 
-    request = PrecisionRequest(
-        args.model,
-        read_options(args, search_options.PrecisionOptions),
-        read_options(args, search_options.SampleOptions).samples_of,
-        read_options(args, search_options.BuildOptions),
-    )
+    request = search_options.ModelRequest.of(args, search_options.PrecisionOptions)
     directory, options = Path(args.artifacts_dir), search_options.run_options(args, PrecisionLever.judged)
-    in_8_bits = request.precision.precision in TYPES
+    in_8_bits = request.asked.precision in TYPES
     if args.dry_run:
         cost = (forecast_what_if if in_8_bits else forecast_of)(request, options)
         streams.print_result(to_json(asdict(cost)) if args.json else cost.text())

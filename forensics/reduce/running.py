@@ -23,7 +23,7 @@ from trtforensics.console.terminal import visible
 from trtforensics.errors import UsageError
 from trtforensics.onnx_models.cutting import take_apart
 from trtforensics.onnx_models.running import run_model
-from trtforensics.onnx_models.samples import SampleSet, Values, write_feeds, write_golden, write_npz
+from trtforensics.onnx_models.samples import Values, write_feeds, write_golden, write_npz
 from trtforensics.onnx_models.shapes import is_dynamic
 from trtforensics.onnx_models.streaming import references_as_inputs, write_model
 from trtforensics.reduce.deriving import Derived, Deriver, control_of, file_of, record
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from trtforensics.bisection.levers.recipe import Recipe
     from trtforensics.bisection.runner.run_options import RunOptions
-    from trtforensics.bisection.search_options import BuildOptions
+    from trtforensics.bisection.search_options import ModelRequest
     from trtforensics.bisection.session.lever import Described
 
 
@@ -136,23 +136,13 @@ class ReductionOptions:
     anonymous: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ReductionRequest:
-    """A model, the options of its reduction, what makes its samples, and how it is built."""
-
-    model: str
-    reduction: ReductionOptions
-    samples_of: Callable[[onnx.ModelProto], SampleSet]
-    build: BuildOptions
-
-
-def lever_of(request: ReductionRequest, options: RunOptions, directory: Path) -> ReductionLever:
+def lever_of(request: ModelRequest[ReductionOptions], options: RunOptions, directory: Path) -> ReductionLever:
     """Take a model apart, record the values of its tensors on a sample, and return the lever over its nodes.
 
     Raises:
         UsageError: names in functions are to stay, and to be replaced.
     """
-    asked = request.reduction
+    asked = request.asked
     if asked.keep_functions and asked.anonymous:
         raise UsageError("--keep-functions", "keeps the names in functions, which --anonymous replaces", "Leave one")
     original = take_apart(request.model, inline=not asked.keep_functions)
@@ -171,11 +161,11 @@ def lever_of(request: ReductionRequest, options: RunOptions, directory: Path) ->
     )
 
 
-def _recipe(request: ReductionRequest, options: RunOptions) -> Recipe | None:
+def _recipe(request: ModelRequest[ReductionOptions], options: RunOptions) -> Recipe | None:
     """Return how the installed TensorRT builds; None where nothing, or a command of the user's, builds."""
     build = request.build
     needed = build.builder or options.check is None or reads_build(options.check)
-    if request.reduction.precision or options.build is not None or not needed:
+    if request.asked.precision or options.build is not None or not needed:
         return None
     return build.recipe(build.installed(), request.model)
 

@@ -41,17 +41,17 @@ _SIZED = {"kernel_shape"}
 
 
 class Aspect(StrEnum):
-    """What is simplified."""
+    """What is simplified, by what a :class:`Simplification` of it leaves as it was."""
 
-    DYNAMIC = "dynamic"
-    SIZE = "size"
-    ATTRIBUTE = "attribute"
-    WEIGHTS = "weights"
-    NAMES = "names"
-    FILE = "file"
-    CONSTANTS = "constants"
-    INPUTS = "inputs"
-    METADATA = "metadata"
+    DYNAMIC = "the dynamic dimension {0.key}"
+    SIZE = "the size {0.key}, halving {0.step}"
+    ATTRIBUTE = "the attribute {0.attribute} of {0.key}"
+    WEIGHTS = "the values of {0.key}"
+    NAMES = "the names"
+    FILE = "the file as it is"
+    CONSTANTS = "the Constant nodes"
+    INPUTS = "the inputs that no node reads or that have default values"
+    METADATA = "metadata and documentation"
 
 
 REWRITINGS = frozenset({Aspect.FILE, Aspect.CONSTANTS, Aspect.INPUTS, Aspect.METADATA})
@@ -70,18 +70,7 @@ class Simplification:
     @property
     def text(self) -> str:
         """What stays as it was while this is active."""
-        words = {
-            Aspect.DYNAMIC: f"the dynamic dimension {self.key}",
-            Aspect.SIZE: f"the size {self.key}, halving {self.step}",
-            Aspect.ATTRIBUTE: f"the attribute {self.attribute} of {self.key}",
-            Aspect.WEIGHTS: f"the values of {self.key}",
-            Aspect.NAMES: "the names",
-            Aspect.FILE: "the file as it is",
-            Aspect.CONSTANTS: "the Constant nodes",
-            Aspect.INPUTS: "the inputs that no node reads or that have default values",
-            Aspect.METADATA: "metadata and documentation",
-        }
-        return words[self.aspect]
+        return self.aspect.value.format(self)
 
 
 def kept_texts(kept: Iterable[Simplification]) -> list[str]:

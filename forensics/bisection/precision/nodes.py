@@ -106,9 +106,18 @@ class PrecisionLever(Lever):
         self._scores: dict[frozenset[str], Scores] = {}
 
     def content(self) -> object:
-        """Return what decides the scores and the build of a probe."""
-        target = None if self.target is None else asdict(self.target)
-        return {**content_of(self.caster, self.oracle), "target": target}
+        """Return what decides the scores and the build of a probe: model, type, samples, builder."""
+        oracle, prepared = self.oracle, self.caster.prepared
+        return {
+            "model": streaming.digest_of(prepared.proto, prepared.streamed),
+            "precision": self.narrow,
+            "samples": samples.digest_of(oracle.samples),
+            "masked": oracle.masked,
+            "accumulate": oracle.accumulator,
+            "libraries": [hashlib.sha256(Path(library).read_bytes()).hexdigest() for library in oracle.libraries],
+            "measures": list(METRICS),
+            "target": None if self.target is None else asdict(self.target),
+        }
 
     def describe(self, index: int) -> Described:
         """Return a node; FP32 is good."""
@@ -253,19 +262,6 @@ def _parser_error(folder: Path) -> str:
     path = folder / REPORT
     errors = json.loads(path.read_text(encoding="utf-8"))["errors"] if is_there(path) else []
     return f", {' '.join(errors[0].split())[:200]}" if errors else ""
-
-
-def content_of(caster: Caster, oracle: Oracle) -> dict[str, object]:
-    """Return what identifies a directory's job: model, type, samples."""
-    return {
-        "model": streaming.digest_of(caster.prepared.proto, caster.prepared.streamed),
-        "precision": caster.storage.name,
-        "samples": samples.digest_of(oracle.samples),
-        "masked": oracle.masked,
-        "accumulate": oracle.accumulator,
-        "libraries": [hashlib.sha256(Path(library).read_bytes()).hexdigest() for library in oracle.libraries],
-        "measures": list(METRICS),
-    }
 
 
 def read_scores(folder: Path, basis: str) -> Scores | None:

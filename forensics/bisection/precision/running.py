@@ -30,7 +30,7 @@ from trtforensics.bisection.precision.repair.certificate import Certificate, hol
 from trtforensics.bisection.precision.repair.curve import rounding_curve
 from trtforensics.bisection.precision.repair.safe import safe_repair
 from trtforensics.bisection.search import Verdict
-from trtforensics.bisection.search_options import BuildOptions, PrecisionOptions, SampleOptions, with_commands
+from trtforensics.bisection.search_options import ModelRequest, PrecisionOptions, SampleOptions, with_commands
 from trtforensics.bisection.session.bisection import bisect
 from trtforensics.console.counting import counted, listed
 from trtforensics.errors import SourceError, UsageError
@@ -94,18 +94,8 @@ class PrecisionForecast:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class PrecisionRequest:
-    """A model, the options of its search, what makes its samples, and how it is built."""
-
-    model: str
-    precision: PrecisionOptions
-    samples_of: Callable[[onnx.ModelProto], SampleSet]
-    build: BuildOptions
-
-
 def search(
-    request: PrecisionRequest,
+    request: ModelRequest[PrecisionOptions],
     options: RunOptions,
     directory: Path,
     show: Callable[[str], None],
@@ -122,7 +112,7 @@ def search(
         UsageError: the options make no sense together or for this model, or the directory is another job's, or in use.
         OutputError: the directory cannot be written to.
     """
-    builds, asked, subject = builds_of(options), request.precision, subject_of(request)
+    builds, asked, subject = builds_of(options), request.asked, subject_of(request)
     refusable = (options.check, asked.calibration, asked.reference, asked.against)
     at_once = not (directory.exists() or any(refusable))
 
@@ -158,10 +148,10 @@ def search(
     return conclusion.write(search_answer)
 
 
-def _first_look(request: PrecisionRequest, subject: Subject) -> str:
+def _first_look(request: ModelRequest[PrecisionOptions], subject: Subject) -> str:
     """Say whether the outputs pass with every node in 16 bits, and how many tensors leave their range in FP32."""
     # of the first sample; with --mask-nonfinite of all, since one may be NaN throughout
-    samples = subject.sampled.samples if request.precision.mask_nonfinite else subject.sampled.samples[:1]
+    samples = subject.sampled.samples if request.asked.mask_nonfinite else subject.sampled.samples[:1]
     oracle = _oracle(request, subject.caster, replace(subject.sampled, samples=samples))
     part = f"{len(samples)} of " * (len(samples) < len(subject.sampled.samples))
     (verdict, why), largest = _first_verdict(oracle, subject.rules), tensor_ranges(oracle).by_tensor
@@ -241,14 +231,14 @@ class Subject:
     target: Target | None
 
 
-def subject_of(request: PrecisionRequest) -> Subject:
+def subject_of(request: ModelRequest[PrecisionOptions]) -> Subject:
     """Read a model and its samples.
 
     Raises:
         SourceError: the model or its samples cannot be read, or it has no node that could change its type.
         UsageError: the options make no sense together or for this model.
     """
-    options = request.precision
+    options = request.asked
     searched = options.against or request.model
     original = typed_by_running(prepare(searched), options.custom_ops)
     caster = Caster(raised_for(original, options.precision), STORAGES.get(options.precision, FP16))
@@ -266,7 +256,7 @@ def subject_of(request: PrecisionRequest) -> Subject:
     return Subject(original, caster, rules, replace(sampled, samples=part), held, target)
 
 
-def forecast_of(request: PrecisionRequest, options: RunOptions) -> PrecisionForecast:
+def forecast_of(request: ModelRequest[PrecisionOptions], options: RunOptions) -> PrecisionForecast:
     """Return what a search would cost, without a run of the model."""
     subject = subject_of(request)
     names, nodes = tuple(item.name for item in items_of(subject.caster, {})), len(atoms_of(subject.caster))
@@ -275,13 +265,13 @@ def forecast_of(request: PrecisionRequest, options: RunOptions) -> PrecisionFore
     return PrecisionForecast("precision", nodes, names, probes, builds_of(options), builder)
 
 
-def lever_of(request: PrecisionRequest, subject: Subject, directory: Path) -> PrecisionLever:
+def lever_of(request: ModelRequest[PrecisionOptions], subject: Subject, directory: Path) -> PrecisionLever:
     """Run a model in FP32, and return the lever over its nodes; what it writes stands below the directory.
 
     Raises:
         SourceError, UsageError: ONNX Runtime does not run it, or the options make no sense together.
     """
-    options, caster, sampled = request.precision, subject.caster, subject.sampled
+    options, caster, sampled = request.asked, subject.caster, subject.sampled
     oracle = _oracle(request, caster, sampled)
     if caster.prepared is not subject.original:
         require_equal(oracle, subject.original, options.precision)
@@ -293,17 +283,17 @@ def lever_of(request: PrecisionRequest, subject: Subject, directory: Path) -> Pr
     return lever
 
 
-def _samples_text(request: PrecisionRequest, subject: Subject, oracle: Oracle) -> str:
+def _samples_text(request: ModelRequest[PrecisionOptions], subject: Subject, oracle: Oracle) -> str:
     """Return what the samples are, and what takes from them."""
-    few = few_candidates(subject.caster) if request.precision.precision in STORAGES else ""
+    few = few_candidates(subject.caster) if request.asked.precision in STORAGES else ""
     word = "random sample" if subject.sampled.drawn else "sample"
     return f"{counted(len(subject.sampled.samples), word)}{few}{_levelled(oracle)}"
 
 
-def _oracle(request: PrecisionRequest, caster: Caster, sampled: SampleSet) -> Oracle:
+def _oracle(request: ModelRequest[PrecisionOptions], caster: Caster, sampled: SampleSet) -> Oracle:
     """Run the model in FP32; where it does not run on random samples, the error names the inputs that lead to it."""
     # a model may be right to refuse them: indices, lengths and rates are no random numbers
-    options = request.precision
+    options = request.asked
     accumulator = _accumulator(request, caster)
     try:
         return Oracle(caster, sampled.samples, options.mask_nonfinite, accumulator, options.custom_ops)
@@ -315,11 +305,11 @@ def _oracle(request: PrecisionRequest, caster: Caster, sampled: SampleSet) -> Or
         raise RunError(error.where, what, how_to_give(caster.prepared.proto, names)) from None
 
 
-def _accumulator(request: PrecisionRequest, caster: Caster) -> Accumulator:
+def _accumulator(request: ModelRequest[PrecisionOptions], caster: Caster) -> Accumulator:
     """Return the type in which products sum, which a kernel must have, and the operator set what it needs."""
-    accumulator = Accumulator(request.precision.accumulate)
+    accumulator = Accumulator(request.asked.accumulate)
     if accumulator is Accumulator.FP16:
-        if request.precision.precision != "fp16":
+        if request.asked.precision != "fp16":
             raise UsageError("--accumulate fp16", "is for FP16: BF16 products sum in FP32", "Leave it out")
         version = operator_set(caster.prepared.proto)
         if version < FIRST_OPERATOR_SET:
@@ -328,16 +318,16 @@ def _accumulator(request: PrecisionRequest, caster: Caster) -> Accumulator:
     return accumulator
 
 
-def _target(request: PrecisionRequest, caster: Caster, samples: tuple[Sample, ...]) -> Target | None:
+def _target(request: ModelRequest[PrecisionOptions], caster: Caster, samples: tuple[Sample, ...]) -> Target | None:
     build, modules = request.build, installed_modules()
     if build.builder is not None and build.builder not in modules:
         raise UsageError("--builder", f"{build.builder} is not installed", f"Run `pip install {build.builder}`")
     if not modules:
         return None
     module = build.builder or modules[0]
-    constraints = request.precision.by == "constraints"
+    constraints = request.asked.by == "constraints"
     if constraints:
-        installed, precision = look(module), request.precision.precision.upper()
+        installed, precision = look(module), request.asked.precision.upper()
         require("constraints", installed)
         if precision not in installed.flags:
             next_step = "Leave out `--by constraints`, or ask for fp16"
@@ -346,14 +336,14 @@ def _target(request: PrecisionRequest, caster: Caster, samples: tuple[Sample, ..
     return Target(module, shapes, build.compute_capability if module == "tensorrt_rtx" else None, constraints)
 
 
-def _converted(request: PrecisionRequest, lever: PrecisionLever) -> ConvertedModel:
+def _converted(request: ModelRequest[PrecisionOptions], lever: PrecisionLever) -> ConvertedModel:
     """Judge the 16-bit model whose original is searched."""
     model = request.model
     prepared = prepare(model)
     halves = computing_in_halves(Survey(prepared.proto))
     if not halves:
         raise UsageError("--against", f"{model} has no node that computes in 16 bits", "Leave it out")
-    if request.precision.precision.upper() not in halves:
+    if request.asked.precision.upper() not in halves:
         word = next(iter(halves))
         raise UsageError("--precision", f"{model} computes in {word}", f"Give `--precision {word.lower()}`")
     return judged(prepared, lever.oracle, lever.judge)

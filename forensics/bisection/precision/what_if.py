@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     import onnx
 
     from trtforensics.bisection.precision.nodes import PrecisionLever
-    from trtforensics.bisection.precision.running import PrecisionRequest
     from trtforensics.bisection.runner.run_options import RunOptions
+    from trtforensics.bisection.search_options import ModelRequest, PrecisionOptions
     from trtforensics.onnx_models.checked_graph import Survey
 
 _SHOWN = 8
@@ -249,17 +249,17 @@ class WhatIf:
         return "".join(f"{visible(line)}\n" for line in (*lines, *(f"{directory}/fixed/{line}" for line in fixed)))
 
 
-def forecast_what_if(request: PrecisionRequest, options: RunOptions) -> PrecisionForecast:
+def forecast_what_if(request: ModelRequest[PrecisionOptions], options: RunOptions) -> PrecisionForecast:
     """Return what a curve of products in 8 bits would cost, without a run of the model."""
     builds, subject = builds_of(options), subject_of(request)
     names = tuple(products_of(subject.caster.survey))
-    probes = 2 * min(_GROUPS, len(names)) + 1 + 2 * len(TYPES[request.precision.precision].methods)
+    probes = 2 * min(_GROUPS, len(names)) + 1 + 2 * len(TYPES[request.asked.precision].methods)
     builder = subject.target.module if subject.target else None
     return PrecisionForecast("quantization", len(names), names, probes, builds, builder)
 
 
 def what_if(
-    request: PrecisionRequest, options: RunOptions, directory: Path, show: Callable[[str], None]
+    request: ModelRequest[PrecisionOptions], options: RunOptions, directory: Path, show: Callable[[str], None]
 ) -> tuple[WhatIf, Sequence[str]]:
     """Try the ranges, measure the curve, write and build the proposal; return it and a line about its file.
 
@@ -270,7 +270,7 @@ def what_if(
         UsageError: the options make no sense together or for this model, or the directory is another job's, or in use.
         OutputError: the directory cannot be written to.
     """
-    asked, kind = request.precision, TYPES[request.precision.precision]
+    asked, kind = request.asked, TYPES[request.asked.precision]
     unused = {
         "--check": options.check,
         "--against": asked.against,

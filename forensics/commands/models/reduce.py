@@ -6,14 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trtforensics.bisection.search_options import BuildOptions, SampleOptions, run_options, with_commands
+from trtforensics.bisection.search_options import ModelRequest, run_options, with_commands
 from trtforensics.bisection.session.answer import to_json
 from trtforensics.console import streams
-from trtforensics.console.arguments import read_options
 from trtforensics.console.diagnostics import ExitCode
 from trtforensics.console.progress import ProgressLine
 from trtforensics.errors import UsageError
-from trtforensics.reduce.running import ReductionOptions, ReductionRequest, lever_of, reduce_model
+from trtforensics.reduce.running import ReductionOptions, lever_of, reduce_model
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -28,9 +27,7 @@ def run(args: Namespace) -> int:
     """Reduce, and print the answer."""
     directory = Path(args.artifacts_dir)
     options = _options(args)
-    asked, build = read_options(args, ReductionOptions), read_options(args, BuildOptions)
-    request = ReductionRequest(args.model, asked, read_options(args, SampleOptions).samples_of, build)
-    lever = lever_of(request, options, directory.absolute())
+    lever = lever_of(ModelRequest.of(args, ReductionOptions), options, directory.absolute())
     options = with_commands(options, lever)
     with ProgressLine(quiet=args.quiet) as progress:
         answer, fixed = reduce_model(directory, lever, options, progress.show)

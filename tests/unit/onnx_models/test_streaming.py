@@ -16,7 +16,7 @@ from trtforensics.bisection.precision.casting.caster import Caster, save
 from trtforensics.bisection.precision.casting.storage import BF16, FP16, Storage
 from trtforensics.bisection.precision.emulation.converted import raised_for
 from trtforensics.bisection.precision.emulation.oracle import Oracle
-from trtforensics.bisection.precision.nodes import content_of
+from trtforensics.bisection.precision.nodes import PrecisionLever
 from trtforensics.errors import OutputError, SourceError
 from trtforensics.onnx_models.reading import prepare
 from trtforensics.onnx_models.running import session_of
@@ -99,11 +99,11 @@ def test_a_saved_model_has_the_same_values(both: tuple[Caster, Caster], tmp_path
 
 
 def test_other_values_are_another_job(both: tuple[Caster, Caster], tmp_path: Path) -> None:
-    before = content_of(both[1], Oracle(both[1], [SAMPLE]))["model"]
+    before = PrecisionLever(both[1], Oracle(both[1], [SAMPLE]), {}, None, tmp_path).content()
     data = tmp_path / "model.data"
     data.write_bytes(data.read_bytes()[:-1] + b"\x01")
     again = Caster(prepare(str(tmp_path / "model.onnx")), both[1].storage)
-    assert content_of(again, Oracle(again, [SAMPLE]))["model"] != before
+    assert PrecisionLever(again, Oracle(again, [SAMPLE]), {}, None, tmp_path).content() != before
 
 
 def test_what_cannot_be_streamed_is_refused(

@@ -17,9 +17,9 @@ from tests.support.repository import ROOT
 from tests.support.zoo.net import Net
 from trtforensics.bisection.precision.emulation import oracle
 from trtforensics.bisection.precision.emulation.twin import without_range_limits
-from trtforensics.bisection.precision.running import PrecisionRequest, given_samples, search
+from trtforensics.bisection.precision.running import given_samples, search
 from trtforensics.bisection.runner.run_options import RunOptions
-from trtforensics.bisection.search_options import BuildOptions, PrecisionOptions
+from trtforensics.bisection.search_options import BuildOptions, ModelRequest, PrecisionOptions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,7 +56,7 @@ def test_a_model_in_memory_has_the_answer_of_its_file(tmp_path: Path) -> None:
 
 
 def test_the_first_look_says_whether_outputs_pass_before_the_search_does(tmp_path: Path) -> None:
-    request = PrecisionRequest(str(MODEL), PrecisionOptions(), given_samples([arrays()]), BuildOptions())
+    request = ModelRequest(str(MODEL), PrecisionOptions(), given_samples([arrays()]), BuildOptions())
     told: list[str] = []
     answer, _ = search(request, RunOptions(build="none"), tmp_path, print, told.append)
     assert answer.status == "certified"
@@ -69,7 +69,7 @@ def test_the_first_look_is_at_the_first_of_several_samples(tmp_path: Path) -> No
     small, large = {"x": arrays()["x"] / 1e3}, arrays()
     told = {}
     for name, given in {"small": [small, large], "large": [large, small]}.items():
-        request = PrecisionRequest(str(MODEL), PrecisionOptions(), given_samples(given), BuildOptions())
+        request = ModelRequest(str(MODEL), PrecisionOptions(), given_samples(given), BuildOptions())
         lines: list[str] = []
         search(request, RunOptions(build="none"), tmp_path / name, print, lines.append)
         (told[name],) = lines
@@ -92,7 +92,7 @@ def test_the_first_look_does_not_measure_what_rounding_costs_where_nothing_hangs
 
     monkeypatch.setattr(oracle, "without_range_limits", measure)
     samples = given_samples([{"x": np.arange(4, dtype=np.float32)[None]}])
-    request = PrecisionRequest(str(tmp_path / "m.onnx"), PrecisionOptions(), samples, BuildOptions())
+    request = ModelRequest(str(tmp_path / "m.onnx"), PrecisionOptions(), samples, BuildOptions())
     told: list[tuple[str, int]] = []
     search(request, RunOptions(build="none"), tmp_path / "out", print, lambda line: told.append((line, len(measured))))
     ((line, before),) = told
@@ -125,7 +125,7 @@ def test_samples_that_do_not_fit_are_named(tmp_path: Path) -> None:
 
 
 def test_progress_tells_the_time_since_the_search_began(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    request = PrecisionRequest(str(MODEL), PrecisionOptions(), given_samples([arrays()]), BuildOptions())
+    request = ModelRequest(str(MODEL), PrecisionOptions(), given_samples([arrays()]), BuildOptions())
     uptime = time.monotonic
     monkeypatch.setattr(time, "monotonic", lambda: uptime() + 1e6)
     lines: list[str] = []
