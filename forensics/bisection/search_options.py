@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from trtforensics.bisection.runner.run_options import RunOptions
-from trtforensics.console.arguments import count, option, read_options
+from trtforensics.console.arguments import Options, count, option, read_options
 from trtforensics.errors import SourceError, UsageError
 from trtforensics.trt.api import MODULES
 
@@ -146,20 +146,20 @@ class PrecisionOptions:
     by: Literal["casts", "constraints"] = option("--by", default="casts", choices=("casts", "constraints"))
 
 
-_Options = TypeVar("_Options")
+_Asked = TypeVar("_Asked", bound=Options)
 
 
 @dataclass(frozen=True, slots=True)
-class ModelRequest(Generic[_Options]):
+class ModelRequest(Generic[_Asked]):
     """A model, what is asked of its search, what makes its samples, and how it is built."""
 
     model: str
-    asked: _Options
+    asked: _Asked
     samples_of: Callable[[onnx.ModelProto], SampleSet]
     build: BuildOptions
 
     @classmethod
-    def of(cls, args: Namespace, asked: type[_Options]) -> ModelRequest[_Options]:
+    def of(cls, args: Namespace, asked: type[_Asked]) -> ModelRequest[_Asked]:
         """Return what a command line requests."""
         samples_of = read_options(args, SampleOptions).samples_of
         return cls(args.model, read_options(args, asked), samples_of, read_options(args, BuildOptions))

@@ -85,11 +85,13 @@ def words(text: str) -> tuple[str, ...]:
     return listed
 
 
-class _Options(Protocol):
+class Options(Protocol):
+    """A dataclass whose fields are options."""
+
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
 
-_T = TypeVar("_T", bound=_Options)
+_T = TypeVar("_T", bound=Options)
 
 
 def option(flag: str, *others: str, default: Any = None, **declared: Any) -> Any:  # noqa: ANN401 - as dataclasses.field
@@ -107,7 +109,7 @@ def option(flag: str, *others: str, default: Any = None, **declared: Any) -> Any
 
 def add_options(
     parser: argparse.ArgumentParser,
-    options: type[_Options],
+    options: type[Options],
     only: Collection[str],
     words_of: Mapping[str, Mapping[str, Any]],
 ) -> None:

@@ -29,6 +29,7 @@ from trtforensics.bisection.precision.nodes import PrecisionLever, Target, verdi
 from trtforensics.bisection.precision.repair.certificate import Certificate, holding_of, parted, progress_text
 from trtforensics.bisection.precision.repair.curve import rounding_curve
 from trtforensics.bisection.precision.repair.safe import safe_repair
+from trtforensics.bisection.precision.sentences import told
 from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.search_options import ModelRequest, PrecisionOptions, SampleOptions, with_commands
 from trtforensics.bisection.session.bisection import bisect
@@ -159,12 +160,10 @@ def _first_look(request: ModelRequest[PrecisionOptions], subject: Subject) -> st
     beyond = sum(value > storage.largest for value in largest.values())
     name = max(largest, key=lambda each: largest[each], default="")
     reach = f" ({name} reaches {largest[name]:.3g})" if name else ""
-    return (
-        f"first look, {part}{_samples_text(request, subject, oracle)}: the outputs {outputs} with every node in "
-        f"{storage.name.upper()} ({shorten(why, _QUOTED, placeholder=' …')}); "
-        f"{beyond} of {len(largest)} tensors go beyond {storage.largest:.5g} in FP32{reach}. "
-        "To come: losses inside, nodes to keep"
-    )
+    counts = {"beyond": beyond, "count": len(largest), "end": storage.largest, "reach": reach}
+    seen = {"outputs": outputs, "narrow": storage.name.upper(), "why": shorten(why, _QUOTED, placeholder=" …")}
+    (line,) = told("first look", part=part, samples=_samples_text(request, subject, oracle), **seen, **counts)
+    return line
 
 
 def _first_verdict(oracle: Oracle, rules: Mapping[str, OutputRule]) -> tuple[Verdict, str]:
@@ -355,10 +354,8 @@ def no_candidates(caster: Caster) -> tuple[str, str]:
     halves = computing_in_halves(caster.survey)
     if halves:
         word, count = halves.most_common(1)[0]
-        return (
-            f"is {'an' if word == 'FP16' else 'a'} {word} model already: {count} nodes compute in {word}, none in FP32",
-            "Give the FP32 model that it was made of too, by --against ORIGINAL.onnx",
-        )
+        what, next_step = told("in halves", article="an" if word == "FP16" else "a", word=word, count=count)
+        return what, next_step
     return f"has no node that computes in FP32 and could in {narrow}", "Give a model with nodes that compute in FP32"
 
 
@@ -369,14 +366,10 @@ def model_notes(caster: Caster) -> list[str]:
         notes.append(f"{count} nodes compute in {word} in the model itself; they stay so in every mixture")
     foreign, untyped = _without_narrow_form(caster)
     if foreign:
-        notes.append(
-            f"operators that are not ONNX's own stay FP32: {_counted(foreign)}. TensorRT needs a plugin for each"
-        )
+        notes += told("foreign operators", shown=_counted(foreign))
     if untyped:
         version = operator_set(caster.prepared.proto)
-        notes.append(
-            f"operators without a {caster.storage.name} form in operator set {version} stay FP32: {_counted(untyped)}"
-        )
+        notes += told("untyped operators", narrow=caster.storage.name, version=version, shown=_counted(untyped))
     return notes
 
 

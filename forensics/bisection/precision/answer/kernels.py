@@ -21,6 +21,7 @@ from trtforensics.bisection.precision.emulation.accumulation import partial_sums
 from trtforensics.bisection.precision.emulation.judging import largest_of
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
 from trtforensics.bisection.precision.emulation.twin import emulate
+from trtforensics.bisection.precision.sentences import told
 from trtforensics.console.counting import listed
 from trtforensics.model.data_types import Accumulator
 from trtforensics.onnx_models.graphs import copied, integer
@@ -275,34 +276,16 @@ def kernel_lines(notes: KernelNotes, narrow: Storage, accumulator: Accumulator) 
     """Return the notes as text, on a model in a 16-bit type whose products sum in a type."""
     lines = []
     if notes.attention:
-        nodes = listed(notes.attention, _SHOWN, _MORE)
-        lines += [
-            f"In an attention: {nodes}. TensorRT may fuse it to one kernel (_gemm_mha_v2) that",
-            "  absorbs the Casts around Softmax, so that these nodes are FP32 on paper only. A cheap test: mark the",
-            "  scores as an output, which breaks the fusion, and build again (`bisect outputs`).",
-        ]
+        lines += told("attention", nodes=listed(notes.attention, _SHOWN, _MORE))
     if notes.wide_sums is not None:
         lines += _wide_lines(notes.wide_sums, narrow.name)
     sums = listed([each.node for each in notes.sums if not each.emulated], _SHOWN, _MORE)
-    if sums and accumulator is Accumulator.FP32:
-        lines += [
-            f"May be infinite where a kernel accumulates in FP16, by the sum of magnitudes: {sums}.",
-            "  The twin accumulates in FP32; `--accumulate fp16` emulates the other.",
-        ]
-    elif sums:
-        lines.append(
-            f"Not emulated, the twin sums them in FP32: {sums}. By the sum of magnitudes they may be infinite."
-        )
+    if sums:
+        lines += told(f"sums in {accumulator.upper()}", sums=sums)
     if notes.gelu:
-        cubed = listed(
-            [f"{each.node} ({each.tensor} reaches {each.largest:.3g})" for each in notes.gelu], _SHOWN, _MORE
-        )
-        limit = f"{np.cbrt(narrow.largest):.3g}"
-        lines += [
-            f"GELU by Tanh: x ** 3 is infinite in {narrow.name} where |x| > {limit}: {cubed}.",
-            "  The Tanh of infinity is 1, so that this alone need not show in the output. A Clip to -10..10 of what is",
-            "  cubed, not of the factor behind the Tanh, changes no value in FP32 and keeps the cube in range.",
-        ]
+        cubed = [f"{each.node} ({each.tensor} reaches {each.largest:.3g})" for each in notes.gelu]
+        limit = np.cbrt(narrow.largest)
+        lines += told("cubes", narrow=narrow.name, limit=limit, cubed=listed(cubed, _SHOWN, _MORE))
     return lines
 
 
@@ -321,6 +304,5 @@ def _wide_lines(wide: WideSums, narrow: str) -> list[str]:
     return [
         f"A tactic that accumulates in FP32 does as well as FP32 nodes do for {shown}.",
         *sums,
-        f"  With such sums the model passes {rest}. Pin such tactics by a verbose log of that build:",
-        f"  trtforensics pin build.log --accumulate fp32 --layers {layers} -o pinned.json",
+        *told("tactics with wide sums", rest=rest, layers=layers),
     ]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from trtforensics.bisection.precision.answer.kernels import KernelNotes, kernel_lines
 from trtforensics.bisection.precision.casting.storage import STORAGES, AlteredConstant
 from trtforensics.bisection.precision.emulation.judging import Tolerance, scores_text
+from trtforensics.bisection.precision.sentences import told
 from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.session.answer import JudgedProbe, SearchAnswer
 from trtforensics.console.counting import counted, head_lines, listed
@@ -225,15 +226,10 @@ def _operators(answer: PrecisionAnswer) -> list[str]:
         return []
     counts = Counter(chain.operator for chain in fix.chains)
     spelled = " and ".join(f"{count} x {operator} ({_SINCE[operator]})" for operator, count in sorted(counts.items()))
-    needs, minimal, safe = (len(each.nodes) for each in (fix, answer.minimal, answer.safe))
+    kept = {"needs": len(fix.nodes), "minimal": len(answer.minimal.nodes), "safe": len(answer.safe.nodes)}
     apart = f"differs from the original by {fix.difference:.1g} of the largest magnitude"
-    lines = [
-        f"Try {fix.model} first: normalisations written as ReduceMean, Pow, Sqrt, Div become operators.",
-        f"  {spelled}; in brackets the first TensorRT that imports them, with FP32 statistics inside.",
-        f"  It keeps {needs} nodes in FP32, where the minimal repair keeps {minimal} and the safe one {safe}.",
-        f"  In FP32 it {apart if fix.difference else 'equals the original'}.",
-        f"  Its twin's error is {scores_text(fix.scores)}, and nothing is lost inside on these samples.",
-    ]
+    compared, error = apart if fix.difference else "equals the original", scores_text(fix.scores)
+    lines = told("operators", fix=fix, spelled=spelled, compared=compared, error=error, **kept)
     if fix.built is not None:
         lines.append("  It was built as asked." if fix.built else f"  Not proven: {fix.why_not_built}.")
     return lines
@@ -345,15 +341,9 @@ def _judged(answer: PrecisionAnswer) -> list[str]:
         below = [each for each in rules if each.below_floor]
         if any(each.default for each in below):
             costs = ", ".join(f"{each.metric} {_number(each.rounding_floor)}" for each in below)
-            lines.append(
-                f"The rounding of {answer.precision.upper()} alone costs {name} more than the cap ({costs}): "
-                "this is a loss of precision, whatever overflows besides."
-            )
+            lines += told("rounding beyond the cap", narrow=answer.precision.upper(), name=name, costs=costs)
         elif below:
-            lines.append(
-                f"That is less than rounding alone costs {name} in {answer.precision}: no few nodes stand out, "
-                "and which pass is a matter of luck."
-            )
+            lines += told("rounding beyond the tolerance", narrow=answer.precision, name=name)
     for name, count in answer.masked.items():
         lines.append(f"Left out: {count} values of {name} that are not finite in the FP32 model itself.")
     lines += [_top_rows(name, rows) for name, rows in answer.top_rows.items()]

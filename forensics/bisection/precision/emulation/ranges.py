@@ -23,6 +23,7 @@ from onnx import TensorProto, helper, numpy_helper
 from trtforensics.bisection.precision.casting.caster import operators_that
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
 from trtforensics.bisection.precision.emulation.twin import emulate
+from trtforensics.bisection.precision.sentences import told
 from trtforensics.console.counting import listed
 from trtforensics.onnx_models.graphs import bodies, copied, holds_graphs, inside, integer, operator_set, refill
 from trtforensics.onnx_models.rewriting import NodeWriter
@@ -170,18 +171,10 @@ def rows_without_keys(node: onnx.NodeProto, scores: npt.NDArray[Any], lowest: fl
 
 def mask_notes(masked: Mapping[str, int], empty: Mapping[str, int], narrow: str) -> list[str]:
     """Return what the answer says of masks: tensors with masked values, and Softmax nodes with rows without keys."""
-    notes = []
-    if masked:
-        shown = listed([f"{name} ({count})" for name, count in masked.items()])
-        notes.append(
-            f"values below the end of {narrow} only mask positions for a Softmax, which weighs them 0 as in FP32: "
-            f"{shown}"
-        )
+    shown = listed([f"{name} ({count})" for name, count in masked.items()])
+    notes = told("masks", narrow=narrow, shown=shown) if masked else []
     for name, rows in empty.items():
-        notes.append(
-            f"{name} has {rows} rows that are masked everywhere. Rounding decides their weights, in FP32 as in "
-            f"{narrow}: they mean nothing. If these rows are never read, a repair for them alone is unnecessary"
-        )
+        notes += told("rows without keys", name=name, rows=rows, narrow=narrow)
     return notes
 
 

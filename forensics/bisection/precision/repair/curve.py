@@ -11,6 +11,7 @@ from math import inf, prod
 from typing import TYPE_CHECKING
 
 from trtforensics.bisection.precision.emulation.judging import METRICS, OutputJudge, Scores, scores_text
+from trtforensics.bisection.precision.sentences import told
 from trtforensics.console.counting import listed
 from trtforensics.onnx_models.shapes import Sizes, sizes_by_tensor
 
@@ -79,10 +80,7 @@ class RoundingCurve:
             lines.append(f"  {point.share:6.1%}  {scores_text(point.scores)}{marks}{added}")
         chosen = self.points[self.chosen]
         which = "the first that passes" if chosen.passes else "which does not pass"
-        lines.append(
-            f"  fixed/ is the point at {chosen.share:.1%}, {which}. Nothing is certified: take the point you need."
-        )
-        return lines
+        return [*lines, *told("chosen point", share=chosen.share, which=which)]
 
 
 def rounding_curve(  # noqa: PLR0913 - the last two are options
