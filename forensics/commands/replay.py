@@ -57,8 +57,7 @@ def _lint(args: Namespace) -> int:
 def _convert(args: Namespace) -> int:
     from trtforensics.engines.joining import select_build
     from trtforensics.model.replay import ReplayForm
-    from trtforensics.replay.from_log import replay_of
-    from trtforensics.replay.offers import Offers
+    from trtforensics.replay.from_log import Offers, replay_of
     from trtforensics.replay.report import convert_document, left_out_text
     from trtforensics.replay.writing import converted, to_text
     from trtforensics.sources.replay import load_replay

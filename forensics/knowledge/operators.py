@@ -85,6 +85,12 @@ def letters_of(operator: str) -> tuple[str, ...]:
     return next((words(row["inputs"]) for row in rows("sizes") if row["operator"] == operator), ("*",))
 
 
+@cache
+def deciding_inputs(operator: str) -> tuple[str, ...]:
+    """Return the inputs whose numbers decide the sizes of a result, by ONNX's names."""
+    return next((words(row["deciding"]) for row in rows("sizes") if row["operator"] == operator), ())
+
+
 def is_shipped(name: str) -> bool:
     """Whether a name is that of a plugin in TensorRT's own library, ``libnvinfer_plugin``."""
     return any(row["name"] == name for row in rows("plugins"))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from onnx import TensorProto, numpy_helper
 
-from trtforensics.knowledge.operators import letters_of
+from trtforensics.knowledge.operators import deciding_inputs, letters_of
 from trtforensics.onnx_models.graphs import reachable
 from trtforensics.onnx_models.shapes import ShapeFault, Sizes
 
@@ -87,23 +87,6 @@ def computed(
     return known
 
 
-DECIDING = {
-    "ConstantOfShape": ("input",),
-    "CumSum": ("axis",),
-    "Expand": ("shape",),
-    "OneHot": ("depth",),
-    "Pad": ("pads",),
-    "Range": ("start", "limit", "delta"),
-    "Reshape": ("shape",),
-    "Resize": ("sizes", "scales"),
-    "Slice": ("starts", "ends"),
-    "Tile": ("repeats",),
-    "TopK": ("K",),
-    "Upsample": ("scales",),
-}
-"""Inputs whose numbers decide the sizes of a result, by ONNX's names."""
-
-
 def shape_inputs(model: CheckedGraph) -> list[str]:
     """Return the inputs of integers whose values decide sizes: a profile needs bounds of their values."""
 
@@ -111,7 +94,7 @@ def shape_inputs(model: CheckedGraph) -> list[str]:
         maker = model.makers.get(name)
         return maker.proto.input if maker and maker.op in _COMPUTED else ()
 
-    wanted = (name for node in model.nodes for name in model.slots(node, DECIDING.get(node.op, ())))
+    wanted = (name for node in model.nodes for name in model.slots(node, deciding_inputs(node.op)))
     decisive = {*reachable(wanted, operands)}
     return [value.name for value in model.inputs if value.name in decisive and value.element in {"INT32", "INT64"}]
 

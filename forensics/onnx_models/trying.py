@@ -20,7 +20,8 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from trtforensics.console.processes import completed
-from trtforensics.onnx_models.deciding import DECIDING, computed
+from trtforensics.knowledge.operators import deciding_inputs
+from trtforensics.onnx_models.deciding import computed
 from trtforensics.onnx_models.graphs import copied
 from trtforensics.onnx_models.running import failures, session_of
 from trtforensics.onnx_models.samples import Values, dtypes_of
@@ -75,7 +76,7 @@ def _single(model: CheckedModel, node: CheckedNode, sizes: Mapping[str, Sizes], 
     outputs = [f"o{place}" if name else "" for place, name in enumerate(node.proto.output)]
     given = {name: value for name in names if (value := known.get(name, model.values(name))) is not None}
     left = [name for name in names if name not in given]
-    deciding = {*model.slots(node, DECIDING.get(node.op, ()))}
+    deciding = {*model.slots(node, deciding_inputs(node.op))}
     if not node.op.startswith(_PLACED):
         deciding |= {name for name in [*names][1:] if model.type_of(name) in {"INT32", "INT64"}}
     is_open = any({None, 0} & {*sizes.get(name, (None,))} for name in left) or not deciding.isdisjoint(left)

@@ -10,8 +10,14 @@ from trtforensics.model.older_python import StrEnum
 from trtforensics.model.timings import tactic_text
 from trtforensics.parsers.notation.formats import Format, short_layout
 from trtforensics.parsers.notation.names import members
-from trtforensics.replay.from_log import final_results, runner_id_of, without_selector
-from trtforensics.replay.offers import FormatCombination, combination_of, may_be
+from trtforensics.replay.from_log import (
+    FormatCombination,
+    combination_of,
+    final_results,
+    may_be,
+    runner_id_of,
+    without_selector,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

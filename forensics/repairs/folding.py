@@ -16,7 +16,7 @@ from trtforensics.onnx_models.running import run_model
 from trtforensics.repairs.graph import DEFAULTS_SINCE, RepairedGraph
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    from trtforensics.onnx_models.samples import Values
 
 
 NAME = "fold"
@@ -52,7 +52,7 @@ def _fold_once(graph: RepairedGraph) -> bool:
     return True
 
 
-def _values(graph: RepairedGraph, node: onnx.NodeProto) -> list[npt.NDArray[Any]] | None:
+def _values(graph: RepairedGraph, node: onnx.NodeProto) -> list[Values] | None:
     """Return a node's results if constants and known shapes decide them, and they are not much larger than those."""
     operator = graph.operator(node)
     shape = graph.static(node.input[0]) if operator == "Shape" else None
@@ -86,5 +86,5 @@ def _alone(graph: RepairedGraph, node: onnx.NodeProto) -> onnx.ModelProto:
     return model
 
 
-def _spelled(value: npt.NDArray[Any]) -> str:
+def _spelled(value: Values) -> str:
     return f"{value.dtype} of shape {'x'.join(map(str, value.shape))}" if value.ndim else f"a scalar of {value.dtype}"

@@ -7,7 +7,7 @@ initializer that is an input too is a default, which a caller may replace: it is
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import onnx
@@ -20,7 +20,7 @@ from trtforensics.onnx_models.shapes import Sizes, dims_of, element_types, is_st
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy.typing as npt
+    from trtforensics.onnx_models.samples import Values
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class RepairedGraph:
         shape = self.shapes.get(name)
         return shape if is_static(shape) else None
 
-    def value(self, name: str) -> npt.NDArray[Any] | None:
+    def value(self, name: str) -> Values | None:
         """Return the value of a constant; None for any other tensor."""
         tensor = self.constants.get(name)
         return None if tensor is None else np.asarray(numpy_helper.to_array(tensor))
@@ -132,7 +132,7 @@ class RepairedGraph:
         self._taken.add(name)
         return name
 
-    def add_constant(self, stem: str, value: npt.NDArray[Any]) -> str:
+    def add_constant(self, stem: str, value: Values) -> str:
         """Add an initializer, and return its name."""
         name = self.free(stem)
         self.model.graph.initializer.append(numpy_helper.from_array(np.asarray(value), name))

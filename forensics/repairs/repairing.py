@@ -19,7 +19,7 @@ from trtforensics.onnx_models.cutting import constants_to_nodes
 from trtforensics.onnx_models.graphs import all_nodes, copied, graphs, holds_graphs, is_random
 from trtforensics.onnx_models.reading import PreparedModel, inferred, prepare, read_as_it_is
 from trtforensics.onnx_models.running import ModelSession, failures, first_line, session_of
-from trtforensics.repairs import broadcasts, casts, folding, reshapes
+from trtforensics.repairs import casts, explicit, folding
 from trtforensics.repairs.graph import DEFAULTS_SINCE, SHAPES, Change, RepairedGraph, defaults_of, part_of
 
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 REPAIRS: Mapping[str, Callable[[RepairedGraph], None]] = {
     folding.NAME: folding.fold,
-    reshapes.NAME: reshapes.make_reshapes_explicit,
+    explicit.RESHAPE: explicit.make_reshapes_explicit,
     casts.NAME: casts.shorten_casts,
-    broadcasts.NAME: broadcasts.make_broadcasts_explicit,
+    explicit.BROADCASTS: explicit.make_broadcasts_explicit,
 }
 """The repairs, in the order in which each helps the next."""
 

@@ -25,8 +25,7 @@ from trtforensics.parsers.notation.names import (
     without_profile,
 )
 from trtforensics.replay.edges import DataflowNode, edges_between, meetings
-from trtforensics.replay.from_log import without_selector
-from trtforensics.replay.offers import FormatCombination, Mismatch, Offers
+from trtforensics.replay.from_log import FormatCombination, Mismatch, Offers, without_selector
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from trtforensics.errors import ForensicsError
 from trtforensics.model.replay import ProblemSeverity, Replay, ReplayEntry, ReplayForm, ReplayTensor
 from trtforensics.parsers.files.replay_fields import CLASS, LEGACY_ALGORITHM, LEGACY_TOP, LEGACY_VALUE
-from trtforensics.replay.offers import FormatCombination, Offers, tensor_of
+from trtforensics.replay.from_log import FormatCombination, Offers, tensor_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

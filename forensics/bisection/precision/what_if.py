@@ -39,13 +39,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
-    import numpy.typing as npt
     import onnx
 
     from trtforensics.bisection.precision.nodes import PrecisionLever
     from trtforensics.bisection.runner.run_options import RunOptions
     from trtforensics.bisection.search_options import ModelRequest, PrecisionOptions
     from trtforensics.onnx_models.checked_graph import Survey
+    from trtforensics.onnx_models.samples import Values
 
 _SHOWN = 8
 _BUILD = "build"
@@ -101,7 +101,7 @@ def ranges_of(oracle: Oracle, tensors: Collection[str], methods: Sequence[str]) 
     return ranges
 
 
-def _by_entropy(magnitudes: npt.NDArray[Any]) -> float:
+def _by_entropy(magnitudes: Values) -> float:
     """Return the range whose 128 steps lose the least information of the histogram (Migacz, GTC 2017)."""
     # the bin of zero counts as its neighbour: a ReLU makes many zeros, and they cost nothing
     counts, edges = np.histogram(magnitudes, _BINS, range=(0.0, float(magnitudes.max()) or 1.0))
@@ -124,7 +124,7 @@ def _by_entropy(magnitudes: npt.NDArray[Any]) -> float:
     return best
 
 
-_METHODS: Mapping[str, Callable[[npt.NDArray[Any]], float]] = {
+_METHODS: Mapping[str, Callable[[Values], float]] = {
     "max": np.max,
     "percentile": lambda magnitudes: np.percentile(magnitudes, _PERCENTILE),
     "entropy": _by_entropy,

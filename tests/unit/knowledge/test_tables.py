@@ -39,7 +39,7 @@ COLUMNS = {
         "source": TEXT,
     },
     "plugins": {"name": r"\w+", "source": TEXT},
-    "sizes": {"operator": r"\w+", "inputs": r"[\w* ]+", "source": TEXT},
+    "sizes": {"operator": r"\w+", "inputs": r"[\w* ]+", "deciding": r"[\w ]*", "source": TEXT},
     "remedies": {"operator": r"\w+", "when": ".*", "remedy": TEXT, "source": TEXT},
     "architectures": {
         "sm": RELEASE,

@@ -10,7 +10,7 @@ import pytest
 from tests.support.replays import build_of, from_log, of_form, replay
 from trtforensics.engines.joining import select_build
 from trtforensics.model.replay import ReplayEntry, ReplayForm, ReplayTensor
-from trtforensics.replay.offers import Offers
+from trtforensics.replay.from_log import Offers
 from trtforensics.replay.writing import NotExpressibleError, converted
 from trtforensics.sources.build_log import load_build_log
 from trtforensics.sources.replay import load_replay

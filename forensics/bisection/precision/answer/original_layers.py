@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from onnx import TensorProto, numpy_helper
@@ -23,8 +23,9 @@ from trtforensics.onnx_models.running import failures, first_line, session_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy.typing as npt
     import onnx
+
+    from trtforensics.onnx_models.samples import Values
 
 
 _GRIDS = frozenset({"QuantizeLinear", "DequantizeLinear"})
@@ -215,7 +216,7 @@ def _measured(
     return sums
 
 
-def _add(sums: list[float], wanted: npt.NDArray[Any], outputs: list[npt.NDArray[Any]]) -> None:
+def _add(sums: list[float], wanted: Values, outputs: list[Values]) -> None:
     exact = np.asarray(wanted, np.float64)
     finite = np.isfinite(exact)
     sums[0] += float(np.square(exact[finite]).sum())

@@ -25,11 +25,10 @@ if TYPE_CHECKING:
     from trtforensics.bisection.precision.answer.original_layers import OriginalReport
     from trtforensics.bisection.precision.answer.quantization import CalibrationReport, QuantizationCost
     from trtforensics.bisection.precision.emulation.converted import ConvertedModel
-    from trtforensics.bisection.precision.emulation.losses import TensorLoss
     from trtforensics.bisection.precision.emulation.oracle import TopRows
     from trtforensics.bisection.precision.repair.certificate import Holding
     from trtforensics.bisection.precision.repair.curve import RoundingCurve
-    from trtforensics.bisection.precision.repair.safe import RangeReason
+    from trtforensics.bisection.precision.repair.safe import RangeReason, TensorLoss
 
     WorstScores = Mapping[str, float | None]
     """The worst score of each output by its first metric; None where it is not finite."""

@@ -8,14 +8,14 @@ Beyond that a scale is at fault, whatever the network does with the values.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy.typing as npt
+    from trtforensics.onnx_models.samples import Values
 
 _CLIPS = 0.01
 """More values than calibration by percentiles and entropy cuts off."""
@@ -36,33 +36,31 @@ UNSUITED = "does not suit its values"
 class Grid:
     """A scale, or one for each index of ``axis``, the zero point, and the ends of the integers."""
 
-    scale: npt.NDArray[Any]
-    zero: npt.NDArray[Any]
+    scale: Values
+    zero: Values
     low: float
     high: float
     axis: int = 1
 
-    def over(self, rank: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    def over(self, rank: int) -> tuple[Values, Values]:
         """Return scale and zero point so that they broadcast over values of a rank."""
         shape = [1] * rank
         if self.scale.size > 1:
             shape[self.axis] = self.scale.size
         return self.scale.reshape(shape), np.broadcast_to(self.zero.ravel(), self.scale.size).reshape(shape)
 
-    def values(self, steps: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def values(self, steps: Values) -> Values:
         """Return what integers stand for."""
         scale, zero = self.over(steps.ndim)
         return np.asarray((np.clip(steps, self.low, self.high) - zero) * scale)
 
-    def lost(
-        self, exact: npt.NDArray[Any], stored: npt.NDArray[Any] | None = None
-    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    def lost(self, exact: Values, stored: Values | None = None) -> tuple[Values, Values]:
         """Return the squared error of each value, as ``stored`` or rounded, and which of them are beyond the ends."""
         scale, zero = self.over(exact.ndim)
         steps = np.rint(exact / scale) + zero if stored is None else stored
         return np.square(self.values(steps) - exact), (steps < self.low) | (steps > self.high)
 
-    def fitted(self, arrays: Sequence[npt.NDArray[Any]]) -> Grid:
+    def fitted(self, arrays: Sequence[Values]) -> Grid:
         """Return the grid of as many scales that ends at the largest values; with a zero point if this one has it."""
         low = high = np.zeros(self.scale.size)
         for values in arrays:
@@ -127,10 +125,10 @@ def rank_of(use: RangeUse | None, usual: float, gained_db: float, alone_db: floa
 
 
 def use_of(
-    arrays: Sequence[npt.NDArray[Any]],
+    arrays: Sequence[Values],
     grid: Grid,
     axes: Sequence[int] = (),
-    stored: npt.NDArray[Any] | None = None,
+    stored: Values | None = None,
 ) -> RangeUse:
     """Quantize the values of some samples; ``stored`` are the integers that a constant has instead.
 
@@ -180,7 +178,7 @@ def _decibels(signal: float, noise: float) -> float | None:
     return float(10.0 * np.log10(signal / noise)) if noise > 0.0 < signal else None
 
 
-def _outliers(arrays: Sequence[npt.NDArray[Any]], axes: Sequence[int]) -> tuple[tuple[int, ...], float]:
+def _outliers(arrays: Sequence[Values], axes: Sequence[int]) -> tuple[tuple[int, ...], float]:
     """Return the channels that are outliers, and how often the largest exceeds the median one, along the worst axis."""
     ranks = {values.ndim for values in arrays}
     if len(ranks) != 1 or ranks <= {0, 1}:
@@ -190,7 +188,7 @@ def _outliers(arrays: Sequence[npt.NDArray[Any]], axes: Sequence[int]) -> tuple[
     return max((_outliers_along(axis % rank, arrays) for axis in along), key=lambda found: found[1])
 
 
-def _outliers_along(axis: int, arrays: Sequence[npt.NDArray[Any]]) -> tuple[tuple[int, ...], float]:
+def _outliers_along(axis: int, arrays: Sequence[Values]) -> tuple[tuple[int, ...], float]:
     others = tuple(each for each in range(arrays[0].ndim) if each != axis)
     if len({values.shape[axis] for values in arrays}) > 1 or not all(values.size for values in arrays):
         return (), 1.0

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import onnx
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from pathlib import Path
 
-    import numpy.typing as npt
+    from trtforensics.onnx_models.samples import Values
 
 
 _OPERATORS = tuple(rows("operators", "trtforensics.bisection.precision"))
@@ -354,6 +354,6 @@ def _contents(caster: Caster) -> Streamed:
     return contents
 
 
-def _values(caster: Caster, tensor: TensorProto) -> npt.NDArray[Any]:
+def _values(caster: Caster, tensor: TensorProto) -> Values:
     key = key_of(tensor)
     return np.frombuffer(tensor.raw_data, np.uint8) if key is None else caster.streamed[key]

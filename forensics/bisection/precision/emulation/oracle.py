@@ -11,7 +11,7 @@ import re
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import onnx
@@ -44,12 +44,10 @@ from trtforensics.onnx_models.shapes import inferred, sizes_by_tensor
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    import numpy.typing as npt
-
     from trtforensics.bisection.precision.casting.storage import Storage
-    from trtforensics.onnx_models.samples import Sample
+    from trtforensics.onnx_models.samples import Sample, Values
 
-    Outputs = Mapping[str, npt.NDArray[Any]]
+    Outputs = Mapping[str, Values]
 
 _UNREGISTERED = re.compile(r"([\w.]+):(\w+)\(-?\d+\) is not a registered function/op")
 """What ONNX Runtime says of an operator of a domain that is not ONNX's own (seen in 1.31)."""
@@ -99,7 +97,7 @@ class Oracle:
     """The value below which an output only marks masked positions, for outputs that have such."""
     peaks: Mapping[str, float] = field(init=False)
     _floor: Scores | None = field(init=False, default=None)
-    _exact: dict[str, list[npt.NDArray[Any]]] = field(init=False, default_factory=dict)
+    _exact: dict[str, list[Values]] = field(init=False, default_factory=dict)
     """The FP32 tensors of the main graph, where one run returns them all."""
     _mixtures: dict[frozenset[str], tuple[Scores, list[Outputs]]] = field(init=False, default_factory=dict)
     """The last mixtures that ran on every sample."""
@@ -217,7 +215,7 @@ class Oracle:
 
     def values_of(
         self, names: Collection[str], model: onnx.ModelProto | None = None, more: Sample = _NOTHING
-    ) -> Iterator[tuple[str, list[npt.NDArray[Any]]]]:
+    ) -> Iterator[tuple[str, list[Values]]]:
         """Yield FP32 tensors of the main graph, inputs included, with their values on every sample.
 
         ``model`` is the twin that is run, by default the FP32 model's, with ``more`` inputs that all samples share.
@@ -294,7 +292,7 @@ class Oracle:
         count = len(self.reference)
         return Scores({name: (*each, *[None] * (count - len(each))) for name, each in scores.items()})
 
-    def _compared(self, name: str, wanted: npt.NDArray[Any], output: npt.NDArray[Any]) -> Mapping[str, float] | None:
+    def _compared(self, name: str, wanted: Values, output: Values) -> Mapping[str, float] | None:
         lowest = self._lowest(name)
         try:
             return scores_of(wanted, output, peak=self.peaks[name], lowest=lowest, masked=self.masked)
@@ -406,7 +404,7 @@ def top_rows(oracle: Oracle, keep: Collection[str]) -> dict[str, TopRows]:
     return rows_by_output
 
 
-def _rows_counted(wanted: npt.NDArray[Any], got: npt.NDArray[Any], margin: float) -> tuple[int, int, int]:
+def _rows_counted(wanted: Values, got: Values, margin: float) -> tuple[int, int, int]:
     """Count the rows of a pair of outputs: all, those whose lead exceeds ``margin``, those of them that agree."""
     exact, output = (np.asarray(each, np.float64).reshape(-1, wanted.shape[-1]) for each in (wanted, got))
     best, second = np.sort(exact, axis=1)[:, -1], np.sort(exact, axis=1)[:, -2]

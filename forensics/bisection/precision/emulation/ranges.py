@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import onnx
@@ -31,11 +31,9 @@ from trtforensics.onnx_models.rewriting import NodeWriter
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    import numpy.typing as npt
-
     from trtforensics.onnx_models.checked_graph import Survey
+    from trtforensics.onnx_models.samples import Values
 
-    Values = npt.NDArray[Any]
     Measured = Callable[[NodeWriter, str, str], str]
 
 
@@ -158,7 +156,7 @@ def mask_paths(survey: Survey) -> dict[str, frozenset[str]]:
     }
 
 
-def rows_without_keys(node: onnx.NodeProto, scores: npt.NDArray[Any], lowest: float, opset: int) -> int:
+def rows_without_keys(node: onnx.NodeProto, scores: Values, lowest: float, opset: int) -> int:
     """Count the rows of a Softmax's input that are masked everywhere: all of their values are below ``lowest``."""
     axis = integer(node, "axis")
     if opset >= _FIRST_WITH_ONE_AXIS:

@@ -133,7 +133,7 @@ class _Emulation(GraphRewriter):
                 share = self.nudge if crc32(name.encode()) % 2 else -self.nudge
                 result = writer.add("Mul", result, writer.constant(1.0 + share, np.float32))
                 graph.node.extend(writer.nodes)
-            _add_cast(graph, result, name, narrow[name])
+            graph.node.append(helper.make_node("Cast", [result], [name], name=f"{name}__storage", to=narrow[name]))
 
     def _read_wide(self, node: onnx.NodeProto, scope: Scope) -> None:
         for slot, name in enumerate(node.input):
@@ -141,7 +141,8 @@ class _Emulation(GraphRewriter):
                 wide = f"{name}__emulated_{scope.number}"
                 if wide not in scope.copies:
                     scope.copies.add(wide)
-                    _add_cast(scope.graph, name, wide, TensorProto.FLOAT)
+                    cast = helper.make_node("Cast", [name], [wide], name=f"{wide}__storage", to=TensorProto.FLOAT)
+                    scope.graph.node.append(cast)
                 node.input[slot] = wide
 
 
@@ -172,10 +173,6 @@ def _with_nan(node: onnx.NodeProto, compared: Sequence[int]) -> list[onnx.NodePr
         chosen = writer.add("Where", wrong, writer.constant(np.nan, np.float32), chosen)
     writer.named(chosen, result)
     return writer.nodes
-
-
-def _add_cast(graph: onnx.GraphProto, source: str, target: str, elem_type: int) -> None:
-    graph.node.append(helper.make_node("Cast", [source], [target], name=f"{target}__storage", to=elem_type))
 
 
 _LARGEST_SPLIT = 1e30
