@@ -6,8 +6,9 @@ The graph says of integer inputs that they index an axis of some length, or are 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import onnx
@@ -19,10 +20,6 @@ from trtforensics.onnx_models.graphs import integer
 from trtforensics.onnx_models.reading import constant_of
 from trtforensics.onnx_models.samples import Sample, Values, dtypes_of
 from trtforensics.onnx_models.shapes import Sizes, defaulted, input_shapes, sizes_by_tensor
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
 
 INTEGERS = frozenset({TensorProto.INT32, TensorProto.INT64, TensorProto.UINT8, TensorProto.INT8, TensorProto.INT16})
 """The types of inputs that may index."""

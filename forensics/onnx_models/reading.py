@@ -9,11 +9,11 @@ bit for bit.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import onnx
@@ -42,10 +42,6 @@ from trtforensics.onnx_models.streaming import (
     reference,
     references_as_inputs,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
 
 _FIRST_IR_WITHOUT_INITIALIZER_INPUTS = 4
 _LARGEST = 1_900_000_000

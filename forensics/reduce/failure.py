@@ -12,10 +12,11 @@ import os
 import re
 import shutil
 import tempfile
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trtforensics.bisection.runner.probe import ProbeOutcome, ProbeSpec, check_log_name
 from trtforensics.bisection.session.job import sealed, unsealed
@@ -27,10 +28,6 @@ from trtforensics.findings.suppression import Suppression
 from trtforensics.model.older_python import StrEnum
 from trtforensics.parsers.lines.unread import name_tensorrt
 from trtforensics.sources.quoting import QuotedLog, read_log
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
 
 _TOKEN = re.compile(r"[^\s'\"()\[\],;<>{}]+")
 _QUOTED = re.compile(r"(?<=')[^'\n]+(?=')|(?<=\")[^\"\n]+(?=\")|(?<=`)[^`'\n]+(?=[`'])")

@@ -8,9 +8,9 @@ unresolved.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -46,10 +46,6 @@ from trtforensics.reduce.failure import (
     write_failure,
     wrong_numbers,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
 
 OTHERWISE = "fails otherwise"
 """How the reason of a probe begins that fails in another way than the original."""

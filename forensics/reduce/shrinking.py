@@ -11,19 +11,16 @@ check may miss failures, so that a pass that decides is looked at again until a 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from math import ceil, log, log2
-from typing import TYPE_CHECKING
 
 from trtforensics.bisection.search import AGAIN, Result, Status, Verdict
 from trtforensics.bisection.search.ledger import Steps, Wish, bits, items_of, mask_of, neighbours, union
 from trtforensics.bisection.search.minimising import Proposals, chunk_deletion, leaving_one_out, minimised
 from trtforensics.bisection.search.probing import SubsetSearch
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-
-    Items = frozenset[int]
+Items = frozenset[int]
 
 ALONE = "the answer"
 BUT_ONE = "the answer without one node"

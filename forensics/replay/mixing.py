@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
 
 from trtforensics.errors import UsageError
 from trtforensics.model.replay import Replay, ReplayEntry, ReplayForm
 from trtforensics.replay.edges import DataflowNode, Meeting, edges_between, meetings
 from trtforensics.replay.writing import document_text, entry_text
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-
 
 _ALIKE = 0.6
 _NEWEST_COMMON = (

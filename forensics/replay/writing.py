@@ -6,17 +6,14 @@ Fields that a form needs and a file lacks come from the log of a build with the 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trtforensics.errors import ForensicsError
 from trtforensics.model.replay import ProblemSeverity, Replay, ReplayEntry, ReplayForm, ReplayTensor
 from trtforensics.parsers.files.replay_fields import CLASS, LEGACY_ALGORITHM, LEGACY_TOP, LEGACY_VALUE
 from trtforensics.replay.from_log import FormatCombination, Offers, tensor_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
 
 _MENDED_BY_WRITING = {"encoding", "no-class", "unknown-class", "tactic-unsigned"}
 _FORMAT = "tensor_format"

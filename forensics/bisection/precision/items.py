@@ -7,17 +7,13 @@ errors would no longer cancel, and the search would meet passes and failures tha
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import TYPE_CHECKING
 
 import networkx as nx
 
 from trtforensics.bisection.precision.casting.caster import Caster, operators_that
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
 
 _OUT_OF_RANGE = 1000.0
 _NEARLY = 30.0

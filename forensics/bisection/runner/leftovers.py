@@ -12,17 +12,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from trtforensics.bisection.runner import watchdog
 from trtforensics.bisection.runner.placeholders import variable
 from trtforensics.bisection.runner.watchdog import end_all, environments
 from trtforensics.console.processes import StartedProcess, signal_group
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _PR_SET_CHILD_SUBREAPER = 36
 _ROUNDS = 100

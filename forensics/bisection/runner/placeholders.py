@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
 
 INPUTS = ("replay", "cache", "model", "twin", "outputs", "route", "items", "inputs")
 """The placeholders of the modes: a mode gives values to its own."""

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from trtforensics.bisection.runner.command import Command, Ended, Halt, run, said_bytes
 from trtforensics.bisection.runner.placeholders import fill, mentions, variable
 from trtforensics.bisection.search import Verdict
 from trtforensics.console.own_files import is_there
 from trtforensics.console.processes import NOT_RUN, describe_exit
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 ENGINE = "engine"
 """The name of the engine file in a probe's folder."""

@@ -17,19 +17,16 @@ import shutil
 import stat
 import time
 from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING
 
 from trtforensics.bisection.runner.placeholders import unknown
 from trtforensics.console.own_files import file_digest
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    Key = tuple[str, int, int, int, int, int]
+Key = tuple[str, int, int, int, int, int]
 
 UNREADABLE = "unreadable"
 """Stands for a content that cannot be read."""

@@ -7,17 +7,13 @@ verdict says something about the chain: a good superset of a link shows it good,
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from operator import or_
-from typing import TYPE_CHECKING
 
 from trtforensics.bisection.search.ledger import Ledger, items_of, mask_of
 from trtforensics.bisection.search.model import Item, Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-
 
 _MOST_IN_A_ROW = 7
 

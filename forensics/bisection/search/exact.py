@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import log2
-from typing import TYPE_CHECKING
 
 from trtforensics.bisection.search.chain import Atom, Chain, Space, depth
 from trtforensics.bisection.search.ledger import Ledger, Steps, Wish, Wishes
 from trtforensics.bisection.search.minimal import Finder, SetMember, tell_apart
 from trtforensics.bisection.search.model import Purpose, Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 _LAST_FEW = 3
 _MOST_COUPLES = 3

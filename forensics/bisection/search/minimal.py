@@ -7,17 +7,13 @@ finder, exact or noisy, gives the verdict of a subset and the next member of a s
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from trtforensics.bisection.search.chain import Atom, Chain, Space
 from trtforensics.bisection.search.ledger import Ledger, Steps, Wish, each, neighbours
 from trtforensics.bisection.search.minimising import Proposals, delta_debugging, minimised
 from trtforensics.bisection.search.model import Purpose, Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 _TRIES = 4
 _WITNESSES = 2

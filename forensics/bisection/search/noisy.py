@@ -7,9 +7,9 @@ against everything else that was built.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, exp, log
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,10 +29,6 @@ from trtforensics.bisection.search.rates import (
     require_fit,
     require_one_rate,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
 
 _EXPECTED = 0.9
 """The prior probability of the expected outcome of a subset."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import starmap
 from math import prod
-from typing import IO, TYPE_CHECKING, TypeVar
+from typing import IO, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +16,6 @@ from onnx import TensorProto, numpy_helper
 
 from trtforensics.console.output import explained
 from trtforensics.onnx_models.streaming import Streamed, reference
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
 
 Floats = npt.NDArray[np.float32]
 Bits = npt.NDArray[np.uint16]

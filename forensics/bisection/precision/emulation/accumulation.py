@@ -15,9 +15,10 @@ In shallow models few turn; the twin's nudge has more of them turn.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import onnx
@@ -27,11 +28,8 @@ from trtforensics.onnx_models.graphs import STANDARD, copied, integer, operator_
 from trtforensics.onnx_models.rewriting import GraphRewriter, NodeWriter, Scope
 from trtforensics.onnx_models.shapes import Sizes, sizes_by_tensor, without_weights
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    Rounding = Callable[[str, str], Iterable[onnx.NodeProto]]
-    Step = Callable[[NodeWriter, Sequence[str], str], list[str]]
+Rounding = Callable[[str, str], Iterable[onnx.NodeProto]]
+Step = Callable[[NodeWriter, Sequence[str], str], list[str]]
 
 
 BLOCK = 16

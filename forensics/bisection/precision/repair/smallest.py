@@ -7,10 +7,10 @@ suspicion, by halving. The proof is one probe for each node of the answer: the r
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from math import ceil, log2
-from typing import TYPE_CHECKING
 
 import networkx as nx
 
@@ -20,10 +20,6 @@ from trtforensics.bisection.search.chain import shares_of
 from trtforensics.bisection.search.ledger import Steps, Wish, bits, mask_of, union
 from trtforensics.bisection.search.minimising import Proposals, growing_groups, leaving_one_out, minimised
 from trtforensics.bisection.search.probing import ProbeSearch
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
 
 Nodes = frozenset[str]
 RepairProbe = tuple[Nodes, str]
