@@ -153,7 +153,7 @@ def _detailed(report: Report, read: QuotedLog) -> Report:
     cited = {each.span.line for finding in report.findings for each in finding.evidence}
     text = read.whole()
     told = telling_lines(text)
-    cited |= {line for line, _ in told}
+    cited |= {line for lines, _ in told for line in lines}
     details = (*pauses(read), *outputs(text), *(row for _, row in told), *detail_rows(read.log, cited))
     return replace(report, sources=(replace(report.sources[0], details=details),))
 

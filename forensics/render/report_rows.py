@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from trtforensics.model.log import Build, BuildLog, Message
-    from trtforensics.model.run import Run
+    from trtforensics.model.run import Run, RunResult
 
     Values = Mapping[str, object]
 
@@ -156,14 +156,20 @@ _NAME = 60
 def _meanings(log: BuildLog, *, further: bool = False) -> Iterator[TimeRow]:
     """Say what the facts amount to, of all builds alike at once; ``further`` what only ``report -v`` says."""
     told: dict[str, list[Build]] = {}
+    timeless = not any(build.profiles or any(map(_is_time, build.results)) for build in log.builds)
     for build in log.builds:
         run = log.run_of(build)
-        values = {**_of_run(build, run), **_of_times(build), **_of_build(build)}
+        values = {**_of_run(build, run), **_of_times(build), **_of_build(build), "timeless": timeless}
         for text in _holding(values, (run.command if run is not None else "") or build.command or "", further=further):
             told.setdefault(text, []).append(build)
     for text, builds in told.items():
         place = "" if len(builds) == len(log.builds) else f"{listed([_place(log, each) for each in builds])}: "
         yield TimeRow("that is", f"{place}{text}", ())
+
+
+def _is_time(result: RunResult) -> bool:
+    """Whether a result is one of inferences, or in a program's own words, which may be."""
+    return result.stated is not None or result.key in {"gpu_compute_ms", "latency_ms", "throughput_qps"}
 
 
 def _place(log: BuildLog, build: Build) -> str:
@@ -184,6 +190,7 @@ def _of_run(build: Build, run: Run | None) -> Values:
     if run is None:
         return {}
     ended = run.outcome.ending is not Ending.PASSED and run.uses_tensorrt
+    stated = [each.stated.name for each in build.results if each.stated is not None]
     runners = {each.stated.row for each in build.results if each.stated is not None and "-runner" in each.stated.row}
     phases = {each.name for each in run.phases}
     return {
@@ -199,6 +206,9 @@ def _of_run(build: Build, run: Run | None) -> Values:
         "one_runner": run.program is Program.POLYGRAPHY and len(runners) == 1 and not run.comparisons,
         "nothing": ended and bool(build.command) and not build.results,
         "file": run.engine_file,
+        "first_calls": any(name.startswith("time of one first call") for name in stated),
+        "clean": not any(message.severity in {"E", "W"} for message in build.messages),
+        "nameless": not build.tensorrt_version and not re.search("TensorRT", f"{run.setting} {run.facts}"),
     }
 
 

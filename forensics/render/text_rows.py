@@ -92,8 +92,8 @@ _MOST, _LISTED, _WORDS = 200, 4, 240
 """Lines of a literal that are looked at, values that are listed, characters of a text."""
 
 
-def telling_lines(text: LogText) -> list[tuple[int, TimeRow]]:
-    """Return what lines of a text mean, each with the first such line, in their order."""
+def telling_lines(text: LogText) -> list[tuple[list[int], TimeRow]]:
+    """Return what lines of a text mean, each with these lines, in their order."""
     told = (row for each in _TELLING if (row := _told(text, each)) is not None)
     return sorted(told, key=lambda each: each[0])
 
@@ -112,7 +112,7 @@ def outputs(text: LogText) -> Iterator[TimeRow]:
                 yield TimeRow("outputs", f"{said} (line {line + 1})", ())
 
 
-def _told(text: LogText, row: Mapping[str, str]) -> tuple[int, TimeRow] | None:
+def _told(text: LogText, row: Mapping[str, str]) -> tuple[list[int], TimeRow] | None:
     found: list[tuple[int, tuple[str, ...]]] = []
     pattern, pick = re.compile(row["pattern"]), row["pick"]
     for lines in text.matches(LineMatcher(row["literal"])):
@@ -125,4 +125,6 @@ def _told(text: LogText, row: Mapping[str, str]) -> tuple[int, TimeRow] | None:
         same = zip(*(each for _, each in found), strict=True)
         groups = tuple(listed([*dict.fromkeys(each)], _LISTED) for each in same)
     often = f", {len(found)} times" if pick == "all" and len(found) > 1 else ""
-    return line, TimeRow(row["label"], f"{masked(row['text'].format(*groups))[:_WORDS]}{often} (line {line})", ())
+    return [each for each, _ in found], TimeRow(
+        row["label"], f"{masked(row['text'].format(*groups))[:_WORDS]}{often} (line {line})", ()
+    )

@@ -70,7 +70,7 @@ def test_lines_without_a_finding_are_told_with_what_they_mean() -> None:
     ]
     text.append(Window(1, 0, "\n".join(lines).encode()))
     told = telling_lines(text)
-    assert [line for line, _ in told] == [1, 7, 9]
+    assert [lines[0] for lines, _ in told] == [1, 7, 9]
     scales, check, made = (row.text for _, row in told)
     assert "whose layers run in another type: t0, t1, t2, t3 and 2 more;" in scales
     assert scales.endswith(", 6 times (line 1)")
