@@ -36,13 +36,19 @@ if TYPE_CHECKING:
     from trtforensics.model.timings import OpenBlock, TacticTimings
 
 
+_LARGE = 1 << 32
+"""Bytes from which on the places of lines take 64 bits."""
+
+
 def assemble(scanned: ScannedLines, source: SourceInfo, attend: Callable[[], None] = lambda: None) -> BuildLog:
-    """Put a scanned log together. It shares the line starts, so ``scanned`` must get no more lines.
+    """Put a scanned log together. It takes the line starts over, so ``scanned`` must get no more lines.
 
     ``attend`` is called many times meanwhile: it may wait, and what it raises ends the work.
     """
     alone = source.parts[0].lines if source.parts else source.lines
     starts = np.frombuffer(scanned.line_starts, np.int64)
+    if len(starts) and starts[-1] < _LARGE:
+        starts, scanned.line_starts = starts.astype(np.uint32), scanned.line_starts[:0]
     builds: tuple[Build, ...] = ()
     of_source: tuple[Run, ...] = ()
     if source.lines:
@@ -62,10 +68,12 @@ def assemble(scanned: ScannedLines, source: SourceInfo, attend: Callable[[], Non
 def _builds(log: Log, cut: RunEdges) -> tuple[tuple[Build, ...], tuple[Run, ...]]:
     """Put the builds and the runs together; the builds' deferred fields are computed on first access."""
     passes, timed = Passes(log), autotuning.timings(log)
+    # First what takes most memory while it is made.
+    tuning_times, choices = autotuning.layer_tuning(log), autotuning.choices(log, timed, passes)
     nodes, foreign, reformats = onnx_nodes(log), foreign_nodes(log, passes), _reformats(log, passes)
     dumps = engine_dumps(log, nodes, foreign)
     layers = engine_layers(dumps, passes)
-    choices, cached = autotuning.choices(log, timed, passes), autotuning.cached_results(log, passes)
+    cached = autotuning.cached_results(log, passes)
     for tuning in zip(layers, choices, cached, foreign, reformats, passes.of_builds, strict=True):
         if any(tuning[:3]):
             resolve(Tuning(*tuning))
@@ -89,7 +97,7 @@ def _builds(log: Log, cut: RunEdges) -> tuple[tuple[Build, ...], tuple[Run, ...]
         "onnx_nodes": nodes,
         "foreign_nodes": foreign,
         "autotuning": autotuning.counts(log),
-        "tuning": autotuning.layer_tuning(log),
+        "tuning": tuning_times,
         "choices": choices,
         "cached": cached,
         "engine_layers": layers,

@@ -6,7 +6,7 @@ was how fast is looked up for all blocks at once, in numpy, because a log times 
 
 from __future__ import annotations
 
-from itertools import compress, repeat
+from itertools import chain, compress, repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -87,16 +87,16 @@ def _named_kernels(
 def runner_ids(log: Log) -> Sequence[dict[str, int]]:
     """Return by build the ids of the runners that were timed, by name, as far as the log prints ids."""
     line, runner, identifier = log.columns(("timing_runner",), "runner", "runner_id")
-    printed = identifier != NO_TEXT
-    if not printed.any():
+    if (identifier == NO_TEXT).all():
         return [{}] * log.size
-    texts = log.events.texts.all()
-    # A set of single numbers is built much faster than a set of pairs.
-    pairs = (runner.astype(np.int64) << _HALF | identifier)[printed]
-    return [
-        dict(sorted([(texts[p >> _HALF], int(texts[p & _LOW], 16)) for p in set(pairs[low:high].tolist())]))
-        for low, high in log.ranges(line[printed])
-    ]
+    texts, ids = log.events.texts.all(), []
+    for low, high in log.ranges(line):
+        pairs: set[int] = set()  # of single numbers: it is built much faster than a set of pairs
+        for at in range(low, high, _AT_ONCE):
+            rows = slice(at, min(at + _AT_ONCE, high))
+            pairs.update((runner[rows].astype(np.int64) << _HALF | identifier[rows]).tolist())
+        ids.append(dict(sorted((texts[p >> _HALF], int(texts[p & _LOW], 16)) for p in pairs if p >= 0)))
+    return ids
 
 
 def counts(log: Log) -> list[Autotuning]:
@@ -108,13 +108,16 @@ def counts(log: Log) -> list[Autotuning]:
 def layer_tuning(log: Log) -> Sequence[tuple[LayerTuning, ...]]:
     """Add up how long each build's layers were profiled, slowest first."""
     line, layer, duration = log.columns(("profiling_completed",), "layer", "seconds")
-    build = log.build_of(line)
-    _, first, which = np.unique((build << _HALF) + layer, return_index=True, return_inverse=True)
+    profiled = (log.build_of(line) << _HALF) + layer
+    changes = np.flatnonzero(np.diff(profiled, prepend=-1))
+    _, first, which = np.unique(profiled[changes], return_index=True, return_inverse=True)
+    which, first = np.repeat(which, np.diff(changes, append=len(line))), changes[first]
     seconds = np.bincount(which, np.where(np.isnan(duration), 0.0, duration), len(first))
-    order = np.lexsort((line[first], -seconds, build[first]))
+    build = log.build_of(line[first])
+    order = np.lexsort((line[first], -seconds, build))
     first = first[order]
     made = map(LayerTuning, log.texts(layer[first]), seconds[order].tolist(), log.spans.of_each(line[first]))
-    return log.divide(build[first], made)
+    return log.divide(build[order], made)
 
 
 def cached_results(log: Log, passes: Passes) -> Sequence[tuple[CachedResult, ...]]:
@@ -143,11 +146,20 @@ def formats_of(log: Log, inputs: Numbers, outputs: Numbers) -> tuple[list[_Forma
 
 
 def choices(log: Log, timed: TacticTimings, passes: Passes) -> Sequence[tuple[Choice, ...]]:
-    """Return the choices of each build; ``final`` is not decided here."""
+    """Return the choices of each build; ``final`` is not decided here.
+
+    They are made some thousand at once: columns for all of them, and copies of all timings, would fill the memory.
+    """
     blocks = _blocks(log)
+    begins = range(0, len(blocks.line), _AT_ONCE)
+    pieces = (_Blocks._make(column[begin : begin + _AT_ONCE] for column in blocks) for begin in begins)
+    return log.divide(blocks.line, chain.from_iterable(_choices(log, timed, passes, piece) for piece in pieces))
+
+
+def _choices(log: Log, timed: TacticTimings, passes: Passes, blocks: _Blocks) -> Iterator[Choice]:
     layer, runner_id = _layers(log, blocks)
-    time, other, candidates, kernel, splits = map(np.concatenate, zip(*_races(timed, blocks), strict=True))
-    made = map(
+    time, other, candidates, kernel, splits = _raced(timed, blocks)
+    return map(
         Choice,
         log.texts(layer),
         log.texts(blocks.runner),
@@ -164,7 +176,6 @@ def choices(log: Log, timed: TacticTimings, passes: Passes) -> Sequence[tuple[Ch
         log.texts(kernel),
         map(integer_or_none, splits.tolist()),
     )
-    return log.divide(blocks.line, made)
 
 
 class _Blocks(NamedTuple):
@@ -220,12 +231,6 @@ def _since_other_layer(log: Log, begin: Positions, line: Positions) -> Positions
     change = changes[np.maximum(changes.searchsorted(last, side="right") - 1, 0)]
     is_cut = (last >= 0) & (runner_line.searchsorted(begin) < change) & (runner_line[last] >= begin)
     return np.where(is_cut, runner_line[change], begin)
-
-
-def _races(timed: TacticTimings, blocks: _Blocks) -> Iterator[tuple[Floats, Floats, Positions, Numbers, Positions]]:
-    """Give what :func:`_raced` returns, some thousand blocks at once: copies of all timings would fill the memory."""
-    for begin in range(0, len(blocks.line) or 1, _AT_ONCE):
-        yield _raced(timed, _Blocks._make(column[begin : begin + _AT_ONCE] for column in blocks))
 
 
 def _raced(timed: TacticTimings, blocks: _Blocks) -> tuple[Floats, Floats, Positions, Numbers, Positions]:

@@ -182,6 +182,9 @@ def _types(tensors: tuple[EngineTensor, ...]) -> tuple[str, ...]:
 
 _AT_ONCE = 1 << 16
 """Rows that are looked at at once: several arrays of all tactics of a large log would fill the memory."""
+_OPENING = 20
+"""The first bits of an id, which tell most of the others from those that are searched for."""
+_BEHIND = np.uint64(64 - _OPENING)
 _HASHED = 1 << 32
 """Ids from here on are hashes of a kernel: in a build, the same id is the same kernel. Smaller ids only count."""
 
@@ -212,8 +215,11 @@ def _by_id(tactics: Iterable[int | None], timed: TacticTimings) -> dict[int, str
     if not len(wanted):
         return {}
     pairs: set[tuple[int, int]] = set()
+    opens = np.zeros(1 << _OPENING, np.bool_)
+    opens[wanted >> _BEHIND] = True
     for begin in range(0, len(timed.tactic), _AT_ONCE):
-        listed, kernels = timed.tactic[begin : begin + _AT_ONCE], timed.kernel[begin : begin + _AT_ONCE]
+        rows = np.flatnonzero(opens[timed.tactic[begin : begin + _AT_ONCE] >> _BEHIND]) + begin
+        listed, kernels = timed.tactic[rows], timed.kernel[rows]
         found = wanted[wanted.searchsorted(listed) - len(wanted)] == listed  # ids above all of them meet the first
         found &= kernels >= 0
         pairs.update(zip(listed[found].tolist(), kernels[found].tolist(), strict=True))

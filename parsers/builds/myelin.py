@@ -82,7 +82,7 @@ def _fastest(timed: TacticTimings, begin: Positions, behind: Positions) -> tuple
 def _foreign_nodes(log: Log, lines: Positions) -> Numbers:
     """Return which ForeignNode each line is inside, as a text's index: that of the runner block which is open there."""
     begins, layers, runners = log.columns(("timing_runner",), "layer", "runner")
-    (ends,) = log.columns(_BLOCK_ENDS)
+    (ends,) = log.columns(_BLOCK_ENDS if len(lines) else ("chose",))  # a large log has a million of them
     build = log.build_of(lines)
     inside = latest(begins, begins, lines, build) > latest(ends, ends, lines, build)
     runner = latest(begins, runners, lines)
@@ -123,7 +123,7 @@ def _first_lines(log: Log) -> tuple[Positions, Numbers]:
     """Return the first line of each naming of a layer in each pass, and the layer's text, in the order of lines."""
     line, layer = log.columns(_NAMING, "layer")
     (begun,) = log.columns(("strategy_begin",))
-    part = log.build_of(line) + begun.searchsorted(line)
-    _, first = np.unique((part << _HALF) + layer, return_index=True)
-    first.sort()
+    naming = ((log.build_of(line) + begun.searchsorted(line)) << _HALF) + layer
+    changes = np.flatnonzero(np.diff(naming, prepend=-1))
+    first = np.sort(changes[np.unique(naming[changes], return_index=True)[1]])
     return line[first], layer[first]

@@ -233,7 +233,7 @@ class Spans:
     def __init__(self, source: SourceInfo, line_starts: Sequence[int] | Positions) -> None:
         """``line_starts`` are the byte offsets of the lines, the first line's first."""
         self._source = source
-        self._starts = np.asarray(line_starts, np.int64)
+        self._starts = np.asarray(line_starts)
 
     def of(self, line: int) -> SourceSpan:
         """Return the span of a line."""
@@ -265,7 +265,6 @@ def latest(
     Lines before ``since`` do not count.
     """
     place = lines.searchsorted(at, side="right")
-    latest_values = np.concatenate((np.array([-1], values.dtype), values))[place]
-    if since is not None:
-        latest_values[place <= lines.searchsorted(since)] = -1
+    latest_values = values[place - 1] if len(values) else np.empty(len(place), values.dtype)
+    latest_values[place <= (0 if since is None else lines.searchsorted(since))] = -1
     return latest_values

@@ -45,7 +45,7 @@ class Source(StoredBytes):
         self._finished = False
         self._cells: dict[int, str] = {}
         self._rest: Future[None] | None = None
-        """The hashing of the bytes behind the last window."""
+        """The hashing of a source that two processes read."""
 
     @property
     def holds_its_text(self) -> bool:
@@ -85,19 +85,19 @@ class Source(StoredBytes):
         return self._windows(begin, end)
 
     def skip_rest(self) -> None:
-        """Begin to hash the bytes behind the last window, which another process reads; see :meth:`count_skipped`.
+        """Begin to hash all bytes; another process reads those behind the last window. See :meth:`count_skipped`.
 
-        A thread does it while the caller goes on.
+        A thread does it while the caller goes on: once the lines are scanned, a processor is free.
         """
         from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - only a large file is read by two
 
         thread = ThreadPoolExecutor(1)
-        self._rest = thread.submit(self._hash_rest)
+        self._rest = thread.submit(self._hash_all)
         thread.shutdown(wait=False)
 
-    def _hash_rest(self) -> None:
-        last = b""
-        for chunk in self.chunks(begin=self.position):
+    def _hash_all(self) -> None:
+        self.position, last = 0, b""
+        for chunk in self.chunks():
             last = chunk
         self._cutter.cut = not last.endswith(b"\n")
 

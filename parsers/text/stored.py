@@ -90,10 +90,10 @@ class StoredBytes:
         Raises:
             SourceError: the system cannot read on, or a regular file became shorter.
         """
-        goes_on = begin == self.position  # a part from the middle has no digest of its own
+        is_whole = begin == self.position and end is None  # a part has no digest of its own
         for chunk in self._parts(begin, end) if self.size else self._streamed():
             self.position += len(chunk)
-            for digest in self._hashes if goes_on else ():
+            for digest in self._hashes if is_whole else ():
                 digest.update(chunk)
             yield chunk
 

@@ -6,10 +6,13 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from tests.support.documents import document
+from trtforensics.parsers.builds import assembler
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    import pytest
 
     from trtforensics.model.log import BuildLog
 
@@ -43,6 +46,16 @@ def test_builds_say_the_same_in_one_log_as_in_logs_of_their_own(load: Load, samp
         expected += moved(alone["builds"], lines)
         lines += alone["source"]["lines"]
     assert moved(document(load("".join(texts)))["builds"], 0) == expected
+
+
+def test_lines_behind_four_gigabytes_keep_their_places(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "\n".join([RUNNING, V + "Original: 1 layers", PASSED])
+    small = load(text)
+    monkeypatch.setattr(assembler, "_LARGE", len(RUNNING))
+    large = load(text)
+    assert (small.line_starts.itemsize, large.line_starts.itemsize) == (4, 8)
+    assert small.line_starts.tolist() == large.line_starts.tolist()
+    assert document(small) == document(large)
 
 
 def test_nothing_is_taken_over_from_the_build_before(load: Load) -> None:
