@@ -56,17 +56,10 @@ def timings_of_builds(timed: TacticTimings, log: Log, wanted: Sequence[bool] | N
 
 
 def _rows_of(timed: TacticTimings, tactics: slice, runners: slice) -> TacticTimings:
-    return TacticTimings(
-        line=timed.line[tactics],
-        tactic=timed.tactic[tactics],
-        ms=timed.ms[tactics],
-        kernel=timed.kernel[tactics],
-        runner_line=timed.runner_line[runners],
-        runner_layer=timed.runner_layer[runners],
-        runner_name=timed.runner_name[runners],
-        texts=timed.texts,
-        splits=None if timed.splits is None else timed.splits[tactics],
-    )
+    of_tactics = timed.line[tactics], timed.tactic[tactics], timed.ms[tactics], timed.kernel[tactics]
+    of_runners = timed.runner_line[runners], timed.runner_layer[runners], timed.runner_name[runners]
+    splits = None if timed.splits is None else timed.splits[tactics]
+    return TacticTimings(*of_tactics, *of_runners, timed.texts, splits)
 
 
 def _named_kernels(

@@ -173,8 +173,6 @@ class _LayoutReader:
         searched = (anchor.text.strip(b" ") for anchor in layout.anchors if layout.only_searched)
         self._searched = max(searched, key=len, default=b"")
         """A literal that every line of this layout holds, where no other quick check selects the lines."""
-        self._closing = layout.anchors[-1].text if layout.closed and not layout.opener else b""
-        """The end of every line of this layout, where its beginning is free text."""
 
     @cached_property
     def _readers(self) -> list[tuple[int, _Direct]]:
@@ -209,8 +207,6 @@ class _LayoutReader:
         separators = self.layout.separators
         if len(lines) > _MANY and not bodies.index.has(self._searched):
             return lines[:0]
-        if self._closing:
-            lines = lines[bodies.index.close_with(lines, self._closing)]
         if separators is not None:
             lines = lines[bodies.last[lines] - bodies.first[lines] == separators]
         return lines

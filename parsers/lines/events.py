@@ -92,10 +92,7 @@ class Texts:
 
     def close(self) -> None:
         """Keep the texts as they are shown alone: none comes any more."""
-        last: list[str] = []
-        while len(self._ids) > len(self._texts):
-            last.append(self._ids.popitem()[0].decode("utf-8", "replace"))  # frees the raw text
-        self._texts += reversed(last)
+        self.all()
         self._ids.clear()
 
     def all(self) -> list[str]:

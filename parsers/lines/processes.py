@@ -182,12 +182,11 @@ def scan_halves(source: Source, middle: int, on_part: Callable[[ScannedLines], N
     """
     with scanning_process(source.path, middle) as process:
         scanned = scan(source.windows(end=middle), on_part)
-        source.skip_rest()
         try:
             later = process.scanned()
         except SourceError:
             later = scan(_file_windows(source.path, middle))
-    source.count_skipped(len(later.line_starts))
+    source.skip_rest(len(later.line_starts))
     scanned.join(later)
     return scanned
 

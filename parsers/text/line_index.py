@@ -6,7 +6,6 @@ left or the right end of a line finds a field without looking at the bytes betwe
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -60,17 +59,6 @@ class LineIndex:
             rows = np.flatnonzero(holds)
             holds[rows] = self._holds_rest(at[rows] + WORD, rest)
         return holds
-
-    def close_with(self, lines: Positions, literal: bytes) -> Bools:
-        """Say which lines end with the last eight bytes of a literal; not certain for a first line that is shorter."""
-        word = literal[-WORD:]
-        closes: Bools = self._closings[lines] >> np.uint64(8 * (WORD - len(word))) == int.from_bytes(word, "little")
-        return closes
-
-    @cached_property
-    def _closings(self) -> Words:
-        """The last eight bytes before the end of each line, as a word."""
-        return self.words[np.maximum(self.ends - WORD, 0)]
 
     def _holds_rest(self, at: Positions, literal: bytes) -> Bools:
         words, rest = divmod(len(literal), WORD)

@@ -84,11 +84,12 @@ class Source(StoredBytes):
         self._started = True
         return self._windows(begin, end)
 
-    def skip_rest(self) -> None:
-        """Begin to hash all bytes; another process reads those behind the last window. See :meth:`count_skipped`.
+    def skip_rest(self, lines: int) -> None:
+        """Count the lines behind the last window, which another process has read, and begin to hash all bytes.
 
         A thread does it while the caller goes on: once the lines are scanned, a processor is free.
         """
+        self._cutter.skip(lines)
         from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - only a large file is read by two
 
         thread = ThreadPoolExecutor(1)
@@ -100,10 +101,6 @@ class Source(StoredBytes):
         for chunk in self.chunks():
             last = chunk
         self._cutter.cut = not last.endswith(b"\n")
-
-    def count_skipped(self, lines: int) -> None:
-        """Add the number of lines in the skipped bytes."""
-        self._cutter.skip(lines)
 
     def info(self) -> SourceInfo:
         """Return the facts of the source; to be called after its last window.
