@@ -25,7 +25,8 @@ from typing import Any
 import networkx as nx
 
 from trtforensics.console.secrets import masked, masked_values
-from trtforensics.graphs.build import EdgeKind, NodeKind
+from trtforensics.graphs.build import EdgeKind
+from trtforensics.knowledge.table import rows
 from trtforensics.model.older_python import StrEnum
 
 _UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -39,19 +40,8 @@ _DOT_PIECE = 4000
 """Characters of a string in DOT: fewer than 16,384 bytes of UTF-8, also where each is an escape of two."""
 _DOT_PIECES = re.compile(rf"(?:\\.|[^\\]){{1,{_DOT_PIECE}}}", re.DOTALL)
 
-_DOT_NODES = {
-    NodeKind.ONNX: "shape=ellipse",
-    NodeKind.LAYER: "shape=box, style=rounded",
-    NodeKind.ENGINE: "shape=box, style=bold",
-    NodeKind.TENSOR: "shape=plaintext",
-}
-_DOT_EDGES = {
-    EdgeKind.PRODUCES: "style=solid",
-    EdgeKind.CONSUMES: "style=solid",
-    EdgeKind.IMPORTED_AS: "style=dotted",
-    EdgeKind.FUSED_INTO: "style=dashed",
-    EdgeKind.REFORMATS: "style=bold",
-}
+_DOT_STYLES = {row["kind"]: row["style"] for row in rows("dot_styles", "trtforensics.graphs")}
+"""How DOT draws the kinds of nodes and of edges."""
 
 
 class GraphForm(StrEnum):
@@ -138,12 +128,12 @@ def to_dot(graph: nx.MultiDiGraph) -> Iterator[str]:
     """Render Graphviz DOT; a label holds the name and the node's most important attributes. Give it line by line."""
     yield "digraph build {\n  rankdir=TB;\n"
     for node, attributes in graph.nodes(data=True):
-        yield f"  {quoted(node)} [label={_label(attributes)}, {_DOT_NODES[NodeKind(attributes['kind'])]}];\n"
+        yield f"  {quoted(node)} [label={_label(attributes)}, {_DOT_STYLES[attributes['kind']]}];\n"
     for source, target, attributes in graph.edges(data=True):
-        kind = EdgeKind(attributes["kind"])
-        shown = ", ".join(dict.fromkeys(attributes.get("fusions", ()))) or attributes["kind"]
+        kind = attributes["kind"]
+        shown = ", ".join(dict.fromkeys(attributes.get("fusions", ()))) or kind
         label = "" if kind in {EdgeKind.PRODUCES, EdgeKind.CONSUMES} else f", label={quoted(_shown(shown))}"
-        yield f"  {quoted(source)} -> {quoted(target)} [{_DOT_EDGES[kind]}{label}];\n"
+        yield f"  {quoted(source)} -> {quoted(target)} [{_DOT_STYLES[kind]}{label}];\n"
     yield "}\n"
 
 

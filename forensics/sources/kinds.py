@@ -7,6 +7,7 @@ import re
 import stat
 
 from trtforensics.errors import SourceError
+from trtforensics.knowledge.table import rows
 from trtforensics.model.older_python import StrEnum
 from trtforensics.parsers.text.decoding import COMPRESSED, JSON_OPENING, decompress, sniff, to_utf8
 from trtforensics.parsers.text.stored import StoredBytes
@@ -28,16 +29,7 @@ class Kind(StrEnum):
     ARTIFACTS = "artifacts"
 
 
-_PATTERNS = {
-    Kind.TIMING_CACHE: re.compile(rb'"kind"\s*:\s*"timing-cache"'),
-    Kind.REPLAY: re.compile(
-        rb'"(?:__polygraphy_encoded_(?:Algorithm|TacticReplayData)"'
-        rb'|polygraphy_class"\s*:\s*"(?:Algorithm|TacticReplayData)")|\A\s*\{\s*"replay"\s*:'
-    ),
-    Kind.LAYER_INFO: re.compile(rb'"Layers"\s*:\s*\[|\A\s*\{\s*"Name"\s*:'),
-    Kind.PROFILE: re.compile(rb'\A\s*\[\s*\{\s*"(?:count"\s*:|name"\s*:[^{}]*"timeMs")'),
-    Kind.TIMES: re.compile(rb'\A\s*\[\s*\{\s*"(?:startEnqMs|startInMs|startH2dMs|latencyMs)"'),
-}
+_PATTERNS = {Kind(row["kind"]): re.compile(row["pattern"].encode()) for row in rows("kinds", "trtforensics.sources")}
 
 
 def kind_of(path: str) -> Kind:

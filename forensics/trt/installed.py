@@ -132,19 +132,13 @@ def require(lever: str, installed: Installed) -> None:
     Raises:
         UsageError: it does not; the error says what to use instead.
     """
-    no_debug, no_constraints = "Leave out `--debug-tensors`: outputs", "Leave out `--by constraints`: Casts"
-    typed_only = "layer precisions, only strongly typed networks"
-    abilities = {
-        "tactics": (installed.selector, "algorithm selector", "Use `bisect cache`"),
-        "cache": (installed.editable_cache, "editable timing cache", "Use `bisect tactics`"),
-        "route": (bool(installed.routes), "build routes", "Use `bisect cache` or `bisect outputs`"),
-        "debug": (installed.debug_tensors, "debug tensors", f"{no_debug} do the same"),
-        "constraints": ("OBEY_PRECISION_CONSTRAINTS" in installed.flags, typed_only, f"{no_constraints} do the same"),
-    }
-    has, what, instead = abilities[lever]
-    if not has:
+    from trtforensics.knowledge.table import rows  # noqa: PLC0415 - of this process alone: a child's Python may be older
+
+    row = next(row for row in rows("levers", "trtforensics.trt") if row["lever"] == lever)
+    if not (getattr(installed, row["ability"], False) or row["ability"] in installed.flags):
+        instead = row["instead"]
         next_step = instead if lever in _WITHOUT_OPTION else _FORWARD.get(installed.module, instead)
-        raise UsageError(installed.name, f"has no {what}", next_step)
+        raise UsageError(installed.name, f"has no {row['what']}", next_step)
 
 
 def look(module: str | None) -> Installed:

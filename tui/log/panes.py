@@ -11,6 +11,7 @@ from textual.containers import Container, Horizontal, Vertical
 from textual.widgets import ContentSwitcher
 
 from trtforensics.engines.onnx_nodes import fates
+from trtforensics.knowledge.table import rows as table_rows
 from trtforensics.tui.log.findings import FindingList
 from trtforensics.tui.log.layer_tree import LayerTree
 from trtforensics.tui.rows.first_rows import Row, rows_shown
@@ -35,14 +36,7 @@ if TYPE_CHECKING:
     from trtforensics.tui.rows.time_map import MapRow
     from trtforensics.tui.rows.timeline import TextAt
 
-TABS = {
-    "overview": ("1", "Time"),
-    "layers": ("2", "Layers"),
-    "findings": ("5", "Findings"),
-    "messages": ("6", "Messages"),
-    "nodes": ("o", "Nodes"),
-    "timeline": ("7", "Build"),
-}
+TABS = {row["pane"]: (row["key"], row["title"]) for row in table_rows("tabs", "trtforensics.tui")}
 """The lists of the left half: the key that opens each and its title, by the list's id."""
 
 COUNTED = 70
