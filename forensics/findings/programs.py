@@ -7,14 +7,12 @@ foreign, ``own_remedies.tsv`` what helps there in the place of such a remedy.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from trtforensics.knowledge.table import rows, words
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
 
 _SENTENCES = re.compile(r"(?<=[a-z)]\.) (?=[A-Z])")
 _WORD = re.compile(r"[A-Z][a-z]*(?=[ ,:])")

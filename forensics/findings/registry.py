@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import TYPE_CHECKING
 
 from trtforensics.errors import UsageError
 from trtforensics.findings import models
 from trtforensics.findings import rules as package
 from trtforensics.findings.rule import Rule, table_rules
 from trtforensics.parsers.grammar import tables
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 ENTRY_POINTS = "trtforensics.rules"
 """The group of entry points; each names a module with rules, or a rule."""

@@ -5,19 +5,16 @@ from __future__ import annotations
 import re
 import stat
 import sys
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trtforensics.errors import UsageError
 from trtforensics.findings.finding import Finding, Severity, without_numbers
 from trtforensics.findings.registry import rules
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
 
 OWN_FILE = "trtforensics.toml"
 """Settings under ``[report]``; ``pyproject.toml`` holds them under ``[tool.trtforensics.report]``."""

@@ -11,16 +11,12 @@ have in all releases, of whatever class; an empty bound is the oldest of these r
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 from trtforensics.knowledge.table import release, rows
 from trtforensics.model.log import Build, Tool
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 _NUMBERS = re.compile(r"\d+(?:\.\d+)*")
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from trtforensics.knowledge.table import NEWEST, OLDEST, Release, known, minor, records, release, words
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
 
 Platform = Literal["x86-64", "SBSA", "JetPack", "RTX"]
 """Linux and Windows on x86, servers with Arm, Jetson modules; RTX: TensorRT-RTX, whose releases count from 1.0."""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 Release = tuple[int, ...]
 """A release as numbers, ``(10, 3)``; tables know major and minor, and more numbers do no harm."""

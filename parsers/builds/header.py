@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,10 +16,6 @@ from trtforensics.model.run import Ending, Run
 from trtforensics.parsers.builds.run_outcomes import BENIGN
 from trtforensics.parsers.builds.views import ENGINE, Log, latest
 from trtforensics.parsers.text.numbers import LONGEST_WHOLE, is_whole
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
 
 _BLOCKS = {
     "Model Options": "model",

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trtforensics.errors import NotAReplayError
 from trtforensics.model.replay import FieldPath, Problem, ProblemSeverity, Replay, ReplayForm, TextSpan
@@ -25,10 +26,6 @@ from trtforensics.parsers.files.replay_fields import (
     flaw_of,
 )
 from trtforensics.parsers.text.document import Document, place_in
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 _ENTRIES = 2
 """The depth at which the entries of a replay lie."""

@@ -6,18 +6,16 @@ Usage: ``python -m trtforensics.parsers.grammar.generate``
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.grammar import bare_names, compile_rules
 from trtforensics.parsers.grammar.layouts import Layout, layouts
 from trtforensics.parsers.grammar.line_kinds import CAUSE, GLUED, GRAMMARS, LINE, PREFIX, SENTENCE
 from trtforensics.parsers.grammar.patterns import neighbours_of, patterns_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 
 def derived() -> tables.GrammarTables:

@@ -18,18 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lark.load_grammar import load_grammar
 
-from trtforensics.parsers.grammar.line_kinds import (
-    ASIDE,
-    CAUSE,
-    GLUED,
-    KERNEL,
-    KERNEL_WORD,
-    LEVEL,
-    LINE,
-    PREFIX,
-    SENTENCE,
-    LineKind,
-)
+from trtforensics.parsers.grammar import line_kinds
 from trtforensics.parsers.grammar.patterns import CompiledRule, RuleTerminal, beginnings_of
 
 if TYPE_CHECKING:
@@ -41,14 +30,14 @@ if TYPE_CHECKING:
 BARE_FILE = "bare.lark"
 """The grammar of the lines that also come without a logger prefix."""
 _OWN_FILES = {
-    PREFIX: "prefixes",
-    GLUED: "glued",
-    LEVEL: "levels",
-    CAUSE: "causes",
-    ASIDE: "asides",
-    SENTENCE: "sentences",
-    KERNEL: "kernels",
-    KERNEL_WORD: "kernel_words",
+    line_kinds.PREFIX: "prefixes",
+    line_kinds.GLUED: "glued",
+    line_kinds.LEVEL: "levels",
+    line_kinds.CAUSE: "causes",
+    line_kinds.ASIDE: "asides",
+    line_kinds.SENTENCE: "sentences",
+    line_kinds.KERNEL: "kernels",
+    line_kinds.KERNEL_WORD: "kernel_words",
 }
 """How the names of the files begin whose rules are no kinds of line."""
 
@@ -102,7 +91,7 @@ def grammar_text(start: str) -> str:
 
 
 def _start_of(file: str) -> str:
-    return next((start for start, beginning in _OWN_FILES.items() if file.startswith(beginning)), LINE)
+    return next((start for start, beginning in _OWN_FILES.items() if file.startswith(beginning)), line_kinds.LINE)
 
 
 def bare_names() -> list[str]:
@@ -157,7 +146,7 @@ def compile_rules(start: str) -> Iterable[CompiledRule]:
         yield CompiledRule(kind, alternatives, directive.is_bulk, directive.decided_by)
 
 
-def _refuse_doubles(kind: LineKind, alternatives: Iterable[tuple[RuleTerminal, ...]]) -> None:
+def _refuse_doubles(kind: line_kinds.LineKind, alternatives: Iterable[tuple[RuleTerminal, ...]]) -> None:
     """Refuse a kept field that one line fills twice: only the last value would be kept.
 
     Raises:
@@ -180,11 +169,11 @@ def _sequences(start: str, rules: Iterable[Rule]) -> dict[str, list[tuple[str, .
 
 def _kind(
     name: str, sequences: list[tuple[str, ...]], terminals: dict[str, TerminalDef], directive: _Directive
-) -> LineKind:
+) -> line_kinds.LineKind:
     regex, fields = _RegexWriter(terminals).write(sequences)
     literal = {n: t.pattern.value if t.pattern.type == "str" else "" for n, t in terminals.items()}
     common = [n for n in sequences[0] if all(n in s for s in sequences)]
-    return LineKind(
+    return line_kinds.LineKind(
         name=name,
         regex=regex,
         fields=fields,

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
 
 _CLOCK = re.compile(r"[^:]{0,40}?(?<![\d:.])(\d{1,2}:\d\d:\d\d)(?![\d:])")
 _MOMENT = re.compile(

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 _BAR = re.compile(r"[|│┃]")
 _ROW = re.compile(r".*[|│┃].*[|│┃]\s*$")

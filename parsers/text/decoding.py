@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Collection, Iterator
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from trtforensics.errors import SourceError
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
 
 GZIP = b"\x1f\x8b"
 ZSTANDARD = b"\x28\xb5\x2f\xfd"

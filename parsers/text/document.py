@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import accumulate, chain
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,9 +18,6 @@ from trtforensics.model.span import SourceInfo
 from trtforensics.parsers.text.decoding import COMPRESSED, GZIP, decompress, is_encoded, sniff, to_utf8
 from trtforensics.parsers.text.source import MAX_BYTES, WINDOW_BYTES
 from trtforensics.parsers.text.stored import StoredBytes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 MAX_DOCUMENT_BYTES = 256 << 20
 """The most text of a document where the user names no other bound. Values take some ten times as much memory."""

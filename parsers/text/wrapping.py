@@ -8,12 +8,9 @@ time and a name before each line. :func:`wrapping_of` recognises that by the fir
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 HEAD = 1 << 15
 """The bytes of a source that decide."""

@@ -19,17 +19,8 @@ from trtforensics.bisection.runner.probe import ENGINE, ProbeOutcome
 from trtforensics.bisection.search import Ask, Verdict
 from trtforensics.bisection.session.history import Probe, indexes_text
 from trtforensics.bisection.session.job import json_bytes
+from trtforensics.console import own_files
 from trtforensics.console.output import explained, is_temporary, write_bytes
-from trtforensics.console.own_files import (
-    flush_folder,
-    flush_tree,
-    is_there,
-    open_own,
-    owned,
-    read_own,
-    require_no_link,
-    size_of,
-)
 from trtforensics.errors import SourceError, UsageError
 
 if TYPE_CHECKING:
@@ -58,14 +49,14 @@ class Artifacts:
         self._noisy = options.confidence is not None
         self._checks_again = reads_build(options.check)
         self._judged: dict[int, tuple[Probe, Verdict]] = {}
-        owned(directory)
+        own_files.owned(directory)
         for name in (PROBES, FIXED, RESULT, *(verdict.value for verdict in Verdict)):
-            require_no_link(directory / name)
+            own_files.require_no_link(directory / name)
 
     def folder(self, name: str) -> Path:
         """Return a probe's folder."""
         folder = self.directory / PROBES / name
-        require_no_link(folder)
+        own_files.require_no_link(folder)
         return folder
 
     def settle(self, probes: Iterable[Probe], file: str) -> None:
@@ -109,7 +100,7 @@ class Artifacts:
 
     def engine_bytes(self, probe: Probe) -> int | None:
         """Return the size of a probe's engine; None if there is none."""
-        return size_of(self.engine(probe))
+        return own_files.size_of(self.engine(probe))
 
     def can_check(self, probe: Probe) -> bool:
         """Whether another check can use a probe's build: the build ended well, and its engine is there and whole."""
@@ -123,10 +114,10 @@ class Artifacts:
         engine = self.engine(probe)
         if not (self._noisy or self._is_kept(verdict)):
             self.drop_engine(probe)
-        elif is_there(engine):
-            flush_tree(engine)
-            flush_folder(engine.parent)
-            flush_folder(engine.parent.parent)
+        elif own_files.is_there(engine):
+            own_files.flush_tree(engine)
+            own_files.flush_folder(engine.parent)
+            own_files.flush_folder(engine.parent.parent)
 
     def note(self, probe: Probe, verdict: Verdict) -> None:
         """Take note of a probe's verdict."""
@@ -172,10 +163,10 @@ class Artifacts:
         name = f"{probe.folder}{target.suffix}"
         for each in Verdict:
             link = self.directory / each.value / name
-            require_no_link(link.parent)
+            own_files.require_no_link(link.parent)
             if each is not verdict:
                 link.unlink(missing_ok=True)
-            elif not link.is_symlink() and is_there(self.folder(probe.folder) / file):
+            elif not link.is_symlink() and own_files.is_there(self.folder(probe.folder) / file):
                 link.parent.mkdir(exist_ok=True)
                 link.symlink_to(target)
 
@@ -195,7 +186,7 @@ def set_paused(directory: Path, *, paused: bool) -> None:
     path = directory / PAUSED
     with explained(str(path)):
         if paused:
-            os.close(open_own(path, os.O_WRONLY | os.O_CREAT))
+            os.close(own_files.open_own(path, os.O_WRONLY | os.O_CREAT))
         else:
             path.unlink(missing_ok=True)
 
@@ -210,7 +201,7 @@ def locked(directory: Path) -> Iterator[None]:
     """
     path = directory / LOCK
     with explained(str(path)):
-        descriptor = open_own(path, os.O_RDWR | os.O_CREAT)
+        descriptor = own_files.open_own(path, os.O_RDWR | os.O_CREAT)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -230,7 +221,7 @@ def locked(directory: Path) -> Iterator[None]:
 def holder_of(directory: Path) -> str:
     """Return which process works on a directory, or ""; one on another machine is taken to be alive."""
     try:
-        text = read_own(directory / LOCK).decode().strip()
+        text = own_files.read_own(directory / LOCK).decode().strip()
     except (FileNotFoundError, SourceError, UnicodeDecodeError):
         return ""
     process, _, host = text.removeprefix("process ").partition(" on ")

@@ -9,14 +9,7 @@ from trtforensics.findings.finding import Observation, Severity, Step
 from trtforensics.findings.layers import cost_of, is_foreign, spans_of
 from trtforensics.findings.observations import followed_by, observe
 from trtforensics.findings.rule import explained
-from trtforensics.findings.steps.commands import (
-    default_level,
-    replay_path,
-    timings_kept,
-    trtexec,
-    trtforensics,
-    typed_step,
-)
+from trtforensics.findings.steps import commands
 from trtforensics.findings.steps.machine import clocks, is_jetson
 from trtforensics.model.layer_types import is_foreign_node
 from trtforensics.model.profile import TimeSource
@@ -44,7 +37,7 @@ def local(case: Case) -> Iterator[Observation]:
             title += ": an algorithm selector switches the timing cache off"
             yield from observe(notes, title, cause=cause, fix=fix, same_as="local")
         else:
-            yield from observe(notes, title, steps=timings_kept(case), same_as="local")
+            yield from observe(notes, title, steps=commands.timings_kept(case), same_as="local")
 
 
 def _gives_no_cache(case: Case) -> bool:
@@ -57,7 +50,7 @@ def _gives_no_cache(case: Case) -> bool:
 def invalid(case: Case) -> Iterator[Observation]:
     """Report every form of the message."""
     name = f"timing-{'.'.join(map(str, case.version.numbers))}.cache" if case.version else "timing-new.cache"
-    step = Step("Make a cache of its own for this machine", trtexec(case, f"--timingCacheFile={name}"))
+    step = Step("Make a cache of its own for this machine", commands.trtexec(case, f"--timingCacheFile={name}"))
     headers = followed_by(case.notes("plan_magic", "plan_version"), case.notes("cache_unused"))
     notes = [*headers, *case.notes(*(() if _gives_no_cache(case) else ("cache_invalid",)), "cache_unused")]
     made = case.notes("cache_serializing", "cache_serialized") if notes else []
@@ -80,13 +73,13 @@ def level_zero(case: Case) -> Iterator[Observation]:
     for level, cache in zip(*printed, strict=False):
         if level.value.strip() == "0" and cache.value.strip():
             title, spans = "Level 0 ignores the timing cache that was given", (level.span, cache.span)
-            yield Observation(title, spans, steps=(default_level(case),))
+            yield Observation(title, spans, steps=(commands.default_level(case),))
 
 
 @explained("TF510")
 def miss(case: Case) -> Iterator[Observation]:
     """Report the refusal."""
-    step = Step("Build without the demand", trtexec(case, without=("--errorOnTimingCacheMiss",)))
+    step = Step("Build without the demand", commands.trtexec(case, without=("--errorOnTimingCacheMiss",)))
     title = "The timing cache lacks a layer, and the build must not time one"
     yield from observe(case.notes("cache_miss"), title, steps=(step,))
 
@@ -112,7 +105,7 @@ def near_ties(case: Case) -> Iterator[Observation]:
         f"Near ties (runner-up within {NEAR_TIE_RATIO - 1:.0%}): {len(near)} {whose}",
         [c.span for c in near],
         layers=list(dict.fromkeys(c.layer for c in near)),
-        steps=timings_kept(case),
+        steps=commands.timings_kept(case),
         same_as="near ties",
         cost=cost,
     )
@@ -194,15 +187,15 @@ def _steadied(case: Case, form: SpreadForm | None, seen: Sequence[SourceSpan], *
         return (Step("See what else uses the GPU, stop it, and measure again", "nvidia-smi"),)
     if form is SpreadForm.BROAD and enqueue_bound(case.build):
         what = "The host takes as long as the GPU: measure again with --useCudaGraph"
-        return typed_step(what, trtexec(case, "--useCudaGraph"))
+        return commands.typed_step(what, commands.trtexec(case, "--useCudaGraph"))
     alike = form in {SpreadForm.FEW, SpreadForm.TAIL, SpreadForm.NARROW}
     return () if alike or (form is SpreadForm.BROAD and not doubtful) else (clocks(case),)
 
 
 def _lint(case: Case) -> Step:
     """Return the step that judges the replay that was given, or that the log's command loads."""
-    path = replay_path(case)
-    command = trtforensics("replay", "lint", path, "--log", case.log.source.path) if path else ""
+    path = commands.replay_path(case)
+    command = commands.trtforensics("replay", "lint", path, "--log", case.log.source.path) if path else ""
     return Step("Compare the replay with the log", command)
 
 
