@@ -56,9 +56,9 @@ def compared(run: Run) -> Iterator[tuple[str, SourceSpan]]:
     """Give what each comparison of a run came to, with its line: how many outputs agree, within what, the worst."""
     for comparison in run.comparisons:
         outputs, left, right = comparison.outputs, comparison.left.split("-N")[0], comparison.right.split("-N")[0]
-        measured = not right and any(output.max_abs is not None for output in outputs)
+        measured = not right and all(output.passed is None for output in outputs)
         other = "a side that is not shown" if measured else right
-        sides = f"{left} against {other}" if other else f"{left}, validated alone"
+        sides = f"{left} against {other}".strip() if other else f"{left}, validated alone"
         failed = [output for output in outputs if output.passed is False]
         good, bad = (
             ("have no verdict", "differ") if measured else ("agree", "differ") if right else ("are valid", "failed")

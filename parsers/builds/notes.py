@@ -60,7 +60,10 @@ _RAISED = "python_"
 NamedCauses: TypeAlias = "tuple[tuple[str, dict[str, str | None]], ...]"
 """Names of causes, each with what its rule captures."""
 
-_QUIET = re.compile(r"^.{0,150}?(?<![\w:.])(?:DEBUG|TRACE|VERBOSE|INFO|WARN(?:ING)?)(?![\w:.])")
+_QUIET = re.compile(
+    r"^.{0,150}?(?<![\w:.])(?:DEBUG|TRACE|VERBOSE|INFO|WARN(?:ING)?)(?![\w.]|::)"
+    r"|\W*[IW]\d{4} [\d:.]+ |.{10,40}: [IW] \w+/\S+:\d+\]|\W*[Ww]arning: "
+)
 """The level of another program's line that reports no error, whatever it says in words."""
 _ECHOED = re.compile(
     r".*\blegend:|.*Starting Python backend stub|ERROR: pip's dependency resolver does not currently|"
@@ -139,7 +142,7 @@ def _worded(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
     texts = _texts(log)
     for line, parts in texts.items() if len(texts) <= FEW else ():
         text = max(parts, key=len)
-        if says_failure(text) and not any(each.match(text) for each in (_QUIET, _RESULT, _MEMBER)):
+        if says_failure(text) and not any(each.match(part) for each in (_QUIET, _RESULT, _MEMBER) for part in parts):
             from trtforensics.parsers.notation.sentences import classified  # noqa: PLC0415 - few logs have such errors
 
             yield line, *(classified(text) or (ANY_ERROR, {"text": text}))

@@ -42,6 +42,8 @@ _LAYER = re.compile(r"\(Unnamed Layer\* \d+\) \[[^\]]*\]|^/\S+: ")
 """A layer's name, whose words are not what the sentence is about."""
 _PLACE = re.compile(r"\s*\((?:/|[A-Za-z]:\\)\S+\.(?:cpp|cu|h):\d+\)$")
 """The source file that stands behind a sentence."""
+_FRAMES = re.compile(r"(?:\\n|\s)1 +0x[0-9a-f]{6}.*", re.DOTALL)
+"""The stack that a program prints behind its sentence."""
 _MOST_READ = 4000
 """Characters of a message that are read."""
 
@@ -53,7 +55,7 @@ def classified(message: str, below: str = "") -> tuple[str, dict[str, str | None
     ``node`` the ONNX node. ``below`` is the line below, which holds the words of some conditions; a field of that name
     tells that it was read.
     """
-    text, known = _PLACE.sub("", message[:_MOST_READ].strip()), dict[str, str | None]()
+    text, known = _PLACE.sub("", _FRAMES.sub("", message[:_MOST_READ]).strip()), dict[str, str | None]()
     words, broken = "", None
     internal = any(word in text for word in _INTERNAL) or _BARE_CHECK.match(text) is not None
     for _ in range(_MOST_WRAPPED):

@@ -130,9 +130,8 @@ def crash(case: Case) -> Iterator[Observation]:
             if notes[0].kind == "launch_timeout"
             else f"An illegal memory access was made{kernel}"
         )
-        known = {message.span.line: message.text for message in case.build.messages}
-        running = not block and any(_RUNS.search(known.get(note.span.line, "")) for note in notes)
-        cause, fix = crash.variants["run"] if running and notes[0].kind == "illegal_access" else ("", "")
+        running = not _builds(case, block) and notes[0].kind == "illegal_access"
+        cause, fix = crash.variants["run"] if running else ("", "")
         yield Observation(
             f"{what}{suspect}",
             [*([block.span] if block else []), *(note.span for note in notes)],
@@ -150,8 +149,9 @@ def being_timed(case: Case, note: Note) -> tuple[str, OpenBlock | None]:
     return f" while timing {_timed(case.build, block, line)}" if block else "", block
 
 
-_RUNS = re.compile(r"[eE]nqueue|executionContext|[eE]xecute\b|Myelin \(")
-"""What an error names that came while the engine ran."""
+def _builds(case: Case, block: OpenBlock | None) -> bool:
+    """Whether the log shows that an engine was being built."""
+    return block is not None or bool(case.build.stages) or bool(len(case.build.timings.tactic))
 
 
 def _timed(build: Build, block: OpenBlock, line: int) -> str:

@@ -837,6 +837,8 @@ EXCERPTS = {
         "| CUDNN failure 1: CUDNN_STATUS_NOT_INITIALIZED ; GPU=0 ; hostname=h ; expr=cudnnCreate(&cudnn_handle_);",
         "| CUDA success 0 ; GPU=0",
     ),
+    "TF6096": ("| Num classes mismatch. Configured: 4, detected by network: 9", "| Num classes: 4"),
+    "TF6089": ("| could not find engine cache /nets/a.engine", "| found engine cache file /nets/a.engine"),
     "TF6086": (
         "| The requested API version [24] is not available, only API versions [1, 17] are supported in this build.",
         "| The requested API version [18] is available",
