@@ -226,7 +226,8 @@ class RunEvidence:
         if self._went_wrong() or (serving is not None and serving.ending is Ending.NONE):
             return None
         for line in reversed(self._view.lines("own_goal", *OF_BENCHMARKS)):
-            if not self._works_after(line, besides=PhaseName.INFER):
+            begins = max(self._view.lines("own_building"), default=0) > line  # a step after that which is done
+            if not begins and not self._works_after(line, besides=PhaseName.INFER):
                 return _Ended(Ending.PASSED, line, "it says that it is done")
             break
         ends = self._view.lines(*_OWN_ENDS)
