@@ -39,7 +39,7 @@ _NAME, _SHOWN, _ROWS = 40, 10, 4
 """Characters of a name, names, and rows of a table or parts of a sum that are shown."""
 _STEP, _LEAST = 1.06, 12
 """How far values of one level lie apart at most, and what part of all (one of so many) a level has at least."""
-_STATISTIC = re.compile(r"(?i:min|max|mean|median|average|avg|std(?:dev)?|p[0-9]{2})")
+_STATISTIC = re.compile(r"(?i:(?:.*summary: )?(?:min|max|mean|median|average|avg|std(?:dev)?|p[0-9]{2}))")
 """A name that does not say of what it is."""
 _TIMES = 1.2
 """From here on it is said how many times apart figures of a name are."""
