@@ -90,9 +90,21 @@ def remembered(render: Callable[..., str], size: int = 1 << 14) -> Callable[...,
 
 def masked(text: str) -> str:
     """Return a text with each secret in it replaced by :data:`MASK`; what says which secret it was stays."""
+    return _masked(text) if len(text) <= _LONGEST_REMEMBERED else masked_anew(text)
+
+
+def masked_anew(text: str) -> str:
+    """Do what :func:`masked` does, for a caller that remembers what becomes of each text."""
     if _state["shown"]:
         return text
-    return _masked(text) if len(text) <= _LONGEST_REMEMBERED else _masked.__wrapped__(text)
+    lower = text.lower()
+    for form in _FORMS if _hinted(lower) else ():
+        if any(hint in lower for hint in form.hints) and (not form.marks or any(mark in text for mark in form.marks)):
+            text = re.sub(form.pattern, _mask, text)
+    return _LINE_OF_KEY.sub(_mask_line, text) if len(text) >= _SHORTEST_LINE else text
+
+
+_masked = remembered(masked_anew)
 
 
 def masked_values(value: Any) -> Any:  # noqa: ANN401 - any JSON value
@@ -119,15 +131,6 @@ def _show(*, shown: bool) -> None:
     _state["shown"] = shown
     for forget in _remembering:
         forget()
-
-
-@lru_cache(maxsize=1 << 14)
-def _masked(text: str) -> str:
-    lower = text.lower()
-    for form in _FORMS if _hinted(lower) else ():
-        if any(hint in lower for hint in form.hints) and (not form.marks or any(mark in text for mark in form.marks)):
-            text = re.sub(form.pattern, _mask, text)
-    return _LINE_OF_KEY.sub(_mask_line, text) if len(text) >= _SHORTEST_LINE else text
 
 
 def _mask(match: re.Match[str]) -> str:

@@ -13,7 +13,7 @@ from json.encoder import encode_basestring_ascii
 from math import isfinite
 from typing import Any
 
-from trtforensics.console.secrets import masked, masked_values, remembered
+from trtforensics.console.secrets import masked_anew, masked_values, remembered
 from trtforensics.model.kernel import KernelFacts
 
 encode = json.JSONEncoder(allow_nan=False).encode
@@ -28,11 +28,11 @@ def dumps(value: Any, indent: int | None = None) -> str:  # noqa: ANN401 - any J
 
 
 def _text(value: str) -> str:
-    return encode_basestring_ascii(masked(value))
+    return encode_basestring_ascii(masked_anew(value))
 
 
-text = remembered(_text)
-"""Render a text; a document has the same texts again and again."""
+text = remembered(_text, 1 << 16)
+"""Render a text; a document has the same texts again and again, such as the names of its layers in each list."""
 
 
 def text_or_null(value: str | None) -> str:

@@ -24,7 +24,7 @@ from trtforensics.parsers.builds.results import profiles, results, with_times
 from trtforensics.parsers.builds.run_edges import RunEdges
 from trtforensics.parsers.builds.runs import runs
 from trtforensics.parsers.builds.views import Log, Spans
-from trtforensics.parsers.lines.events import NO_TEXT, ScannedLines, integer_or_none
+from trtforensics.parsers.lines.events import NO_TEXT, ScannedLines, give_back, integer_or_none
 from trtforensics.parsers.notation.precision import compute_precision
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ def assemble(scanned: ScannedLines, source: SourceInfo, attend: Callable[[], Non
     if source.lines:
         cut = RunEdges(scanned.events, source.lines, alone)
         builds, of_source = _builds(Log(scanned.events, cut.edges, Spans(source, starts), attend), cut)
+        give_back()
     return BuildLog(
         source=source,
         lines=scanned.counts,
@@ -70,6 +71,7 @@ def _builds(log: Log, cut: RunEdges) -> tuple[tuple[Build, ...], tuple[Run, ...]
     passes, timed = Passes(log), autotuning.timings(log)
     # First what takes most memory while it is made.
     tuning_times, choices = autotuning.layer_tuning(log), autotuning.choices(log, timed, passes)
+    give_back()
     nodes, foreign, reformats = onnx_nodes(log), foreign_nodes(log, passes), _reformats(log, passes)
     dumps = engine_dumps(log, nodes, foreign)
     layers = engine_layers(dumps, passes)
