@@ -14,7 +14,7 @@ from trtforensics.model.ledger import ledger_of
 from trtforensics.model.profile import TimeSource
 from trtforensics.model.run import Ending, PhaseName, Program
 from trtforensics.render.build_facts import device_fact, engine_facts, tuning_facts
-from trtforensics.render.headline import FULL, allowed_types
+from trtforensics.render.headline import FULL, allowed_types, joined_types
 from trtforensics.render.names import shortened
 from trtforensics.render.runs import compared, result_name, result_text
 from trtforensics.render.stated_rows import figure
@@ -262,11 +262,12 @@ def _of_build(build: Build) -> Values:
         "untimed": _NOT_TIMED.search(command) is not None,
         "workspace": _mebibytes(build.option("build", "Memory Pools") or "") > _mebibytes(memory) > 0,
         "full": allowed == {FULL},
+        "narrow": joined_types(allowed - {FULL}),
         "int8_alone": allowed == {FULL, "INT8"},
         "fast_fp16": float(capability or 0) >= _FAST_FP16,
         "implicit": not build.loads_engine and (build.option("inference", "Batch") or "").strip().isdecimal(),
         "build_s": figure(seconds) if seconds else "",
-        "brief": 0 < seconds < _SHORT_S and not cached,
+        "brief": 0 < seconds < _SHORT_S and not cached and sum(each.seconds for each in build.tuning) < seconds / 2,
         "size": f"{figure(sizes)} MiB" if sizes >= 1 else "",
         "held_mib": figure(held) if held >= _MUCH_MIB else "",
         "largest": _largest(build),
