@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from trtforensics.model.log import Build, BuildLog, Message
-    from trtforensics.model.run import Run, RunResult
+    from trtforensics.model.run import Run
 
     Values = Mapping[str, object]
 
@@ -123,53 +123,49 @@ def _over_builds(log: BuildLog) -> Iterator[TimeRow]:
 
 
 _MEANINGS = [
-    ({*row["when"].split()}, re.compile(row["command"]), bool(row["in"]), row["text"])
+    (row["when"].split(), re.compile(row["says"]), bool(row["in"]), row["text"])
     for row in rows("meanings", "trtforensics.render")
 ]
-"""What must hold (what begins with ``!`` must not), what the command says, whether only ``-v`` tells it, the words.
+"""What must hold, what the command, the setting or the GPU's name says, whether only ``-v`` tells it, the words.
 
-Words name values in braces: those below, and the groups of the command's pattern.
+Words name values in braces, of those below, and groups of the pattern. What must hold are values (not, behind ``!``)
+and comparisons of them: ``enqueue>=0.5*gpu``.
 """
-_TYPES_OF_LAYERS = re.compile(r"--(?:layerPrecisions|layerOutputTypes)\b")
-_TINY_MS = 0.02
-"""Times below this are mostly those of launches."""
-_NOT_TIMED = re.compile(r"--(?:skipInference|buildOnly)\b")
-_HELD = 0.5
-"""The part of the GPU's time from which enqueueing is worth a CUDA graph, and for copies half of it of the latency."""
-_FREE = 0.1
-"""The part of the GPU's time up to which enqueueing and copies do not matter."""
-_FAST_FP16 = 7.0
-"""The compute capability from which FP16 is faster than FP32."""
-_FEW, _SHORT_S = 100, 5
-"""Calls up to which a percentile is one call; seconds up to which a build is mostly start-up."""
-_EVEN, _ALONE, _LAYERS = 0.1, 0.4, 10
-"""The largest share of a layer where none dominates, the least of one that does, and layers of which one may say so."""
-_MUCH_MIB = 100
-"""Memory of a context from which on it matters for which shapes it is."""
-_PIECES = 6
-"""Reductions, and pointwise layers beside them, from which on they are normalisations in pieces."""
-
-
-_NAME = 60
+_COMPARISON = re.compile(r"(\w+)(>=|<)(?:([0-9.]+)\*)?(\w[\w.]*)")
 
 
 def _meanings(log: BuildLog, *, further: bool = False) -> Iterator[TimeRow]:
     """Say what the facts amount to, of all builds alike at once; ``further`` what only ``report -v`` says."""
     told: dict[str, list[Build]] = {}
-    timeless = not any(build.profiles or any(map(_is_time, build.results)) for build in log.builds)
+    results = [result for build in log.builds for result in build.results]
+    timed = any(each.stated or each.key in {"gpu_compute_ms", "latency_ms", "throughput_qps"} for each in results)
     for build in log.builds:
         run = log.run_of(build)
-        values = {**_of_run(build, run), **_of_times(build), **_of_build(build), "timeless": timeless}
-        for text in _holding(values, (run.command if run is not None else "") or build.command or "", further=further):
-            told.setdefault(text, []).append(build)
+        values = {**_of_run(build, run), **_of_times(build), **_of_build(build)}
+        values["timeless"] = not timed and not any(each.profiles for each in log.builds)
+        command = (run.command if run is not None else "") or build.command or ""
+        device = build.option("device", "Selected Device") or ""
+        text = f"{command}\n{run.setting if run is not None else ''}\n{device}"
+        for names, pattern, only_further, words in _MEANINGS:
+            match = pattern.search(text) if only_further is further else None
+            if match and all(_holds(name, values) for name in names):
+                told.setdefault(words.format_map({**values, **match.groupdict()}), []).append(build)
     for text, builds in told.items():
         place = "" if len(builds) == len(log.builds) else f"{listed([_place(log, each) for each in builds])}: "
         yield TimeRow("that is", f"{place}{text}", ())
 
 
-def _is_time(result: RunResult) -> bool:
-    """Whether a result is one of inferences, or in a program's own words, which may be."""
-    return result.stated is not None or result.key in {"gpu_compute_ms", "latency_ms", "throughput_qps"}
+def _holds(name: str, values: Values) -> bool:
+    compared = _COMPARISON.fullmatch(name)
+    if compared is None:
+        return bool(values.get(name.lstrip("!"))) is not name.startswith("!")
+    value, limit = _number(values.get(compared[1])), _number(values.get(compared[4], compared[4]))
+    limit *= float(compared[3] or 1)
+    return value < limit if compared[2] == "<" else value >= limit and value > 0
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, float | int | str) and value else 0.0
 
 
 def _place(log: BuildLog, build: Build) -> str:
@@ -178,105 +174,79 @@ def _place(log: BuildLog, build: Build) -> str:
     return f"run {run.index + 1}" if run is not None and len(run.builds) == 1 else f"build {build.index + 1}"
 
 
-def _holding(values: Values, command: str, *, further: bool) -> Iterator[str]:
-    for names, pattern, only_further, text in _MEANINGS:
-        match = pattern.search(command) if only_further is further else None
-        if match and all(bool(values.get(name.lstrip("!"))) is not name.startswith("!") for name in names):
-            yield text.format_map({**values, **match.groupdict()})
-
-
 def _of_run(build: Build, run: Run | None) -> Values:
     """Return what holds of a run: its program, what it did and what not."""
     if run is None:
         return {}
     ended = run.outcome.ending is not Ending.PASSED and run.uses_tensorrt
-    stated = [each.stated.name for each in build.results if each.stated is not None]
-    runners = {each.stated.row for each in build.results if each.stated is not None and "-runner" in each.stated.row}
+    stated = [each.stated for each in build.results if each.stated is not None]
+    runners = {each.row for each in stated if "-runner" in each.row}
     phases = {each.name for each in run.phases}
     return {
         run.program.value: True,
         "passed": run.outcome.ending is Ending.PASSED,
         "failed": run.outcome.ending is Ending.FAILED,
         "ended": ended,
-        "performance": "PerformanceOnly" in run.setting,
-        "accuracy": "AccuracyOnly" in run.setting,
         "infers": PhaseName.INFER in phases,
         "builds": PhaseName.BUILD in phases,
         "compares": run.comparisons,
         "one_runner": run.program is Program.POLYGRAPHY and len(runners) == 1 and not run.comparisons,
         "nothing": ended and bool(build.command) and not build.results,
         "file": run.engine_file,
-        "first_calls": any(name.startswith("time of one first call") for name in stated),
+        "first_calls": any(each.name.startswith("time of one first call") for each in stated),
         "clean": not any(message.severity in {"E", "W"} for message in build.messages),
         "nameless": not build.tensorrt_version and not re.search("TensorRT", f"{run.setting} {run.facts}"),
     }
 
 
+_KEYS = {"gpu": "gpu_compute_ms", "enqueue": "enqueue_ms", "whole": "latency_ms", "h2d": "h2d_ms", "d2h": "d2h_ms"}
+_NAME = 60
+
+
 def _of_times(build: Build) -> Values:
-    """Return what holds of the times of a run and of its layers."""
-    keys = ("gpu_compute_ms", "enqueue_ms", "latency_ms", "h2d_ms", "d2h_ms")
-    gpu, enqueue, whole, there, back = (mean_of(build.result(key)) or 0.0 for key in keys)
-    timed, ledger, queries = build.result("gpu_compute_ms"), ledger_of(build), build.number("queries") or 0
+    """Return the times of a run and of its layers, in ms."""
+    means = {name: mean_of(build.result(key)) or 0.0 for name, key in _KEYS.items()}
+    timed, ledger = build.result("gpu_compute_ms"), ledger_of(build)
     profiled = ledger.total_ms if ledger.time_is is TimeSource.MEASURED else None
-    short = (timed.figures.get("median") if timed is not None else profiled) or _TINY_MS
     shares = [(unit.share or 0.0, unit.name) for unit in ledger.slowest] if not ledger.unknown_layers else []
     top, name = max(shares, default=(0.0, ""))
-    many = len(shares) >= _LAYERS
     return {
+        **means,
+        "moved": means["h2d"] + means["d2h"],
         "timed": timed is not None,
         "profiled": bool(build.profiles),
-        "measured": timed is not None or profiled is not None,
-        "enqueue": figure(enqueue) if enqueue else "",
-        "held": enqueue >= _HELD * gpu > 0,
-        "free": 0 < enqueue <= _FREE * gpu and there + back <= _FREE * gpu,
-        "light": 0 < enqueue <= (_HELD / 2) * gpu,
-        "copies": whole * (1 - _HELD / 2) >= gpu > 0,
-        "short": short < _TINY_MS,
-        "queries": f"{queries:,.0f}" if queries else "",
-        "warmed": f"{build.number('warmup_queries') or 0:,.0f}",
-        "few": 0 < queries < _FEW,
-        "even": f"{top:.0%}" if many and 0 < top <= _EVEN else "",
-        "alone": f"{top:.0%}" if many and top >= _ALONE else "",
+        "short": timed.figures.get("median") if timed is not None else profiled,
+        "queries": build.number("queries"),
+        "warmed": build.number("warmup_queries") or 0.0,
+        "shares": len(shares),
+        "top": top,
         "slowest": shortened(name, _NAME),
     }
 
 
 def _of_build(build: Build) -> Values:
-    """Return what holds of the build: its types, its shapes, its memory and its GPU."""
-    allowed, device = allowed_types(build), build.option("device", "Selected Device") or ""
-    memory, capability = (
-        build.option("device", "Device Global Memory") or "",
-        build.option("device", "Compute Capability"),
-    )
-    seconds, cached = build.number("build_s") or build.number("generation_s") or 0.0, build.autotuning.cache_hits
-    sizes = build.number("loaded_engine_mib") or (build.number("engine_bytes") or 0.0) / MEBIBYTE
-    held = build.number("activations_mib") or build.number("context_mib") or 0.0
-    kinds = Counter(layer.type for layer in build.engine_layers)
-    pieces = [kinds[kind] for kind in ("Reduce", "ElementWise")]
-    pieces[1] += kinds["PointWise"] + kinds["PointWiseV2"]
-    command = build.command or ""
+    """Return what holds of the build: its types, its shapes, its memory and its time; sizes in MiB."""
+    allowed, kinds = allowed_types(build), Counter(layer.type for layer in build.engine_layers)
+    size = build.number("loaded_engine_mib") or (build.number("engine_bytes") or 0.0) / MEBIBYTE
     return {
         "loads": build.loads_engine,
         "loaded": build.loads_engine and not build.engine_layers,
-        "layers": bool(build.engine_layers),
-        "untimed": _NOT_TIMED.search(command) is not None,
-        "workspace": _mebibytes(build.option("build", "Memory Pools") or "") > _mebibytes(memory) > 0,
+        "pool": _mebibytes(build.option("build", "Memory Pools") or ""),
+        "memory": _mebibytes(build.option("device", "Device Global Memory") or ""),
         "full": allowed == {FULL},
-        "narrow": joined_types(allowed - {FULL}),
         "int8_alone": allowed == {FULL, "INT8"},
-        "fast_fp16": float(capability or 0) >= _FAST_FP16,
+        "narrow": joined_types(allowed - {FULL}),
+        "capability": build.option("device", "Compute Capability"),
         "implicit": not build.loads_engine and (build.option("inference", "Batch") or "").strip().isdecimal(),
-        "build_s": figure(seconds) if seconds else "",
-        "brief": 0 < seconds < _SHORT_S and not cached and sum(each.seconds for each in build.tuning) < seconds / 2,
-        "size": f"{figure(sizes)} MiB" if sizes >= 1 else "",
-        "held_mib": figure(held) if held >= _MUCH_MIB else "",
+        "build_s": build.number("build_s") or build.number("generation_s"),
+        "tuned": sum(each.seconds for each in build.tuning),
+        "cached": build.autotuning.cache_hits,
+        "size": size,
+        "held": build.number("activations_mib") or build.number("context_mib"),
         "largest": _largest(build),
-        "laptop": "Laptop" in device,
-        "shared": re.search(r"(?i)orin|xavier|tegra|jetson|\bnano\b|\bthor\b", device) is not None,
-        "mig": " MIG " in device,
-        "reductions": pieces[0] if min(pieces) >= _PIECES and "Normalization" not in kinds else 0,
-        "pointwise": pieces[1],
-        "typed": _TYPES_OF_LAYERS.search(command) is not None,
+        "reductions": kinds["Reduce"],
+        "pointwise": kinds["ElementWise"] + kinds["PointWise"] + kinds["PointWiseV2"],
+        "normalised": kinds["Normalization"],
     }
 
 
