@@ -241,5 +241,3 @@ class Run:
     """What else a program says of its set-up, in our words: inputs, batch, instances, the files it wrote."""
     setting: str = ""
     """MLPerf's scenario and mode, and whether its result is valid; the type or provider that a library takes."""
-    words: tuple[tuple[str, SourceSpan], ...] = ()
-    """Lines of its own that no rule reads: those that tell most."""

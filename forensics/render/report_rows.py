@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     Values = Mapping[str, object]
 
 _MOST_BUILDS = 8
-_MOST_WORDS, _WARNED = 48, 200
-"""Lines of programs' own that are shown of a log, and characters of a warning."""
+_WARNED = 200
+"""Characters of a warning that are shown."""
 _SET_UP, _LABEL = "set-up", 8
 _LONGER, _TIMES = "takes {} times as long as", "has {} times that of"
 _OVER = {
@@ -60,7 +60,7 @@ def rows_of_builds(log: BuildLog) -> list[TimeRow]:
 
 
 def detail_rows(log: BuildLog, cited: set[int]) -> Iterator[TimeRow]:
-    """Give what ``report -v`` adds: the GPU, layers and tactics, all figures, and lines of the program's own.
+    """Give what ``report -v`` adds: the GPU, layers and tactics, all figures and warnings, and what more they mean.
 
     Of warnings those that no finding has ``cited``.
     """
@@ -76,10 +76,6 @@ def detail_rows(log: BuildLog, cited: set[int]) -> Iterator[TimeRow]:
                 yield TimeRow("figures", text, ())
         yield from _warnings(log, build, cited)
     yield from _meanings(log, further=True)
-    shown = log.runs[:_MOST_BUILDS]
-    for run in shown:
-        for text, span in run.words[: _MOST_WORDS // len(shown)]:
-            yield TimeRow("says", f"line {span.line}: {masked(text)}", ())
 
 
 def _warnings(log: BuildLog, build: Build, cited: set[int]) -> Iterator[TimeRow]:

@@ -81,7 +81,6 @@ def runs(
                 for line, text in [*_facts(said, "more", "few", "many", "count"), *_in_its_words(view, program)]
             ),
             _setting(said, program),
-            tuple((text, log.spans.of(line)) for line, text in _own_words(view)),
         )
 
 
@@ -240,30 +239,6 @@ def _in_its_words(view: LinesView, program: Program) -> Iterator[tuple[int, str]
     blank = sum(number > line for number in view.lines("blank"))
     if line and view.last_line - line - blank <= _AT_END:
         yield line, f"last words: {text[:_LONGEST]}"
-
-
-_MOST_WORDS, _FORM = 32, 48
-_HEX, _DIGITS = re.compile(r"0x[0-9a-f]+"), str.maketrans("", "", "0123456789")
-_NO_TALK, *_TELLING = (re.compile(row["pattern"]) for row in rows("own_words", "trtforensics.parsers.builds"))
-"""Lines of source code, progress and dumps, which tell nothing; what a line holds that a reader looks for."""
-
-
-def _own_words(view: LinesView) -> list[tuple[int, str]]:
-    """Return what a program says in lines that no rule reads: the first and the last of a form, those that tell most.
-
-    Of too many that tell as much, those at the beginning and at the end are kept.
-    """
-    forms: dict[str, list[tuple[int, str]]] = {}
-    for line, text in view.each("untyped", "text"):
-        start = text[: 2 * _FORM]
-        form = (_HEX.sub("", start) if "0x" in start else start).translate(_DIGITS)
-        forms.setdefault(form[:_FORM], []).append((line, text.strip()[:_LONGEST]))
-    ends_of_forms = dict.fromkeys(same[place] for same in forms.values() for place in (0, -1))
-    each = [said for said in ends_of_forms if not (_NO_WORDS.match(said[1]) or _NO_TALK.search(said[1]))]
-    ends = {line: min(place, len(each) - 1 - place) for place, (line, _) in enumerate(sorted(each))}
-    if len(each) > _MOST_WORDS:
-        each.sort(key=lambda said: (*(words.search(said[1].lower()) is None for words in _TELLING), ends[said[0]]))
-    return sorted(each[:_MOST_WORDS])
 
 
 def _files_of(option: str, command: str | None) -> list[str]:

@@ -1,4 +1,4 @@
-"""What ``report`` says before its findings: comparisons, runs beside each other, what facts amount to, own words."""
+"""What ``report`` says before its findings: comparisons, runs beside each other, what facts amount to."""
 
 from __future__ import annotations
 
@@ -163,23 +163,6 @@ def test_a_warning_without_a_finding_stands_in_the_details_with_what_became_of_t
 def test_what_was_left_out_of_a_run_is_said_with_what_gives_it(read: Load) -> None:
     assert "--skipInference leaves the inference out: nothing was timed" in said(read(SKIPPED))
     assert "nothing was timed" not in said(read(TIMED.format("a", 2)))
-
-
-def test_a_programs_own_lines_stand_in_the_details_the_telling_ones_of_a_form_once(read: Load) -> None:
-    frames = "\n".join(f"frame {number} is done" for number in range(50))
-    log = read(f"""[TRT] [I] Loaded engine size: 1 MiB
-import torch
-Deserialised the engine of my detector
-{frames}
-|====   | 12%|
-top score is 0.87 for class cat""")
-    lines = [row.text for row in detail_rows(log, set()) if row.label == "says"]
-    assert lines == [
-        "line 3: Deserialised the engine of my detector",
-        "line 4: frame 0 is done",
-        "line 53: frame 49 is done",
-        "line 55: top score is 0.87 for class cat",
-    ]
 
 
 def test_what_the_options_and_the_number_of_calls_make_of_the_figures_is_said(read: Load) -> None:
