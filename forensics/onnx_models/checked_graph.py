@@ -7,11 +7,12 @@ Weights stay in their file until their values are needed.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import onnx
@@ -29,13 +30,9 @@ from trtforensics.onnx_models.graphs import (
     reachable,
 )
 from trtforensics.onnx_models.reading import constant_of, schema_of
+from trtforensics.onnx_models.samples import Values
 from trtforensics.onnx_models.shapes import Sizes, element_types, fits, is_static, sizes_by_tensor, sizes_of, spelled
 from trtforensics.onnx_models.streaming import mapped
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    from trtforensics.onnx_models.samples import Values
 
 _BLOCK = 1 << 22
 """Elements of a constant in a file of its own that are read in one go."""

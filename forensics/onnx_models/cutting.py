@@ -6,21 +6,17 @@ that every node stands behind all that it reads. Constant nodes become initializ
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import onnx
 from onnx import AttributeProto
 
 from trtforensics.onnx_models.graphs import STANDARD, all_nodes, bodies, graphs, initializers, nodes_of, refill
 from trtforensics.onnx_models.reading import constant_of, read_unchecked
+from trtforensics.onnx_models.samples import Values
 from trtforensics.onnx_models.shapes import TensorType, fits, types_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
-
-    from trtforensics.onnx_models.samples import Values
-    from trtforensics.onnx_models.streaming import Streamed
+from trtforensics.onnx_models.streaming import Streamed
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,21 +5,18 @@ ONNX's inference of shapes propagates few values, and lets pass what is refused 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from onnx import TensorProto, numpy_helper
 
 from trtforensics.knowledge.operators import deciding_inputs, letters_of
+from trtforensics.onnx_models.checked_graph import CheckedGraph, CheckedNode
 from trtforensics.onnx_models.graphs import reachable
+from trtforensics.onnx_models.samples import Values
 from trtforensics.onnx_models.shapes import ShapeFault, Sizes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-
-    from trtforensics.onnx_models.checked_graph import CheckedGraph, CheckedNode
-    from trtforensics.onnx_models.samples import Values
 
 _UNKNOWN = 1 << 62
 """A size that is not known, beyond any window."""

@@ -12,25 +12,22 @@ withdrawn that of 18.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import onnx
 from onnx import helper, numpy_helper, version_converter
 
+from trtforensics.onnx_models.checked_graph import Survey
 from trtforensics.onnx_models.graphs import copied, operator_set, read_in, refill
+from trtforensics.onnx_models.samples import Values
 from trtforensics.onnx_models.shapes import dims_of
 from trtforensics.onnx_models.streaming import key_of
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from trtforensics.onnx_models.checked_graph import Survey
-    from trtforensics.onnx_models.samples import Values
-
-    Size = int | str | None
+Size = int | str | None
 
 LAYER, RMS, GROUP = "LayerNormalization", "RMSNormalization", "GroupNormalization"
 _CHANNELS = 1

@@ -6,16 +6,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+import onnx
 from onnx import helper, numpy_helper
 
 from trtforensics.onnx_models.graphs import bodies, read_in, refill
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-    import onnx
 
 
 @dataclass(slots=True)

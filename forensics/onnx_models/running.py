@@ -7,9 +7,10 @@ FP8 as bytes, and the others not at all.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from threading import Timer
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import onnx
@@ -18,13 +19,9 @@ from onnx import numpy_helper
 from trtforensics.errors import SourceError, UsageError
 from trtforensics.onnx_models.graphs import copied, graphs
 from trtforensics.onnx_models.reading import PreparedModel, valid
+from trtforensics.onnx_models.samples import Sample, Values
 from trtforensics.onnx_models.shapes import element_types
 from trtforensics.onnx_models.streaming import Streamed, apart, references_as_inputs, values_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from trtforensics.onnx_models.samples import Sample, Values
 
 _FATAL_ONLY = 4
 """ONNX Runtime's severity that keeps it from printing; failures come as exceptions."""

@@ -7,12 +7,14 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import Any, TypeGuard
 
+import numpy.typing as npt
 import onnx
 from onnx import external_data_helper, helper, numpy_helper
 
@@ -20,11 +22,6 @@ from trtforensics.console.processes import completed
 from trtforensics.errors import UsageError
 from trtforensics.onnx_models.graphs import declarations, graphs, initializers, refill
 from trtforensics.onnx_models.streaming import references_as_inputs
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import numpy.typing as npt
 
 Dims = tuple[int | str | None, ...]
 Sizes = tuple[int | None, ...]

@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from math import prod
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +19,6 @@ from onnx import TensorProto, external_data_helper, helper
 
 from trtforensics.console.output import open_output, write_bytes
 from trtforensics.onnx_models.graphs import copied, copied_without, refill
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 Streamed = Mapping[str, npt.NDArray[Any]]
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from importlib.util import find_spec
 from math import prod
 from time import monotonic
-from typing import TYPE_CHECKING
 
 import numpy as np
 import onnx
@@ -21,17 +21,13 @@ from onnx import TensorProto, helper, numpy_helper
 
 from trtforensics.console.processes import completed
 from trtforensics.knowledge.operators import deciding_inputs
+from trtforensics.onnx_models.checked import CheckedModel
+from trtforensics.onnx_models.checked_graph import CheckedNode
 from trtforensics.onnx_models.deciding import computed
 from trtforensics.onnx_models.graphs import copied
 from trtforensics.onnx_models.running import failures, session_of
 from trtforensics.onnx_models.samples import Values, dtypes_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from trtforensics.onnx_models.checked import CheckedModel
-    from trtforensics.onnx_models.checked_graph import CheckedNode
-    from trtforensics.onnx_models.shapes import Sizes
+from trtforensics.onnx_models.shapes import Sizes
 
 PATIENCE_S = 5
 _ELEMENTS = 1 << 18

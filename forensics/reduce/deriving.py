@@ -12,8 +12,8 @@ nodes run. Both branches of an ``If`` run, and the first iteration of a ``Loop``
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 import onnx
@@ -44,14 +44,10 @@ from trtforensics.onnx_models.graphs import (
 )
 from trtforensics.onnx_models.reading import constant_of
 from trtforensics.onnx_models.running import failures, first_line, session_of
+from trtforensics.onnx_models.samples import Sample, Values
 from trtforensics.onnx_models.shapes import is_static
 from trtforensics.onnx_models.streaming import Streamed, digest_of, held
 from trtforensics.reduce.simplifying import PASSED, Aspect, Simplification, made_up_names, relevant_to, simplify
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from trtforensics.onnx_models.samples import Sample, Values
 
 _TENSORS_A_RUN = 256
 """How many tensors one run returns, so that ONNX Runtime need not hold all of them at once."""

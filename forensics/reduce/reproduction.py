@@ -8,22 +8,18 @@ from __future__ import annotations
 import platform
 import re
 import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from trtforensics import __version__
+from trtforensics.bisection.levers.recipe import Recipe
 from trtforensics.bisection.runner.placeholders import ALWAYS, fill, mentions, variable
+from trtforensics.bisection.session.answer import SearchAnswer
 from trtforensics.bisection.session.job import tool_versions, versions_of
 from trtforensics.console.secrets import masked
 from trtforensics.console.terminal import visible
 from trtforensics.knowledge.table import rows
 from trtforensics.reduce.failure import NUMBERS, Failure
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from trtforensics.bisection.levers.recipe import Recipe
-    from trtforensics.bisection.session.answer import SearchAnswer
 
 COMMANDS = "commands"
 """The way by the commands that the reduction was given."""

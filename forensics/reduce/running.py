@@ -5,17 +5,22 @@ from __future__ import annotations
 import shlex
 import sys
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import onnx
 
 from trtforensics.bisection.checks import builtin_of
+from trtforensics.bisection.levers.recipe import Recipe
 from trtforensics.bisection.precision.casting.storage import STORAGES
+from trtforensics.bisection.runner.run_options import RunOptions
+from trtforensics.bisection.search_options import ModelRequest
 from trtforensics.bisection.session.answer import SearchAnswer, first_lines, write_result
 from trtforensics.bisection.session.artifacts import FIXED, reads_build
 from trtforensics.bisection.session.bisection import bisect
+from trtforensics.bisection.session.lever import Described
 from trtforensics.console.counting import counted
 from trtforensics.console.output import explained, write_bytes, write_text
 from trtforensics.console.own_files import is_there
@@ -32,15 +37,6 @@ from trtforensics.reduce.graph_lever import OTHERWISE, ReductionLever
 from trtforensics.reduce.reproduction import Reproduction, any_one, notes_text, raw_input, script_text
 from trtforensics.reduce.shrinking import ReductionSearch
 from trtforensics.reduce.simplifying import Aspect, kept_texts, simplifications_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from trtforensics.bisection.levers.recipe import Recipe
-    from trtforensics.bisection.runner.run_options import RunOptions
-    from trtforensics.bisection.search_options import ModelRequest
-    from trtforensics.bisection.session.lever import Described
 
 
 @dataclass(frozen=True, slots=True)

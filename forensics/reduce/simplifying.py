@@ -8,27 +8,24 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import onnx
 from onnx import AttributeProto, numpy_helper
 
 from trtforensics.model.older_python import StrEnum
+from trtforensics.onnx_models.cutting import Original
 from trtforensics.onnx_models.graphs import declarations, graphs, initializers, nodes_of, refill, rename
 from trtforensics.onnx_models.reading import schema_of
+from trtforensics.onnx_models.samples import Values
 from trtforensics.onnx_models.shapes import dimension_names
 from trtforensics.onnx_models.streaming import key_of
 from trtforensics.redaction.pseudonyms import Pseudonyms
 from trtforensics.redaction.vocabulary import vocabulary
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
-    from collections.abc import Set as AbstractSet
-
-    from trtforensics.onnx_models.cutting import Original
-    from trtforensics.onnx_models.samples import Values
 
 _SMALL = 64
 """Elements of an integer constant that may spell sizes."""

@@ -10,15 +10,13 @@ is made explicit. The same holds for all inputs before operator set 8, which bro
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import onnx
 
 from trtforensics.onnx_models.graphs import refill
-
-if TYPE_CHECKING:
-    from trtforensics.repairs.graph import RepairedGraph
+from trtforensics.repairs.graph import RepairedGraph
 
 RESHAPE = "reshape"
 

@@ -5,7 +5,7 @@ Quantized constants stay so: TensorRT takes the type of a layer from the nodes t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import onnx
@@ -13,11 +13,8 @@ import onnx
 from trtforensics.onnx_models.cutting import with_graph
 from trtforensics.onnx_models.graphs import holds_graphs, is_random
 from trtforensics.onnx_models.running import run_model
+from trtforensics.onnx_models.samples import Values
 from trtforensics.repairs.graph import DEFAULTS_SINCE, RepairedGraph
-
-if TYPE_CHECKING:
-    from trtforensics.onnx_models.samples import Values
-
 
 NAME = "fold"
 _GROWTH = 1 << 20

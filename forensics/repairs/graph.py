@@ -6,8 +6,8 @@ initializer that is an input too is a default, which a caller may replace: it is
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 import onnx
@@ -15,12 +15,8 @@ from onnx import numpy_helper
 
 from trtforensics.onnx_models.graphs import STANDARD, bodies, copied, defined, graphs, operator_set, read_in, refill
 from trtforensics.onnx_models.reading import constant_of, free_name
+from trtforensics.onnx_models.samples import Values
 from trtforensics.onnx_models.shapes import Sizes, dims_of, element_types, is_static, sizes_by_tensor
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from trtforensics.onnx_models.samples import Values
 
 
 @dataclass(frozen=True, slots=True)

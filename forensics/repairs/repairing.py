@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import time
 import zlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import onnx
+from google.protobuf.message import Message
 from onnx import numpy_helper
 
 from trtforensics.console.counting import counted
@@ -19,15 +21,9 @@ from trtforensics.onnx_models.cutting import constants_to_nodes
 from trtforensics.onnx_models.graphs import all_nodes, copied, graphs, holds_graphs, is_random
 from trtforensics.onnx_models.reading import PreparedModel, inferred, prepare, read_as_it_is
 from trtforensics.onnx_models.running import ModelSession, failures, first_line, session_of
+from trtforensics.onnx_models.samples import Sample, SampleSet, Values
 from trtforensics.repairs import casts, explicit, folding
 from trtforensics.repairs.graph import DEFAULTS_SINCE, SHAPES, Change, RepairedGraph, defaults_of, part_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-
-    from google.protobuf.message import Message
-
-    from trtforensics.onnx_models.samples import Sample, SampleSet, Values
 
 REPAIRS: Mapping[str, Callable[[RepairedGraph], None]] = {
     folding.NAME: folding.fold,

@@ -6,25 +6,21 @@ tactics of other keys: it is pinned as that side has it, and is no item. Builds 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from trtforensics.bisection.levers.recipe import Recipe, TwoSidedLever
 from trtforensics.bisection.levers.tactics import told, with_cost
 from trtforensics.bisection.search import Item
+from trtforensics.bisection.session.lever import Described
 from trtforensics.errors import UsageError
 from trtforensics.model.engine import TimingCache
+from trtforensics.model.log import MyelinOperation
 from trtforensics.model.timings import tactic_text
 from trtforensics.parsers.notation.kernels import read_kernel
 from trtforensics.pin.plan import PinForm, keys_of_plan, plans_of
 from trtforensics.render.cache import of_log, to_json
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from trtforensics.bisection.session.lever import Described
-    from trtforensics.model.log import MyelinOperation
 
 STORE = "base.cache"
 """The binary cache with the network's keys, in the artifacts directory, where neither side is a binary cache."""

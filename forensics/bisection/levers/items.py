@@ -6,18 +6,14 @@ import json
 import os
 from codecs import BOM_UTF8
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from trtforensics.bisection.search import Item
 from trtforensics.bisection.session.lever import Described, Lever
 from trtforensics.console.output import write_bytes
 from trtforensics.errors import SourceError, UsageError
 from trtforensics.parsers.text.document import read_document
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
 
 _BLANK = b" \t\r"
 

@@ -6,19 +6,15 @@ since that breaks many builds and changes most fusions (NVIDIA/TensorRT issues 2
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from trtforensics.bisection.levers.recipe import Recipe, RecipeLever
 from trtforensics.bisection.search import Item
+from trtforensics.bisection.session.lever import Described
 from trtforensics.console.output import write_text
 from trtforensics.errors import SourceError, UsageError
 from trtforensics.onnx_models.graphs import load
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from trtforensics.bisection.session.lever import Described
 
 
 class OutputsLever(RecipeLever):

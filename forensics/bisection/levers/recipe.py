@@ -7,10 +7,12 @@ import re
 import shlex
 from abc import abstractmethod
 from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from trtforensics.bisection.runner.command import Ended
 from trtforensics.bisection.runner.probe import ENGINE, ProbeOutcome, ProbeSpec, describe
 from trtforensics.bisection.runner.surroundings import content_of
 from trtforensics.bisection.search import Verdict
@@ -23,11 +25,6 @@ from trtforensics.parsers.text.document import read_document
 from trtforensics.trt.build import BUILD_MODULE, NOT_ASKED, REFUSED, BuildJob
 from trtforensics.trt.build_levers import LeverResult
 from trtforensics.trt.installed import Installed, child_line
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from trtforensics.bisection.runner.command import Ended
 
 FAILURE = "failure.txt"
 """The last lines of the log of a build that failed."""

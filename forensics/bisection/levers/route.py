@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from trtforensics.bisection.levers.recipe import Recipe, RecipeLever
 from trtforensics.bisection.search import Item
+from trtforensics.bisection.session.lever import Described
 from trtforensics.console.output import write_text
 from trtforensics.errors import SourceError, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from trtforensics.bisection.session.lever import Described
 
 _TOKEN = re.compile(r"-([^\s=]+)=(\S+)")
 _ALLOWED = re.compile(r"=\[([^\]]*)\]")

@@ -7,31 +7,27 @@ from the side without it.
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from trtforensics.bisection.levers.recipe import Recipe, TwoSidedLever, first_of, pinned_entries, read_report
 from trtforensics.bisection.search import Item
+from trtforensics.bisection.session.lever import Described
 from trtforensics.errors import ForensicsError, UsageError
 from trtforensics.model.layer_types import SENSITIVE
+from trtforensics.model.replay import Replay, ReplayEntry
+from trtforensics.pin.pinnable import PinOffer
 from trtforensics.pin.plan import PinForm, plans_of, replay_of_plan
+from trtforensics.replay.edges import DataflowEdge, DataflowNode
 from trtforensics.replay.mixing import Mixer
 from trtforensics.sources.kinds import Kind, kind_of
 from trtforensics.sources.replay import load_replay
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from trtforensics.bisection.session.lever import Described
-    from trtforensics.model.replay import Replay, ReplayEntry
-    from trtforensics.pin.pinnable import PinOffer
-    from trtforensics.replay.edges import DataflowEdge, DataflowNode
-
-    _Entries = Mapping[str, ReplayEntry]
-    _Algorithms = Mapping[str, tuple[object, ...]]
-    KnownTactics = tuple[Mapping[str, Described], Mapping[str, Described]]
-    """By layer, kernel, accumulator and time in ms of good's and of bad's tactic, where a log names them."""
+_Entries = Mapping[str, ReplayEntry]
+_Algorithms = Mapping[str, tuple[object, ...]]
+KnownTactics = tuple[Mapping[str, Described], Mapping[str, Described]]
+"""By layer, kernel, accumulator and time in ms of good's and of bad's tactic, where a log names them."""
 
 PRECISION_SUSPICION = 8.0
 FORMAT_SUSPICION = 2.0

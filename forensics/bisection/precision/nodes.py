@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from trtforensics.bisection.levers.recipe import FAILURE, JOB, LOG, REPORT, first_of, keep_failure, write_job
 from trtforensics.bisection.precision.casting.caster import CandidateNode, Caster, save
+from trtforensics.bisection.precision.emulation.converted import ConvertedModel
 from trtforensics.bisection.precision.emulation.judging import METRICS, OutputJudge, OutputRule, Scores, spelled
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError, judge_for
 from trtforensics.bisection.precision.items import atoms_of
@@ -29,17 +30,12 @@ from trtforensics.console.output import write_bytes, write_text
 from trtforensics.console.own_files import is_there
 from trtforensics.engines.onnx_nodes import foreign_members
 from trtforensics.errors import SourceError
+from trtforensics.model.log import Build, OnnxNode
 from trtforensics.onnx_models import samples, streaming
 from trtforensics.onnx_models.samples import Sample, write_npz
 from trtforensics.sources.build_log import load_build_log
 from trtforensics.trt.build import BUILD_MODULE
 from trtforensics.trt.installed import child_line
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-
-    from trtforensics.bisection.precision.emulation.converted import ConvertedModel
-    from trtforensics.model.log import Build, OnnxNode
 
 SCORES = "scores.json"
 _WIDE = "FLOAT"

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import ceil, log2
 from os import PathLike, fspath
+from pathlib import Path
 from textwrap import shorten
-from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
+import onnx
 from onnx import TensorProto
 
 from trtforensics.bisection.precision.answer.concluding import Conclusion
 from trtforensics.bisection.precision.answer.original_layers import held_to_original
+from trtforensics.bisection.precision.answer.precision_answer import PrecisionAnswer
 from trtforensics.bisection.precision.answer.quantization import held_against
 from trtforensics.bisection.precision.casting.caster import Caster, operators_that
 from trtforensics.bisection.precision.casting.storage import FP16, STORAGES
@@ -30,6 +34,7 @@ from trtforensics.bisection.precision.repair.certificate import Certificate, hol
 from trtforensics.bisection.precision.repair.curve import rounding_curve
 from trtforensics.bisection.precision.repair.safe import safe_repair
 from trtforensics.bisection.precision.sentences import told
+from trtforensics.bisection.runner.run_options import RunOptions
 from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.search_options import ModelRequest, PrecisionOptions, SampleOptions, with_commands
 from trtforensics.bisection.session.bisection import bisect
@@ -44,16 +49,6 @@ from trtforensics.onnx_models.running import typed_by_running
 from trtforensics.onnx_models.samples import Sample, SampleSet, fitted, read_samples
 from trtforensics.onnx_models.shapes import is_dynamic
 from trtforensics.trt.installed import installed_modules, look, require
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-    from pathlib import Path
-
-    import numpy.typing as npt
-    import onnx
-
-    from trtforensics.bisection.precision.answer.precision_answer import PrecisionAnswer
-    from trtforensics.bisection.runner.run_options import RunOptions
 
 BUILDS = ("certificate", "every", "none")
 """Which probes are really built: those that prove the answer, every one, or none."""

@@ -9,11 +9,14 @@ tensor, as TensorRT wants it; weights one a tensor or one for each channel of th
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from trtforensics.bisection.precision.answer.kernels import PRODUCTS
@@ -22,8 +25,11 @@ from trtforensics.bisection.precision.answer.quantization import QUANTIZED, pair
 from trtforensics.bisection.precision.casting.caster import Caster, save
 from trtforensics.bisection.precision.emulation.judging import Judged, Scores, scores_text
 from trtforensics.bisection.precision.emulation.oracle import Oracle, judge_for
+from trtforensics.bisection.precision.nodes import PrecisionLever
 from trtforensics.bisection.precision.repair.curve import RoundingCurve, excess, rounding_curve
 from trtforensics.bisection.precision.running import PrecisionForecast, builds_of, lever_of, subject_of
+from trtforensics.bisection.runner.run_options import RunOptions
+from trtforensics.bisection.search_options import ModelRequest, PrecisionOptions
 from trtforensics.bisection.session.answer import write_result
 from trtforensics.bisection.session.artifacts import FIXED, LOCK, RESULT, locked
 from trtforensics.console.counting import counted, listed
@@ -32,20 +38,10 @@ from trtforensics.console.own_files import owned
 from trtforensics.console.terminal import visible
 from trtforensics.errors import SourceError, UsageError
 from trtforensics.findings.models.quantization import channel_axis
+from trtforensics.onnx_models.checked_graph import Survey
 from trtforensics.onnx_models.graphs import copied
 from trtforensics.onnx_models.reading import rewritten
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-    from pathlib import Path
-
-    import onnx
-
-    from trtforensics.bisection.precision.nodes import PrecisionLever
-    from trtforensics.bisection.runner.run_options import RunOptions
-    from trtforensics.bisection.search_options import ModelRequest, PrecisionOptions
-    from trtforensics.onnx_models.checked_graph import Survey
-    from trtforensics.onnx_models.samples import Values
+from trtforensics.onnx_models.samples import Values
 
 _SHOWN = 8
 _BUILD = "build"

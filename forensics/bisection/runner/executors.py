@@ -13,27 +13,23 @@ from __future__ import annotations
 import secrets
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from trtforensics.bisection.runner.command import GRACE_S, Urgency
 from trtforensics.bisection.runner.leftovers import adopt_orphans, guarded
 from trtforensics.bisection.runner.probe import ProbeOutcome, ProbeSpec, run_probe
+from trtforensics.bisection.runner.run_options import RunOptions
 from trtforensics.bisection.runner.watchdog import SESSION, signal_all
 from trtforensics.bisection.search import Verdict
 from trtforensics.console.cluster import connected
 from trtforensics.console.output import write_text
 from trtforensics.errors import UsageError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from trtforensics.bisection.runner.run_options import RunOptions
-
-    Judge = Callable[[ProbeSpec, Callable[[ProbeSpec], ProbeOutcome]], ProbeOutcome]
+Judge = Callable[[ProbeSpec, Callable[[ProbeSpec], ProbeOutcome]], ProbeOutcome]
 
 RESOURCE = "GPU"
 _LOOK_S = 0.5

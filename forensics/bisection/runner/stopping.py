@@ -9,16 +9,12 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from types import FrameType
 
 from trtforensics.bisection.runner.command import Urgency
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import FrameType
-
-    from trtforensics.bisection.runner.executors import ProbeExecutor
+from trtforensics.bisection.runner.executors import ProbeExecutor
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _STDERR = 2

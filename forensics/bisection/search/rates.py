@@ -8,20 +8,16 @@ the model by a factor F at any time with a probability of 1/F at most (Ville's i
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from itertools import product
 from math import ceil, lgamma, log, log2, pi
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trtforensics.bisection.search.chain import Chain
 from trtforensics.bisection.search.ledger import bits
 from trtforensics.bisection.search.minimal import MisfitError, TooNoisyError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from trtforensics.bisection.search.chain import Chain
 
 Array = NDArray[np.float64]
 

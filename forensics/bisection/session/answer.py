@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from trtforensics.bisection.search import ProbeSearch, Verdict
 from trtforensics.bisection.session.artifacts import PROBES, RESULT
 from trtforensics.bisection.session.history import indexes_text
 from trtforensics.bisection.session.job import json_bytes
+from trtforensics.bisection.session.lever import Described, Lever
+from trtforensics.bisection.session.session import Answer
 from trtforensics.console.counting import counted
 from trtforensics.console.output import write_bytes
 from trtforensics.console.terminal import visible
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
-    from trtforensics.bisection.session.lever import Described, Lever
-    from trtforensics.bisection.session.session import Answer
-
-    Document = dict[str, object]
+Document = dict[str, object]
 
 SCHEMA = 1
 

@@ -9,24 +9,20 @@ import fcntl
 import os
 import platform
 import shutil
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from trtforensics.bisection.runner.placeholders import mentions
 from trtforensics.bisection.runner.probe import ENGINE, ProbeOutcome
+from trtforensics.bisection.runner.run_options import RunOptions
 from trtforensics.bisection.search import Ask, Verdict
 from trtforensics.bisection.session.history import Probe, indexes_text
 from trtforensics.bisection.session.job import json_bytes
 from trtforensics.console import own_files
 from trtforensics.console.output import explained, is_temporary, write_bytes
 from trtforensics.errors import SourceError, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from trtforensics.bisection.runner.run_options import RunOptions
 
 PROBES = "probes"
 FIXED = "fixed"

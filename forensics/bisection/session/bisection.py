@@ -4,29 +4,25 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import mean
-from typing import TYPE_CHECKING
 
 from trtforensics.bisection.runner.command import free_bytes
+from trtforensics.bisection.runner.run_options import RunOptions
 from trtforensics.bisection.runner.surroundings import surroundings_of
 from trtforensics.bisection.search import Outlook, ProbeSearch, Status
 from trtforensics.bisection.session.answer import SearchAnswer, answer_of, write_result
 from trtforensics.bisection.session.artifacts import FIXED, PROBES
 from trtforensics.bisection.session.job import Job, check_directory, tool_versions
 from trtforensics.bisection.session.journal import read_journal
+from trtforensics.bisection.session.lever import Lever
 from trtforensics.bisection.session.session import Answer, open_session
 from trtforensics.console.counting import duration, listed
 from trtforensics.console.output import explained
 from trtforensics.console.own_files import size_of
 from trtforensics.console.terminal import visible
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from trtforensics.bisection.runner.run_options import RunOptions
-    from trtforensics.bisection.session.lever import Lever
 
 _SHOWN = 20
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from trtforensics.bisection.runner.placeholders import INPUTS
+from trtforensics.bisection.runner.run_options import RunOptions
 from trtforensics.bisection.runner.surroundings import surroundings_of
 from trtforensics.bisection.search import Result, Status, SubsetSearch, Verdict
 from trtforensics.bisection.search.ledger import Steps, Wish
@@ -25,12 +27,6 @@ from trtforensics.bisection.session.lever import ProbeLever
 from trtforensics.bisection.session.session import open_session
 from trtforensics.console.counting import duration
 from trtforensics.console.terminal import visible
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    from trtforensics.bisection.runner.run_options import RunOptions
 
 MODE = "collect"
 _FILES = {name: f"{name}.json" if name == "replay" else name for name in INPUTS}

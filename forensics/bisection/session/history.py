@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from trtforensics.bisection.runner.probe import judge_build
+from trtforensics.bisection.runner.run_options import RunOptions
 from trtforensics.bisection.runner.surroundings import differing, is_read_in_turn
 from trtforensics.bisection.search import Ask, Verdict
 from trtforensics.console.counting import listed, ranges
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-    from pathlib import Path
-
-    from trtforensics.bisection.runner.run_options import RunOptions
 
 Event = dict[str, object]
 """A line of the journal."""

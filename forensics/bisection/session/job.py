@@ -8,12 +8,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import metadata
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from trtforensics.bisection.checks import builtin_of
+from trtforensics.bisection.runner.run_options import RunOptions
 from trtforensics.bisection.runner.surroundings import Surroundings, differing, surroundings_of
 from trtforensics.bisection.session.history import History, JobKey, Judge
 from trtforensics.bisection.session.journal import read_journal
@@ -24,13 +27,7 @@ from trtforensics.errors import SourceError, UsageError
 from trtforensics.model.version import __version__
 from trtforensics.parsers.text.document import check_json
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-
-    from trtforensics.bisection.runner.run_options import RunOptions
-
-    Document = dict[str, object]
+Document = dict[str, object]
 
 SCHEMA = 3
 _SCHEMA_OF_PROGRAMS = 2

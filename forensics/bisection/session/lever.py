@@ -7,14 +7,11 @@ reads, says after a build whether that file was honoured, and at the end writes 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-    from pathlib import Path
-
-    from trtforensics.bisection.runner.probe import ProbeOutcome, ProbeSpec
-    from trtforensics.bisection.search import Item, Verdict
+from trtforensics.bisection.runner.probe import ProbeOutcome, ProbeSpec
+from trtforensics.bisection.search import Item, Verdict
 
 Described = dict[str, object]
 

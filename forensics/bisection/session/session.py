@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from pathlib import Path
+from typing import TypeVar
 
 from trtforensics.bisection.runner.command import Urgency, free_bytes, said_bytes
 from trtforensics.bisection.runner.executors import ProbeExecutor, make_executor, revoke_ticket
 from trtforensics.bisection.runner.leftovers import end_orphans
 from trtforensics.bisection.runner.probe import ENGINE, ProbeOutcome, ProbeSpec, describe
+from trtforensics.bisection.runner.run_options import RunOptions
 from trtforensics.bisection.runner.stopping import Stopper, stoppable
 from trtforensics.bisection.runner.surroundings import differing, stamp_of
 from trtforensics.bisection.search import Ask, ProbeSearch, Verdict
@@ -21,17 +24,11 @@ from trtforensics.bisection.session.artifacts import PAUSED, Artifacts, is_pause
 from trtforensics.bisection.session.history import Finished, Judge, Made, Probe, indexes_text
 from trtforensics.bisection.session.job import Job, basis_of, check_directory, judge_of, write_job
 from trtforensics.bisection.session.journal import Journal
+from trtforensics.bisection.session.lever import ProbeLever
 from trtforensics.console import streams
 from trtforensics.console.output import explained
 from trtforensics.console.terminal import visible
 from trtforensics.errors import ForensicsError, OutputError, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from trtforensics.bisection.runner.run_options import RunOptions
-    from trtforensics.bisection.session.lever import ProbeLever
 
 _T = TypeVar("_T")
 _TURN_S = 1.0

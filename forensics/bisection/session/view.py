@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from trtforensics.bisection.session.artifacts import FIXED, PROBES, RESULT, holder_of, is_paused
+from trtforensics.bisection.session.history import Probe
 from trtforensics.bisection.session.job import key_of, read_document, read_job
 from trtforensics.bisection.session.journal import read_journal
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from trtforensics.bisection.session.history import Probe
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, TypeVar
+from pathlib import Path
+from typing import TypeVar
 
 from trtforensics.bisection.precision.answer.kernels import KernelNotes, kernel_notes
 from trtforensics.bisection.precision.answer.operators import NAME, OperatorFix, operator_fix
+from trtforensics.bisection.precision.answer.original_layers import OriginalReport
 from trtforensics.bisection.precision.answer.precision_answer import (
     JudgedOutput,
     PrecisionAnswer,
@@ -15,10 +18,15 @@ from trtforensics.bisection.precision.answer.precision_answer import (
     RepairSummary,
     ScoredProbe,
     TensorReason,
+    WorstScores,
 )
 from trtforensics.bisection.precision.answer.quantization import CalibrationReport, cost_of
+from trtforensics.bisection.precision.emulation.judging import OutputJudge
 from trtforensics.bisection.precision.emulation.oracle import RunError, TopRows, top_rows
+from trtforensics.bisection.precision.items import PrecisionItem
 from trtforensics.bisection.precision.nodes import PrecisionLever, failure_of, read_scores, was_built
+from trtforensics.bisection.precision.repair.certificate import Certificate
+from trtforensics.bisection.precision.repair.smallest import Nodes
 from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.session.answer import JudgedProbe, SearchAnswer, write_result
 from trtforensics.bisection.session.artifacts import FIXED
@@ -26,17 +34,6 @@ from trtforensics.bisection.session.history import indexes_text
 from trtforensics.console.counting import listed
 from trtforensics.console.output import explained
 from trtforensics.onnx_models.normalisations import other_axes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from trtforensics.bisection.precision.answer.original_layers import OriginalReport
-    from trtforensics.bisection.precision.answer.precision_answer import WorstScores
-    from trtforensics.bisection.precision.emulation.judging import OutputJudge
-    from trtforensics.bisection.precision.items import PrecisionItem
-    from trtforensics.bisection.precision.repair.certificate import Certificate
-    from trtforensics.bisection.precision.repair.smallest import Nodes
 
 _Part = TypeVar("_Part")
 _SHOWN = 20

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import networkx as nx
 import numpy as np
@@ -17,22 +17,18 @@ import onnx
 from onnx import helper, numpy_helper
 
 from trtforensics.bisection.precision.casting.caster import operators_that
+from trtforensics.bisection.precision.casting.storage import Storage
 from trtforensics.bisection.precision.emulation.accumulation import partial_sums, product_of
 from trtforensics.bisection.precision.emulation.judging import largest_of
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
 from trtforensics.bisection.precision.emulation.twin import emulate
+from trtforensics.bisection.precision.nodes import PrecisionLever
 from trtforensics.bisection.precision.sentences import told
 from trtforensics.console.counting import listed
 from trtforensics.model.data_types import Accumulator
+from trtforensics.onnx_models.checked_graph import Survey
 from trtforensics.onnx_models.graphs import copied, integer
 from trtforensics.onnx_models.shapes import sizes_by_tensor
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from trtforensics.bisection.precision.casting.storage import Storage
-    from trtforensics.bisection.precision.nodes import PrecisionLever
-    from trtforensics.onnx_models.checked_graph import Survey
 
 PRODUCTS = frozenset({"Conv", "ConvTranspose", "Gemm", "MatMul"})
 _SHOWN = 8

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from trtforensics.bisection.levers.recipe import LOG
 from trtforensics.bisection.precision.casting.caster import Caster, save
 from trtforensics.bisection.precision.emulation.converted import EQUAL, difference
+from trtforensics.bisection.precision.emulation.judging import OutputJudge
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
 from trtforensics.bisection.precision.emulation.ranges import tensor_ranges
 from trtforensics.bisection.precision.items import items_of
 from trtforensics.bisection.precision.nodes import PrecisionLever, differences
 from trtforensics.bisection.precision.repair.safe import safe_repair
+from trtforensics.bisection.precision.repair.smallest import Nodes
 from trtforensics.bisection.runner.command import Urgency
 from trtforensics.bisection.runner.probe import ProbeSpec, describe, run_probe
 from trtforensics.errors import SourceError
 from trtforensics.onnx_models.normalisations import GROUP, NormChain, chains_of, with_operators
 from trtforensics.onnx_models.reading import rewritten
 from trtforensics.sources.build_log import load_build_log
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from trtforensics.bisection.precision.emulation.judging import OutputJudge
-    from trtforensics.bisection.precision.repair.smallest import Nodes
 
 NAME = "operators.onnx"
 _DATA = "operators.bin"

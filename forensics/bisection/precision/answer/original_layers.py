@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import onnx
 from onnx import TensorProto, numpy_helper
 
 from trtforensics.bisection.precision.answer.kernels import PRODUCTS
@@ -19,14 +20,7 @@ from trtforensics.onnx_models.checked_graph import Survey
 from trtforensics.onnx_models.graphs import copied, nodes_of
 from trtforensics.onnx_models.reading import prepare
 from trtforensics.onnx_models.running import failures, first_line, session_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import onnx
-
-    from trtforensics.onnx_models.samples import Values
-
+from trtforensics.onnx_models.samples import Values
 
 _GRIDS = frozenset({"QuantizeLinear", "DequantizeLinear"})
 _SHOWN = 12

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from trtforensics.bisection.precision.answer.kernels import KernelNotes, kernel_lines
+from trtforensics.bisection.precision.answer.operators import OperatorFix
+from trtforensics.bisection.precision.answer.original_layers import OriginalReport
+from trtforensics.bisection.precision.answer.quantization import CalibrationReport, QuantizationCost
 from trtforensics.bisection.precision.casting.storage import STORAGES, AlteredConstant
+from trtforensics.bisection.precision.emulation.converted import ConvertedModel
 from trtforensics.bisection.precision.emulation.judging import Tolerance, scores_text
+from trtforensics.bisection.precision.emulation.oracle import TopRows
+from trtforensics.bisection.precision.repair.certificate import Holding
+from trtforensics.bisection.precision.repair.curve import RoundingCurve
+from trtforensics.bisection.precision.repair.safe import RangeReason, TensorLoss
 from trtforensics.bisection.precision.sentences import told
 from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.session.answer import JudgedProbe, SearchAnswer
@@ -17,21 +26,8 @@ from trtforensics.console.terminal import visible
 from trtforensics.model.data_types import Accumulator
 from trtforensics.parsers.lines.dialects import is_error
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from trtforensics.bisection.precision.answer.operators import OperatorFix
-    from trtforensics.bisection.precision.answer.original_layers import OriginalReport
-    from trtforensics.bisection.precision.answer.quantization import CalibrationReport, QuantizationCost
-    from trtforensics.bisection.precision.emulation.converted import ConvertedModel
-    from trtforensics.bisection.precision.emulation.oracle import TopRows
-    from trtforensics.bisection.precision.repair.certificate import Holding
-    from trtforensics.bisection.precision.repair.curve import RoundingCurve
-    from trtforensics.bisection.precision.repair.safe import RangeReason, TensorLoss
-
-    WorstScores = Mapping[str, float | None]
-    """The worst score of each output by its first metric; None where it is not finite."""
+WorstScores = Mapping[str, float | None]
+"""The worst score of each output by its first metric; None where it is not finite."""
 
 _SHOWN = 20
 _FEW = 8

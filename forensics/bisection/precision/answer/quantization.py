@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import onnx
@@ -24,6 +24,7 @@ from trtforensics.bisection.precision.answer.kernels import PRODUCTS
 from trtforensics.bisection.precision.answer.range_use import Grid, RangeUse, rank_of, use_of
 from trtforensics.bisection.precision.casting.caster import Caster, operators_that
 from trtforensics.bisection.precision.emulation.judging import is_floating, scores_of
+from trtforensics.bisection.precision.emulation.oracle import Oracle, Outputs
 from trtforensics.bisection.precision.emulation.twin import add_switches, emulate
 from trtforensics.bisection.precision.items import PrecisionItem
 from trtforensics.bisection.precision.repair.smallest import RepairSearch, solve
@@ -31,15 +32,10 @@ from trtforensics.console.counting import counted, grouped, head_lines, listed
 from trtforensics.errors import SourceError
 from trtforensics.findings.models.quantization import halved, needless_pairs, quantised
 from trtforensics.onnx_models.checked import CheckedModel
+from trtforensics.onnx_models.checked_graph import Survey
 from trtforensics.onnx_models.graphs import integer
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-
-    from trtforensics.bisection.precision.emulation.oracle import Oracle, Outputs
-    from trtforensics.onnx_models.checked_graph import Survey
-
-    Errors = Callable[[Collection[str]], float]
+Errors = Callable[[Collection[str]], float]
 
 
 _SHARE = 0.5

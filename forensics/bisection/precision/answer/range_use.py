@@ -7,15 +7,12 @@ Beyond that a scale is at fault, whatever the network does with the values.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from trtforensics.onnx_models.samples import Values
+from trtforensics.onnx_models.samples import Values
 
 _CLIPS = 0.01
 """More values than calibration by percentiles and entropy cuts off."""

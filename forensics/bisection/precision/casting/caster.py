@@ -13,9 +13,10 @@ constants alone, which a compiler folds.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -29,14 +30,8 @@ from trtforensics.onnx_models.checked_graph import Survey, Use
 from trtforensics.onnx_models.graphs import copied, holds_graphs, initializers, is_random, refill
 from trtforensics.onnx_models.reading import PreparedModel, schema_of
 from trtforensics.onnx_models.rewriting import GraphRewriter, Scope
+from trtforensics.onnx_models.samples import Values
 from trtforensics.onnx_models.streaming import Streamed, data_places, fill, key_of, refer, write_data
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from pathlib import Path
-
-    from trtforensics.onnx_models.samples import Values
-
 
 _OPERATORS = tuple(rows("operators", "trtforensics.bisection.precision"))
 

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import onnx
 from onnx import TensorProto, helper, version_converter
 
 from trtforensics.bisection.precision.emulation.judging import METRICS, OutputJudge
+from trtforensics.bisection.precision.emulation.oracle import Oracle
 from trtforensics.bisection.precision.emulation.twin import emulate
 from trtforensics.bisection.precision.sentences import told
 from trtforensics.errors import SourceError, UsageError
 from trtforensics.onnx_models.graphs import operator_set, refill, rename
 from trtforensics.onnx_models.reading import PreparedModel, rewritten
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import onnx
-
-    from trtforensics.bisection.precision.emulation.oracle import Oracle
 
 EQUAL = 1e-4
 """By so much of the largest magnitude two forms of a model may differ in FP32: another order of the same sums."""

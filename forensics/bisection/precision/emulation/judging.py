@@ -10,19 +10,15 @@ or three below, and what failures by overflow exceed tenfold.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trtforensics.bisection.precision.casting.storage import Storage
 from trtforensics.errors import UsageError
 from trtforensics.knowledge.table import rows
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from trtforensics.bisection.precision.casting.storage import Storage
-    from trtforensics.onnx_models.samples import Values
+from trtforensics.onnx_models.samples import Values
 
 _PSNR_CAP = 300.0
 """Decibels for equal outputs, since infinity is no JSON number."""

@@ -8,16 +8,17 @@ is smaller, noise decides, and the row is counted apart.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 import onnx
 from onnx import numpy_helper
 
 from trtforensics.bisection.precision.casting.caster import Caster, operators_that
+from trtforensics.bisection.precision.casting.storage import Storage
 from trtforensics.bisection.precision.emulation.accumulation import can_reorder, reordered
 from trtforensics.bisection.precision.emulation.judging import (
     EQUAL,
@@ -39,15 +40,10 @@ from trtforensics.model.data_types import Accumulator
 from trtforensics.onnx_models.cutting import free_reads
 from trtforensics.onnx_models.graphs import copied, reachable, refill
 from trtforensics.onnx_models.running import ModelSession, failures, first_line, session_of
+from trtforensics.onnx_models.samples import Sample, Values
 from trtforensics.onnx_models.shapes import inferred, sizes_by_tensor
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-
-    from trtforensics.bisection.precision.casting.storage import Storage
-    from trtforensics.onnx_models.samples import Sample, Values
-
-    Outputs = Mapping[str, Values]
+Outputs = Mapping[str, Values]
 
 _UNREGISTERED = re.compile(r"([\w.]+):(\w+)\(-?\d+\) is not a registered function/op")
 """What ONNX Runtime says of an operator of a domain that is not ONNX's own (seen in 1.31)."""

@@ -12,9 +12,9 @@ the tensors are. The stack is reduced to one vector again. A branch that is not 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING
 
 import numpy as np
 import onnx
@@ -25,16 +25,12 @@ from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
 from trtforensics.bisection.precision.emulation.twin import emulate
 from trtforensics.bisection.precision.sentences import told
 from trtforensics.console.counting import listed
+from trtforensics.onnx_models.checked_graph import Survey
 from trtforensics.onnx_models.graphs import bodies, copied, holds_graphs, inside, integer, operator_set, refill
 from trtforensics.onnx_models.rewriting import NodeWriter
+from trtforensics.onnx_models.samples import Values
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from trtforensics.onnx_models.checked_graph import Survey
-    from trtforensics.onnx_models.samples import Values
-
-    Measured = Callable[[NodeWriter, str, str], str]
+Measured = Callable[[NodeWriter, str, str], str]
 
 
 _SOFTMAX = frozenset({"Softmax"})

@@ -18,8 +18,8 @@ sum in FP16, the partial sums are rounded likewise.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
@@ -34,12 +34,7 @@ from trtforensics.onnx_models.graphs import STANDARD, copied, operator_set
 from trtforensics.onnx_models.reading import unique_node_names
 from trtforensics.onnx_models.rewriting import GraphRewriter, NodeWriter, Scope
 from trtforensics.onnx_models.shapes import Sizes, element_types, sizes_by_tensor, without_weights
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from trtforensics.onnx_models.streaming import Streamed
-
+from trtforensics.onnx_models.streaming import Streamed
 
 _HALVES = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
 _FLOATS = (TensorProto.FLOAT, *_HALVES)

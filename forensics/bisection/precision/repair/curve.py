@@ -6,22 +6,18 @@ groups then become FP32 one after the other, the highest cost for its work first
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, prod
-from typing import TYPE_CHECKING
+
+import onnx
 
 from trtforensics.bisection.precision.emulation.judging import METRICS, OutputJudge, Scores, scores_text
+from trtforensics.bisection.precision.emulation.oracle import Oracle
+from trtforensics.bisection.precision.repair.smallest import Nodes
 from trtforensics.bisection.precision.sentences import told
 from trtforensics.console.counting import listed
 from trtforensics.onnx_models.shapes import Sizes, sizes_by_tensor
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    import onnx
-
-    from trtforensics.bisection.precision.emulation.oracle import Oracle
-    from trtforensics.bisection.precision.repair.smallest import Nodes
 
 GROUPS = 12
 """Two probes for each, and one for none."""

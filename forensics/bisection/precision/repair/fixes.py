@@ -5,20 +5,16 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from collections.abc import Collection, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import onnx
 
 from trtforensics.bisection.precision.casting.caster import Caster, save
 from trtforensics.console.output import write_text
 from trtforensics.onnx_models.graphs import integer
 from trtforensics.onnx_models.shapes import Sizes, sizes_by_tensor
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    import onnx
-
 
 GPU_CHECK = "check_on_gpu.py"
 NAMED = "named.onnx"

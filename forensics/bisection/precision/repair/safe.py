@@ -12,36 +12,32 @@ values, of two bits or fewer, that an FP32 node makes zero of rounded operands a
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
+from trtforensics.bisection.precision.casting.caster import Caster
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
 from trtforensics.bisection.precision.emulation.ranges import is_reached, mask_paths, measured_inside
 from trtforensics.bisection.precision.emulation.twin import emulate
 from trtforensics.bisection.precision.items import Beyond, PrecisionItem
+from trtforensics.bisection.precision.repair.smallest import Nodes
+from trtforensics.onnx_models.checked_graph import Survey
 from trtforensics.onnx_models.graphs import copied, graphs, inside
+from trtforensics.onnx_models.rewriting import NodeWriter
+from trtforensics.onnx_models.samples import Values
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-
-    from trtforensics.bisection.precision.casting.caster import Caster
-    from trtforensics.bisection.precision.repair.smallest import Nodes
-    from trtforensics.onnx_models.checked_graph import Survey
-    from trtforensics.onnx_models.rewriting import NodeWriter
-    from trtforensics.onnx_models.samples import Values
-
-    Counts = Values
-    Loss = tuple[int, int, bool]
-    """In the worst sample: values lost, values in all, whether all became zero; inside bodies, in one execution."""
-    Pair = tuple[Values, Values]
-    Seen = tuple[Loss, float, tuple[int, ...], float]
-    """What a tensor of the main graph loses over all samples, how far that and what becomes zero reach, the samples."""
+Counts = Values
+Loss = tuple[int, int, bool]
+"""In the worst sample: values lost, values in all, whether all became zero; inside bodies, in one execution."""
+Pair = tuple[Values, Values]
+Seen = tuple[Loss, float, tuple[int, ...], float]
+"""What a tensor of the main graph loses over all samples, how far that and what becomes zero reach, the samples."""
 
 _COUNTS = 3
 
