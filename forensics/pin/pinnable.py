@@ -7,31 +7,26 @@ another combination changes the layers around it. Verbose logs print keys since 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from trtforensics.errors import UsageError
+from trtforensics.model.engine import TimingCache
+from trtforensics.model.kernel import KernelFacts
 from trtforensics.model.layer_types import is_foreign_node
 from trtforensics.model.log import Build, BuildLog, CachedResult, Choice, MyelinOperation
+from trtforensics.model.replay import ReplayEntry
+from trtforensics.model.span import SourceSpan
 from trtforensics.parsers.builds.views import Spans
 from trtforensics.parsers.notation.kernels import read_tactic
 from trtforensics.render.cache import of_log
 from trtforensics.replay.from_log import LeftOut, final_results, replay_of
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from trtforensics.model.engine import TimingCache
-    from trtforensics.model.kernel import KernelFacts
-    from trtforensics.model.replay import ReplayEntry
-    from trtforensics.model.span import SourceSpan
-
-    Algorithm = tuple[str, int]
-    """A runner's name and a tactic; operations inside a ForeignNode have no runner."""
-
-    _Finals = Mapping[str, Choice | CachedResult]
-    _Combination = tuple[str, tuple[str, ...], tuple[str, ...]]
-    _Offers = dict[_Combination, list["PinOffer"]]
+Algorithm = tuple[str, int]
+"""A runner's name and a tactic; operations inside a ForeignNode have no runner."""
+_Finals = Mapping[str, Choice | CachedResult]
+_Combination = tuple[str, tuple[str, ...], tuple[str, ...]]
+_Offers = dict[_Combination, list["PinOffer"]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,13 @@ A plan says of every slot which offer is pinned: what won, or the fastest one th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from trtforensics.errors import UsageError
+from trtforensics.model.engine import TimingCache
 from trtforensics.model.layer_types import is_foreign_node
+from trtforensics.model.log import BuildLog
 from trtforensics.model.older_python import StrEnum
 from trtforensics.model.replay import Replay, ReplayEntry, ReplayForm
 from trtforensics.model.timings import is_near_tie
@@ -18,12 +20,6 @@ from trtforensics.pin.pinnable import Pinnable, PinOffer, PinSlot, pinnable_keys
 from trtforensics.render.cache import to_json
 from trtforensics.replay.writing import to_text
 from trtforensics.sources.build_log import load_build_log
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from trtforensics.model.engine import TimingCache
-    from trtforensics.model.log import BuildLog
 
 _ENOUGH = 1e-9
 """Shares of a bound that rounding may add."""

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from trtforensics.console.terminal import visible
 from trtforensics.model.timings import tactic_text
 from trtforensics.pin.conditions import is_product
+from trtforensics.pin.pinnable import PinOffer
 from trtforensics.pin.plan import PinnedSlot, PinPlan, PinState
 from trtforensics.pin.verification import PinProof, PinUse, without_proof
 from trtforensics.render.documents import Forms, JsonObject, document_of
 from trtforensics.render.json_text import dumps, kernel_facts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from trtforensics.pin.pinnable import PinOffer
 
 SCHEMA = 1
 _SHOWN = 20

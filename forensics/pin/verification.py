@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from trtforensics.model.engine import TimingCache
 from trtforensics.model.layer_types import is_foreign_node
+from trtforensics.model.log import BuildLog, CachedResult, Choice, EngineLayer, EngineTensor, MyelinOperation
 from trtforensics.model.older_python import StrEnum
+from trtforensics.model.replay import Replay, ReplayEntry, ReplayTensor
+from trtforensics.model.span import SourceSpan
 from trtforensics.model.timings import tactic_text
 from trtforensics.parsers.notation.formats import Format, short_layout
 from trtforensics.parsers.notation.names import members
@@ -18,15 +22,6 @@ from trtforensics.replay.from_log import (
     runner_id_of,
     without_selector,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from trtforensics.model.engine import TimingCache
-    from trtforensics.model.log import BuildLog, CachedResult, Choice, EngineLayer, EngineTensor, MyelinOperation
-    from trtforensics.model.replay import Replay, ReplayEntry, ReplayTensor
-    from trtforensics.model.span import SourceSpan
-
 
 _LEAST_NAMED = 0.5
 """The share of pinned layers that a log of the same network names at least."""

@@ -22,6 +22,7 @@ from trtforensics.onnx_models.graphs import all_nodes, copied, graphs, holds_gra
 from trtforensics.onnx_models.reading import PreparedModel, inferred, prepare, read_as_it_is
 from trtforensics.onnx_models.running import ModelSession, failures, first_line, session_of
 from trtforensics.onnx_models.samples import Sample, SampleSet, Values
+from trtforensics.render.documents import document_of
 from trtforensics.repairs import casts, explicit, folding
 from trtforensics.repairs.graph import DEFAULTS_SINCE, SHAPES, Change, RepairedGraph, defaults_of, part_of
 
@@ -69,7 +70,7 @@ class RepairAnswer:
 
     def document(self) -> dict[str, object]:
         """Return the answer as ``--json`` prints it."""
-        changes = [{"repair": each.repair, "node": each.node, "what": each.what} for each in self.changes]
+        changes = [document_of("repair_change", each) for each in self.changes]
         return {"schema": 1, "kind": "repair", "changes": changes, **asdict(self.equality)}
 
     def text(self, output: str) -> str:

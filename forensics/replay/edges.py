@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import grouped
 from trtforensics.errors import ForensicsError
+from trtforensics.model.log import Build, EngineLayer
+from trtforensics.model.replay import ReplayEntry
 from trtforensics.onnx_models.graphs import initializers, load, nodes_of
 from trtforensics.parsers.files.layer_json import read_layer_json
 from trtforensics.parsers.notation.names import is_reformat, members
 from trtforensics.parsers.text.document import read_document
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from trtforensics.model.log import Build, EngineLayer
-    from trtforensics.model.replay import ReplayEntry
 
 
 @dataclass(frozen=True, slots=True)

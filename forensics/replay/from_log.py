@@ -9,21 +9,17 @@ states for each layer a runner's id, a tactic and a combination of formats, and 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import grouped
 from trtforensics.errors import ForensicsError
 from trtforensics.model.layer_types import is_foreign_node
 from trtforensics.model.log import Build, CachedResult, Choice, Tool
 from trtforensics.model.replay import Replay, ReplayEntry, ReplayForm, ReplayTensor
+from trtforensics.model.span import SourceInfo, SourceSpan
 from trtforensics.parsers.notation.formats import Format, parse_formats
 from trtforensics.parsers.notation.names import is_tried_reformat
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from trtforensics.model.span import SourceInfo, SourceSpan
 
 _LINEAR_FORMATS = {"LINEAR", "DLA_LINEAR"}
 _CHANNELS_LAST = {"HWC", "DHWC"}

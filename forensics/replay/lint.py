@@ -7,8 +7,8 @@ default tactic and a warning; an entry without a layer has no effect.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import listed
 from trtforensics.errors import ForensicsError
@@ -16,6 +16,7 @@ from trtforensics.knowledge.table import rows
 from trtforensics.model.layer_types import is_foreign_node
 from trtforensics.model.log import Build, CachedResult
 from trtforensics.model.replay import FieldPath, Problem, ProblemSeverity, Replay, ReplayEntry, ReplayForm
+from trtforensics.model.span import SourceSpan
 from trtforensics.parsers.notation.names import (
     is_generated,
     is_helper,
@@ -27,12 +28,7 @@ from trtforensics.parsers.notation.names import (
 from trtforensics.replay.edges import DataflowNode, edges_between, meetings
 from trtforensics.replay.from_log import FormatCombination, Mismatch, Offers, without_selector
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from trtforensics.model.span import SourceSpan
-
-    Place = Callable[[FieldPath], SourceSpan]
+Place = Callable[[FieldPath], SourceSpan]
 
 _ALIKE = 0.5
 """Share of common members from which on another layer's name is suggested."""

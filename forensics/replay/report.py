@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from trtforensics.console.counting import grouped, head_lines
 from trtforensics.console.terminal import visible
@@ -11,14 +11,10 @@ from trtforensics.model.replay import Problem, ProblemSeverity, Replay, ReplayEn
 from trtforensics.render.documents import Forms, JsonObject, document_of
 from trtforensics.render.json_text import render
 from trtforensics.render.names import wrapped
+from trtforensics.replay.edges import Meeting
+from trtforensics.replay.from_log import LeftOut
+from trtforensics.replay.lint import Lint
 from trtforensics.replay.writing import signed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from trtforensics.replay.edges import Meeting
-    from trtforensics.replay.from_log import LeftOut
-    from trtforensics.replay.lint import Lint
 
 SCHEMA = 1
 _RECORD_DEPTH = 2

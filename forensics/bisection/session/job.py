@@ -26,6 +26,7 @@ from trtforensics.console.own_files import is_there, read_own
 from trtforensics.errors import SourceError, UsageError
 from trtforensics.model.version import __version__
 from trtforensics.parsers.text.document import check_json
+from trtforensics.render.documents import document_of
 
 Document = dict[str, object]
 
@@ -95,12 +96,7 @@ class Job:
             "kind": "bisection",
             **identity,
             "fingerprint": key.fingerprint,
-            "check": options.check,
-            "timeout": options.timeout,
-            "confidence": options.confidence,
-            "repeat": options.repeat,
-            "find": options.find,
-            "jobs": options.probes_at_once,
+            **document_of("run_options", options),
             "cwd": os.getcwd(),  # noqa: PTH109 - as the shell sees it
             "trtforensics": __version__,
             "items": self.items,
