@@ -21,6 +21,7 @@ import onnx.inliner
 from onnx import external_data_helper, numpy_helper
 
 from trtforensics.errors import SourceError
+from trtforensics.onnx_models import streaming
 from trtforensics.onnx_models.graphs import (
     STANDARD,
     copied,
@@ -33,15 +34,6 @@ from trtforensics.onnx_models.graphs import (
     rename,
 )
 from trtforensics.onnx_models.rewriting import sort_nodes
-from trtforensics.onnx_models.streaming import (
-    Streamed,
-    apart,
-    is_worth_streaming,
-    key_of,
-    mapped,
-    reference,
-    references_as_inputs,
-)
 
 _FIRST_IR_WITHOUT_INITIALIZER_INPUTS = 4
 _LARGEST = 1_900_000_000
@@ -68,10 +60,10 @@ class PreparedModel:
     proto: onnx.ModelProto
     external: frozenset[str]
     notes: tuple[str, ...]
-    streamed: Streamed = field(default_factory=dict)
+    streamed: streaming.Streamed = field(default_factory=dict)
     """The values of streamed constants, by name."""
     renamed: bool = False
-    apart: tuple[onnx.ModelProto, Streamed] | None = None
+    apart: tuple[onnx.ModelProto, streaming.Streamed] | None = None
     """The model with references in place of its large constants, and their values; None while it is not inferred."""
 
 
@@ -145,23 +137,23 @@ def valid(prepared: PreparedModel, proto: onnx.ModelProto) -> PreparedModel:
     return replace(prepared, proto=proto, apart=(source, large))
 
 
-def inferred(path: str, model: onnx.ModelProto) -> tuple[onnx.ModelProto, Streamed]:
+def inferred(path: str, model: onnx.ModelProto) -> tuple[onnx.ModelProto, streaming.Streamed]:
     """Return a model with inferred types, with references in place of its large constants, and their values.
 
     Raises:
         SourceError: it is not valid.
     """
     try:
-        light, large = apart(model)
+        light, large = streaming.apart(model)
         typed = onnx.shape_inference.infer_shapes(light, check_type=True, data_prop=True)
-        onnx.checker.check_model(references_as_inputs(typed))
+        onnx.checker.check_model(streaming.references_as_inputs(typed))
     except (onnx.shape_inference.InferenceError, onnx.checker.ValidationError) as error:
         reason = " ".join(str(error).split())
         raise SourceError(path, f"is not a valid ONNX model: {reason[:300].rstrip('.')}", _EXPORT_AGAIN) from error
     return typed, large
 
 
-def _load_data(path: str, model: onnx.ModelProto) -> tuple[frozenset[str], Streamed]:
+def _load_data(path: str, model: onnx.ModelProto) -> tuple[frozenset[str], streaming.Streamed]:
     """Read the external data into the model; return the names of its constants, and the values of streamed ones."""
     folder = Path(path).resolve().parent
     external = [tensor for tensor in initializers(model.graph) if external_data_helper.uses_external_data(tensor)]
@@ -184,13 +176,13 @@ def _load_data(path: str, model: onnx.ModelProto) -> tuple[frozenset[str], Strea
     return frozenset(tensor.name for tensor in external), streamed
 
 
-def _mapped(model: onnx.ModelProto, folder: Path) -> Streamed:
+def _mapped(model: onnx.ModelProto, folder: Path) -> streaming.Streamed:
     """Map the large constants of the main graph, and leave references in the message."""
     streamed = {}
     for tensor in model.graph.initializer:
-        if key_of(tensor) is not None and is_worth_streaming(tensor):
-            streamed[tensor.name] = mapped(tensor, folder)
-            tensor.CopyFrom(reference(tensor.name, tensor.data_type, tuple(tensor.dims)))
+        if streaming.key_of(tensor) is not None and streaming.is_worth_streaming(tensor):
+            streamed[tensor.name] = streaming.mapped(tensor, folder)
+            tensor.CopyFrom(streaming.reference(tensor.name, tensor.data_type, tuple(tensor.dims)))
     return streamed
 
 

@@ -14,14 +14,7 @@ from trtforensics.model.span import SourceSpan
 from trtforensics.model.timings import tactic_text
 from trtforensics.parsers.notation.formats import Format, short_layout
 from trtforensics.parsers.notation.names import members
-from trtforensics.replay.from_log import (
-    FormatCombination,
-    combination_of,
-    final_results,
-    may_be,
-    runner_id_of,
-    without_selector,
-)
+from trtforensics.replay import from_log
 
 _LEAST_NAMED = 0.5
 """The share of pinned layers that a log of the same network names at least."""
@@ -76,10 +69,10 @@ class _SeenLayers:
     def __init__(self, log: BuildLog) -> None:
         builds = (build for build in reversed(log.builds) if build.choices or build.cached or build.engine_layers)
         self._build = build = next(builds, log.builds[-1])
-        self._final = final_results(build)
+        self._final = from_log.final_results(build)
         self._engine = {layer.name: layer for layer in build.engine_layers}
         self._tuned = {tuned.layer: tuned for tuned in build.tuned_results}
-        self._refusal, _ = without_selector(build)
+        self._refusal, _ = from_log.without_selector(build)
 
     def judge(self, entry: ReplayEntry) -> PinProof:
         """Say whether the build used what an entry pins."""
@@ -101,10 +94,10 @@ class _SeenLayers:
     def _by_result(self, entry: ReplayEntry, final: Choice | CachedResult) -> tuple[PinUse, str]:
         if final.tactic != entry.tactic:
             return PinUse.NOT_USED, f"runs {_tactic(final.tactic)} instead of {_tactic(entry.tactic)}"
-        runner = runner_id_of(self._build, final)
+        runner = from_log.runner_id_of(self._build, final)
         if runner not in {None, entry.runner_id}:
             return PinUse.NOT_USED, f"runs {_tactic(final.tactic)} of another runner, {final.runner}"
-        combination = combination_of(final)
+        combination = from_log.combination_of(final)
         if combination.mismatches(entry):
             return PinUse.NOT_USED, "runs it in other formats"
         missing = _not_compared(entry, combination, runner)
@@ -113,7 +106,7 @@ class _SeenLayers:
         return PinUse.USED, f"runs {_tactic(final.tactic)}"
 
 
-def _not_compared(entry: ReplayEntry, combination: FormatCombination, runner: int | None) -> str:
+def _not_compared(entry: ReplayEntry, combination: from_log.FormatCombination, runner: int | None) -> str:
     """Say what of a result and an entry of one tactic could not be compared; "" where everything was."""
     if runner is None and (entry.tactic or 0) < _FIRST_HASH:
         return "the log does not print the id of its runner, and such a tactic may be of any"
@@ -156,7 +149,7 @@ def _is_of(pinned: ReplayTensor, dumped: EngineTensor) -> bool | None:
         return True if pinned.dtype and pinned.format == layout else None
     known = pinned.dtype and pinned.components and not layout.endswith(_AMBIGUOUS)
     printed = Format(pinned.dtype or "", pinned.strides, components=pinned.components or 1)
-    return True if known and may_be(layout, printed) else None
+    return True if known and from_log.may_be(layout, printed) else None
 
 
 def verify_keys(pinned: TimingCache, logs: Sequence[BuildLog], caches: Sequence[TimingCache]) -> tuple[PinProof, ...]:

@@ -17,14 +17,13 @@ from trtforensics.bisection.levers.recipe import Recipe
 from trtforensics.bisection.precision.casting.storage import STORAGES
 from trtforensics.bisection.runner.run_options import RunOptions
 from trtforensics.bisection.search_options import ModelRequest
-from trtforensics.bisection.session.answer import SearchAnswer, first_lines, write_result
+from trtforensics.bisection.session.answer import SearchAnswer, answer_text, first_lines, write_result
 from trtforensics.bisection.session.artifacts import FIXED, reads_build
 from trtforensics.bisection.session.bisection import bisect
 from trtforensics.bisection.session.lever import Described
 from trtforensics.console.counting import counted
 from trtforensics.console.output import explained, write_bytes, write_text
 from trtforensics.console.own_files import is_there
-from trtforensics.console.terminal import visible
 from trtforensics.errors import UsageError
 from trtforensics.onnx_models.cutting import take_apart
 from trtforensics.onnx_models.running import run_model
@@ -115,9 +114,7 @@ class ReductionAnswer:
             lines.append(f"ONNX Runtime does not run the whole model ({reduction.recorded.why}).")
         reused = f", {search.reused} of them by an earlier run" if search.reused else ""
         lines.append(f"{counted(search.builds, 'probe')}{reused}.")
-        lines += [*search.not_judged(besides=OTHERWISE), *search.verdicts.lines]
-        lines += [f"{directory}/fixed/{line}" for line in fixed]
-        return "".join(f"{visible(line)}\n" for line in lines)
+        return answer_text([*lines, *search.not_judged(besides=OTHERWISE), *search.verdicts.lines], directory, fixed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,12 +30,11 @@ from trtforensics.bisection.precision.repair.curve import RoundingCurve, excess,
 from trtforensics.bisection.precision.running import PrecisionForecast, builds_of, lever_of, subject_of
 from trtforensics.bisection.runner.run_options import RunOptions
 from trtforensics.bisection.search_options import ModelRequest, PrecisionOptions
-from trtforensics.bisection.session.answer import write_result
+from trtforensics.bisection.session.answer import answer_text, write_result
 from trtforensics.bisection.session.artifacts import FIXED, LOCK, RESULT, locked
 from trtforensics.console.counting import counted, listed
 from trtforensics.console.output import explained
 from trtforensics.console.own_files import owned
-from trtforensics.console.terminal import visible
 from trtforensics.errors import SourceError, UsageError
 from trtforensics.findings.models.quantization import channel_axis
 from trtforensics.onnx_models.checked_graph import Survey
@@ -242,7 +241,7 @@ class WhatIf:
         else:
             lines.append("Nothing was built (--build none).")
         lines.append("Emulated: each operand is rounded to its scale, sums are FP32. No engine was run.")
-        return "".join(f"{visible(line)}\n" for line in (*lines, *(f"{directory}/fixed/{line}" for line in fixed)))
+        return answer_text(lines, directory, fixed)
 
 
 def forecast_what_if(request: ModelRequest[PrecisionOptions], options: RunOptions) -> PrecisionForecast:

@@ -9,19 +9,10 @@ from dataclasses import replace
 from math import ceil, comb, log2
 from typing import TYPE_CHECKING, Literal
 
+from trtforensics.bisection.search import minimal
 from trtforensics.bisection.search.chain import NotMonotoneError, Space
 from trtforensics.bisection.search.exact import ExactFinder
 from trtforensics.bisection.search.ledger import FlakyError, bits, each, items_of, neighbours
-from trtforensics.bisection.search.minimal import (
-    Finder,
-    MinimalSet,
-    MisfitError,
-    TooNoisyError,
-    leave_one_out,
-    minimal_set,
-    reduced,
-    rest_by_proxy,
-)
 from trtforensics.bisection.search.model import AGAIN, Ask, Item, Outlook, Purpose, Result, Status, Verdict
 from trtforensics.bisection.search.probing import ProbeSearch
 
@@ -72,7 +63,7 @@ class Search(ProbeSearch):
         super().__init__(max_builds)
         self._exact = confidence is None
         self._space = Space(items, edges)
-        self._finder: Finder = ExactFinder(self._ledger, self._space)
+        self._finder: minimal.Finder = ExactFinder(self._ledger, self._space)
         if confidence is not None:
             from trtforensics.bisection.search.noisy import NoisyFinder  # noqa: PLC0415 - numpy is for these only
 
@@ -81,7 +72,7 @@ class Search(ProbeSearch):
         self._sweep = Sweep(self._ledger, self._space)
         self._confirmed = 0
         self._harmless = 0
-        self._sets: list[MinimalSet] = []
+        self._sets: list[minimal.MinimalSet] = []
         self._reasons: list[str] = []
         self._status: Status | None = None
         self._rest = self._space.all
@@ -160,9 +151,9 @@ class Search(ProbeSearch):
             self._doubted = error.mask
             del self._sets[self._confirmed :]
             self._status = self._give_up(f"{error}: use --confidence")
-        except MisfitError:
+        except minimal.MisfitError:
             self._status = self._give_up(_MISFIT)
-        except TooNoisyError as error:
+        except minimal.TooNoisyError as error:
             self._status = self._give_up(str(error))
         return self._ended(self._status)
 
@@ -202,7 +193,7 @@ class Search(ProbeSearch):
     def _one_set(self, within: int) -> Steps[None]:
         """Find a set inside a bad subset, and see that each of its members is needed."""
         try:
-            bad_set = yield from minimal_set(self._finder, self._space, within, self._rest)
+            bad_set = yield from minimal.minimal_set(self._finder, self._space, within, self._rest)
         except NotMonotoneError:
             yield from self._contradiction()
             bad_set = yield from self._reduced(self._finder.unsettled(within))
@@ -210,10 +201,10 @@ class Search(ProbeSearch):
         yield from self._contradiction()
         self._note(bad_set)
 
-    def _needed(self, bad_set: MinimalSet) -> Steps[MinimalSet]:
+    def _needed(self, bad_set: minimal.MinimalSet) -> Steps[minimal.MinimalSet]:
         """Leave out each member in turn; reduce the set where one is not needed."""
         while bad_set.alone:
-            verdicts = yield from leave_one_out(self._finder, bad_set.members)
+            verdicts = yield from minimal.leave_one_out(self._finder, bad_set.members)
             smaller = [mask for mask, verdict in verdicts.items() if verdict is Verdict.BAD]
             if not smaller:
                 return replace(bad_set, minimal=Verdict.UNRESOLVED not in verdicts.values())
@@ -221,10 +212,10 @@ class Search(ProbeSearch):
             bad_set = yield from self._reduced(smaller[0])
         return bad_set
 
-    def _reduced(self, mask: int) -> Steps[MinimalSet]:
+    def _reduced(self, mask: int) -> Steps[minimal.MinimalSet]:
         atoms = [atom.mask for atom in self._space.atoms_of(mask)]
-        members = sum((yield from reduced(self._finder, 0, atoms)))
-        return MinimalSet(members, members)
+        members = sum((yield from minimal.reduced(self._finder, 0, atoms)))
+        return minimal.MinimalSet(members, members)
 
     def _contradiction(self) -> Steps[None]:
         """Build the two subsets of the first contradiction anew: if both verdicts come again, it is no flakiness."""
@@ -232,7 +223,7 @@ class Search(ProbeSearch):
             yield from self._finder.confirm(self._ledger.contradiction, "does it come again")
             self._reasons.append(_NOT_MONOTONE)
 
-    def _note(self, bad_set: MinimalSet) -> None:
+    def _note(self, bad_set: minimal.MinimalSet) -> None:
         self._sets.append(bad_set)
         self._rest &= ~bad_set.items
         self._finder.sets += 1
@@ -255,7 +246,7 @@ class Search(ProbeSearch):
         if first is not Verdict.UNRESOLVED:
             return first, first, self._rest
         self._reasons.append("the build of everything but the culprits was refused")
-        return first, *(yield from rest_by_proxy(self._finder, self._rest, self._space.atoms_of(self._rest)))
+        return first, *(yield from minimal.rest_by_proxy(self._finder, self._rest, self._space.atoms_of(self._rest)))
 
     def _confirm(self) -> Steps[Verdict]:
         """Look again at the sets not yet confirmed: each alone, and without each of its members; at a good rest too."""
@@ -308,7 +299,7 @@ class Sweep:
         self._quiet = 0
         self._running = False
 
-    def groups(self, sets: Sequence[MinimalSet], rest: int) -> list[Group]:
+    def groups(self, sets: Sequence[minimal.MinimalSet], rest: int) -> list[Group]:
         """Return the next groups of a round: subset, likelier verdict, purpose; none: the round is over."""
         singles = [bad_set for bad_set in sets if bad_set.alone and bad_set.members.bit_count() == 1]
         for bad_set in singles:

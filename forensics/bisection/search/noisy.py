@@ -13,22 +13,11 @@ from math import ceil, exp, log
 
 import numpy as np
 
+from trtforensics.bisection.search import rates
 from trtforensics.bisection.search.chain import Atom, Chain, Space
 from trtforensics.bisection.search.ledger import Ledger, Steps, Wish, Wishes
 from trtforensics.bisection.search.minimal import Finder, SetMember, TooNoisyError
 from trtforensics.bisection.search.model import Purpose, Verdict
-from trtforensics.bisection.search.rates import (
-    BEFORE,
-    Array,
-    Posterior,
-    any_rate,
-    likelihood,
-    most_builds,
-    normalised,
-    require_apart,
-    require_fit,
-    require_one_rate,
-)
 
 _EXPECTED = 0.9
 """The prior probability of the expected outcome of a subset."""
@@ -122,7 +111,7 @@ class NoisyFinder(Finder):
         self._checks = Checks(ledger)
         self._known: dict[int, bool] = {}
         self._follows: dict[int, bool] = {}
-        self._posterior: Posterior | None = None
+        self._posterior: rates.Posterior | None = None
 
     @property
     def suspects(self) -> int:
@@ -198,7 +187,7 @@ class NoisyFinder(Finder):
             resolved = [(mask, verdict is Verdict.BAD) for verdict in outcomes if verdict is not Verdict.UNRESOLVED]
             known = self._of_known_state(besides=mask.__eq__)
             bad, evidence = _active(known, [each for _, each in resolved], before)
-            require_fit([*((other, each) for other, _, each in known), *resolved], evidence)
+            rates.require_fit([*((other, each) for other, _, each in known), *resolved], evidence)
             if outcomes and max(bad, 1 - bad) >= 1 - self._doubt:
                 return self._conclude(mask, bad=bad)
             yield from self._another(*self._most_telling(mask, purpose, len(outcomes)))
@@ -229,8 +218,8 @@ class NoisyFinder(Finder):
 
     def _require_one_rate(self) -> None:
         known = self._of_known_state(besides=lambda _: False)
-        require_one_rate(known, normalised(_log_noise(known))[1])
-        require_apart(known)
+        rates.require_one_rate(known, rates.normalised(_log_noise(known))[1])
+        rates.require_apart(known)
 
     def _of_known_state(self, besides: Callable[[int], bool]) -> list[tuple[int, bool, bool]]:
         """Return the builds of subsets of known state: subset, whether a culprit is active, whether it was bad."""
@@ -246,15 +235,15 @@ class NoisyFinder(Finder):
         """Find one member of a minimal bad set inside ``kept`` and ``pool``, which are bad together."""
         self._chain = chain = Chain(self._ledger, kept, pool)
         known = self._of_known_state(besides=lambda mask: not mask & ~chain.links[-1])
-        noise, evidence = normalised(_log_noise(known))
+        noise, evidence = rates.normalised(_log_noise(known))
         weighed = [(mask, bad) for mask, _, bad in known]
-        self._posterior = posterior = Posterior(chain, noise)
+        self._posterior = posterior = rates.Posterior(chain, noise)
         read = 0
         while True:
             for mask, verdict in self._checks.outcomes[read:]:
                 weighed += self._weigh(posterior, chain, mask, verdict)
             read = len(self._checks.outcomes)
-            require_fit(weighed, evidence + posterior.evidence)
+            rates.require_fit(weighed, evidence + posterior.evidence)
             share = posterior.of_atoms()
             top = int(share.argmax())
             alone = kept | chain.atoms[top].mask
@@ -273,7 +262,7 @@ class NoisyFinder(Finder):
                 return SetMember(0, doubt=sum(chain.atoms[place].mask for place in self._likely(share)))
             yield from self._another(choices, "narrow")
 
-    def _weigh(self, posterior: Posterior, chain: Chain, mask: int, verdict: Verdict) -> list[tuple[int, bool]]:
+    def _weigh(self, posterior: rates.Posterior, chain: Chain, mask: int, verdict: Verdict) -> list[tuple[int, bool]]:
         """Apply and return one outcome, unless its cause may lie outside the chain or its state is known already."""
         if verdict is Verdict.UNRESOLVED:
             self._ledger.record(mask, verdict)
@@ -283,7 +272,7 @@ class NoisyFinder(Finder):
             return [(mask, verdict is Verdict.BAD)]
         return []
 
-    def _choices(self, posterior: Posterior, chain: Chain, top: int) -> list[int]:
+    def _choices(self, posterior: rates.Posterior, chain: Chain, top: int) -> list[int]:
         """Return the subsets whose builds are informative, the most informative first."""
         alone = chain.links[0] | chain.atoms[top].mask
         gains = posterior.gain_of_cuts()
@@ -296,7 +285,7 @@ class NoisyFinder(Finder):
             return [alone, *(cut for cut in cuts if cut != alone)]
         return cuts
 
-    def _spread(self, share: Array, useful: set[int]) -> list[int]:
+    def _spread(self, share: rates.Array, useful: set[int]) -> list[int]:
         """Return cuts that divide the probability into equal shares, for several builds at once."""
         room = self._ledger.room
         if room == 1:
@@ -305,7 +294,7 @@ class NoisyFinder(Finder):
         links = (int(link) for link in np.searchsorted(np.cumsum(share), marks) + 1)
         return [link for link in links if link in useful]
 
-    def _likely(self, share: Array) -> list[int]:
+    def _likely(self, share: rates.Array) -> list[int]:
         order = np.argsort(-share, kind="stable")
         count = int(np.searchsorted(np.cumsum(share[order]), 1 - self._doubt)) + 1
         return sorted(int(place) for place in order[:count])
@@ -314,7 +303,7 @@ class NoisyFinder(Finder):
         """Wait until one more build is settled; builds that have begun are checked to their end before others start."""
         before = len(self._checks.outcomes)
         judged = sum(verdict is not Verdict.UNRESOLVED for _, verdict in self._checks.outcomes)
-        if judged >= (self._decided + 1) * most_builds(len(self._space.atoms), self._doubt):
+        if judged >= (self._decided + 1) * rates.most_builds(len(self._space.atoms), self._doubt):
             raise TooNoisyError(judged)
         while len(self._checks.outcomes) == before:
             begun = [wish for wish in self._checks.unfinished() if wish.key not in self._ledger.asked]
@@ -325,19 +314,19 @@ class NoisyFinder(Finder):
             yield (*begun, *fresh)
 
 
-def _log_noise(known: Sequence[tuple[int, bool, bool]]) -> Array:
+def _log_noise(known: Sequence[tuple[int, bool, bool]]) -> rates.Array:
     """Return the log weight of each point of the grid of rates after builds of subsets of known state."""
     counts = Counter((active, bad) for _, active, bad in known)
-    logs = np.log(BEFORE)
+    logs = np.log(rates.BEFORE)
     for (active, bad), count in counts.items():
-        logs += count * np.log(likelihood(active=active, bad=bad))
+        logs += count * np.log(rates.likelihood(active=active, bad=bad))
     return logs
 
 
 def _differ(good: Sequence[bool], bad: Sequence[bool]) -> float:
     """Return the probability that bad's end, by whether its builds were bad, has another rate than good's."""
-    _, apart = normalised(_log_noise([*((0, False, each) for each in good), *((0, True, each) for each in bad)]))
-    together = any_rate(len(good) + len(bad) - sum(good) - sum(bad), sum(good) + sum(bad))
+    _, apart = rates.normalised(_log_noise([*((0, False, each) for each in good), *((0, True, each) for each in bad)]))
+    together = rates.any_rate(len(good) + len(bad) - sum(good) - sum(bad), sum(good) + sum(bad))
     return 1 / (1 + exp(together - apart) * (1 - _DIFFER) / _DIFFER)
 
 
@@ -347,5 +336,5 @@ def _active(known: Sequence[tuple[int, bool, bool]], outcomes: Sequence[bool], b
         _log_noise([*known, *((0, active, bad) for bad in outcomes)]) + log(share)
         for active, share in ((True, before), (False, 1 - before))
     ]
-    weights, evidence = normalised(np.concatenate(logs))
+    weights, evidence = rates.normalised(np.concatenate(logs))
     return float(weights[: len(logs[0])].sum()), evidence

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from trtforensics.bisection.search import ProbeSearch, Verdict
-from trtforensics.bisection.session.artifacts import PROBES, RESULT
+from trtforensics.bisection.session.artifacts import FIXED, PROBES, RESULT
 from trtforensics.bisection.session.history import indexes_text
 from trtforensics.bisection.session.job import json_bytes
 from trtforensics.bisection.session.lever import Described, Lever
@@ -135,9 +135,7 @@ class SearchAnswer:
         reused = f", {self.reused} of them by an earlier run" if self.reused else ""
         bound = f"information theory asks for {self.lower_bound} plus endpoints and certificate"
         lines.append(f"{counted(self.builds, 'build')}{reused}, over {counted(self.items, 'item')}; {bound}.")
-        lines += [*self.not_judged(), *self.verdicts.lines]
-        lines += [f"{directory}/fixed/{line}" for line in fixed]
-        return "".join(f"{visible(line)}\n" for line in lines)
+        return answer_text([*lines, *self.not_judged(), *self.verdicts.lines], directory, fixed)
 
     def _certificate(self) -> str:
         if self.remedy:
@@ -182,6 +180,11 @@ class SearchAnswer:
             for folder, probes in folders.items()
         ]
         return ["Evidence:", *lines] if lines else []
+
+
+def answer_text(lines: Sequence[str], directory: Path, fixed: Sequence[str]) -> str:
+    """Return the lines of an answer as text; ``fixed`` has a line about each file of ``fixed/`` in the directory."""
+    return "".join(f"{visible(line)}\n" for line in (*lines, *(f"{directory}/{FIXED}/{line}" for line in fixed)))
 
 
 def _side(value: object) -> str:

@@ -20,9 +20,8 @@ from trtforensics.bisection.precision.repair.curve import RoundingCurve
 from trtforensics.bisection.precision.repair.safe import RangeReason, TensorLoss
 from trtforensics.bisection.precision.sentences import told
 from trtforensics.bisection.search import Verdict
-from trtforensics.bisection.session.answer import JudgedProbe, SearchAnswer
+from trtforensics.bisection.session.answer import JudgedProbe, SearchAnswer, answer_text
 from trtforensics.console.counting import counted, head_lines, listed
-from trtforensics.console.terminal import visible
 from trtforensics.model.data_types import Accumulator
 from trtforensics.parsers.lines.dialects import is_error
 
@@ -172,9 +171,7 @@ class PrecisionAnswer:
         lines += [*_judged(self), *_beside(self), *_constants(self)]
         lines += [f"Note: {note}." for note in self.notes]
         lines += _evidence(self, wants_builds=wants_builds)
-        lines += self.search.verdicts.lines
-        lines += [f"{directory}/fixed/{line}" for line in fixed]
-        return "".join(f"{visible(line)}\n" for line in lines)
+        return answer_text([*lines, *self.search.verdicts.lines], directory, fixed)
 
 
 def _unbuildable(answer: PrecisionAnswer) -> list[str]:

@@ -19,21 +19,8 @@ from onnx import numpy_helper
 
 from trtforensics.bisection.precision.casting.caster import Caster, operators_that
 from trtforensics.bisection.precision.casting.storage import Storage
+from trtforensics.bisection.precision.emulation import judging
 from trtforensics.bisection.precision.emulation.accumulation import can_reorder, reordered
-from trtforensics.bisection.precision.emulation.judging import (
-    EQUAL,
-    METRICS,
-    Metric,
-    OutputJudge,
-    OutputRule,
-    Scores,
-    Tolerance,
-    cap_of,
-    is_floating,
-    peak_of,
-    scores_of,
-    tolerance_of,
-)
 from trtforensics.bisection.precision.emulation.twin import emulate, without_range_limits
 from trtforensics.errors import ForensicsError, SourceError, UsageError
 from trtforensics.model.data_types import Accumulator
@@ -92,10 +79,10 @@ class Oracle:
     masks: Mapping[str, float] = field(init=False)
     """The value below which an output only marks masked positions, for outputs that have such."""
     peaks: Mapping[str, float] = field(init=False)
-    _floor: Scores | None = field(init=False, default=None)
+    _floor: judging.Scores | None = field(init=False, default=None)
     _exact: dict[str, list[Values]] = field(init=False, default_factory=dict)
     """The FP32 tensors of the main graph, where one run returns them all."""
-    _mixtures: dict[frozenset[str], tuple[Scores, list[Outputs]]] = field(init=False, default_factory=dict)
+    _mixtures: dict[frozenset[str], tuple[judging.Scores, list[Outputs]]] = field(init=False, default_factory=dict)
     """The last mixtures that ran on every sample."""
 
     def __post_init__(self) -> None:
@@ -117,13 +104,12 @@ class Oracle:
         self.masks = {
             name: -end
             for name, values in self.reference[0].items()
-            if is_floating(values)
+            if judging.is_floating(values)
             and not any((np.asarray(run[name], np.float64) > end).any() for run in self.reference)
             and self._reads_masks(name)
         }
-        self.peaks = {
-            name: max(peak_of(run[name], self._lowest(name)) for run in self.reference) for name in self.reference[0]
-        }
+        runs = self.reference
+        self.peaks = {name: max(judging.peak_of(run[name], self._lowest(name)) for run in runs) for name in runs[0]}
 
     def _first_run(self) -> list[Outputs]:
         """Return the outputs of the FP32 model; keep its other tensors where they need no run of their own."""
@@ -149,7 +135,7 @@ class Oracle:
         return [name for name in wide if survey.types.get(name) == onnx.TensorProto.FLOAT]
 
     @property
-    def floor(self) -> Scores:
+    def floor(self) -> judging.Scores:
         """The scores of rounding alone, measured on first access."""
         if self._floor is None:
             rounding, weights = without_range_limits(self.caster, self.accumulator)
@@ -167,11 +153,11 @@ class Oracle:
         share = self.caster.storage.half_unit / 4.0
         return tuple(replace(self, nudge=nudge, known=self.reference) for nudge in (share, -share))
 
-    def score(self, twin: onnx.ModelProto) -> Scores:
+    def score(self, twin: onnx.ModelProto) -> judging.Scores:
         """Run a twin."""
         return self.compared(self._each(self._session(twin), {}))
 
-    def score_mixture(self, keep: Collection[str]) -> Scores:
+    def score_mixture(self, keep: Collection[str]) -> judging.Scores:
         """Score the twin of the typed model in which some nodes stay FP32; several threads may."""
         if self.caster.candidates.keys() <= set(keep) and not self.nudge:
             return self.compared(self.reference)
@@ -182,7 +168,7 @@ class Oracle:
         runs = self._mixture(keep)[1]
         return runs if len(runs) == len(self.samples) else self.outputs_of(self.twin_of(self.caster.cast(keep)))
 
-    def _mixture(self, keep: Collection[str]) -> tuple[Scores, list[Outputs]]:
+    def _mixture(self, keep: Collection[str]) -> tuple[judging.Scores, list[Outputs]]:
         """Return the scores of a mixture, and its outputs where they are small and no sample was left out."""
         key = frozenset(keep)
         known = self._mixtures.get(key)
@@ -276,7 +262,7 @@ class Oracle:
                 raise SourceError(path, what, "Give the library that has it by --custom-ops LIBRARY") from error
             raise RunError(path, f"ONNX Runtime cannot run it: {first_line(error)}", "") from error
 
-    def compared(self, runs: Iterable[Outputs]) -> Scores:
+    def compared(self, runs: Iterable[Outputs]) -> judging.Scores:
         """Compare a run on each sample with the reference."""
         names = list(self.reference[0])
         scores: dict[str, list[Mapping[str, float] | None]] = {name: [] for name in names}
@@ -286,12 +272,12 @@ class Oracle:
             if all(None in each for each in scores.values()):
                 break
         count = len(self.reference)
-        return Scores({name: (*each, *[None] * (count - len(each))) for name, each in scores.items()})
+        return judging.Scores({name: (*each, *[None] * (count - len(each))) for name, each in scores.items()})
 
     def _compared(self, name: str, wanted: Values, output: Values) -> Mapping[str, float] | None:
         lowest = self._lowest(name)
         try:
-            return scores_of(wanted, output, peak=self.peaks[name], lowest=lowest, masked=self.masked)
+            return judging.scores_of(wanted, output, peak=self.peaks[name], lowest=lowest, masked=self.masked)
         except ValueError as error:
             raise RunError(self.caster.prepared.path, f"an output changes with its precision: {error}", "") from error
 
@@ -317,7 +303,7 @@ class Oracle:
             known = [np.asarray(sample[name]) for sample in self.samples if name in sample]
             if name in survey.constants and name not in self.caster.prepared.streamed:
                 known.append(numpy_helper.to_array(survey.constants[name]))
-            if any(is_floating(values) and (values < end).any() for values in known):
+            if any(judging.is_floating(values) and (values < end).any() for values in known):
                 return True
         return False
 
@@ -325,7 +311,7 @@ class Oracle:
         """Count the values that cannot be compared; with ``masked``, those that are left out."""
         counts = {}
         for name, array in self.reference[0].items():
-            if is_floating(array):
+            if judging.is_floating(array):
                 wrong = np.isfinite if self.masked else np.isnan
                 values = [np.asarray(run[name], np.float64) for run in self.reference]
                 counts[name] = sum(int(np.count_nonzero(wrong(each) != self.masked)) for each in values)
@@ -351,19 +337,19 @@ def floating_outputs(model: onnx.ModelProto) -> dict[str, bool]:
 
 
 def judge_for(
-    oracle: Oracle, rules: Mapping[str, OutputRule], other: Storage | None = None, *, strictest: bool = False
-) -> OutputJudge:
+    oracle: Oracle, rules: Mapping[str, judging.OutputRule], other: Storage | None = None, *, strictest: bool = False
+) -> judging.OutputJudge:
     """Return the judge of an oracle's scores; of values in an ``other`` type only the caps are known.
 
     The ``strictest`` judge takes rounding to cost nothing, without a run: what it passes, every judge passes.
     """
     storage = other or oracle.caster.storage
 
-    def tolerance(name: str, metric: Metric, given: float | None) -> Tolerance:
-        floor = EQUAL[metric.name] if strictest else None if other else oracle.floor.worst(name, metric)
-        return tolerance_of(metric, given, floor, oracle.peaks[name], storage)
+    def tolerance(name: str, metric: judging.Metric, given: float | None) -> judging.Tolerance:
+        floor = judging.EQUAL[metric.name] if strictest else None if other else oracle.floor.worst(name, metric)
+        return judging.tolerance_of(metric, given, floor, oracle.peaks[name], storage)
 
-    return OutputJudge(
+    return judging.OutputJudge(
         {
             name: tuple(tolerance(name, metric, rule.tolerance) for metric in rule.metrics)
             for name, rule in rules.items()
@@ -390,11 +376,11 @@ def top_rows(oracle: Oracle, keep: Collection[str]) -> dict[str, TopRows]:
     Rows lie along the last axis, of all samples; ``keep`` stays FP32.
     """
     runs = oracle.mixture_outputs(keep)
-    cap = cap_of(METRICS["max-rel"], oracle.caster.storage)
+    cap = judging.cap_of(judging.METRICS["max-rel"], oracle.caster.storage)
     rows_by_output = {}
     for name, peak in oracle.peaks.items():
         pairs = [(wanted[name], got[name]) for wanted, got in zip(oracle.reference, runs, strict=True)]
-        if all(is_floating(w) and w.ndim >= _LEAST_RANK and w.shape[-1] > 1 and w.size for w, _ in pairs):
+        if all(judging.is_floating(w) and w.ndim >= _LEAST_RANK and w.shape[-1] > 1 and w.size for w, _ in pairs):
             counts = np.sum([_rows_counted(*pair, _ERRORS * cap * peak) for pair in pairs], axis=0)
             rows_by_output[name] = TopRows(*map(int, counts))
     return rows_by_output
