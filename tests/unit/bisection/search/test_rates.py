@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.searches import answered, items
-from trtforensics.bisection.search import Ask, Search, Status, Verdict, noisy
+from trtforensics.bisection.search import Ask, Search, Status, Verdict, rates
 from trtforensics.bisection.search.chain import Chain, Space
 from trtforensics.bisection.search.ledger import Ledger
 from trtforensics.bisection.search.minimal import MisfitError, TooNoisyError
@@ -120,7 +120,7 @@ def test_a_decision_has_builds_by_the_number_of_items_and_the_confidence() -> No
 
 def test_a_search_that_noise_keeps_from_deciding_ends_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each decision gets what it may take; what was not decided by then is inconclusive, and suspected."""
-    monkeypatch.setattr(noisy, "most_builds", lambda _atoms, _doubt: 12)
+    monkeypatch.setattr(rates, "most_builds", lambda _atoms, _doubt: 12)
     for seed in range(5):
         builds: set[tuple[frozenset[int], int]] = set()
 
