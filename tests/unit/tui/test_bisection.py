@@ -120,7 +120,7 @@ async def test_p_pauses_what_runs_once_and_lets_it_go_on(
         await until(pilot, lambda: "pausing · 2 done" in screen_text(app))
         await pilot.press("P", "P", "P")  # each by what the directory holds, not by what the screen showed
         assert not paused.exists()
-        monkeypatch.setattr("trtforensics.bisection.session.artifacts.open_own", refused)
+        monkeypatch.setattr("trtforensics.console.own_files.open_own", refused)
         await pilot.press("P")
         (told,) = (note.message for note in app._notifications)
         assert told.startswith(f"{paused}: cannot be written: permission denied. ")
