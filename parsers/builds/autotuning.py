@@ -80,8 +80,6 @@ def _named_kernels(
 def runner_ids(log: Log) -> Sequence[dict[str, int]]:
     """Return by build the ids of the runners that were timed, by name, as far as the log prints ids."""
     line, runner, identifier = log.columns(("timing_runner",), "runner", "runner_id")
-    if (identifier == NO_TEXT).all():
-        return [{}] * log.size
     texts, ids = log.events.texts.all(), []
     for low, high in log.ranges(line):
         pairs: set[int] = set()  # of single numbers: it is built much faster than a set of pairs

@@ -204,11 +204,10 @@ class _LayoutReader:
 
     def _near(self, bodies: Bodies, lines: Positions) -> Positions:
         """Return the lines that may be of this layout, by checks that cost little."""
-        separators = self.layout.separators
         if len(lines) > _MANY and not bodies.index.has(self._searched):
             return lines[:0]
-        if separators is not None:
-            lines = lines[bodies.last[lines] - bodies.first[lines] == separators]
+        if self.layout.separators is not None:
+            lines = lines[bodies.last[lines] - bodies.first[lines] == self.layout.separators]
         return lines
 
     def _places(self, bodies: Bodies, lines: Positions) -> tuple[Positions, list[Positions], list[Positions]]:
