@@ -82,7 +82,7 @@ def _warnings(log: BuildLog, build: Build, cited: set[int]) -> Iterator[TimeRow]
     """Give the warnings, one of a form, that no finding cites; where the run passed, that they did not hinder it."""
     forms: dict[str, Message] = {}
     for message in build.messages:
-        if message.severity == "W" and message.text.strip(" *") and not message.text.lstrip().startswith("("):
+        if message.severity == "W" and message.text.strip(" *") and not message.text.lstrip().startswith(("(", "[0x")):
             forms.setdefault(re.sub(r"[0-9]+", "#", message.text), message)
     run = log.run_of(build)
     passed = "; the run passed all the same" if run is not None and run.outcome.ending is Ending.PASSED else ""
@@ -190,8 +190,8 @@ def _of_run(build: Build, run: Run | None) -> Values:
         "nothing": ended and bool(build.command) and not build.results,
         "file": run.engine_file,
         "first_calls": any(each.name.startswith("time of one first call") for each in stated),
-        "clean": not any(message.severity in {"E", "W"} for message in build.messages),
-        "nameless": not build.tensorrt_version and not re.search("TensorRT", f"{run.setting} {run.facts}"),
+        "uses": run.uses_tensorrt,
+        "clean": phases and not any(message.severity in {"E", "W"} for message in build.messages),
     }
 
 
@@ -240,6 +240,7 @@ def _of_build(build: Build) -> Values:
         "size": size,
         "held": build.number("activations_mib") or build.number("context_mib"),
         "largest": _largest(build),
+        "open": shortened(build.open_blocks[-1].layer, _NAME) if build.open_blocks else "",
         "reductions": kinds["Reduce"],
         "pointwise": kinds["ElementWise"] + kinds["PointWise"] + kinds["PointWiseV2"],
         "normalised": kinds["Normalization"],

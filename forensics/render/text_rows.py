@@ -124,7 +124,7 @@ def _told(text: LogText, row: Mapping[str, str]) -> tuple[list[int], TimeRow] | 
     if pick == "all":
         same = zip(*(each for _, each in found), strict=True)
         groups = tuple(listed([*dict.fromkeys(each)], _LISTED) for each in same)
-    often = f", {len(found)} times" if pick == "all" and len(found) > 1 else ""
+    often = f", {'at least ' * (len(found) >= _MOST)}{len(found)} times" if pick == "all" and len(found) > 1 else ""
     return [each for each, _ in found], TimeRow(
         row["label"], f"{masked(row['text'].format(*groups))[:_WORDS]}{often} (line {line})", ()
     )

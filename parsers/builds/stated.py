@@ -66,6 +66,8 @@ _HEADING = re.compile(
 _TAG = re.compile(r"^\W*\[(FP\d+|BF16|INT\d|PTQ|QAT|TF32|TRT|ONNX|PyTorch|TensorRT)\]")
 """What a line's figures are of, in brackets before them."""
 _EPOCH = re.compile(r"(?i:\W*epoch +[0-9]+,? *)")
+_METRIC = re.compile(r"(?i:metrics?|measure|quantity)")
+"""The head of a column of measures, beside which others are of what was measured."""
 _UNIT_AT_END = re.compile(r"(?:_(ms|us|fps|s|mb|pct))?$")
 _UNIT_OF_NAME = re.compile(rf"{_UNIT_OF_COLUMN.pattern}\s*[:=]\s*$")
 
@@ -90,9 +92,9 @@ def stated(log: LinesView, known: set[int]) -> Iterator[tuple[int, float, Stated
         cells = cells or _CELLS.split(plain.strip(" |│┃\t"))
         if figures:
             before = line
-        elif any(_is_measure(cell) or _STATISTIC.fullmatch(cell) for cell in cells[1:]) and not any(
-            map(_CELL.fullmatch, cells)
-        ):
+        elif (
+            any(_is_measure(cell) or _STATISTIC.fullmatch(cell) for cell in cells[1:]) or _METRIC.fullmatch(cells[0])
+        ) and not any(map(_CELL.fullmatch, cells)):
             header, before = cells, line
         for name, number in figures or _in_line(plain):
             if isfinite(value := number_of(number)) and (value or not _TIMES.fullmatch(name.unit)):
@@ -152,7 +154,7 @@ def _of_row(header: Sequence[str], cells: Sequence[str]) -> Iterator[_Figure]:
         return
     for column, cell in zip(header[1:], cells[1:], strict=True):
         number = _CELL.fullmatch(cell)
-        if number and _STATISTIC.fullmatch(column) and _is_measure(cells[0]):
+        if number and (_STATISTIC.fullmatch(column) or _METRIC.fullmatch(header[0])) and _is_measure(cells[0]):
             yield StatedName(cells[0], column, number[2] or _UNIT_AT_END.findall(cells[0])[0]), number[1]
         elif number and _is_measure(column):
             unit = _UNIT_OF_COLUMN.search(column)

@@ -201,7 +201,9 @@ def out_of_memory(case: Case) -> Iterator[Observation]:
     told += [(note.text("size") + " bytes", "", "") for note in case.notes("memory_requested")][: not told]
     numbers = "".join(f": {size} wanted{f', {free} of {total} free' if free else ''}" for size, free, total in told)
     cause, fix = out_of_memory.variants["torch"] if any(note.text("size") for note in notes) else ("", "")
-    yield from observe(notes, f"Memory ran out{numbers}", same_as="out of memory", cause=cause, fix=fix)
+    severity = Severity.WARNING if case.build.outcome is Outcome.PASSED else None
+    title = f"Memory ran out{numbers}"
+    yield from observe(notes, title, same_as="out of memory", cause=cause, fix=fix, severity=severity)
 
 
 _MOST_USED = 2 / 3
