@@ -116,3 +116,17 @@ def test_a_reshape_to_a_multiple_of_the_volume_is_a_title_that_reads(tmp_path: P
     log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
     titles = [each.title for each in judge(Inputs([log]), Suppression()).findings if each.code == "TF107"]
     assert titles == ["A reshape changes the volume. Reshaping [4] to [1]."]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "[TRT] WARNING: The shape of mauve type is missing, please add it",
+        "W1203 15:45:46.48 3 a.cc:715] The configuration of TensorRT failed, and another one took its place",
+        "2020-02-13 02:33:41.316: W tensorflow/compiler/tf2tensorrt/a.cc:635] Failed to enqueue batch for TRT engine",
+    ],
+)
+def test_a_warning_of_a_program_is_no_error_of_a_class(said: str, tmp_path: Path) -> None:
+    (tmp_path / "b.txt").write_text(f"{said}\n", encoding="utf-8")
+    log = read_log(str(tmp_path / "b.txt"), max_bytes=1 << 30, on_progress=lambda _: None)
+    assert not [each for each in judge(Inputs([log]), Suppression()).findings if each.severity is Severity.ERROR]

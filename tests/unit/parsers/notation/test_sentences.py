@@ -73,6 +73,30 @@ SAID = {
         *"   ",
     ),
     "mauve tensors must be on CUDA device.": ("differing_parts", "mauve tensors must be on CUDA device.", *"   "),
+    "Invalid argument: The mauve function could not be empty": (
+        "missing_part",
+        "The mauve function could not be empty",
+        *"   ",
+    ),
+    "Unknown architecture for AutoModel: WarpForCausalLM": (
+        "missing_part",
+        "Unknown architecture for AutoModel: WarpForCausalLM",
+        *"   ",
+    ),
+    "Triton: [TensorRT-LLM][ERROR] Assertion failed: Both mauve paths are empty\\n1       0x7f27103bd242 /opt/libmauve.so(+0x1)": (
+        "missing_part",
+        "Both mauve paths are empty",
+        *"   ",
+    ),
+    "Warp: TensorRT dynamic library is not found": (
+        "refused_library",
+        "Warp: TensorRT dynamic library is not found",
+        *"   ",
+    ),
+    "Worker rank 3 killed by signal 9, failed": ("failed_word", "Worker rank 3 killed by signal 9, failed", *"   "),
+    "Failed to set output allocator for warp": ("failed_part", "Failed to set output allocator for warp", *"   "),
+    "Resize takes scales of 4 values only": ("wrong_count", "Resize takes scales of 4 values only", *"   "),
+    "warp percentile is not in [0, 100]": ("out_of_bounds", "warp percentile is not in [0, 100]", *"   "),
 }
 """By message: the class, the sentence, the function, the operator and the node."""
 
