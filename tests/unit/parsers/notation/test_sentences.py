@@ -83,7 +83,7 @@ SAID = {
         "Unknown architecture for AutoModel: WarpForCausalLM",
         *"   ",
     ),
-    "Triton: [TensorRT-LLM][ERROR] Assertion failed: Both mauve paths are empty\\n1       0x7f27103bd242 /opt/libmauve.so(+0x1)": (
+    "Triton: [TensorRT-LLM][ERROR] Assertion failed: Both mauve paths are empty\\n1  0x7f27103bd242 /opt/a.so(+0x1)": (
         "missing_part",
         "Both mauve paths are empty",
         *"   ",
