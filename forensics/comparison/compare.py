@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from itertools import filterfalse
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
 from trtforensics.comparison import effects, fusion_lines
-from trtforensics.comparison.alignment import AlignedLayer, MatchedBy, align_builds, plain_name
+from trtforensics.comparison.alignment import (
+    AlignedBuilds,
+    AlignedLayer,
+    FusionSite,
+    Layers,
+    MatchedBy,
+    align_builds,
+    plain_name,
+)
 from trtforensics.comparison.differences import (
     ASPECTS,
     Comparison,
@@ -19,20 +27,15 @@ from trtforensics.comparison.differences import (
     aspect_text,
     aspect_values,
 )
+from trtforensics.comparison.loading import ComparedSide
 from trtforensics.comparison.scores import Counts, ValueOccurrence, count, suspicious_pairs, worst
 from trtforensics.comparison.times import compare_times
+from trtforensics.comparison.views import BuildView, LayerView
 from trtforensics.console.counting import counted, grouped
 from trtforensics.model.layer_types import NO_KERNEL, is_foreign_node
 from trtforensics.model.timings import NEAR_TIE_RATIO
 from trtforensics.parsers.notation.names import is_helper, members, myelin_graph
 from trtforensics.sources.kinds import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-
-    from trtforensics.comparison.alignment import AlignedBuilds, FusionSite, Layers
-    from trtforensics.comparison.loading import ComparedSide
-    from trtforensics.comparison.views import BuildView, LayerView
 
 _ABSENT = "absent"
 _RELATED = 0.1

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from trtforensics.comparison.alignment import MatchedBy
+from trtforensics.comparison.loading import ComparedSide
+from trtforensics.comparison.scores import Counts, SuspiciousPair
+from trtforensics.comparison.times import TimeComparison
+from trtforensics.comparison.views import LayerView
 from trtforensics.model.older_python import StrEnum
+from trtforensics.model.span import SourceSpan
 from trtforensics.model.timings import tactic_text
 from trtforensics.parsers.notation.kernels import read_kernel
 from trtforensics.render.names import shortened
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from trtforensics.comparison.alignment import MatchedBy
-    from trtforensics.comparison.loading import ComparedSide
-    from trtforensics.comparison.scores import Counts, SuspiciousPair
-    from trtforensics.comparison.times import TimeComparison
-    from trtforensics.comparison.views import LayerView
-    from trtforensics.model.span import SourceSpan
-    from trtforensics.sources.kinds import Kind
+from trtforensics.sources.kinds import Kind
 
 _NAME = 120
 """Characters of a layer's name in a ``repr``."""

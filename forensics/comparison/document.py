@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from trtforensics.comparison.differences import Comparison, SideValue
+from trtforensics.comparison.times import TimeComparison
+from trtforensics.comparison.views import LayerView
+from trtforensics.model.kernel import KernelFacts
 from trtforensics.model.profile import TimeSource
 from trtforensics.parsers.notation.kernels import read_tactic
 from trtforensics.render.documents import Forms, JsonObject, document_of
 from trtforensics.render.json_text import dumps, kernel_facts
-
-if TYPE_CHECKING:
-    from trtforensics.comparison.differences import Comparison, SideValue
-    from trtforensics.comparison.times import TimeComparison
-    from trtforensics.comparison.views import LayerView
-    from trtforensics.model.kernel import KernelFacts
-
 
 SCHEMA = 1
 _DIGITS = 4

@@ -9,17 +9,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from trtforensics.comparison.alignment import AlignedBuilds, AlignedLayer, FusionSite
 from trtforensics.comparison.differences import Difference, DifferenceType
+from trtforensics.comparison.views import LayerView
 from trtforensics.console.counting import grouped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from trtforensics.comparison.alignment import AlignedBuilds, AlignedLayer, FusionSite
-    from trtforensics.comparison.views import LayerView
 
 _REFORMAT_TARGET = re.compile(r"Reformatting CopyNode for (?:Input|Output) Tensor \d+ to (.*)")
 

@@ -5,21 +5,17 @@ A fusion inside a ForeignNode, or of constants, leaves no trace in the engine's 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
 from trtforensics.comparison.alignment import MatchedBy, join_groups
 from trtforensics.comparison.differences import Difference, DifferenceType, SideValue
 from trtforensics.comparison.scores import worst
+from trtforensics.comparison.views import BuildView
 from trtforensics.console.counting import grouped
+from trtforensics.model.log import Fusion
 from trtforensics.parsers.notation.names import is_helper, members, without_profile
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from trtforensics.comparison.views import BuildView
-    from trtforensics.model.log import Fusion
 
 FusedNames = frozenset[str]
 _SHOWN = 3

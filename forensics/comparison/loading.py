@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING
 
 from trtforensics.comparison import views
+from trtforensics.comparison.views import BuildView
 from trtforensics.console.counting import counted, grouped
 from trtforensics.engines.joining import load_joined
 from trtforensics.errors import ForensicsError, UsageError
@@ -22,11 +23,6 @@ from trtforensics.parsers.text.source import MAX_BYTES
 from trtforensics.sources.build_log import load_build_log
 from trtforensics.sources.cache import is_binary, load_timing_cache
 from trtforensics.sources.kinds import Kind, kind_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from trtforensics.comparison.views import BuildView
 
 
 @dataclass(frozen=True, slots=True)

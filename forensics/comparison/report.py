@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 from trtforensics.comparison.differences import Comparison, Difference, DifferenceType, SideValue
+from trtforensics.comparison.loading import ComparedSide
 from trtforensics.comparison.runs import TOTALS
-from trtforensics.comparison.times import ONE_SIDE
+from trtforensics.comparison.scores import SuspiciousPair
+from trtforensics.comparison.times import (
+    ONE_SIDE,
+    LayerDelta,
+    LayerTimes,
+    OtherCircumstance,
+    TimeComparison,
+    TotalDelta,
+)
 from trtforensics.console.counting import counted, grouped
 from trtforensics.console.secrets import masked
 from trtforensics.console.terminal import visible
+from trtforensics.model.span import SourceSpan
 from trtforensics.render.names import shortened
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from trtforensics.comparison.loading import ComparedSide
-    from trtforensics.comparison.scores import SuspiciousPair
-    from trtforensics.comparison.times import LayerDelta, LayerTimes, OtherCircumstance, TimeComparison, TotalDelta
-    from trtforensics.model.span import SourceSpan
-
 
 SHOWN = 25
 """Differences of a type that are printed unless all are asked for."""

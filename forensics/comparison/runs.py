@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, quantiles
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from trtforensics.model.log import Build
-    from trtforensics.model.profile import InferenceSamples
-    from trtforensics.model.run import RunResult
-    from trtforensics.model.span import SourceSpan
+from trtforensics.model.log import Build
+from trtforensics.model.profile import InferenceSamples
+from trtforensics.model.run import RunResult
+from trtforensics.model.span import SourceSpan
 
 
 @dataclass(frozen=True, slots=True)

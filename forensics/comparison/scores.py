@@ -6,14 +6,11 @@ show that.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from typing import NamedTuple
 
 from trtforensics.console.counting import grouped
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Mapping, Sequence
-
-    from trtforensics.model.span import SourceSpan
+from trtforensics.model.span import SourceSpan
 
 _MOST_VALUES = 3_000
 """Values that are paired with each other: those in most bad builds. Their pairs take some tens of megabytes."""

@@ -6,24 +6,19 @@ Layers are aligned across fusions, so that the rows add up to the whole.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import PurePath
 from statistics import fmean, median
-from typing import TYPE_CHECKING
 
 from trtforensics.comparison.alignment import AlignedBuilds, Layers, MatchedBy, align_builds
 from trtforensics.comparison.runs import TOTALS, Circumstance, Measured, RunView
+from trtforensics.comparison.views import BuildView, LayerView
 from trtforensics.model.layer_types import NO_KERNEL
 from trtforensics.model.profile import TimeSource
+from trtforensics.model.span import SourceSpan
 from trtforensics.model.timings import NEAR_TIE_RATIO
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from trtforensics.comparison.views import BuildView, LayerView
-    from trtforensics.model.span import SourceSpan
-
 
 _BLOCKS = ("version", "device", "build", "inference", "system", "model")
 _FILES = {"Model", "Plugins", "Loaded static plugins", "dynamicPlugins", "setPluginsToSerialize"}

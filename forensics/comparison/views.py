@@ -7,32 +7,29 @@ A function for each kind of source makes the build of what was parsed.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from trtforensics.comparison import runs
+from trtforensics.comparison.runs import RunView
 from trtforensics.console.counting import grouped
 from trtforensics.engines.facts import EngineFacts, LayerFacts
 from trtforensics.engines.joining import build_of_layers
 from trtforensics.model.data_types import ELEMENT_TYPES
+from trtforensics.model.engine import EngineInfo, ProfileInfo, TimingCache
 from trtforensics.model.layer_types import FOREIGN_NODE, is_foreign_node, operation_of_type
 from trtforensics.model.ledger import ledger_of
+from trtforensics.model.log import Build, BuildLog, CachedResult, Choice, EngineTensor, Fusion, MyelinOperation
 from trtforensics.model.profile import InferenceTimes, TimeSource
+from trtforensics.model.replay import Replay, ReplayTensor
+from trtforensics.model.span import SourceSpan
 from trtforensics.model.timings import is_near_tie
 from trtforensics.parsers.notation.formats import Format, parse_formats
 from trtforensics.parsers.notation.names import is_helper, is_reformat, members
 from trtforensics.render.headline import headline_of
 from trtforensics.sources.kinds import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence, Sized
-
-    from trtforensics.comparison.runs import RunView
-    from trtforensics.model.engine import EngineInfo, ProfileInfo, TimingCache
-    from trtforensics.model.log import Build, BuildLog, CachedResult, Choice, EngineTensor, Fusion, MyelinOperation
-    from trtforensics.model.replay import Replay, ReplayTensor
-    from trtforensics.model.span import SourceSpan
 
 
 @dataclass(frozen=True, slots=True)

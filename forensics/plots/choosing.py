@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 from trtforensics.comparison.times import LayerDelta, LayerTimes, compare_times
 from trtforensics.comparison.views import of_log
+from trtforensics.engines.facts import EngineFacts
 from trtforensics.errors import UsageError
 from trtforensics.knowledge.table import rows
+from trtforensics.model.log import BuildLog
 from trtforensics.plots.engine_figures import blocks, layers, margins, memory, roofline, tuning, types
 from trtforensics.plots.figure import NAME_LENGTH, BarPart, BarRow, Figure, bar_row, barred
 from trtforensics.render.names import shortened
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from trtforensics.engines.facts import EngineFacts
-    from trtforensics.model.log import BuildLog
-
 
 _LABEL = 30
 """Characters of an engine's name beside its bar."""

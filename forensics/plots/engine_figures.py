@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil, floor, log10
 from operator import attrgetter
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import MEBIBYTE, counted
+from trtforensics.engines.facts import EngineFacts, LayerFacts
+from trtforensics.engines.groups import LayerGroup
+from trtforensics.model.log import Build
 from trtforensics.model.timings import NEAR_TIE_RATIO
 from trtforensics.plots.figure import (
     NAME_LENGTH,
@@ -17,6 +20,7 @@ from trtforensics.plots.figure import (
     Box,
     Canvas,
     Figure,
+    Tile,
     bar_row,
     barred,
     fitting,
@@ -26,15 +30,6 @@ from trtforensics.plots.figure import (
 )
 from trtforensics.render import colours
 from trtforensics.render.names import shortened
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from trtforensics.engines.facts import EngineFacts, LayerFacts
-    from trtforensics.engines.groups import LayerGroup
-    from trtforensics.model.log import Build
-    from trtforensics.plots.figure import Tile
-
 
 MOST_ROWS = 25
 """Layers that a figure shows, so that it can be read on one printed page; its table has all of them."""

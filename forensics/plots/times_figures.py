@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
 from pathlib import PurePath
 from statistics import median
-from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted
+from trtforensics.model.profile import InferenceSamples, InferenceTimes
 from trtforensics.plots.figure import WIDTH, Box, Canvas, Cell, Figure
 from trtforensics.render.times import spread
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from trtforensics.model.profile import InferenceSamples, InferenceTimes
 
 _MOST_RUNS = 8
 """Runs that a figure shows; its table has all of them."""

@@ -5,25 +5,20 @@ from __future__ import annotations
 import gc
 import hashlib
 import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from trtforensics.console.progress import Progress
 from trtforensics.errors import NotABuildLogError, UsageError
+from trtforensics.model.log import BuildLog
 from trtforensics.model.span import SourceInfo
 from trtforensics.parsers.builds.assembler import assemble
 from trtforensics.parsers.lines import processes
+from trtforensics.parsers.lines.events import ScannedLines
 from trtforensics.parsers.lines.scanner import Scanner
 from trtforensics.parsers.text.source import MAX_BYTES, Source, Window, open_source
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from trtforensics.model.log import BuildLog
-    from trtforensics.parsers.lines.events import ScannedLines
-
 
 _STDIN = "/dev/stdin"
 _REST_S = 2.0

@@ -5,13 +5,10 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from trtforensics.model.engine import TimingCache
 from trtforensics.parsers.text.document import read_document
 from trtforensics.parsers.text.source import MAX_BYTES
-
-if TYPE_CHECKING:
-    from trtforensics.model.engine import TimingCache
 
 _MARK = 1 << 10
 """Bytes at the beginning of a file in which a binary cache has a zero."""

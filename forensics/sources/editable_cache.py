@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 from trtforensics.console.processes import completed, describe_exit
 from trtforensics.errors import NotATimingCacheError, UsageError
@@ -18,13 +18,9 @@ from trtforensics.model.engine import TimingCache
 from trtforensics.model.log import MyelinOperation
 from trtforensics.model.span import SourceSpan
 from trtforensics.model.timings import tactic_text
+from trtforensics.parsers.text.document import Document
 from trtforensics.trt.cache_file import BASE, CHANGED, REPORT, UPDATES, CacheReport
 from trtforensics.trt.installed import child_line, installed_modules
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from trtforensics.parsers.text.document import Document
 
 _PATIENCE_S = 120
 _OTHERWISE = "Export the keys from the build's verbose log"

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from trtforensics.errors import UsageError
+from trtforensics.model.engine import Engine, EngineInfo, ProfileInfo
+from trtforensics.model.profile import LayerTime
 from trtforensics.parsers.files.layer_json import read_layer_json
 from trtforensics.parsers.files.profile_json import read_profile_json
 from trtforensics.parsers.text.document import read_document
 from trtforensics.sources.kinds import Kind, kind_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from trtforensics.model.engine import Engine, EngineInfo, ProfileInfo
-    from trtforensics.model.profile import LayerTime
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from trtforensics.console.progress import Progress
 from trtforensics.console.secrets import masked
+from trtforensics.model.log import BuildLog
 from trtforensics.parsers.text.source import MAX_BYTES, Source, open_source
 from trtforensics.parsers.text.text import LogText
 from trtforensics.parsers.text.windows import CUT_LINE, LONGEST_LINE, Window
 from trtforensics.sources.build_log import load_build_log, read_build_log
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
-
-    from trtforensics.console.progress import Progress
-    from trtforensics.model.log import BuildLog
 
 LONGEST_QUOTE = 1000
 """Characters of a line that are quoted; longer lines are cut."""

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
 
+from trtforensics.model.replay import FieldPath, Replay, TextSpan
 from trtforensics.parsers.files.replay import ReplayJson, check_opening, decoded, locate, read_replay
 from trtforensics.parsers.text.document import Document, read_document
 from trtforensics.parsers.text.source import MAX_BYTES
-
-if TYPE_CHECKING:
-    from trtforensics.model.replay import FieldPath, Replay, TextSpan
 
 
 class ReplayFile:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from trtforensics.engines.alternatives import Alternatives, tuned_type
+from trtforensics.engines.facts import EngineFacts
 from trtforensics.errors import UsageError
 from trtforensics.model.ledger import ledger_of
 from trtforensics.model.log import Build, Choice
 from trtforensics.tables.columns import columns_of
 from trtforensics.tables.layers import layer_table
 from trtforensics.tables.table import Table
-
-if TYPE_CHECKING:
-    from trtforensics.engines.facts import EngineFacts
 
 
 class LogRow(NamedTuple):

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trtforensics.knowledge.table import rows
 from trtforensics.model.older_python import StrEnum
 from trtforensics.render.documents import FORMS, reader
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    Value = str | float | bool | tuple[str, ...] | None
+Value = str | float | bool | tuple[str, ...] | None
 
 
 class Sort(StrEnum):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trtforensics.console.output import form_of, write_bytes
 from trtforensics.console.secrets import masked
@@ -14,13 +15,8 @@ from trtforensics.console.terminal import visible
 from trtforensics.errors import UsageError
 from trtforensics.render.json_text import dumps
 from trtforensics.render.names import shortened
-from trtforensics.tables.columns import Sort, TableColumn
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from trtforensics.tables.columns import Value
-    from trtforensics.tables.table import Table
+from trtforensics.tables.columns import Sort, TableColumn, Value
+from trtforensics.tables.table import Table
 
 BINARY_FORMS = ("parquet",)
 ENDINGS = {".csv": "csv", ".md": "markdown", ".json": "json", ".parquet": "parquet"}

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trtforensics.console.counting import milliseconds
+from trtforensics.engines.facts import EngineFacts, LayerFacts
 from trtforensics.model.data_types import type_word
 from trtforensics.model.layer_types import COMPUTES_NOTHING, NO_KERNEL
 from trtforensics.tables.columns import Cell, Sort, TableColumn, columns_of
 from trtforensics.tables.table import Table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from trtforensics.engines.facts import EngineFacts, LayerFacts
 
 UNKNOWN = "?"
 COMPUTES_NO_VALUES = "·"

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trtforensics.model.ledger import ledger_of
+from trtforensics.model.log import Build, BuildLog
+from trtforensics.model.run import Run, RunResult
 from trtforensics.render.headline import allowed_types, joined_types
 from trtforensics.tables.catalogue import PLACE, LogRow
 from trtforensics.tables.columns import TableColumn, columns_of
 from trtforensics.tables.table import Table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from trtforensics.model.log import Build, BuildLog
-    from trtforensics.model.run import Run, RunResult
 
 
 @dataclass(frozen=True)

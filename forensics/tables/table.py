@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from trtforensics.errors import UsageError
+from trtforensics.tables.columns import TableColumn, Value
 from trtforensics.tables.filtering import parse_filter
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from trtforensics.tables.columns import TableColumn, Value
-
 
 _Row = TypeVar("_Row")
 
