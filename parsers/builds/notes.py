@@ -74,6 +74,21 @@ _MEMBER, _TRIED = re.compile(r"Exception: '[\w.]+' object has no attribute "), 5
 """What a program prints of a member that an object lacks; so many are a list of members that it tries."""
 _RESULT = re.compile(r"\w*result=\w+$")
 """A line that says how something ended, and not why."""
+_FAMILY = re.compile(
+    r"(?i)\[[^\]]{0,40}(?:trt|tensorrt|onnxruntime)[^\]]{0,40}\]|nvinfer|nvdsinfer|error code \d|\bI[A-Z][a-z]\w+::"
+    r"|\b(?:model_lifecycle|model_repository_manager|backend_model\w*|tensorrt\w*|onnxruntime\w*)\.(?:cc|cpp|py|h)\b"
+    r"|onnxruntime[\w.]*(?:error|exception|fail)|^\W*(?:tensorrt|trt|polygraphy|trtexec|triton)\b"
+    r"|\binference request\b|\bmodel configuration\b"
+)
+"""Who prints a line, where it is one of the programs whose messages have classes."""
+_FAMILY_FRAME = re.compile(
+    r"[\\/](?:torch_tensorrt|tensorrt_llm|polygraphy|onnxruntime|tensorrt|onnx_graphsurgeon)[\\/]"
+)
+_FRAMES_ABOVE = 40
+"""The lines above an exception that may show whose it is."""
+_OF_NO_CLASS = "failed_word"
+_OF_ANYBODY = {"cancelled", "short_memory", "failed_cuda", "unusable_file", "failed_part"}
+"""Classes that mean the same whoever says so; the others are learnt from TensorRT and the programs around it."""
 _LISTED = re.compile(rb"\s*\w+=[^,=]*,\w+=")
 """The beginning of a row of names and values: a list of error codes says what may fail, not that it did."""
 
@@ -122,9 +137,7 @@ def _named(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
         if line in quiet and named.keys() <= _WRAPPING:
             continue
         if certain and line not in mild and named.keys() <= _WRAPPING and (named or line in reported):
-            from trtforensics.parsers.notation.sentences import classified  # noqa: PLC0415 - few logs have such errors
-
-            found = classified(max(parts, key=len), texts.get(line + 1, [""])[0] if excerpt else "")
+            found = _classified(texts, line, texts.get(line + 1, [""])[0] if excerpt else "", ours=line in reported)
             named = named if found is None else dict([found])
         for kind, fields in named.items():
             if certain or kind not in ANYBODY_MAY_SAY:
@@ -143,9 +156,23 @@ def _worded(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
     for line, parts in texts.items() if len(texts) <= FEW else ():
         text = max(parts, key=len)
         if says_failure(text) and not any(each.match(part) for each in (_QUIET, _RESULT, _MEMBER) for part in parts):
-            from trtforensics.parsers.notation.sentences import classified  # noqa: PLC0415 - few logs have such errors
+            yield line, *(_classified(texts, line, "", ours=False) or (ANY_ERROR, {"text": text}))
 
-            yield line, *(classified(text) or (ANY_ERROR, {"text": text}))
+
+def _classified(
+    texts: Mapping[int, Sequence[str]], line: int, below: str, *, ours: bool
+) -> tuple[str, dict[str, str | None]] | None:
+    """Return the class of a line's error with its fields, that of no class where another program says it."""
+    from trtforensics.parsers.notation.sentences import classified  # noqa: PLC0415 - few logs have such errors
+
+    text = max(texts[line], key=len)
+    found = classified(text, below)
+    if found is None or ours or found[0] in _OF_ANYBODY or _FAMILY.search(text):
+        return found
+    if any(found[1][field] for field in ("site", "op", "node")):
+        return found
+    above = (part for other in range(line - _FRAMES_ABOVE, line) for part in texts.get(other, ()))
+    return found if any(map(_FAMILY_FRAME.search, above)) else (_OF_NO_CLASS, found[1])
 
 
 def _causes_of(texts: Sequence[str]) -> dict[str, NamedCauses]:

@@ -256,12 +256,17 @@ def _tensorrt_llm(said: _Said) -> str:
 
 
 def _tensorrt_llm_python(said: _Said) -> str:
-    return f"[TRT-LLM] [E] {said.message}" if said.condition in _LOGGED else f"{said.condition}: {said.message}"
+    return f"[TRT-LLM] [E] {said.message}" if said.condition in _LOGGED else _raised(said, "tensorrt_llm")
 
 
 def _torch_python(said: _Said) -> str:
     logged = said.condition in _LOGGED
-    return f"ERROR:torch_tensorrt.dynamo:{said.message}" if logged else f"{said.condition}: {said.message}"
+    return f"ERROR:torch_tensorrt.dynamo:{said.message}" if logged else _raised(said, "torch_tensorrt")
+
+
+def _raised(said: _Said, package: str) -> str:
+    """The end of a traceback."""
+    return f'  File "/opt/py/{package}/convert.py", line 419, in convert\n{said.condition}: {said.message}'
 
 
 _PARSER = {

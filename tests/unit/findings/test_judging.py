@@ -62,10 +62,10 @@ def test_what_a_program_says_and_survives_is_no_root(tmp_path: Path) -> None:
         (tmp_path / "b.log").write_text("\n".join(lines), encoding="utf-8")
         log = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
         report = judge(Inputs([log]), Suppression())
-        (found,) = [finding for finding in report.findings if finding.code == "TF921"]
+        (found,) = [finding for finding in report.findings if finding.code == "TF940"]
         assert found.severity is (Severity.ERROR if number else Severity.WARNING)
         assert ("went on to its end" in found.title) is not bool(number)
-        assert report.sources[0].headlines[0].root == ("TF921" if number else "")
+        assert report.sources[0].headlines[0].root == ("TF940" if number else "")
 
 
 def test_what_tensorrt_only_warns_of_is_no_error_of_a_run_that_ended_well(tmp_path: Path) -> None:

@@ -29,6 +29,28 @@ def test_a_line_of_another_programs_quiet_level_reports_no_error(
     assert [note.kind for note in load(f"[11/21/2026-10:05:00] [TRT] [V] x\n{line}").builds[0].notes] == kinds
 
 
+_DYNAMIC = "input mask contains dynamic shape, provide shapes to send along with the request"
+
+
+@pytest.mark.parametrize(
+    ("lines", "kind"),
+    [
+        ([f"error: {_DYNAMIC}"], "failed_word"),
+        ([f"[TensorRT EP] error: {_DYNAMIC}"], "dynamic_shape"),
+        (
+            ['  File "/opt/py/torch_tensorrt/ts/compiler.py", line 7, in run', f"ValueError: {_DYNAMIC}"],
+            "dynamic_shape",
+        ),
+        (["ERROR: failed to open /sys/width: No such file or directory"], "unusable_file"),
+    ],
+)
+def test_classes_are_of_what_tensorrt_and_the_programs_around_it_say(
+    load: Callable[[str], BuildLog], lines: list[str], kind: str
+) -> None:
+    log = load("\n".join(["[11/21/2026-10:05:00] [TRT] [V] x", *lines]))
+    assert [note.kind for note in log.builds[0].notes] == [kind]
+
+
 def test_an_error_is_no_end_of_the_error_above_it(load: Callable[[str], BuildLog]) -> None:
     text = """
 [E] [TRT] 4: [graphShapeAnalyzer.cpp::analyzeShapes::12] Error Code 4: Miscellaneous (a.b: reshape changes volume)
