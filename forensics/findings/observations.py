@@ -87,7 +87,7 @@ def explained_by_class(case: Case, line: int) -> bool:
 
 def sentences(kinds: Sequence[str], settle: str, case: Case) -> Iterator[Observation]:
     """Give one observation for each sentence of some classes, on lines that no other finding cites."""
-    unwritten = [message.span.line for message in case.build.messages if _UNWRITTEN.search(message.text)]
+    unwritten = [message.span.line for message in case.build.messages if UNWRITTEN.search(message.text)]
     known = case.explained.union(m.span.line for m in case.build.messages if says(m, (*NO_ENGINE, *NO_RUN)))
     known = known.union(line + down for line in unwritten for down in (1, _BELOW))  # it cannot be read either
     texts = []
@@ -110,7 +110,8 @@ def sentences(kinds: Sequence[str], settle: str, case: Case) -> Iterator[Observa
         )
 
 
-_UNWRITTEN = re.compile("(?:annot|ailed to) write")
+UNWRITTEN = re.compile("(?:annot|ailed to) write")
+"""How errors begin of a file that cannot be written."""
 _HEAD = re.compile(r"(?:.*: )?(?:Error Code [0-9]+: )?(?:Internal Error|API Usage Error|Cuda Runtime|Myelin)\s*")
 """A class of errors without words, which stand in the line below."""
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from trtforensics.knowledge.table import rows
 from trtforensics.model.run import Program
-from trtforensics.parsers.builds.run_outcomes import ENDS, inner_lines, verdicts
+from trtforensics.parsers.builds.run_outcomes import ENDS, ENGINE_MADE, OF_INFERENCE, RAISED, inner_lines, verdicts
 from trtforensics.parsers.builds.views import ENGINE, LinesView
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class RunEdges:
         starts = sorted({moved.get(start, start) for start in starts})
         self.begins = sorted(set(moved.values()))
         scripts = self._log.lines("own_options")[:1]
-        if len(starts) > 1 and starts[1] in self.begins and scripts != [1] and not self.own_lines(1, starts[1] - 1):
+        if len(starts) > 1 and starts[1] in self.begins and scripts != [1] and not self._tells(1, starts[1] - 1):
             del starts[1]
             self.begins.remove(1)
         self.edges: Positions = np.array([*starts, lines + 1], np.int64)
@@ -102,6 +102,13 @@ class RunEdges:
         return {*self._log.lines("cell")}
 
     @cached_property
+    def _made(self) -> list[int]:
+        """The lines where programs say in words of their own that they made an engine, or measured one; or raise."""
+        goals = {*self._log.lines("own_goal")}
+        engines = (line for line, text in self._log.each("untyped", "text") if line in goals and "ngine" in text)
+        return sorted([*engines, *self._log.lines("own_building", *ENGINE_MADE, *OF_INFERENCE, *RAISED)])
+
+    @cached_property
     def _verdicts(self) -> list[int]:
         return [line for line, _ in verdicts(self._log)]
 
@@ -115,6 +122,11 @@ class RunEdges:
         """Count the lines that a logger of TensorRT, or of a program that drives it, wrote."""
         low, high = (int(self._others.searchsorted(line)) for line in (first, last + 1))
         return max(last - first + 1 - (high - low), 0)
+
+    def _tells(self, first: int, last: int) -> bool:
+        """Whether such a line stands between two, or in a notebook one of a cell that is a run without it."""
+        made = self._made if self._cells else []
+        return self.own_lines(first, last) > 0 or bisect_left(made, first) < bisect_right(made, last)
 
     def first_own(self, first: int) -> int:
         """Return the first such line from a line on."""
@@ -212,14 +224,14 @@ class RunEdges:
         for line, command in self._commands:
             stop = stops[bisect_right(stops, line)]
             starts = program_of(command) is not None or line in self._cells
-            if starts and self.own_lines(line + 1, stop - 1):
+            if starts and self._tells(line + 1, stop - 1):
                 yield line
 
     def _typed_before(self, begin: int, starts: Sequence[int]) -> int:
         """Return the line of the command that started what begins here, if that stands right before it."""
         place = bisect_left(starts, begin)
         at = bisect_left(self._commands, (begin, "")) - 1
-        if at < 0 or self._commands[at][0] <= (starts[place - 1] if place else 0):
+        if at < 0 or begin in self._cells or self._commands[at][0] <= (starts[place - 1] if place else 0):
             return begin
         line, command = self._commands[at]
         known = program_of(command) is not None and _agree(command, self._printed_from(begin))

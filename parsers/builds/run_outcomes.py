@@ -28,8 +28,8 @@ _EARLY_ENDS = (
     (("host_killed", "killed_job", "ended_badly"), Ending.KILLED, "the system ended it"),
     (_CRASHES, Ending.CRASHED, "the process crashed"),
 )
-_RAISED = ("raised_error", "raised_exception", "raised_ort")
-_OWN = ("own_result", "own_result_upper", "own_tests", "own_gtest", "own_pytest")
+RAISED = ("raised_error", "raised_exception", "raised_ort")
+_OWN = ("own_result", "own_result_upper", "own_tests", "own_banner", "own_gtest", "own_pytest")
 BENIGN = re.compile(
     r"catchCudaError|Deserialize engine failed because |Skipping tactic |Tactic Device request: |== CAPTURED STD"
     r"|FAILED \| Iteration \d|I\w+::get\w+: Error Code 3"
@@ -196,7 +196,7 @@ class RunEvidence:
                 early.append(_Ended(ending, lines[0], why))
         if early:
             return min(early, key=lambda ended: ended.line or 0)
-        raised, heads = self._view.lines(*_RAISED), self._view.lines("raised_cell", "traceback")
+        raised, heads = self._view.lines(*RAISED), self._view.lines("raised_cell", "traceback")
         if raised and not self._cell_after(raised[-1]) and self._is_uncaught(raised[-1]):
             return _Ended(Ending.FAILED, raised[-1], "an exception ended it")
         if heads and heads[-1] > max(raised, default=0) and self._is_cut(heads[-1]):
@@ -253,7 +253,7 @@ class RunEvidence:
 
     def _cells(self) -> _Ended | None:
         """Return what a notebook came to, which has no end of its own: whether a cell of it raised an exception."""
-        cells, raised = self._view.lines("cell"), self._view.lines(*_RAISED)
+        cells, raised = self._view.lines("cell"), self._view.lines(*RAISED)
         if not cells or self._told is not None:
             return None
         if raised:
@@ -283,7 +283,7 @@ class RunEvidence:
 
     def _went_wrong(self, since: int = 0) -> bool:
         """Whether an error, an exception or a failed build stands behind a line."""
-        failed = [*self._view.lines(*_RAISED, "build_failed"), *(self._told[:1] if self._told is not None else ())]
+        failed = [*self._view.lines(*RAISED, "build_failed"), *(self._told[:1] if self._told is not None else ())]
         return max(failed, default=0) > since
 
     def _is_uncaught(self, line: int) -> bool:

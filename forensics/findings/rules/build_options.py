@@ -10,8 +10,7 @@ from trtforensics.engines.requests import WEAK_FLAGS, command_span
 from trtforensics.findings.finding import Observation, Severity, Step
 from trtforensics.findings.observations import observe
 from trtforensics.findings.rule import explained
-from trtforensics.findings.steps.commands import default_level, given_flags, options, trtexec
-from trtforensics.findings.versions import flags_of
+from trtforensics.findings.steps.commands import default_level, given_flags, options, trtexec, without_effect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,11 +30,9 @@ def unknown_option(case: Case) -> Iterator[Observation]:
 @explained("TF418")
 def idle_flags(case: Case) -> Iterator[Observation]:
     """Name the flags."""
-    given = given_flags(case)
-    at_work = {"--onnx"} if "--shapes" in given else {"--onnx", "--optShapes"}
-    idle = [name for name in given if name in flags_of("build") - at_work]
+    given, idle = given_flags(case), without_effect(case)
     span = command_span(case.build)
-    if "--loadEngine" in given and idle and span is not None:
+    if idle and span is not None:
         step = Step("Leave them out", trtexec(case, without=idle))
         yield Observation(
             f"{listed(idle)} {'does' if len(idle) == 1 else 'do'} nothing beside --loadEngine",

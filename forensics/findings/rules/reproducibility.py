@@ -41,9 +41,10 @@ def local(case: Case) -> Iterator[Observation]:
 
 
 def _gives_no_cache(case: Case) -> bool:
-    """Whether trtexec's options name no cache: TensorRT 8.0 then calls the empty one that it is given invalid."""
+    """Whether no cache is known to be given, by trtexec's options if any: TensorRT 8.0 then calls it invalid."""
     mode, file = (case.build.option("build", f"timingCache{name}") for name in ("Mode", "File"))
-    return (mode or "").strip() == "local" and not (file or "").strip()
+    by_program = mode is None and case.ran("8.0", "8.2") and not case.notes("cache_loaded")
+    return by_program or ((mode or "").strip() == "local" and not (file or "").strip())
 
 
 @explained("TF503")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from trtforensics.engines.requests import WEAK_FLAGS
 from trtforensics.findings.finding import Step
+from trtforensics.findings.observations import UNWRITTEN
 from trtforensics.findings.versions import NO_LONGER_NEEDED, WRITTEN, Version, flags_of, has_flag
 from trtforensics.findings.versions import flags as known_flags
 from trtforensics.model.log import Outcome, Tool
@@ -94,6 +95,13 @@ def given_flags(case: Case) -> list[str]:
     return [option.partition("=")[0] for option in options(case)]
 
 
+def without_effect(case: Case) -> list[str]:
+    """Return the options of a build that the log's trtexec command gives beside ``--loadEngine``: they do nothing."""
+    given = given_flags(case)
+    at_work = {"--onnx"} if "--shapes" in given else {"--onnx", "--optShapes"}
+    return [name for name in given if name in flags_of("build") - at_work] if "--loadEngine" in given else []
+
+
 @lru_cache
 def _options_of(command: str) -> tuple[str, ...]:
     return tuple([part.strip() for part in _OPTION.split(f" {command.strip()}") if part.strip().startswith("-")])
@@ -143,7 +151,7 @@ def _kept(case: Case, flags: Iterable[str], without: Iterable[str]) -> list[str]
     """Return the options of the log's command that stay: those that its version takes, and that nothing replaces."""
     refused = frozenset([_name(note.text("name")) for note in case.notes("unknown_option")])
     given = _existing(tuple(options(case)), case.version, refused)
-    dropped = {*without, *map(_name, flags)}
+    dropped = {*without, *map(_name, flags), *(() if "--loadEngine" in without else without_effect(case))}
     if "--stronglyTyped" in {*flags, *given} - {*without}:
         dropped |= {*WEAK_FLAGS}
     return [option for option in given if _name(option) not in dropped]
@@ -173,7 +181,13 @@ def unused_name(case: Case, name: str) -> str:
 def _typed(case: Case, kept: Iterable[str], flags: Iterable[str] = ()) -> str:
     """Return the log's program with options kept and new ones; empty where they name neither model nor engine."""
     parts = (option.partition("=") for option in kept if _name(option) not in _LEFT_OUT)
-    beside = ((name, equals, another_name(path) if name in WRITTEN and path else path) for name, equals, path in parts)
+    lost = any(
+        UNWRITTEN.search(note.text("text")) for note in case.notes("unusable_file")
+    )  # into a folder that takes none
+    beside = (
+        (name, equals, another_name(path.rpartition("/")[2] if lost else path) if name in WRITTEN and path else path)
+        for name, equals, path in parts
+    )
     words = [*map("".join, beside), *flags]
     if case.build.tool is not Tool.TRTEXEC or not any(_name(word) in {*_INPUTS, "--loadEngine"} for word in words):
         return ""

@@ -35,6 +35,20 @@ def test_a_pause_is_named_by_what_takes_the_time(tmp_path: Path) -> None:
     assert next(iter(pauses(read))).text.endswith("; 30 s timing tactics and compiling them (to line 2)")
 
 
+def test_a_pause_behind_the_importer_is_not_that_of_the_libraries_named_after_it(tmp_path: Path) -> None:
+    text = (
+        "[11/21/2026-10:00:10] [I] [TRT] MatMul_7: broadcasting input0 to make tensors conform\n"
+        "[11/21/2026-10:01:10] [I] [TRT] [MemUsageChange] Init cuBLAS/cuBLASLt: CPU +7, GPU +10\n"
+        "[11/21/2026-10:01:30] [I] [TRT] [MemUsageChange] Init cuDNN: CPU +1, GPU +10\n"
+    )
+    (tmp_path / "b.log").write_text(text)
+    read = read_log(str(tmp_path / "b.log"), max_bytes=1 << 30, on_progress=lambda _: None)
+    assert next(iter(pauses(read))).text.split("; ")[1:] == [
+        "60 s reading and optimising the graph (to line 2)",
+        "20 s loading cuDNN (to line 3)",
+    ]
+
+
 def test_days_count_and_a_log_of_two_clocks_tells_nothing(tmp_path: Path) -> None:
     said = "2026-01-0{} {}:00:00 INFO a\n[TRT] [I] Hello\n"
     for times, expected in (((1, 23), (2, "01")), ["from 23:00:00 to 01:00:00, 7200 s"]), (((1, 10), (1, "03")), []):

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from trtforensics.sources.quoting import QuotedLog
 
 OF_HELPERS = {
+    "unusable_file",
     *("poly_verdict", "poly_run", "banner", "onnx_header", "unknown_option", "cache_scope", "myelin_budget"),
     *("workspace_hint", "dumped_node"),
 }

@@ -282,3 +282,31 @@ def test_a_calibration_table_without_int8_does_nothing(tmp_path: Path) -> None:
     titles = ["--calib does nothing without --int8"]
     assert [finding.title for finding in of_code(report_on(f"{log}\n", tmp_path), "TF418")] == titles
     assert of_code(report_on(f"{log} --int8\n", tmp_path), "TF418") == []
+
+
+def test_commands_leave_out_what_does_nothing_beside_a_loaded_engine(tmp_path: Path) -> None:
+    command = "# trtexec --loadEngine=a.plan --profilingVerbosity=detailed --timingCacheFile=a.cache"
+    log = f"&&&& RUNNING TensorRT.trtexec [TensorRT v8601] {command}\n[I] Engine loaded in 0.1 sec.\n"
+    log += f"&&&& PASSED TensorRT.trtexec [TensorRT v8601] {command}\n"
+    (finding,) = of_code(report_on(log, tmp_path), "TF705")
+    assert [step.command for step in finding.next_steps] == [
+        "trtexec --loadEngine=a.plan --dumpLayerInfo > again.log 2>&1"
+    ]
+
+
+def test_commands_write_here_where_the_folder_took_no_file(tmp_path: Path) -> None:
+    command = "# trtexec --onnx=a.onnx --saveEngine=/x/a.plan --builderOptimizationLevel=0"
+    log = (
+        f"&&&& RUNNING TensorRT.trtexec [TensorRT v100900] {command}\n[I] === Build Options ===\n"
+        "[I] BuilderOptimizationLevel: 0\n"
+        f"[E] Cannot write to FileStreamWriter\n&&&& FAILED TensorRT.trtexec [TensorRT v100900] {command}\n"
+    )
+    (finding,) = of_code(report_on(log, tmp_path), "TF446")
+    assert [step.command for step in finding.next_steps] == ["trtexec --onnx=a.onnx --saveEngine=a.again.plan"]
+
+
+def test_a_program_of_8_0_that_gives_no_timing_cache_has_none_refused(tmp_path: Path) -> None:
+    said = "Detected invalid timing cache, setup a local cache instead"
+    log = f"[TensorRT] INFO: TensorRT version: {{}}\n[TensorRT] WARNING: {said}\n"
+    old, new = (report_on(log.format(version), tmp_path) for version in ("8.0.1", "8.4.1"))
+    assert [len(of_code(report, code)) for report in (old, new) for code in ("TF502", "TF503")] == [1, 0, 0, 1]

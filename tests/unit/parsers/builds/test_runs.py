@@ -537,7 +537,7 @@ STATED = {
     ),
     "a cell that failed": (
         ["In [1]: ", "torch_tensorrt.compile(a)", TRACEBACK[0], "KeyError: 'a'", "In [2]: ", "Throughput: 12 images/s"],
-        "A CELL FAILED (line 4) · Torch-TensorRT · stated: Throughput 12 images/s",
+        "FAILED (line 4) · Torch-TensorRT",
     ),
     "a download that was interrupted in a cell": (
         ["In [1]: !wget a", "^C", "In [2]: ", "torch_tensorrt.compile(a)", "Throughput: 12 images/s"],

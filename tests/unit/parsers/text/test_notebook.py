@@ -88,6 +88,21 @@ def test_each_cell_with_output_is_a_run_and_a_finding_names_its_cell(tmp_path: P
     assert all(place.endswith(" (In [4])") for place in places)
 
 
+def test_a_cell_that_says_in_its_own_words_what_it_built_or_measured_is_a_run(tmp_path: Path) -> None:
+    cells = (
+        cell(None, "import tensorrt as trt", stream("Engine saved as a.engine\n")),
+        cell(None, "!pip install b", stream("Successfully installed b\n")),
+        cell(None, "import tensorrt as trt\nrun()", stream("Inference time: 7 ms\n")),
+        cell(None, "!trtexec --onnx=a.onnx", stream(VERSION, FAILED)),
+    )
+    log = load_build_log([saved(tmp_path / "a.ipynb", notebook(*cells))])
+    assert [(run.outcome.ending.value, run.command) for run in log.runs] == [
+        ("passed", None),
+        ("passed", None),
+        ("failed", "!trtexec --onnx=a.onnx"),
+    ]
+
+
 def test_a_cell_without_output_that_names_a_library_is_shown() -> None:
     cells = (
         cell(1, "import os\nimport torch_tensorrt"),
