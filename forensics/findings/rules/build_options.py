@@ -11,6 +11,7 @@ from trtforensics.findings.finding import Observation, Severity, Step
 from trtforensics.findings.observations import observe
 from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import default_level, given_flags, options, trtexec, without_effect
+from trtforensics.findings.versions import flags
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +24,9 @@ def unknown_option(case: Case) -> Iterator[Observation]:
     """Name the options."""
     names = tuple(note.text("name").partition("=")[0] for note in case.notes("unknown_option"))
     step = Step("Take it out", trtexec(case, without=names))
-    yield from observe(case.notes("unknown_option"), "trtexec does not know {names}", names="name", steps=(step,))
+    since = listed([flags()[name].since for name in dict.fromkeys(names) if name in flags() and flags()[name].since])
+    title = "trtexec does not know {names}" + (f" (since {since})" if since else "")
+    yield from observe(case.notes("unknown_option"), title, names="name", steps=(step,))
     yield from observe(case.notes("options_unrecognized"), "Polygraphy does not know {names}", names="name")
 
 
