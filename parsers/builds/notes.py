@@ -88,6 +88,7 @@ _FAMILY_FRAME = re.compile(
 _FRAMES_ABOVE = 40
 """The lines above an exception that may show whose it is."""
 _OF_NO_CLASS = "failed_word"
+"""The class of an error that only says that something failed."""
 _OF_ANYBODY = {"cancelled", "short_memory", "failed_cuda", "unusable_file", "failed_part"}
 """Classes that mean the same whoever says so; the others are learnt from TensorRT and the programs around it."""
 _LISTED = re.compile(rb"\s*\w+=[^,=]*,\w+=")

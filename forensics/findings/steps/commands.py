@@ -181,11 +181,9 @@ def unused_name(case: Case, name: str) -> str:
 def _typed(case: Case, kept: Iterable[str], flags: Iterable[str] = ()) -> str:
     """Return the log's program with options kept and new ones; empty where they name neither model nor engine."""
     parts = (option.partition("=") for option in kept if _name(option) not in _LEFT_OUT)
-    lost = any(
-        UNWRITTEN.search(note.text("text")) for note in case.notes("unusable_file")
-    )  # into a folder that takes none
+    refused = any(UNWRITTEN.search(note.text("text")) for note in case.notes("unusable_file"))
     beside = (
-        (name, equals, another_name(path.rpartition("/")[2] if lost else path) if name in WRITTEN and path else path)
+        (name, equals, another_name(path.rpartition("/")[2] if refused else path) if name in WRITTEN and path else path)
         for name, equals, path in parts
     )
     words = [*map("".join, beside), *flags]
