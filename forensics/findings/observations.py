@@ -51,7 +51,8 @@ def observe(notes: Sequence[Note], title: str, *, names: str = "", **more: objec
     if notes:
         named = list(dict.fromkeys(note.text(names) for note in notes if names and note.text(names)))
         text, layers = title.replace("{names}", listed(named)), named if names in _OF_THE_NETWORK else ()
-        yield Observation(text, [note.span for note in notes], layers=layers, **more)  # type: ignore[arg-type]  # its fields
+        spans = [*dict.fromkeys(note.span for note in notes)]  # a line may be of two kinds
+        yield Observation(text, spans, layers=layers, **more)  # type: ignore[arg-type]  # its fields
 
 
 def unexplained(case: Case, kind: str) -> list[Note]:

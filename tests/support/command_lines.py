@@ -111,7 +111,8 @@ class Proposal:
         texts = [re.sub(r" \(builds? [^)]*\)$", "", self.what), *self.finding.fixes]
         building = re.compile(r"(?i)\bbuild(ing|er)?\b(?!\.log)")
         loose = [text for text in texts if building.search(text) and "is built" not in text]
-        another = self.command.startswith(_own_words(self.build)[0]) and "--loadEngine" not in self.command
+        program = _own_words(self.build)[:1]
+        another = self.command.startswith(tuple(program)) and "--loadEngine" not in self.command
         return bool(loose) or another
 
     def _written(self) -> set[str]:
@@ -178,8 +179,7 @@ class Proposal:
         if "--stronglyTyped" in names and names & _WEAK:
             yield "precisions of a strongly typed network"
         lost = {word.partition("=")[0] for word in own} & _KEPT - names
-        loads = "--loadEngine" in names and not any(word.startswith("--loadEngine=") for word in own)
-        lost -= {"--minShapes", "--optShapes", "--maxShapes", *_WEAK} if loads else set()
+        lost -= {"--minShapes", "--optShapes", "--maxShapes", *_WEAK} if "--loadEngine" in names else set()
         lost -= _REMOVES.get(self.finding.code, set()) | (_WEAK if "--stronglyTyped" in names else set())
         lost = {name for name in lost if has_flag(case.version, name)}
         yield from _unless(not lost, f"it loses {sorted(lost)}")
