@@ -179,7 +179,8 @@ class Proposal:
         if "--stronglyTyped" in names and names & _WEAK:
             yield "precisions of a strongly typed network"
         lost = {word.partition("=")[0] for word in own} & _KEPT - names
-        lost -= {"--minShapes", "--optShapes", "--maxShapes", *_WEAK} if "--loadEngine" in names else set()
+        loads = any(word.startswith("--loadEngine") for word in (*own, *names))
+        lost -= {"--minShapes", "--optShapes", "--maxShapes", *_WEAK} if loads else set()
         lost -= _REMOVES.get(self.finding.code, set()) | (_WEAK if "--stronglyTyped" in names else set())
         lost = {name for name in lost if has_flag(case.version, name)}
         yield from _unless(not lost, f"it loses {sorted(lost)}")
