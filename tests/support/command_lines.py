@@ -182,6 +182,7 @@ class Proposal:
         loads = any(word.startswith("--loadEngine") for word in (*own, *names))
         lost -= {"--minShapes", "--optShapes", "--maxShapes", *_WEAK} if loads else set()
         lost -= _REMOVES.get(self.finding.code, set()) | (_WEAK if "--stronglyTyped" in names else set())
+        lost -= {note.text("name").partition("=")[0] for note in case.notes("unknown_option")}
         lost = {name for name in lost if has_flag(case.version, name)}
         yield from _unless(not lost, f"it loses {sorted(lost)}")
         kinds = {flags()[name].when for name in added if name in flags()}
