@@ -88,11 +88,14 @@ def explained_by_class(case: Case, line: int) -> bool:
 
 def sentences(kinds: Sequence[str], settle: str, case: Case) -> Iterator[Observation]:
     """Give one observation for each sentence of some classes, on lines that no other finding cites."""
+    notes = case.notes(*kinds)
+    if not notes:
+        return
     unwritten = [message.span.line for message in case.build.messages if UNWRITTEN.search(message.text)]
     known = case.explained.union(m.span.line for m in case.build.messages if says(m, (*NO_ENGINE, *NO_RUN)))
     known = known.union(line + down for line in unwritten for down in (1, _BELOW))  # it cannot be read either
     texts = []
-    for note in case.notes(*kinds):
+    for note in notes:
         below = note.span.line + 1 if note.text("below") or _HEAD.fullmatch(note.text("text")) else note.span.line
         handed_on = any(text in note.text("text") for text in (*NO_ENGINE, *NO_RUN))
         if not handed_on and {note.span.line, below}.isdisjoint(known):

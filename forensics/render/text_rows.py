@@ -1,4 +1,4 @@
-"""What only the text of a log tells: where a run paused, and what single lines mean that no finding is made of."""
+"""What only the text of a log tells: where runs paused, which outputs were dumped, and what single lines mean."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from trtforensics.console.counting import listed
 from trtforensics.console.secrets import masked
 from trtforensics.knowledge.table import rows
 from trtforensics.model.run import PhaseName
+from trtforensics.parsers.lines.unread import finder
 from trtforensics.parsers.notation.clocks import clock_in, moment_in, seconds_of
 from trtforensics.parsers.text.text import LineMatcher, LogText
 from trtforensics.render.names import shortened
@@ -87,14 +88,20 @@ _TELLING = [*rows("telling_lines", "trtforensics.render")]
 The words name groups of the pattern in braces: ``{0}``; of ``all``, the different ones are listed.
 """
 _OUTPUTS, _NUMBER = 8, re.compile(r"[-+]?[0-9.]+(?:e[-+]?[0-9]+)?|-?(?:nan|inf)")
-"""Outputs that are told, and how their values are printed."""
+"""Dumped outputs that are shown, and how their values are printed."""
 _MOST, _LISTED, _WORDS = 200, 4, 240
 """Lines of a literal that are looked at, values that are listed, characters of a text."""
 
 
 def telling_lines(text: LogText) -> list[tuple[list[int], TimeRow]]:
     """Return what lines of a text mean, each with these lines, in their order."""
-    told = (row for each in _TELLING if (row := _told(text, each)) is not None)
+    literals = {each["literal"]: each["literal"].lower().encode() for each in _TELLING}
+    there: set[str] = set()
+    for block in text.blocks():
+        holds = finder(block.lower())
+        there.update(literal for literal in literals.keys() - there if holds(literals[literal]))
+    possible = (each for each in _TELLING if each["literal"] in there)
+    told = (row for each in possible if (row := _told(text, each)) is not None)
     return sorted(told, key=lambda each: each[0])
 
 

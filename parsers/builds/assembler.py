@@ -69,7 +69,7 @@ def assemble(scanned: ScannedLines, source: SourceInfo, attend: Callable[[], Non
 def _builds(log: Log, cut: RunEdges) -> tuple[tuple[Build, ...], tuple[Run, ...]]:
     """Put the builds and the runs together; the builds' deferred fields are computed on first access."""
     passes, timed = Passes(log), autotuning.timings(log)
-    # First what takes most memory while it is made.
+    # What takes most memory comes first, while little else is held.
     tuning_times, choices = autotuning.layer_tuning(log), autotuning.choices(log, timed, passes)
     give_back()
     nodes, foreign, reformats = onnx_nodes(log), foreign_nodes(log, passes), _reformats(log, passes)

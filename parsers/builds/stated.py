@@ -129,7 +129,7 @@ def of_engines(log: LinesView, found: list[_Stated]) -> list[_Stated]:
         for (*_, name), file in zip(found, of_what, strict=True)
     )
     both = zip(found, names, strict=True)
-    return [(line, value, StatedName(name, stated.row, stated.unit)) for (line, value, stated), name in both]
+    return [(line, value, StatedName(name, of.row, of.unit)) for (line, value, of), name in both]
 
 
 def number_of(text: str) -> float:

@@ -151,12 +151,12 @@ def possible_causes(texts: Sequence[bytes]) -> Causes:
 
 def _possible(causes: Causes, texts: Sequence[bytes]) -> Causes:
     """Return the causes of which some text holds a literal, each with the literals that stand there."""
-    holds = _finder(b"\n".join(texts))
+    holds = finder(b"\n".join(texts))
     held = ((kind, tuple(filter(holds, literals))) for kind, literals in causes)
     return [cause for cause in held if cause[1]]
 
 
-def _finder(text: bytes) -> Callable[[bytes], bool]:
+def finder(text: bytes) -> Callable[[bytes], bool]:
     """Return the test whether a literal stands in a text. In a long one few literals have to be searched for.
 
     Those are the literals all of whose runs of four bytes, as numbers, stand there too.

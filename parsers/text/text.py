@@ -222,6 +222,11 @@ class LogText:
             places = [*matcher.places(self._read(block, first, last))]
             yield first + block.starts[: last - block.first_line + 1].searchsorted(places)
 
+    def blocks(self) -> Iterator[bytes]:
+        """Yield the text in pieces of whole lines, joined by line feeds."""
+        for first, last, block in self._towards_end(1, backwards=False):
+            yield self._read(block, first, last)
+
     def _towards_end(self, start: int, *, backwards: bool) -> Iterator[tuple[int, int, _Block]]:
         """Yield blocks in the order of the search, each with the first and the last line to search."""
         count = self._count

@@ -33,7 +33,7 @@ from trtforensics.bisection.precision.nodes import PrecisionLever, Target, verdi
 from trtforensics.bisection.precision.repair.certificate import Certificate, holding_of, parted, progress_text
 from trtforensics.bisection.precision.repair.curve import rounding_curve
 from trtforensics.bisection.precision.repair.safe import safe_repair
-from trtforensics.bisection.precision.sentences import told
+from trtforensics.bisection.precision.sentences import lines_about
 from trtforensics.bisection.runner.run_options import RunOptions
 from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.search_options import ModelRequest, PrecisionOptions, SampleOptions, with_commands
@@ -157,7 +157,7 @@ def _first_look(request: ModelRequest[PrecisionOptions], subject: Subject) -> st
     reach = f" ({name} reaches {largest[name]:.3g})" if name else ""
     counts = {"beyond": beyond, "count": len(largest), "end": storage.largest, "reach": reach}
     seen = {"outputs": outputs, "narrow": storage.name.upper(), "why": shorten(why, _QUOTED, placeholder=" …")}
-    (line,) = told("first look", part=part, samples=_samples_text(request, subject, oracle), **seen, **counts)
+    (line,) = lines_about("first look", part=part, samples=_samples_text(request, subject, oracle), **seen, **counts)
     return line
 
 
@@ -349,7 +349,7 @@ def no_candidates(caster: Caster) -> tuple[str, str]:
     halves = computing_in_halves(caster.survey)
     if halves:
         word, count = halves.most_common(1)[0]
-        what, next_step = told("in halves", article="an" if word == "FP16" else "a", word=word, count=count)
+        what, next_step = lines_about("in halves", article="an" if word == "FP16" else "a", word=word, count=count)
         return what, next_step
     return f"has no node that computes in FP32 and could in {narrow}", "Give a model with nodes that compute in FP32"
 
@@ -361,10 +361,10 @@ def model_notes(caster: Caster) -> list[str]:
         notes.append(f"{count} nodes compute in {word} in the model itself; they stay so in every mixture")
     foreign, untyped = _without_narrow_form(caster)
     if foreign:
-        notes += told("foreign operators", shown=_counted(foreign))
+        notes += lines_about("foreign operators", shown=_counted(foreign))
     if untyped:
         version = operator_set(caster.prepared.proto)
-        notes += told("untyped operators", narrow=caster.storage.name, version=version, shown=_counted(untyped))
+        notes += lines_about("untyped operators", narrow=caster.storage.name, version=version, shown=_counted(untyped))
     return notes
 
 

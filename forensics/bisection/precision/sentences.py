@@ -10,6 +10,6 @@ from trtforensics.knowledge.table import rows
 _LINES = grouped(rows("sentences", "trtforensics.bisection.precision"), itemgetter("about"))
 
 
-def told(about: str, **values: object) -> list[str]:
+def lines_about(about: str, **values: object) -> list[str]:
     """Return the lines of a text, with values in place of its fields."""
     return [row["line"].format(**values) for row in _LINES[about]]

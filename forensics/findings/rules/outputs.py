@@ -152,7 +152,7 @@ _SEVERAL = 2
 _GROSS = 0.05
 """The part of the values' range from which an error is none of rounding."""
 _MOST_AGREE = 1e-4
-"""The part of the largest error up to which the mean is that of a tensor of which few elements differ."""
+"""Few elements differ where the mean error is at most this part of the largest one."""
 _ROUNDED = 0.01
 """The part of it up to which the rounding of a 16-bit network's sums explains an error."""
 

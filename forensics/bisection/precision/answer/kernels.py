@@ -23,7 +23,7 @@ from trtforensics.bisection.precision.emulation.judging import largest_of
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
 from trtforensics.bisection.precision.emulation.twin import emulate
 from trtforensics.bisection.precision.nodes import PrecisionLever
-from trtforensics.bisection.precision.sentences import told
+from trtforensics.bisection.precision.sentences import lines_about
 from trtforensics.console.counting import listed
 from trtforensics.model.data_types import Accumulator
 from trtforensics.onnx_models.checked_graph import Survey
@@ -272,16 +272,16 @@ def kernel_lines(notes: KernelNotes, narrow: Storage, accumulator: Accumulator) 
     """Return the notes as text, on a model in a 16-bit type whose products sum in a type."""
     lines = []
     if notes.attention:
-        lines += told("attention", nodes=listed(notes.attention, _SHOWN, _MORE))
+        lines += lines_about("attention", nodes=listed(notes.attention, _SHOWN, _MORE))
     if notes.wide_sums is not None:
         lines += _wide_lines(notes.wide_sums, narrow.name)
     sums = listed([each.node for each in notes.sums if not each.emulated], _SHOWN, _MORE)
     if sums:
-        lines += told(f"sums in {accumulator.upper()}", sums=sums)
+        lines += lines_about(f"sums in {accumulator.upper()}", sums=sums)
     if notes.gelu:
         cubed = [f"{each.node} ({each.tensor} reaches {each.largest:.3g})" for each in notes.gelu]
         limit = np.cbrt(narrow.largest)
-        lines += told("cubes", narrow=narrow.name, limit=limit, cubed=listed(cubed, _SHOWN, _MORE))
+        lines += lines_about("cubes", narrow=narrow.name, limit=limit, cubed=listed(cubed, _SHOWN, _MORE))
     return lines
 
 
@@ -300,5 +300,5 @@ def _wide_lines(wide: WideSums, narrow: str) -> list[str]:
     return [
         f"A tactic that accumulates in FP32 does as well as FP32 nodes do for {shown}.",
         *sums,
-        *told("tactics with wide sums", rest=rest, layers=layers),
+        *lines_about("tactics with wide sums", rest=rest, layers=layers),
     ]

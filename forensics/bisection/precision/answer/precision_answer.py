@@ -18,7 +18,7 @@ from trtforensics.bisection.precision.emulation.oracle import TopRows
 from trtforensics.bisection.precision.repair.certificate import Holding
 from trtforensics.bisection.precision.repair.curve import RoundingCurve
 from trtforensics.bisection.precision.repair.safe import RangeReason, TensorLoss
-from trtforensics.bisection.precision.sentences import told
+from trtforensics.bisection.precision.sentences import lines_about
 from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.session.answer import JudgedProbe, SearchAnswer, answer_text
 from trtforensics.console.counting import counted, head_lines, listed
@@ -221,7 +221,7 @@ def _operators(answer: PrecisionAnswer) -> list[str]:
     kept = {"needs": len(fix.nodes), "minimal": len(answer.minimal.nodes), "safe": len(answer.safe.nodes)}
     apart = f"differs from the original by {fix.difference:.1g} of the largest magnitude"
     compared, error = apart if fix.difference else "equals the original", scores_text(fix.scores)
-    lines = told("operators", fix=fix, spelled=spelled, compared=compared, error=error, **kept)
+    lines = lines_about("operators", fix=fix, spelled=spelled, compared=compared, error=error, **kept)
     if fix.built is not None:
         lines.append("  It was built as asked." if fix.built else f"  Not proven: {fix.why_not_built}.")
     return lines
@@ -333,9 +333,9 @@ def _judged(answer: PrecisionAnswer) -> list[str]:
         below = [each for each in rules if each.below_floor]
         if any(each.default for each in below):
             costs = ", ".join(f"{each.metric} {_number(each.rounding_floor)}" for each in below)
-            lines += told("rounding beyond the cap", narrow=answer.precision.upper(), name=name, costs=costs)
+            lines += lines_about("rounding beyond the cap", narrow=answer.precision.upper(), name=name, costs=costs)
         elif below:
-            lines += told("rounding beyond the tolerance", narrow=answer.precision, name=name)
+            lines += lines_about("rounding beyond the tolerance", narrow=answer.precision, name=name)
     for name, count in answer.masked.items():
         lines.append(f"Left out: {count} values of {name} that are not finite in the FP32 model itself.")
     lines += [_top_rows(name, rows) for name, rows in answer.top_rows.items()]

@@ -4,8 +4,8 @@ A tensor ``t`` is always FP32 under its own name and always 16 bits wide under `
 one Cast of a tensor; subgraphs capture the FP32 name, so that inputs and outputs of the model and of bodies keep their
 type. If every candidate stays FP32, the result is the model itself, node for node.
 
-Which slots of which nodes may be 16 bits wide follows from the ONNX schema and the use of their values. A slot follows
-its type variable: if the schema lets the variable be 16 bits wide and the model uses it as FP32, all slots of the
+The ONNX schema, and what values are used for, decide which slots of a node may be 16 bits wide. A slot follows its
+type variable: if the schema lets the variable be 16 bits wide and the model uses it as FP32, all slots of the
 variable change together. Operators with their type stated elsewhere (control flow, casts, generators) are never
 candidates, nor are nodes with sequences or tensors of unknown type, arithmetic on shapes, nor what is computed of
 constants alone, which a compiler folds.

@@ -11,7 +11,7 @@ from onnx import TensorProto, helper, version_converter
 from trtforensics.bisection.precision.emulation.judging import METRICS, OutputJudge
 from trtforensics.bisection.precision.emulation.oracle import Oracle
 from trtforensics.bisection.precision.emulation.twin import emulate
-from trtforensics.bisection.precision.sentences import told
+from trtforensics.bisection.precision.sentences import lines_about
 from trtforensics.errors import SourceError, UsageError
 from trtforensics.onnx_models.graphs import operator_set, refill, rename
 from trtforensics.onnx_models.reading import PreparedModel, rewritten
@@ -50,7 +50,7 @@ def raised_for(prepared: PreparedModel, kind: str) -> PreparedModel:
         raise _refusal(prepared, kind, "onnx.version_converter does not convert models of more than 2 GB")
     try:
         proto = version_converter.convert_version(prepared.proto, first)
-        return rewritten(prepared, proto, *told("raised", version=version, kind=kind.upper(), first=first))
+        return rewritten(prepared, proto, *lines_about("raised", version=version, kind=kind.upper(), first=first))
     except (RuntimeError, SourceError, ValueError) as error:
         reason = error.what if isinstance(error, SourceError) else " ".join(str(error).split())[:200].rstrip(".")
         raise _refusal(prepared, kind, f"onnx.version_converter does not convert it: {reason}") from error

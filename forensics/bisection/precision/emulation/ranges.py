@@ -23,7 +23,7 @@ from onnx import TensorProto, helper, numpy_helper
 from trtforensics.bisection.precision.casting.caster import operators_that
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
 from trtforensics.bisection.precision.emulation.twin import emulate
-from trtforensics.bisection.precision.sentences import told
+from trtforensics.bisection.precision.sentences import lines_about
 from trtforensics.console.counting import listed
 from trtforensics.onnx_models.checked_graph import Survey
 from trtforensics.onnx_models.graphs import bodies, copied, holds_graphs, inside, integer, operator_set, refill
@@ -166,9 +166,9 @@ def rows_without_keys(node: onnx.NodeProto, scores: Values, lowest: float, opset
 def mask_notes(masked: Mapping[str, int], empty: Mapping[str, int], narrow: str) -> list[str]:
     """Return what the answer says of masks: tensors with masked values, and Softmax nodes with rows without keys."""
     shown = listed([f"{name} ({count})" for name, count in masked.items()])
-    notes = told("masks", narrow=narrow, shown=shown) if masked else []
+    notes = lines_about("masks", narrow=narrow, shown=shown) if masked else []
     for name, rows in empty.items():
-        notes += told("rows without keys", name=name, rows=rows, narrow=narrow)
+        notes += lines_about("rows without keys", name=name, rows=rows, narrow=narrow)
     return notes
 
 

@@ -15,7 +15,7 @@ import onnx
 from trtforensics.bisection.precision.emulation.judging import METRICS, OutputJudge, Scores, scores_text
 from trtforensics.bisection.precision.emulation.oracle import Oracle
 from trtforensics.bisection.precision.repair.smallest import Nodes
-from trtforensics.bisection.precision.sentences import told
+from trtforensics.bisection.precision.sentences import lines_about
 from trtforensics.console.counting import listed
 from trtforensics.onnx_models.shapes import Sizes, sizes_by_tensor
 
@@ -76,7 +76,7 @@ class RoundingCurve:
             lines.append(f"  {point.share:6.1%}  {scores_text(point.scores)}{marks}{added}")
         chosen = self.points[self.chosen]
         which = "the first that passes" if chosen.passes else "which does not pass"
-        return [*lines, *told("chosen point", share=chosen.share, which=which)]
+        return [*lines, *lines_about("chosen point", share=chosen.share, which=which)]
 
 
 def rounding_curve(  # noqa: PLR0913 - the last two are options
