@@ -14,10 +14,11 @@ from trtforensics.bisection.precision.answer.quantization import CalibrationRepo
 from trtforensics.bisection.precision.casting.storage import STORAGES, AlteredConstant
 from trtforensics.bisection.precision.emulation.converted import ConvertedModel
 from trtforensics.bisection.precision.emulation.judging import Tolerance, scores_text
+from trtforensics.bisection.precision.emulation.losses import TensorLoss
 from trtforensics.bisection.precision.emulation.oracle import TopRows
 from trtforensics.bisection.precision.repair.certificate import Holding
 from trtforensics.bisection.precision.repair.curve import RoundingCurve
-from trtforensics.bisection.precision.repair.safe import RangeReason, TensorLoss
+from trtforensics.bisection.precision.repair.safe import RangeReason
 from trtforensics.bisection.precision.sentences import lines_about
 from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.session.answer import JudgedProbe, SearchAnswer, answer_text

@@ -12,8 +12,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from trtforensics.bisection.precision.emulation.judging import METRICS, Judged, OutputJudge, Scores, tolerance_of
+from trtforensics.bisection.precision.emulation.losses import losses
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
-from trtforensics.bisection.precision.repair.safe import SafeRepair, losses
+from trtforensics.bisection.precision.repair.safe import SafeRepair
 from trtforensics.bisection.precision.repair.smallest import REPAIRED, Nodes, RepairProbe, RepairSearch
 from trtforensics.bisection.search import Ask, Outlook, Result, Status, Verdict
 from trtforensics.bisection.search.ledger import Steps, Wish, Wishes, mask_of
