@@ -38,7 +38,7 @@ from trtforensics.parsers.builds.run_outcomes import BENIGN
 from trtforensics.render.headline import Headline, headlines, with_root
 from trtforensics.render.names import shortened
 from trtforensics.render.report_rows import detail_rows, rows_of_builds
-from trtforensics.render.text_rows import outputs, pauses, telling_lines
+from trtforensics.render.text_rows import outputs, pauses, printed_values, telling_lines, tensors
 from trtforensics.sources.quoting import QuotedLog, ReadLog, quote_file
 
 if TYPE_CHECKING:
@@ -154,7 +154,8 @@ def _detailed(report: Report, read: QuotedLog) -> Report:
     text = read.whole()
     told = telling_lines(text)
     cited |= {line for lines, _ in told for line in lines}
-    details = (*pauses(read), *outputs(text), *(row for _, row in told), *detail_rows(read.log, cited))
+    values = (*outputs(text), *tensors(text), *printed_values(text))
+    details = (*pauses(read), *values, *(row for _, row in told), *detail_rows(read.log, cited))
     return replace(report, sources=(replace(report.sources[0], details=details),))
 
 

@@ -127,6 +127,10 @@ _MEANINGS = [
 Words name values in braces, of those below, and groups of the pattern. What must hold are values (not, behind ``!``)
 and comparisons of them: ``enqueue>=0.5*gpu``.
 """
+_OF_INFERENCE = {"gpu_compute_ms", "latency_ms", "throughput_qps"}
+_NOT_TIMED = re.compile(r"(?i:load|buil[dt]|export|calib|pars)")
+"""What tells the time of a step before the inferences."""
+_GPU = re.compile(r"(?i:nvidia|geforce|rtx|tesla|quadro|orin|xavier|jetson|thor)")
 _COMPARISON = re.compile(r"(\w+)(>=|<)(?:([0-9.]+)\*)?(\w[\w.]*)")
 
 
@@ -134,10 +138,14 @@ def _meanings(log: BuildLog, *, further: bool = False) -> Iterator[TimeRow]:
     """Say what the facts amount to, of all builds alike at once; ``further`` what only ``report -v`` says."""
     told: dict[str, list[Build]] = {}
     results = [result for build in log.builds for result in build.results]
-    timed = any(each.stated or each.key in {"gpu_compute_ms", "latency_ms", "throughput_qps"} for each in results)
+    timed = any(
+        not _NOT_TIMED.search(each.stated.name) if each.stated else each.key in _OF_INFERENCE for each in results
+    )
     for build in log.builds:
         run = log.run_of(build)
         values = {**_of_run(build, run), **_of_times(build), **_of_build(build)}
+        values["release"] = build.tensorrt_version
+        values["device"] = build.option("device", "Selected Device") or _GPU.search(run.setting if run else "")
         values["timeless"] = not timed and not any(each.profiles for each in log.builds)
         command = (run.command if run is not None else "") or build.command or ""
         device = build.option("device", "Selected Device") or ""
@@ -185,7 +193,7 @@ def _of_run(build: Build, run: Run | None) -> Values:
         "ended": ended,
         "infers": PhaseName.INFER in phases,
         "builds": PhaseName.BUILD in phases,
-        "compares": run.comparisons,
+        "compares": any(comparison.right for comparison in run.comparisons),
         "one_runner": run.program is Program.POLYGRAPHY and len(runners) == 1 and not run.comparisons,
         "nothing": ended and bool(build.command) and not build.results,
         "file": run.engine_file,

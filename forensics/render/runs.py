@@ -83,6 +83,12 @@ def _worst(outputs: Sequence[ComparedOutput]) -> Iterator[str]:
     by_error = sorted((each for each in outputs if each.max_abs), key=lambda each: -(each.max_abs or 0.0))
     if by_error:
         yield f"largest absolute error {', '.join(map(_error_of, by_error[:_SHOWN]))}"
+    if not by_error and outputs and all(each.max_abs == 0 for each in outputs):
+        yield "no difference at all"
+    fixed = [each for each in outputs if each.left_range and len({*each.left_range, *(each.right_range or ())}) == 1]
+    if fixed:
+        each_is = ", ".join(f"{each.name} is {(each.left_range or (0,))[0]:g}" for each in fixed[:_SHOWN])
+        yield f"{each_is} throughout"
     relative = max((each for each in outputs if each.max_rel), key=lambda each: each.max_rel or 0.0, default=None)
     if relative is not None and relative.max_rel is not None:
         part, most = _part_of_range(relative), (relative.max_abs or 0.0) / relative.max_rel

@@ -1,10 +1,11 @@
-"""What only the text of a log tells: where runs paused, which outputs were dumped, and what single lines mean."""
+"""What only the text of a log tells: where runs paused, which tensors were printed, and what single lines mean."""
 
 from __future__ import annotations
 
 import re
 from datetime import date
 from itertools import pairwise
+from math import isfinite, prod
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import listed
@@ -15,10 +16,11 @@ from trtforensics.parsers.lines.unread import finder
 from trtforensics.parsers.notation.clocks import clock_in, moment_in, seconds_of
 from trtforensics.parsers.text.text import LineMatcher, LogText
 from trtforensics.render.names import shortened
+from trtforensics.render.stated_rows import figure
 from trtforensics.render.time_rows import TimeRow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from trtforensics.sources.quoting import QuotedLog
 
@@ -87,6 +89,8 @@ _TELLING = [*rows("telling_lines", "trtforensics.render")]
 
 The words name groups of the pattern in braces: ``{0}``; of ``all``, the different ones are listed.
 """
+_FILLED = re.compile(r"\{[0-9][^}]*\}(?:.*\{[0-9][^}]*\})?")
+"""The part of words that is said of each of all lines: from the first group of the pattern to the last."""
 _OUTPUTS, _NUMBER = 8, re.compile(r"[-+]?[0-9.]+(?:e[-+]?[0-9]+)?|-?(?:nan|inf)")
 """Dumped outputs that are shown, and how their values are printed."""
 _MOST, _LISTED, _WORDS = 200, 4, 240
@@ -128,10 +132,113 @@ def _told(text: LogText, row: Mapping[str, str]) -> tuple[list[int], TimeRow] | 
     if not found:
         return None
     line, groups = max(found, key=lambda each: float(each[1][0])) if pick == "largest" else found[0]
-    if pick == "all":
-        same = zip(*(each for _, each in found), strict=True)
-        groups = tuple(listed([*dict.fromkeys(each)], _LISTED) for each in same)
+    words = row["text"]
+    if pick == "all" and (part := _FILLED.search(words)):
+        every = dict.fromkeys(part[0].format(*each) for _, each in found)
+        said = words.replace(part[0], listed([*every], _LISTED))
+    else:
+        said = words.format(*groups, product=prod(map(int, groups)) if pick == "product" else 0)
     often = f", {'at least ' * (len(found) >= _MOST)}{len(found)} times" if pick == "all" and len(found) > 1 else ""
-    return [each for each, _ in found], TimeRow(
-        row["label"], f"{masked(row['text'].format(*groups))[:_WORDS]}{often} (line {line})", ()
-    )
+    return [each for each, _ in found], TimeRow(row["label"], f"{masked(said)[:_WORDS]}{often} (line {line})", ())
+
+
+_LISTS = LineMatcher(r"---- (?:[0-9]+ )?(?:Inference|Graph|Engine) (?:In|Out)put\(s\) ----", regex=True)
+_LIST = re.compile(r"---- (?:[0-9]+ )?(Inference|Graph|Engine) (In|Out)put")
+_TENSOR = re.compile(r"^\s*\{?(.+?) \[dtype=(\w+), shape=(.*?)\][,}]")
+"""A tensor in Polygraphy's lists of them, which end with a brace."""
+_ARROWS = LineMatcher(r"(?:In|Out)put *-+> *(?:DataType\.)?[A-Z]", regex=True)
+_ARROW = re.compile(r"(In|Out)put *-+> *(?:DataType\.)?(\w+)[, ]+(\([^)]*\))(?:[, ]+(\([^)]*\)))?[, ]+(\S.*?) *$")
+"""A binding: its type, its shape in the engine and for this inference, its name."""
+_OF = {"Inference": "of the inference", "Graph": "of the model", "Engine": "of the engine"}
+_ARRAYS = LineMatcher(r"^(?:[A-Za-z_][\w.:/() -]{0,40}[:=] *)?\[[-+\[\] 0-9.,enaif]*[0-9naf.\]][\] ]*$", regex=True)
+_ARRAY = re.compile(r"(?:([A-Za-z_][\w.:/() -]*?) *[:=] *)?(\[.*)")
+_NAME = re.compile(r"[A-Za-z_][\w.:/()-]*(?: [\w.:/()-]+){0,2}")
+_VALUE = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*(?:e[-+]?[0-9]+)?|nan|inf)")
+_NUMBERS = re.compile(r"[-+\[\] 0-9.,enaif\s]*")
+_LINES, _FEW = 1000, 4
+"""Lines of an array or a list, and values that are shown one by one."""
+
+
+def tensors(text: LogText) -> Iterator[TimeRow]:
+    """Tell which inputs and outputs a model, an engine or an inference has, in the order in which they are printed."""
+    told: dict[tuple[str, str], dict[str, int]] = {}
+    for lines in text.matches(_LISTS):
+        for line in map(int, lines):
+            of, kind = _LIST.search(text.line(line)).groups()  # type: ignore[union-attr]  # such lines match
+            if named := _tensors(text.lines(line + 1, _LINES)):
+                told.setdefault((kind, _OF[of]), {}).setdefault(_listed(named), line)
+    arrows: dict[str, dict[str, int]] = {}
+    for lines in text.matches(_ARROWS):
+        for line in map(int, lines[:_MOST]):
+            if match := _ARROW.search(text.line(line)):
+                kind, dtype, shape, actual, name = match.groups()
+                ranged = f" of {shape}" if actual and actual != shape else ""
+                arrows.setdefault(kind, {}).setdefault(f"{name} {dtype} {actual or shape}{ranged}", line)
+    for kind, each in arrows.items():
+        told.setdefault((kind, "of the inference"), {})[_listed([*each])] = min(each.values())
+    for (kind, of), variants in told.items():
+        first, *others = variants
+        words = "; then ".join([first, *others[-1:]])
+        yield TimeRow(f"{kind.lower()}puts", f"{of}: {words} (line {variants[first]})", ())
+
+
+def _tensors(lines: Sequence[str]) -> list[str]:
+    named = []
+    for line in lines:
+        match = _TENSOR.match(line)
+        if match is None:
+            break
+        named.append(" ".join(match.groups()))
+        if line.rstrip().endswith("}"):
+            break
+    return named
+
+
+def _listed(named: Sequence[str]) -> str:
+    return (f"{len(named)} tensors, " if len(named) > _LISTED else "") + listed(named, _LISTED)
+
+
+def printed_values(text: LogText) -> Iterator[TimeRow]:
+    """Tell what the arrays hold that a program prints under a name: a few values, or the ends and where the top is."""
+    said: dict[str, list[tuple[str, int]]] = {}
+    behind = count = 0
+    for lines in text.matches(_ARRAYS):
+        for line in map(int, lines):
+            if line <= behind or count >= _MOST:
+                continue
+            name, array, behind = _array(text, line)
+            if name and array:
+                said.setdefault(name, []).append((_values(array), line))
+                count += 1
+    for name, each in said.items():
+        words = [*dict.fromkeys(words for words, _ in each)]
+        again = f", the same {len(each)} times" if len(each) > 1 == len(words) else ""
+        yield TimeRow("values", f"{name}: {'; then '.join(words[:_FEW])}{again} (line {each[0][1]})", ())
+
+
+def _array(text: LogText, line: int) -> tuple[str, str, int]:
+    """Return the name of an array, its text and its last line; no text where it holds more than numbers."""
+    first = _ARRAY.search(text.line(line))
+    name, array = (first[1], first[2]) if first is not None else ("", "")
+    before = text.line(line - 1).strip(" :=") if line > 1 and not name else ""
+    name = name or (before if _NAME.fullmatch(before) else "")
+    for end, more in enumerate(["", *text.lines(line + 1, _LINES)], line):
+        array += f"\n{more}" if end > line else ""
+        if array.count("[") == array.count("]"):
+            return name, array if _NUMBERS.fullmatch(array) and _VALUE.search(array) else "", end
+        if not _NUMBERS.fullmatch(more):
+            break
+    return name, "", line
+
+
+def _values(array: str) -> str:
+    values = [float(value) for value in _VALUE.findall(array)]
+    finite = [value for value in values if isfinite(value)]
+    broken = f", {len(values) - len(finite)} of them NaN or infinite" if len(finite) < len(values) else ""
+    if len(values) <= _FEW or not finite:
+        return ", ".join(f"{value:g}" for value in values[:_FEW])
+    low, high = min(finite), max(finite)
+    if low == high:
+        return f"{figure(low)} throughout ({len(values)} values{broken})"
+    top = f", the largest at index {values.index(high)}" if array.count("[") - array.count("[[") == 1 else ""
+    return f"{len(values)} values from {low:.3g} to {high:.3g}{top}{broken}"

@@ -245,3 +245,46 @@ def test_a_table_of_measures_by_what_was_measured_is_read(read: Load) -> None:
     (headline,) = headlines(read(f"[TRT] [I] Hello\n{table}"))
     assert "Avg Latency (ms): TORCH 64.5, MINE 15.2" in headline.text
     assert "Word Error Rate" in said(read(f"[TRT] [I] Hello\n{table}")) + headline.text
+
+
+def test_equal_outputs_and_one_value_throughout_are_said(read: Load) -> None:
+    text = COMPARED.replace("min=0 at (0,), max=10 at", "min=3 at (0,), max=3 at").replace("max=0.5", "max=0")
+    assert "no difference at all; a is 3 throughout" in said(read(text))
+    assert "no difference at all" not in said(read(COMPARED))
+
+
+def test_a_time_to_load_is_none_of_an_inference(read: Load) -> None:
+    text = "[TRT] [I] Loaded engine size: 3 MiB\n{} takes: 12.01 sec\nresult=PASS\n"
+    assert "the log states no time of an inference" in said_further(text.format("Load engine"), read)
+    assert "the log states no time of an inference" not in said_further(text.format("Inference"), read)
+
+
+def test_what_names_no_gpu_and_no_release_is_said_of_both(read: Load) -> None:
+    text = "[TRT] [I] Loaded engine size: 3 MiB\n"
+    assert "name neither the GPU nor TensorRT's release" in said_further(text, read)
+    assert "name neither" not in said_further(TIMED.format("a", 2), read)
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("run m.onnx --onnxrt --validate", "not for right values"),
+        ("run m.onnx --onnxrt", "TensorRT did not run"),
+        ("surgeon sanitize m.onnx -o n.onnx", "the model was changed and not run"),
+        ("inspect model m.onnx", "nothing was built and nothing was run"),
+        ("debug reduce m.onnx --check polygraphy inspect model polygraphy_debug.onnx", "the search came to its end"),
+    ],
+)
+def test_what_a_command_of_polygraphy_shows_and_what_not(command: str, words: str, read: Load) -> None:
+    text = f"[I] RUNNING | Command: polygraphy {command}\n[I] PASSED | Runtime: 1.2s | Command: polygraphy {command}\n"
+    assert words in said_further(text, read)
+    assert ("nothing was run" in said_further(text, read)) is command.startswith("inspect")
+
+
+def test_validated_outputs_are_not_compared(read: Load) -> None:
+    text = (
+        "[I] RUNNING | Command: polygraphy run m.onnx --onnxrt --validate\n"
+        "[I]     onnxrt-runner-N0-1 | Validating output: y (check_inf=True, check_nan=True)\n"
+        "[I]         PASSED | Output: y is valid\n[I]     PASSED | Output Validation\n"
+    )
+    assert "random inputs were compared" not in said_further(text, read)

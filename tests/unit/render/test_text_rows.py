@@ -10,11 +10,45 @@ import pytest
 from trtforensics.knowledge.table import rows
 from trtforensics.parsers.text.text import LogText
 from trtforensics.parsers.text.windows import Window
-from trtforensics.render.text_rows import outputs, pauses, telling_lines
+from trtforensics.render.text_rows import outputs, pauses, printed_values, telling_lines, tensors
 from trtforensics.sources.quoting import read_log
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+SANITIZED = """\
+    ---- 1 Graph Input(s) ----
+    {images [dtype=float32, shape=('N', 3)]}
+    ---- 5 Graph Output(s) ----
+    {a [dtype=float32, shape=(1,)],
+     b [dtype=float32, shape=(2,)],
+     c [dtype=int64, shape=(3,)],
+     d [dtype=bool, shape=()],
+     e [dtype=bool, shape=(5,)]}
+[I] and then
+    ---- 1 Graph Input(s) ----
+    {images [dtype=float32, shape=(7, 3)]}
+    ---- Inference Output(s) ----
+"""
+BOUND = """\
+Input ->DataType.FLOAT, (-1, 3), (2, 3), images
+Output->DataType.INT64, (2,), (2,), classes
+images
+[[1. 2. 3.]
+ [4. 5. 6.]]
+classes
+[8 8 8 8 8]
+scores = [0.1, 0.7, nan, 0.2, 0.0]
+classes
+[8 8 8 8 8]
+[11/21/2026-10:05:00] [I] [1, 2, 3]
+best:
+[3]
+best: [4]
+open
+[[1. 2.
+end
+"""
 
 
 def test_the_longest_pauses_are_named_with_the_line_behind_them(tmp_path: Path) -> None:
@@ -84,8 +118,8 @@ def test_lines_without_a_finding_are_told_with_what_they_mean() -> None:
     ]
     text.append(Window(1, 0, "\n".join(lines).encode()))
     told = telling_lines(text)
-    assert [lines[0] for lines, _ in told] == [1, 7, 9]
-    scales, check, made = (row.text for _, row in told)
+    assert [lines[0] for lines, _ in told] == [1, 7, 8, 9]
+    scales, check, _, made = (row.text for _, row in told)
     assert "whose layers run in another type: t0, t1, t2, t3 and 2 more;" in scales
     assert scales.endswith(", 6 times (line 1)")
     assert "'polygraphy run m.onnx --trt' does not name polygraphy_debug.onnx" in check
@@ -104,3 +138,43 @@ def test_dumped_outputs_are_told_by_their_value_or_the_place_of_the_largest() ->
     text = LogText()
     text.append(Window(1, 0, b"[I] y: (1x3)\n[I] 0.1 0.75 -2e-3\n[I] z: (1)\n[I] 1\n[I] w: (2)\n[I] of words"))
     assert [row.text for row in outputs(text)] == ["y: largest 0.75 at index 1 of 3 (line 2)", "z = 1 (line 4)"]
+
+
+def text_of(lines: str) -> LogText:
+    text = LogText()
+    text.append(Window(1, 0, lines.encode()))
+    return text
+
+
+def test_lists_of_polygraphy_are_told_with_what_became_of_them() -> None:
+    assert [f"{row.label} {row.text}" for row in tensors(text_of(SANITIZED))] == [
+        "inputs of the model: images float32 ('N', 3); then images float32 (7, 3) (line 1)",
+        "outputs of the model: 5 tensors, a float32 (1,), b float32 (2,), c int64 (3,), d bool () and 1 more (line 3)",
+    ]
+
+
+def test_bindings_are_told_with_the_shape_of_the_inference() -> None:
+    assert [f"{row.label} {row.text}" for row in tensors(text_of(BOUND))] == [
+        "inputs of the inference: images FLOAT (2, 3) of (-1, 3) (line 1)",
+        "outputs of the inference: classes INT64 (2,) (line 2)",
+    ]
+
+
+def test_printed_arrays_are_told_by_their_values_or_ends() -> None:
+    assert [row.text for row in printed_values(text_of(BOUND))] == [
+        "images: 6 values from 1 to 6 (line 4)",
+        "classes: 8 throughout (5 values), the same 2 times (line 7)",
+        "scores: 5 values from 0 to 0.7, the largest at index 1, 1 of them NaN or infinite (line 8)",
+        "best: 3; then 4 (line 13)",
+    ]
+
+
+def test_what_all_lines_say_is_repeated_with_its_parts_together() -> None:
+    text = text_of(
+        "[W] Input tensor: a [shape=B] | Will generate data of shape: [1].\n"
+        "[W] Input tensor: b [shape=B] | Will generate data of shape: [1, 2].\n"
+        "  1200 batches of size 2\n"
+    )
+    made_up, batches = (row.text for _, row in telling_lines(text))
+    assert "made up for the data: a [1], b [1, 2]; --input-shapes" in made_up
+    assert batches == "1200 batches of 2 samples were computed, 2400 samples (line 3)"
