@@ -91,10 +91,8 @@ The words name groups of the pattern in braces: ``{0}``; of ``all``, the differe
 """
 _FILLED = re.compile(r"\{[0-9][^}]*\}(?:.*\{[0-9][^}]*\})?")
 """The part of words that is said of each of all lines: from the first group of the pattern to the last."""
-_OUTPUTS, _NUMBER = 8, re.compile(r"[-+]?[0-9.]+(?:e[-+]?[0-9]+)?|-?(?:nan|inf)")
-"""Dumped outputs that are shown, and how their values are printed."""
-_MOST, _LISTED, _WORDS = 200, 4, 240
-"""Lines of a literal that are looked at, values that are listed, characters of a text."""
+_OUTPUTS, _MOST, _LISTED, _WORDS = 8, 200, 4, 240
+"""Dumped outputs that are shown, lines of a literal that are looked at, values that are listed, characters."""
 
 
 def telling_lines(text: LogText) -> list[tuple[list[int], TimeRow]]:
@@ -110,17 +108,12 @@ def telling_lines(text: LogText) -> list[tuple[list[int], TimeRow]]:
 
 
 def outputs(text: LogText) -> Iterator[TimeRow]:
-    """Tell the outputs that trtexec dumps: a single number, or where the largest of a few is."""
+    """Tell the outputs that trtexec dumps."""
     for lines in text.matches(LineMatcher(r"\[I\] [^ ]+: \([0-9x]+\)$", regex=True)):
         for line in map(int, lines[:_OUTPUTS]):
-            name = text.line(line).rpartition("] ")[2].partition(": ")[0]
-            values = text.line(min(line + 1, len(text))).rpartition("] ")[2].split()
-            if values and all(map(_NUMBER.fullmatch, values)):
-                numbers = [*map(float, values)]
-                top = max(range(len(numbers)), key=numbers.__getitem__)
-                largest = f"largest {values[top]} at index {top} of {len(numbers)}"
-                said = f"{name} = {values[0]}" if len(values) == 1 else f"{name}: {largest}"
-                yield TimeRow("outputs", f"{said} (line {line + 1})", ())
+            name, values = (each.rpartition("] ")[2] for each in (*text.lines(line, 2), "")[:2])
+            if _NUMBERS.fullmatch(values) and _VALUE.search(values):
+                yield TimeRow("outputs", f"{name.partition(': ')[0]}: {_values(values)} (line {line + 1})", ())
 
 
 def _told(text: LogText, row: Mapping[str, str]) -> tuple[list[int], TimeRow] | None:
@@ -132,13 +125,13 @@ def _told(text: LogText, row: Mapping[str, str]) -> tuple[list[int], TimeRow] | 
     if not found:
         return None
     line, groups = max(found, key=lambda each: float(each[1][0])) if pick == "largest" else found[0]
-    words = row["text"]
-    if pick == "all" and (part := _FILLED.search(words)):
-        every = dict.fromkeys(part[0].format(*each) for _, each in found)
-        said = words.replace(part[0], listed([*every], _LISTED))
-    else:
-        said = words.format(*groups, product=prod(map(int, groups)) if pick == "product" else 0)
-    often = f", {'at least ' * (len(found) >= _MOST)}{len(found)} times" if pick == "all" and len(found) > 1 else ""
+    part = _FILLED.search(row["text"]) if pick == "all" else None
+    every = [*dict.fromkeys(part[0].format(*each) for _, each in found)] if part is not None else [""]
+    said = row["text"].replace(part[0], listed(every, _LISTED)) if part is not None else row["text"]
+    if pick != "all":
+        said = said.format(*groups, product=prod(map(int, groups)) if pick == "product" else 0)
+    is_often = pick == "all" and len(found) > len(every)
+    often = f", {'at least ' * (len(found) >= _MOST)}{len(found)} times" if is_often else ""
     return [each for each, _ in found], TimeRow(row["label"], f"{masked(said)[:_WORDS]}{often} (line {line})", ())
 
 
@@ -146,9 +139,6 @@ _LISTS = LineMatcher(r"---- (?:[0-9]+ )?(?:Inference|Graph|Engine) (?:In|Out)put
 _LIST = re.compile(r"---- (?:[0-9]+ )?(Inference|Graph|Engine) (In|Out)put")
 _TENSOR = re.compile(r"^\s*\{?(.+?) \[dtype=(\w+), shape=(.*?)\][,}]")
 """A tensor in Polygraphy's lists of them, which end with a brace."""
-_ARROWS = LineMatcher(r"(?:In|Out)put *-+> *(?:DataType\.)?[A-Z]", regex=True)
-_ARROW = re.compile(r"(In|Out)put *-+> *(?:DataType\.)?(\w+)[, ]+(\([^)]*\))(?:[, ]+(\([^)]*\)))?[, ]+(\S.*?) *$")
-"""A binding: its type, its shape in the engine and for this inference, its name."""
 _OF = {"Inference": "of the inference", "Graph": "of the model", "Engine": "of the engine"}
 _ARRAYS = LineMatcher(r"^(?:[A-Za-z_][\w.:/() -]{0,40}[:=] *)?\[[-+\[\] 0-9.,enaif]*[0-9naf.\]][\] ]*$", regex=True)
 _ARRAY = re.compile(r"(?:([A-Za-z_][\w.:/() -]*?) *[:=] *)?(\[.*)")
@@ -167,15 +157,6 @@ def tensors(text: LogText) -> Iterator[TimeRow]:
             of, kind = _LIST.search(text.line(line)).groups()  # type: ignore[union-attr]  # such lines match
             if named := _tensors(text.lines(line + 1, _LINES)):
                 told.setdefault((kind, _OF[of]), {}).setdefault(_listed(named), line)
-    arrows: dict[str, dict[str, int]] = {}
-    for lines in text.matches(_ARROWS):
-        for line in map(int, lines[:_MOST]):
-            if match := _ARROW.search(text.line(line)):
-                kind, dtype, shape, actual, name = match.groups()
-                ranged = f" of {shape}" if actual and actual != shape else ""
-                arrows.setdefault(kind, {}).setdefault(f"{name} {dtype} {actual or shape}{ranged}", line)
-    for kind, each in arrows.items():
-        told.setdefault((kind, "of the inference"), {})[_listed([*each])] = min(each.values())
     for (kind, of), variants in told.items():
         first, *others = variants
         words = "; then ".join([first, *others[-1:]])
@@ -240,5 +221,5 @@ def _values(array: str) -> str:
     low, high = min(finite), max(finite)
     if low == high:
         return f"{figure(low)} throughout ({len(values)} values{broken})"
-    top = f", the largest at index {values.index(high)}" if array.count("[") - array.count("[[") == 1 else ""
+    top = f", the largest at index {values.index(high)}" if array.count("[") - array.count("[[") <= 1 else ""
     return f"{len(values)} values from {low:.3g} to {high:.3g}{top}{broken}"

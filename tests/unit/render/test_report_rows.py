@@ -288,3 +288,12 @@ def test_validated_outputs_are_not_compared(read: Load) -> None:
         "[I]         PASSED | Output: y is valid\n[I]     PASSED | Output Validation\n"
     )
     assert "random inputs were compared" not in said_further(text, read)
+
+
+def test_a_build_that_fails_behind_the_import_has_read_its_model(read: Load) -> None:
+    text = SKIPPED.replace("PASSED", "FAILED").replace(
+        "[I] Engine built in 4.5 sec.",
+        "[I] Finished parsing network model. Parse time: 0.008\n[11/21/2026-10:05:01] [E] {}",
+    )
+    assert "the model itself was read" in said_further(text.format("Cannot create DLA engine, 0 not available"), read)
+    assert "the model itself was read" not in said_further(text.format("Failed to parse onnx file"), read)
