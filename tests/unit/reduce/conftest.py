@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import runpy
+import subprocess
+import sys
+import warnings
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import onnx
 import pytest
 
 from tests.support.failing_models import branch, loop, model_with, square
+from trtforensics.onnx_models import shapes
 from trtforensics.onnx_models.cutting import take_apart
 from trtforensics.onnx_models.drawing import random_samples
 from trtforensics.reduce.deriving import Deriver, record
@@ -17,6 +23,23 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FAULTS = {"branch": branch, "loop": loop, "square": square, "none": None}
+
+
+def _run_here(line: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
+    """Run what a Python command line names in this process; an error is dropped, as that process would only print it."""
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings(action="ignore"), suppress(Exception):
+        patch.setattr(sys, "argv", line[2:])
+        runpy.run_module(line[2], run_name="__main__")
+    return subprocess.CompletedProcess(line, 0)
+
+
+@pytest.fixture(autouse=True)
+def _symbolic_inference_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """ONNX Runtime's symbolic inference starts no process: each would import ONNX Runtime and sympy for one model.
+
+    `tests/unit/onnx_models` has the process itself.
+    """
+    monkeypatch.setattr(shapes, "completed", _run_here)
 
 
 @pytest.fixture
