@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 FAULTS = {"branch": branch, "loop": loop, "square": square, "none": None}
 
 
-def _run_here(line: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
-    """Run what a Python command line names in this process; an error is dropped, as that process would only print it."""
+def _run_here(line: list[str], *, folder: str, **_: object) -> subprocess.CompletedProcess[bytes]:
+    """Run what a Python command line names in this process; errors are dropped, as that process only prints them."""
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings(action="ignore"), suppress(Exception):
+        patch.chdir(folder)
         patch.setattr(sys, "argv", line[2:])
         runpy.run_module(line[2], run_name="__main__")
     return subprocess.CompletedProcess(line, 0)
