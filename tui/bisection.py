@@ -192,7 +192,7 @@ class BisectionScreen(ComparingScreen["Probe"]):
         """Return the answer so far, with the line under the log's cursor."""
         if self._view is None:
             return ""
-        names = [str(member.get("item")) for members in self._view.culprits for member in members]
+        names = [member.item for members in self._view.culprits for member in members]
         suspects = () if names else bisection_rows.suspects_of(self._view)[:_QUOTED]
         sections = {"State": [bisection_rows.standing(self._view, present())], "Culprits": names, "Suspects": suspects}
         return quoted_issue(f"bisect {self._view.mode}", sections, [self.cited()])

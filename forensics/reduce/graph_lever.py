@@ -23,7 +23,7 @@ from trtforensics.bisection.precision.emulation.oracle import Oracle, floating_o
 from trtforensics.bisection.runner.placeholders import mentions
 from trtforensics.bisection.runner.probe import ProbeOutcome, ProbeSpec, check_log_name
 from trtforensics.bisection.search import Item, Verdict
-from trtforensics.bisection.session.lever import Described, Lever
+from trtforensics.bisection.session.lever import DescribedItem, Lever
 from trtforensics.console.output import explained
 from trtforensics.console.own_files import is_there, require_no_link
 from trtforensics.errors import ForensicsError, SourceError
@@ -113,12 +113,12 @@ class ReductionLever(Lever):
             **({"control": self.control.digest} if self.control.digest else {}),
         }
 
-    def describe(self, index: int) -> Described:
+    def describe(self, index: int) -> DescribedItem:
         """Return a node with its operator, or a simplification."""
         if index < len(self.original.nodes):
             node = self.original.nodes[index]
-            return {"item": node.name, "op": node.proto.op_type}
-        return {"item": self.items[index].name}
+            return DescribedItem(node.name, {"op": node.proto.op_type})
+        return DescribedItem(self.items[index].name)
 
     def derive(self, active: frozenset[int]) -> Derived:
         """Return the model of a probe; of no items, the control.

@@ -20,7 +20,7 @@ from trtforensics.bisection.search_options import ModelRequest
 from trtforensics.bisection.session.answer import SearchAnswer, answer_text, first_lines, write_result
 from trtforensics.bisection.session.artifacts import FIXED, reads_build
 from trtforensics.bisection.session.bisection import bisect
-from trtforensics.bisection.session.lever import Described
+from trtforensics.bisection.session.lever import DescribedItem
 from trtforensics.console.counting import counted
 from trtforensics.console.output import explained, write_bytes, write_text
 from trtforensics.console.own_files import is_there
@@ -77,7 +77,7 @@ class Reduction:
     """
 
     nodes: int
-    left: tuple[Described, ...]
+    left: tuple[DescribedItem, ...]
     as_they_were: tuple[str, ...]
     not_judged_without: tuple[str, ...]
     failure: Failure | None
@@ -96,7 +96,8 @@ class ReductionAnswer:
 
     def document(self) -> dict[str, object]:
         """Return ``result.json``."""
-        return {**self.search.document(), "reduction": asdict(self.reduction)}
+        left = [node.document() for node in self.reduction.left]
+        return {**self.search.document(), "reduction": {**asdict(self.reduction), "left": left}}
 
     def text(self, directory: Path, fixed: Sequence[str]) -> str:
         """Return the answer as text: what is left, how it fails, what else was seen, the files."""
@@ -237,7 +238,7 @@ def _left(reduction: Reduction) -> list[str]:
     if not reduction.left:
         return []
     lines = [f"{len(reduction.left):,} of {counted(reduction.nodes, 'node')} left:"]
-    lines += first_lines([f"{node['item']} [{node['op']}]" for node in reduction.left])
+    lines += first_lines([f"{node.item} [{node.facts['op']}]" for node in reduction.left])
     if reduction.not_judged_without:
         lines.append(f"Not seen to pass without: {', '.join(reduction.not_judged_without[:_SHOWN])}")
     if reduction.as_they_were:

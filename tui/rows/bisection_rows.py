@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.session.artifacts import FIXED
+from trtforensics.bisection.session.lever import side_text
 from trtforensics.console.counting import counted, duration
 from trtforensics.knowledge.table import rows as table_rows
 from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, bar, clip, fit, flush, list_columns, width_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from trtforensics.bisection.session.history import Probe
     from trtforensics.bisection.session.view import DirectoryView
@@ -120,7 +121,7 @@ def suspects_of(view: DirectoryView) -> tuple[str, ...]:
     newest = next((probe for probe in reversed(view.probes) if probe.suspects), None)
     if newest is None:
         return view.suspects
-    return tuple(str(view.items[index].get("item")) for index in sorted(newest.suspects) if index < len(view.items))
+    return tuple(view.items[index].item for index in sorted(newest.suspects) if index < len(view.items))
 
 
 def fixed_files(view: DirectoryView) -> list[FixedFile]:
@@ -178,7 +179,7 @@ def _seconds(probe: Probe) -> float | None:
 def _sizes(view: DirectoryView, probe: Probe) -> Line:
     """Return the size of a probe's subset, and the share that is suspected, or left of a model."""
     if view.mode == REDUCE:
-        nodes = [index for index, item in enumerate(view.items) if "op" in item]
+        nodes = [index for index, item in enumerate(view.items) if "op" in item.facts]
         left = sum(index in probe.active for index in nodes)
         return (Piece(flush(f"{left:,}", 7)), Piece(f" {_share(left, len(nodes))}", Role.BAR))
     suspects = len(probe.suspects)
@@ -221,8 +222,11 @@ def answer_rows(view: DirectoryView, now: datetime) -> list[Line]:
     for number, members in enumerate(view.culprits, 1):
         rows.append((Piece(f" {set_title(view.mode, number, len(members) if proven else 1)}", Role.TITLE),))
         for member in members:
-            rows.append((Piece(f"   {member.get('item')}", Role.ERROR),))
-            rows += _sides(member)
+            rows.append((Piece(f"   {member.item}", Role.ERROR),))
+            rows += [
+                (Piece(f"     {name:<5}", _ROLES[Verdict(name)]), Piece(side_text(side)))
+                for name, side in member.sides.items()
+            ]
     suspects = suspects_of(view)
     if suspects:
         rows += _listed(f"{counted(len(suspects), 'suspect')} left", suspects, " in result.json")
@@ -273,14 +277,14 @@ def _listed(title: str, names: Sequence[str], where: str = "") -> list[Line]:
 
 def subsets_of(view: DirectoryView, probe: Probe) -> list[tuple[str, list[str]]]:
     """Return the items of a probe under their titles: those from bad; of a reduction, what is left and what was cut."""
-    names = [str(item.get("item")) for item in view.items]
+    names = [item.item for item in view.items]
     active = [names[index] for index in sorted(probe.active) if index < len(names)]
     if view.mode != REDUCE:
         return [(f"{counted(len(active), 'item')} from bad", active)]
-    nodes = [index for index, item in enumerate(view.items) if "op" in item]
+    nodes = [index for index, item in enumerate(view.items) if "op" in item.facts]
     left = [names[index] for index in nodes if index in probe.active]
     cut = [names[index] for index in nodes if index not in probe.active]
-    kept = [name for index, name in enumerate(names) if index in probe.active and "op" not in view.items[index]]
+    kept = [name for index, name in enumerate(names) if index in probe.active and "op" not in view.items[index].facts]
     titled = (
         (f"{counted(len(left), 'node')} left", left),
         (f"{counted(len(cut), 'node')} cut", cut),
@@ -301,22 +305,6 @@ def bisection_title(view: DirectoryView, width: int, now: datetime) -> Line:
     whole = (first, rest) if width_of((first, rest)) + _LEAST_PATH < width else (rest,)
     path = Piece(f" {clip(str(view.path), max(width - width_of(whole) - 2, 1))} ")
     return (first, path, rest) if len(whole) > 1 else (path, rest)
-
-
-def _sides(member: Mapping[str, object]) -> list[Line]:
-    return [
-        (Piece(f"     {side:<5}", role), Piece(_spelt(member[side])))
-        for side, role in (("good", Role.GOOD), ("bad", Role.ERROR))
-        if side in member
-    ]
-
-
-def _spelt(value: object) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{key} {_spelt(each)}" for key, each in value.items())
-    if isinstance(value, list):
-        return " ".join(map(str, value))
-    return "not there" if value is None else str(value)
 
 
 def _fact(name: str, text: str, role: Role) -> Line:

@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from trtforensics.bisection.levers.recipe import Recipe, TwoSidedLever
-from trtforensics.bisection.levers.tactics import told, with_cost
+from trtforensics.bisection.levers.tactics import told
 from trtforensics.bisection.search import Item
-from trtforensics.bisection.session.lever import Described
+from trtforensics.bisection.session.lever import DescribedItem, Side
 from trtforensics.errors import UsageError
 from trtforensics.model.engine import TimingCache
 from trtforensics.model.log import MyelinOperation
@@ -59,11 +59,11 @@ class CacheLever(TwoSidedLever):
     def _sides(self) -> list[object]:
         return [{key: tactic_text(value.selected) for key, value in side.items()} for side in self._keys_of]
 
-    def describe(self, index: int) -> Described:
+    def describe(self, index: int) -> DescribedItem:
         """Return a key, its operation where a log names it, and each side's tactic."""
         key = self._keys[index]
         good, bad = (_described(side[key]) for side in self._keys_of)
-        return with_cost({"item": self.items[index].name, "key": key, "good": good, "bad": bad})
+        return DescribedItem(self.items[index].name, {"key": key}, {"good": good, "bad": bad})
 
     def _job(self, active: frozenset[int], path: Path) -> Mapping[str, object]:
         return {
@@ -113,7 +113,7 @@ def _numbers(version: str) -> list[str]:
     return version.split(".")[:3]
 
 
-def _described(key: MyelinOperation) -> Described:
+def _described(key: MyelinOperation) -> Side:
     kernel = next((candidate.kernel for candidate in key.candidates if candidate.tactic == key.selected), "")
     known = {"time_ms": key.time_ms, "kernel": kernel, "accumulator": read_kernel(kernel).accumulator}
     return {"tactic": tactic_text(key.selected), **told(known), "at": str(key.span)}

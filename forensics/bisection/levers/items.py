@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from trtforensics.bisection.search import Item
-from trtforensics.bisection.session.lever import Described, Lever
+from trtforensics.bisection.session.lever import DescribedItem, Lever
 from trtforensics.console.output import write_bytes
 from trtforensics.errors import SourceError, UsageError
 from trtforensics.parsers.text.document import read_document
@@ -32,9 +32,9 @@ class ItemsLever(Lever):
         """Return the names."""
         return [item.name for item in self.items]
 
-    def describe(self, index: int) -> Described:
+    def describe(self, index: int) -> DescribedItem:
         """Return the name; on is bad."""
-        return {"item": self.items[index].name, "good": {"active": False}, "bad": {"active": True}}
+        return DescribedItem(self.items[index].name, sides={"good": {"active": False}, "bad": {"active": True}})
 
     def prepare(self, active: frozenset[int], folder: Path) -> Mapping[str, Path]:
         """Write the active names, one a line, in the file's order."""

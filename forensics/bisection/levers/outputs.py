@@ -11,7 +11,7 @@ from pathlib import Path
 
 from trtforensics.bisection.levers.recipe import Recipe, RecipeLever
 from trtforensics.bisection.search import Item
-from trtforensics.bisection.session.lever import Described
+from trtforensics.bisection.session.lever import DescribedItem
 from trtforensics.console.output import write_text
 from trtforensics.errors import SourceError, UsageError
 from trtforensics.onnx_models.graphs import load
@@ -41,9 +41,9 @@ class OutputsLever(RecipeLever):
         recipe = None if self._recipe is None else self._recipe.content()
         return {"tensors": [item.name for item in self.items], "debug": self._debug, "recipe": recipe}
 
-    def describe(self, index: int) -> Described:
+    def describe(self, index: int) -> DescribedItem:
         """Return a tensor; marked is good."""
-        return {"item": self.items[index].name, "good": {"marked": True}, "bad": {"marked": False}}
+        return DescribedItem(self.items[index].name, sides={"good": {"marked": True}, "bad": {"marked": False}})
 
     def _marked(self, active: frozenset[int]) -> list[str]:
         return [item.name for index, item in enumerate(self.items) if index not in active]

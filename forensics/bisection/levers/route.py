@@ -14,7 +14,7 @@ from pathlib import Path
 
 from trtforensics.bisection.levers.recipe import Recipe, RecipeLever
 from trtforensics.bisection.search import Item
-from trtforensics.bisection.session.lever import Described
+from trtforensics.bisection.session.lever import DescribedItem
 from trtforensics.console.output import write_text
 from trtforensics.errors import SourceError, UsageError
 
@@ -107,10 +107,10 @@ class RouteLever(RecipeLever):
         """Return both routes, and what builds."""
         return {"good": self._good, "bad": self._bad, "fewest": self.wants_fewest, "recipe": self._recipe.content()}
 
-    def describe(self, index: int) -> Described:
+    def describe(self, index: int) -> DescribedItem:
         """Return a knob and its values."""
         name = self._names[index]
-        return {"item": name, "good": {"value": self._good[name]}, "bad": {"value": self._bad[name]}}
+        return DescribedItem(name, sides={"good": {"value": self._good[name]}, "bad": {"value": self._bad[name]}})
 
     def _text(self, active: frozenset[int]) -> str:
         return f"{self._route(active)}\n"

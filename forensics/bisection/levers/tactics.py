@@ -13,7 +13,7 @@ from pathlib import Path
 
 from trtforensics.bisection.levers.recipe import Recipe, TwoSidedLever, first_of, pinned_entries, read_report
 from trtforensics.bisection.search import Item
-from trtforensics.bisection.session.lever import Described
+from trtforensics.bisection.session.lever import DescribedItem, Fact, Side
 from trtforensics.errors import ForensicsError, UsageError
 from trtforensics.model.layer_types import SENSITIVE
 from trtforensics.model.replay import Replay, ReplayEntry
@@ -26,7 +26,7 @@ from trtforensics.sources.replay import load_replay
 
 _Entries = Mapping[str, ReplayEntry]
 _Algorithms = Mapping[str, tuple[object, ...]]
-KnownTactics = tuple[Mapping[str, Described], Mapping[str, Described]]
+KnownTactics = tuple[Mapping[str, Side], Mapping[str, Side]]
 """By layer, kernel, accumulator and time in ms of good's and of bad's tactic, where a log names them."""
 
 PRECISION_SUSPICION = 8.0
@@ -84,14 +84,14 @@ class TacticsLever(TwoSidedLever):
     def _sides(self) -> list[object]:
         return [self._mixer.text(set()), self._mixer.text(set(self._mixer.layers))]
 
-    def describe(self, index: int) -> Described:
+    def describe(self, index: int) -> DescribedItem:
         """Return a layer and what each side pins for it; None where a side has no such layer."""
         layer = self.items[index].name
         good, bad = (
             _described(entries.get(layer), known.get(layer, {}))
             for entries, known in zip(self._entries, self._known, strict=True)
         )
-        return with_cost({"item": layer, "good": good, "bad": bad})
+        return DescribedItem(layer, sides={"good": good, "bad": bad})
 
     def _job(self, active: frozenset[int], path: Path) -> Mapping[str, object]:  # noqa: ARG002 - the file has them
         return {"replay": pinned_entries(path)}
@@ -186,11 +186,11 @@ def pinned_replays(log: str, request: str, *, max_bytes: int) -> tuple[ReplaySid
     return ReplaySide((replay_of_plan(good),)), ReplaySide((replay_of_plan(bad),)), (known[0], known[1])
 
 
-def _known(offer: PinOffer) -> Described:
+def _known(offer: PinOffer) -> Side:
     return told({"kernel": offer.kernel, "accumulator": offer.facts.accumulator, "time_ms": offer.time_ms})
 
 
-def told(facts: Mapping[str, object]) -> Described:
+def told(facts: Side) -> dict[str, Fact]:
     """Return the facts that a log tells."""
     return {name: fact for name, fact in facts.items() if fact not in {None, ""}}
 
@@ -215,14 +215,7 @@ def edges_of(onnx: str | None, log: str | None, layers: Collection[str], *, max_
     return edges_between(nodes)
 
 
-def with_cost(described: Described) -> Described:
-    """Add how much slower good's tactic is than bad's, in ms, where both times are known."""
-    times = [side.get("time_ms") if isinstance(side, dict) else None for side in map(described.get, ("good", "bad"))]
-    good, bad = (time if isinstance(time, float) else None for time in times)
-    return described if good is None or bad is None else {**described, "cost_ms": float(f"{good - bad:.6g}")}
-
-
-def _described(entry: ReplayEntry | None, known: Described) -> Described | None:
+def _described(entry: ReplayEntry | None, known: Side) -> Side | None:
     if entry is None:
         return None
     return {

@@ -24,7 +24,7 @@ from trtforensics.bisection.precision.repair.fixes import write_fixes, write_gpu
 from trtforensics.bisection.runner.probe import ProbeOutcome, ProbeSpec, describe
 from trtforensics.bisection.search import Item, Verdict
 from trtforensics.bisection.session.job import sealed, unsealed
-from trtforensics.bisection.session.lever import Described, Lever
+from trtforensics.bisection.session.lever import DescribedItem, Lever
 from trtforensics.console.counting import counted
 from trtforensics.console.output import write_bytes, write_text
 from trtforensics.console.own_files import is_there
@@ -115,11 +115,13 @@ class PrecisionLever(Lever):
             "target": None if self.target is None else asdict(self.target),
         }
 
-    def describe(self, index: int) -> Described:
+    def describe(self, index: int) -> DescribedItem:
         """Return a node; FP32 is good."""
         name = self.nodes[index]
         candidate = self.caster.candidates[name]
-        return {"item": name, "op": candidate.op, "good": {"precision": "fp32"}, "bad": {"precision": self.narrow}}
+        return DescribedItem(
+            name, {"op": candidate.op}, {"good": {"precision": "fp32"}, "bad": {"precision": self.narrow}}
+        )
 
     @property
     def narrow(self) -> str:

@@ -12,7 +12,7 @@ from trtforensics.bisection.search import ProbeSearch, Verdict
 from trtforensics.bisection.session.artifacts import FIXED, PROBES, RESULT
 from trtforensics.bisection.session.history import indexes_text
 from trtforensics.bisection.session.job import json_bytes
-from trtforensics.bisection.session.lever import Described, Lever
+from trtforensics.bisection.session.lever import SIDES, DescribedItem, Lever, side_text
 from trtforensics.bisection.session.session import Answer
 from trtforensics.console.counting import counted
 from trtforensics.console.output import write_bytes
@@ -93,7 +93,7 @@ class SearchAnswer:
     remedy: bool
     status: str
     why: str
-    culprits: tuple[tuple[Described, ...], ...]
+    culprits: tuple[tuple[DescribedItem, ...], ...]
     items: int
     atoms: int
     builds: int
@@ -122,6 +122,7 @@ class SearchAnswer:
     def document(self) -> Document:
         """Return ``result.json``."""
         document: Document = asdict(self)
+        document["culprits"] = [[member.document() for member in members] for members in self.culprits]
         if not self.remedy:
             del document["remedy"]
         return document
@@ -153,10 +154,11 @@ class SearchAnswer:
             title = "Remedy" if self.remedy else f"Culprit set {number + 1}"
             lines.append(f"{title} ({len(members)} of {counted(self.items, 'item')}{together}):")
             for member in members:
-                lines.append(f"  {member['item']}")
-                sides = (side for side in ("good", "bad") if member.get(side) is not None)
-                lines += [f"    {side}: {_side(member[side])}" for side in sides]
-            costs = [cost for member in members if isinstance(cost := member.get("cost_ms"), (int, float))]
+                lines.append(f"  {member.item}")
+                lines += [
+                    f"    {name}: {side_text(side)}" for name in SIDES if (side := member.sides.get(name)) is not None
+                ]
+            costs = [member.cost_ms for member in members if member.cost_ms is not None]
             if len(costs) == len(members):
                 lines.append(f"  taking them from good costs {sum(costs):+.4g} ms, by the logs' times")
         return lines
@@ -185,14 +187,6 @@ class SearchAnswer:
 def answer_text(lines: Sequence[str], directory: Path, fixed: Sequence[str]) -> str:
     """Return the lines of an answer as text; ``fixed`` has a line about each file of ``fixed/`` in the directory."""
     return "".join(f"{visible(line)}\n" for line in (*lines, *(f"{directory}/{FIXED}/{line}" for line in fixed)))
-
-
-def _side(value: object) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{key} {_side(each)}" for key, each in value.items())
-    if isinstance(value, list):
-        return " ".join(map(str, value))
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _verdicts(probes: Sequence[JudgedProbe]) -> str:

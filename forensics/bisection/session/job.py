@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import metadata
@@ -20,6 +20,7 @@ from trtforensics.bisection.runner.run_options import RunOptions
 from trtforensics.bisection.runner.surroundings import Surroundings, differing, surroundings_of
 from trtforensics.bisection.session.history import History, JobKey, Judge
 from trtforensics.bisection.session.journal import read_journal
+from trtforensics.bisection.session.lever import DescribedItem
 from trtforensics.console.counting import listed
 from trtforensics.console.output import is_temporary, write_bytes
 from trtforensics.console.own_files import is_there, read_own
@@ -62,7 +63,7 @@ class Job:
     """
 
     mode: str
-    items: list[dict[str, object]]
+    items: Sequence[DescribedItem]
     content: object
     build: str | None
     versions: dict[str, str]
@@ -99,7 +100,7 @@ class Job:
             **document_of("run_options", options),
             "cwd": os.getcwd(),  # noqa: PTH109 - as the shell sees it
             "trtforensics": __version__,
-            "items": self.items,
+            "items": [item.document() for item in self.items],
         }
         return {**document, "sum": digest(document)[:_SHORT]}
 

@@ -8,12 +8,57 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from trtforensics.bisection.runner.probe import ProbeOutcome, ProbeSpec
 from trtforensics.bisection.search import Item, Verdict
 
-Described = dict[str, object]
+SIDES = ("good", "bad")
+Fact = str | float | Sequence[str] | None
+Side = Mapping[str, Fact]
+"""What an item is on one side; a fact that is None is not told."""
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedItem:
+    """An item as ``job.json`` and ``result.json`` have it: its name, its operator or key, and what it is on each side.
+
+    A side is None where it has no such item; ``sides`` is empty where the item has none.
+    """
+
+    item: str
+    facts: Mapping[str, str] = field(default_factory=dict)
+    sides: Mapping[str, Side | None] = field(default_factory=dict)
+
+    @property
+    def cost_ms(self) -> float | None:
+        """How much slower good's tactic is than bad's, where both times are known."""
+        good, bad = (side.get("time_ms") if (side := self.sides.get(name)) else None for name in SIDES)
+        return float(f"{good - bad:.6g}") if isinstance(good, float) and isinstance(bad, float) else None
+
+    def document(self) -> dict[str, object]:
+        """Return the item as a JSON object."""
+        cost = {} if self.cost_ms is None else {"cost_ms": self.cost_ms}
+        return {"item": self.item, **self.facts, **self.sides, **cost}
+
+
+def item_of(document: Mapping[str, object]) -> DescribedItem:
+    """Read back an item of a directory."""
+    facts = {name: str(document[name]) for name in ("key", "op") if name in document}
+    sides = {name: side if isinstance(side := document[name], dict) else None for name in SIDES if name in document}
+    return DescribedItem(str(document.get("item")), facts, sides)
+
+
+def side_text(side: Side | None) -> str:
+    """Return what an item is on one side."""
+    return "not there" if side is None else ", ".join(f"{name} {_fact_text(fact)}" for name, fact in side.items())
+
+
+def _fact_text(fact: Fact) -> str:
+    if isinstance(fact, bool):
+        return str(fact).lower()
+    return " ".join(fact) if isinstance(fact, (list, tuple)) else str(fact)
 
 
 class ProbeLever(ABC):
@@ -86,8 +131,8 @@ class Lever(ProbeLever):
         """Return what the items stand for, as JSON data; other content makes another job."""
 
     @abstractmethod
-    def describe(self, index: int) -> Described:
-        """Return an item for ``result.json``: ``item`` its name, ``good`` and ``bad`` what it is on each side."""
+    def describe(self, index: int) -> DescribedItem:
+        """Return an item as readers of the directory see it."""
 
     def fix(self, culprits: Sequence[frozenset[int]], folder: Path) -> Sequence[str]:  # noqa: ARG002 - subclasses use them
         """Write what repairs the build into ``fixed/``, and return a line about each file.

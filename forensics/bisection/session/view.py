@@ -9,13 +9,14 @@ from trtforensics.bisection.session.artifacts import FIXED, PROBES, RESULT, hold
 from trtforensics.bisection.session.history import Probe
 from trtforensics.bisection.session.job import key_of, read_document, read_job
 from trtforensics.bisection.session.journal import read_journal
+from trtforensics.bisection.session.lever import DescribedItem, item_of
 
 
 @dataclass(frozen=True, slots=True)
 class DirectoryView:
     """The state of a directory.
 
-    ``items`` and the members of ``culprits`` are as in ``job.json``. ``holder`` names the process that works on it, or
+    ``holder`` names the process that works on it, or
     is empty. ``paused``: runs start no probe. ``status`` is empty while there is no ``result.json``; a probe that never
     ended has no verdict. ``builds_left`` is about how many builds the search still needs, None where it is
     not known. ``run`` is the number of the last run on the directory, from 1. ``fixed`` names the files of ``fixed/``.
@@ -23,7 +24,7 @@ class DirectoryView:
 
     path: Path
     mode: str
-    items: tuple[dict[str, object], ...]
+    items: tuple[DescribedItem, ...]
     build: str | None
     check: str | None
     probes: tuple[Probe, ...]
@@ -31,7 +32,7 @@ class DirectoryView:
     paused: bool
     status: str
     why: str
-    culprits: tuple[tuple[dict[str, object], ...], ...]
+    culprits: tuple[tuple[DescribedItem, ...], ...]
     suspects: tuple[str, ...]
     builds_left: float | None
     run: int
@@ -57,7 +58,7 @@ def view_directory(path: Path) -> DirectoryView:
     return DirectoryView(
         path=path,
         mode=str(job.get("mode")),
-        items=_objects(job.get("items")),
+        items=_items(job.get("items")),
         build=_text(job.get("build")),
         check=_text(job.get("check")),
         probes=tuple(history.probes[number] for number in sorted(history.probes)),
@@ -65,7 +66,7 @@ def view_directory(path: Path) -> DirectoryView:
         paused=is_paused(path),
         status=str(answer.get("status", "")),
         why=str(answer.get("why", "")),
-        culprits=tuple(_objects(members) for members in _list(answer.get("culprits"))),
+        culprits=tuple(_items(members) for members in _list(answer.get("culprits"))),
         suspects=tuple(map(str, _list(answer.get("suspects")))),
         builds_left=float(expected) if isinstance(expected, (int, float)) else None,
         run=history.runs,
@@ -89,8 +90,8 @@ def _read_result(path: Path) -> dict[str, object]:
     return document if isinstance(document, dict) else {}
 
 
-def _objects(value: object) -> tuple[dict[str, object], ...]:
-    return tuple(each for each in _list(value) if isinstance(each, dict))
+def _items(value: object) -> tuple[DescribedItem, ...]:
+    return tuple(item_of(each) for each in _list(value) if isinstance(each, dict))
 
 
 def _list(value: object) -> list[object]:
