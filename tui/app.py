@@ -10,13 +10,18 @@ import os
 import sys
 import time
 from collections import deque
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import events
 from textual.app import App, SystemCommand
+from textual.binding import Binding
+from textual.dom import DOMNode
 from textual.filter import NoColor
+from textual.screen import Screen
+from textual.types import CSSPathType
 from textual.widget import Widget
 
 from trtforensics.console.diagnostics import ExitCode
@@ -24,14 +29,6 @@ from trtforensics.errors import ForensicsError
 from trtforensics.tui import user_files
 from trtforensics.tui.bindings import Keyed
 from trtforensics.tui.widgets.virtual_list import ROLE_CLASSES, STYLES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from textual.binding import Binding
-    from textual.dom import DOMNode
-    from textual.screen import Screen
-    from textual.types import CSSPathType
 
 _SWITCH_S = 0.0005
 """Seconds that a thread which parses may keep the interpreter while a key waits; Python's own 0.005 add up."""

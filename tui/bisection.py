@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime, timezone
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from textual.containers import Horizontal, Vertical
+from textual.events import DescendantFocus
+from textual.widget import Widget
 
 from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.session.artifacts import is_paused, set_paused
+from trtforensics.bisection.session.history import Probe
 from trtforensics.bisection.session.view import DirectoryView, view_directory
 from trtforensics.errors import OutputError
 from trtforensics.parsers.text.text import LogText
@@ -21,15 +26,6 @@ from trtforensics.tui.rows.pieces import Piece, Presentation, Role
 from trtforensics.tui.widgets.log_view import LogView
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
 from trtforensics.tui.widgets.work import in_thread
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from textual.events import DescendantFocus
-    from textual.widget import Widget
-
-    from trtforensics.bisection.session.history import Probe
 
 PERIOD_S = 0.5
 """Seconds between two reads of the directory."""

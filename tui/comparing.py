@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from trtforensics.errors import ForensicsError
 from trtforensics.tui.lists import ListScreen
 from trtforensics.tui.rows.pieces import Row
 from trtforensics.tui.sessions import open_log
-
-if TYPE_CHECKING:
-    from trtforensics.tui.widgets.log_view import LogView
-    from trtforensics.tui.widgets.virtual_list import VirtualList
+from trtforensics.tui.widgets.log_view import LogView
+from trtforensics.tui.widgets.virtual_list import VirtualList
 
 
 class ComparingScreen(ListScreen[Row]):

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING
 
+from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
+from textual.widget import Widget
 from textual.worker import get_current_worker
 
 from trtforensics.comparison.differences import Comparison, DifferenceType
 from trtforensics.comparison.times import LayerDelta
+from trtforensics.comparison.views import LayerView
 from trtforensics.console.counting import counted
 from trtforensics.errors import ForensicsError
+from trtforensics.model.log import BuildLog
+from trtforensics.sources.kinds import Kind
 from trtforensics.tui.bindings import Keyed
 from trtforensics.tui.issue import quoted_issue
 from trtforensics.tui.lists import ListScreen
@@ -25,16 +30,6 @@ from trtforensics.tui.sessions import text_of
 from trtforensics.tui.widgets.text_pane import TextPane
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
 from trtforensics.tui.widgets.work import in_thread
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from textual.app import ComposeResult
-    from textual.widget import Widget
-
-    from trtforensics.comparison.views import LayerView
-    from trtforensics.model.log import BuildLog
-    from trtforensics.sources.kinds import Kind
 
 TALL = 30
 """Height of the screen in cells from which the lines of a row have room below the map."""

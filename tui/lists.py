@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
 
 from trtforensics.tables.filtering import FilterError
 from trtforensics.tui.rows.pieces import Piece, Role, Row
 from trtforensics.tui.screen import SourceScreen
 from trtforensics.tui.searching import LogSearch, RowSearch
+from trtforensics.tui.widgets.log_view import LogView
 from trtforensics.tui.widgets.search import Asking, Prompt
+from trtforensics.tui.widgets.virtual_list import VirtualList
 from trtforensics.tui.widgets.work import in_thread
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from trtforensics.tui.widgets.log_view import LogView
-    from trtforensics.tui.widgets.virtual_list import VirtualList
 
 _Result = TypeVar("_Result")
 

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator, Sequence
+from io import BufferedReader
+from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
 
 from trtforensics.parsers.text.text import LogText, Matcher
 from trtforensics.parsers.text.windows import Window
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from io import BufferedReader
-    from pathlib import Path
-
-    import numpy as np
-    import numpy.typing as npt
-
 
 _CHUNK = 4 << 20
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)

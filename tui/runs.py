@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
+from textual.widget import Widget
 from textual.worker import get_current_worker
 
 from trtforensics.console.counting import counted
@@ -15,11 +16,6 @@ from trtforensics.tui.issue import quoted_issue
 from trtforensics.tui.rows.run_rows import SOURCE, RunRow, orders, runs
 from trtforensics.tui.screen import row_text
 from trtforensics.tui.widgets.virtual_list import WIDE, VirtualList
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from textual.widget import Widget
 
 
 class RunsScreen(ComparingScreen[RunRow]):

@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.screen import Screen
+from textual.timer import Timer
+from textual.widget import Widget
 
 from trtforensics.console.counting import counted
 from trtforensics.console.diagnostics import ExitCode
 from trtforensics.console.output import form_of
 from trtforensics.errors import ForensicsError, UsageError
 from trtforensics.tables import forms
+from trtforensics.tables.table import Table
 from trtforensics.tui.bindings import Keyed
 from trtforensics.tui.rows.pieces import Line, Piece, Role, clip
+from trtforensics.tui.searching import LogSearch, RowSearch
 from trtforensics.tui.widgets.dialogs import HelpScreen, KeyFooter, TextQuestion, keys_of, whole
 from trtforensics.tui.widgets.log_view import LogView
 from trtforensics.tui.widgets.search import Asking, Prompt
 from trtforensics.tui.widgets.virtual_list import WIDE, LineBar, VirtualList
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from textual.app import ComposeResult
-    from textual.timer import Timer
-    from textual.widget import Widget
-
-    from trtforensics.tables.table import Table
-    from trtforensics.tui.searching import LogSearch, RowSearch
 
 REST_S = 0.1
 """Seconds without a move after which the cursor rests."""

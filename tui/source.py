@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from textual.containers import Horizontal, Vertical
+from textual.widget import Widget
 
 from trtforensics.comparison.differences import DifferenceType, aspect_text
+from trtforensics.comparison.views import BuildView, LayerView
 from trtforensics.console.counting import counted, milliseconds
 from trtforensics.model.timings import tactic_text
+from trtforensics.sources.kinds import Kind
 from trtforensics.tui.issue import quoted_issue
 from trtforensics.tui.lists import ListScreen
 from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, fit, flush, list_columns
 from trtforensics.tui.sessions import text_of
 from trtforensics.tui.widgets.text_pane import TextPane
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from textual.widget import Widget
-
-    from trtforensics.comparison.views import BuildView, LayerView
-    from trtforensics.sources.kinds import Kind
-
 
 _RUNNER, _TACTIC, _TIME = 18, 19, 10
 _NAME = 36

@@ -10,16 +10,14 @@ import argparse
 import re
 import shlex
 import sys
+from argparse import Namespace
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trtforensics.errors import UsageError
 
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Callable, Mapping, Sequence
-
-    Feed = Mapping[str, Any]
+Feed = Mapping[str, Any]
 
 PREFIX = "builtin:"
 

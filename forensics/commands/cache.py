@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from argparse import Namespace
+from collections.abc import Sequence
 
 from trtforensics.console.diagnostics import remark
 from trtforensics.console.output import write_bytes, write_text
+from trtforensics.model.engine import TimingCache
+from trtforensics.model.log import MyelinOperation
 from trtforensics.parsers.text.document import read_document
 from trtforensics.render import cache as cache_export
 from trtforensics.sources import editable_cache
 from trtforensics.sources.build_log import keep_sources, load_build_log
 from trtforensics.sources.cache import is_binary, load_timing_cache
 from trtforensics.sources.kinds import Kind, kind_of
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Sequence
-
-    from trtforensics.model.engine import TimingCache
-    from trtforensics.model.log import MyelinOperation
 
 
 def run(args: Namespace) -> int:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import shutil
 import sys
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
 from importlib import metadata
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trtforensics.console import streams
 from trtforensics.errors import UsageError
 from trtforensics.knowledge.table import rows
+from trtforensics.trt.installed import Installed
 
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Mapping, Sequence
-
-    from trtforensics.trt.installed import Installed
-
-    Health = dict[str, Any]
+Health = dict[str, Any]
 
 
 _PACKAGES = ("lark", "networkx", "numpy", "onnx", "polygraphy", "textual", "zstandard")

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from argparse import Namespace
+from collections.abc import Iterable, Sequence
 
 from trtforensics.console.arguments import wants_json
 from trtforensics.console.streams import deliver
 from trtforensics.console.terminal import wants_colour
 from trtforensics.errors import UsageError
+from trtforensics.model.log import BuildLog
 from trtforensics.sources.kinds import Kind, kind_of
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Iterable, Sequence
-
-    from trtforensics.model.log import BuildLog
 
 
 def run(args: Namespace) -> int:

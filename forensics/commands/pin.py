@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from shlex import quote
-from typing import TYPE_CHECKING
 
 from trtforensics.commands.cache import write_applied
 from trtforensics.commands.parse import read_log
@@ -12,6 +12,7 @@ from trtforensics.console.arguments import read_options
 from trtforensics.console.diagnostics import ExitCode
 from trtforensics.console.output import write_text
 from trtforensics.errors import UsageError
+from trtforensics.model.engine import TimingCache
 from trtforensics.pin.conditions import PinConditions
 from trtforensics.pin.plan import PinForm, PinPlan, form_of, keys_of_plan, make_plan, text_of_plan
 from trtforensics.pin.report import plan_json, plan_text, proofs_json, proofs_text
@@ -20,11 +21,6 @@ from trtforensics.sources.build_log import keep_sources
 from trtforensics.sources.cache import is_binary, load_timing_cache
 from trtforensics.sources.kinds import Kind, kind_of
 from trtforensics.sources.replay import load_replay
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-
-    from trtforensics.model.engine import TimingCache
 
 
 def run(args: Namespace) -> int:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 from trtforensics.console.diagnostics import remark
 from trtforensics.console.output import form_of, write_bytes, write_text
@@ -12,13 +12,9 @@ from trtforensics.engines.joining import load_joined
 from trtforensics.errors import UsageError
 from trtforensics.plots import page
 from trtforensics.plots.choosing import NEEDS, figures_of, figures_of_two, named
+from trtforensics.plots.figure import Figure
 from trtforensics.plots.times_figures import figures_of_times
 from trtforensics.sources.build_log import keep_sources
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-
-    from trtforensics.plots.figure import Figure
 
 _ENDINGS = (".html", ".svg", ".png")
 

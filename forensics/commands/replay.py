@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from argparse import Namespace
+from collections.abc import Iterable
 
 from trtforensics.commands.parse import read_log, shown_replay
 from trtforensics.console import streams
 from trtforensics.console.diagnostics import ExitCode
 from trtforensics.console.terminal import wants_colour
 from trtforensics.errors import NotABuildLogError, UsageError
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Iterable
-
-    from trtforensics.model.log import BuildLog
-    from trtforensics.render.documents import JsonObject
-    from trtforensics.replay.edges import DataflowNode
-    from trtforensics.replay.from_log import LeftOut
+from trtforensics.model.log import BuildLog
+from trtforensics.render.documents import JsonObject
+from trtforensics.replay.edges import DataflowNode
+from trtforensics.replay.from_log import LeftOut
 
 
 def run(args: Namespace) -> int:

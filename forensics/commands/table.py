@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from trtforensics.console.diagnostics import error
 from trtforensics.console.progress import ProgressLine
+from trtforensics.datasets.judged_sources import JudgedSource
 from trtforensics.engines.joining import say_unjoined
 from trtforensics.errors import ForensicsError
 from trtforensics.sources.build_log import keep_sources
 from trtforensics.sources.kinds import Kind
 from trtforensics.tables import forms
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Iterator
-
-    from trtforensics.datasets.judged_sources import JudgedSource
-    from trtforensics.tables.table import Table
+from trtforensics.tables.table import Table
 
 
 def run(args: Namespace) -> int:

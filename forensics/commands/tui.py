@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from trtforensics.errors import UsageError
 from trtforensics.sources.kinds import Kind, kind_of
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Iterator, Sequence
-
-    from trtforensics.tui.screen import SourceScreen
-
+from trtforensics.tui.screen import SourceScreen
 
 _WHAT_TO_NAME = "Name two files or directories, or the log, layers, profiles, times and ONNX model of one engine"
 

@@ -13,16 +13,13 @@ import re
 import secrets
 import stat
 import sys
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, TypeVar
+from typing import BinaryIO, TypeVar
 
 from trtforensics.console.own_files import is_there, require_no_link
 from trtforensics.errors import OutputError, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from typing import BinaryIO
 
 _Form = TypeVar("_Form")
 _OWN_STREAM = re.compile(r"/dev/(?:stdout|stderr|fd/(\d+))|/proc/self/fd/(\d+)")

@@ -10,18 +10,15 @@ where nothing changed: a slow drift is reported as changes.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import erfc, exp, lgamma, sqrt
 from statistics import NormalDist
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import numpy.typing as npt
-
-    Series = npt.NDArray[np.float64]
+Series = npt.NDArray[np.float64]
 
 ALPHA = 0.01
 """How likely one false change may be in a set of series without any."""

@@ -7,9 +7,11 @@ absolute path, so that no source is there twice; :mod:`trtforensics.datasets.par
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from hashlib import sha256
 from operator import itemgetter, methodcaller
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from trtforensics.console.output import explained
 from trtforensics.datasets.parts import MANIFEST, FolderParts, StoreParts
@@ -20,12 +22,7 @@ from trtforensics.tables import forms
 from trtforensics.tables.catalogue import TABLE_NAMES, table_of
 from trtforensics.tables.columns import Sort, TableColumn, columns_of
 from trtforensics.tables.runs import RUN_TABLES, run_table
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from trtforensics.tables.table import Table
+from trtforensics.tables.table import Table
 
 SCHEMA = 1
 """The version of the tables: raised when a column is renamed or dropped. A new column is null in older parts."""

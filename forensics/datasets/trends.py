@@ -6,14 +6,18 @@ As text, as JSON, and as a page with pictures: a dot for each run, and a line wh
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+from xml.etree import ElementTree as ET
 
 import numpy as np
+import numpy.typing as npt
 
 from trtforensics.console.counting import counted
 from trtforensics.console.terminal import visible
 from trtforensics.datasets.changes import ALPHA, changes
+from trtforensics.datasets.store import Dataset
 from trtforensics.errors import UsageError
 from trtforensics.plots.figure import WIDTH, Canvas, Figure
 from trtforensics.plots.page import element, stylesheet
@@ -21,15 +25,6 @@ from trtforensics.render import documents
 from trtforensics.render.json_text import dumps
 from trtforensics.render.markup import page, tag
 from trtforensics.render.stated_rows import figure
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from xml.etree import ElementTree as ET
-
-    import numpy.typing as npt
-
-    from trtforensics.datasets.store import Dataset
-
 
 MEASURES = {
     "latency_median_ms": 1,

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from trtforensics.model.layer_types import REFORMATS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from trtforensics.model.log import Build, EngineLayer, EngineTensor
+from trtforensics.model.log import Build, EngineLayer, EngineTensor
 
 
 @dataclass(frozen=True, slots=True)

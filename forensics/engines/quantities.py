@@ -8,19 +8,15 @@ kernel that TensorRT generated.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from trtforensics.model.data_types import HALVES, bits_of
 from trtforensics.model.layer_types import ATTENTION, CONVOLUTIONS, MATRIX_PRODUCTS, NO_KERNEL, OPAQUE, REFORMATS
+from trtforensics.model.log import EngineLayer, EngineTensor
 from trtforensics.parsers.notation.formats import Format, parse_formats
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from trtforensics.model.log import EngineLayer, EngineTensor
-
 
 _COUNTED = re.compile(r'"?Type"?: ?"?(\w+)"?, ?"?Count"?: ?(\d+)')
 _KERNEL_WEIGHTS = ("Weights", "ConvWeights", "weights")

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from trtforensics.model.log import Build, Fact, Tool
-
-if TYPE_CHECKING:
-    from trtforensics.model.span import SourceSpan
+from trtforensics.model.span import SourceSpan
 
 TYPE_WORDS = {"fp32": "Float", "fp16": "Half", "bf16": "BFloat16", "int8": "Int8", "int32": "Int32"}
 """trtexec's words for types, and how the engine's dump spells them."""

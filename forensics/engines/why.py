@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from trtforensics.engines.alternatives import Alternatives, OtherType, Result, compared, tuned_type
-from trtforensics.engines.requests import REDUCED, allows, constraints, precision_fact, strongly_typed, type_requests
+from trtforensics.engines.requests import (
+    REDUCED,
+    TypeRequest,
+    allows,
+    constraints,
+    precision_fact,
+    strongly_typed,
+    type_requests,
+)
 from trtforensics.model.data_types import INDEXES, type_word
 from trtforensics.model.layer_types import NO_KERNEL, SYNCHRONISATION, UNTUNED, is_foreign_node
+from trtforensics.model.log import Build, CachedResult, Choice, EngineLayer
+from trtforensics.model.span import SourceSpan
 from trtforensics.model.timings import NEAR_TIE_RATIO
 from trtforensics.parsers.notation.names import is_reformat, members
 from trtforensics.parsers.notation.precision import computes
 from trtforensics.render.names import shortened
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from trtforensics.engines.requests import TypeRequest
-    from trtforensics.model.log import Build, CachedResult, Choice, EngineLayer
-    from trtforensics.model.span import SourceSpan
 
 _MIB = 1 << 20
 _ELIDED = 40

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from trtforensics.findings.case import LoggedBuild
+from trtforensics.model.log import Build
 from trtforensics.sources.quoting import QuotedLog, ReadLog, read_log
-
-if TYPE_CHECKING:
-    from trtforensics.model.log import Build
 
 _SHARED = 0.5
 """Share of the names of ONNX nodes (or engine layers) that two builds of one model have in common."""

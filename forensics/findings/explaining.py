@@ -6,18 +6,15 @@ import json
 import math
 import re
 import textwrap
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from trtforensics.findings.registry import rules
+from trtforensics.findings.rule import Rule
 from trtforensics.findings.versions import flags, interface
 from trtforensics.knowledge.terms import error_codes, terms_of
 from trtforensics.parsers.notation.kernels import read_kernel
 from trtforensics.render.names import wrapped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from trtforensics.findings.rule import Rule
 
 _WIDTH = 100
 _TITLE, _MESSAGE, _CAUSE, _FIX, _CONFIRM = 6.0, 5.0, 3.0, 2.0, 1.0

@@ -44,18 +44,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import grouped
 from trtforensics.findings.case import Case, Need
 from trtforensics.findings.finding import Observation, Severity
 from trtforensics.findings.observations import CLASSES, near, observe, sentences
 from trtforensics.findings.special_cases import SpecialCase, terms_of
+from trtforensics.model.notes import Note
 from trtforensics.parsers.grammar import tables
-
-if TYPE_CHECKING:
-    from trtforensics.model.notes import Note
-
 
 Check = Callable[[Case], Iterable[Observation]]
 """Judges one build and gives its observations; none where all is well."""

@@ -10,20 +10,17 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import networkx as nx
 
+from trtforensics.engines.facts import EngineFacts, LayerFacts
+from trtforensics.model.log import EngineLayer, EngineTensor, Fusion, OnnxNode
 from trtforensics.model.older_python import StrEnum
+from trtforensics.model.span import SourceSpan
 from trtforensics.parsers.notation.names import is_reformat, members
 from trtforensics.render.documents import Forms, JsonObject, document_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from trtforensics.engines.facts import EngineFacts, LayerFacts
-    from trtforensics.model.log import EngineLayer, EngineTensor, Fusion, OnnxNode
-    from trtforensics.model.span import SourceSpan
 
 _PROFILE = re.compile(r" \[profile (\d{1,18})\]\Z")
 _REFORMAT_NAME = re.compile(r"Reformat(?:ting CopyNode for|ted) ")

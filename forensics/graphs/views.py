@@ -9,11 +9,13 @@ they are known. Inputs and outputs of the network stay nodes.
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from collections.abc import Collection, Iterable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import networkx as nx
 
+from trtforensics.engines.facts import LayerFacts
 from trtforensics.errors import UsageError
 from trtforensics.graphs.build import BuildGraph, NodeKind
 from trtforensics.model.data_types import FLOATING, QUANTISED
@@ -21,11 +23,6 @@ from trtforensics.model.layer_types import NO_KERNEL, is_foreign_node
 from trtforensics.model.older_python import StrEnum
 from trtforensics.parsers.notation.formats import short_layout
 from trtforensics.parsers.notation.names import is_reformat, myelin_graph
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
-    from trtforensics.engines.facts import LayerFacts
 
 
 class View(StrEnum):

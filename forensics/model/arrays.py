@@ -1,15 +1,12 @@
-"""Names for arrays of numbers, for type checkers alone: what no process has to import numpy for."""
+"""Names for arrays of numbers; for type checkers alone where nothing else imports numpy."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
+import numpy.typing as npt
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    Bools = npt.NDArray[np.bool_]
-    Floats = npt.NDArray[np.float64]
-    Numbers = npt.NDArray[np.int32]
-    Positions = npt.NDArray[np.int64]
-    Words = npt.NDArray[np.uint64]
+Bools = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+Numbers = npt.NDArray[np.int32]
+Positions = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]

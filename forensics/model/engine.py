@@ -7,12 +7,10 @@ these too.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from trtforensics.model.log import EngineLayer, MyelinOperation
-    from trtforensics.model.profile import ProfileRun
-    from trtforensics.model.span import SourceInfo, SourceSpan
+from trtforensics.model.log import EngineLayer, MyelinOperation
+from trtforensics.model.profile import ProfileRun
+from trtforensics.model.span import SourceInfo, SourceSpan
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from trtforensics.model.log import EngineLayer
+from trtforensics.model.log import EngineLayer
 
 NO_KERNEL = frozenset({"NoOp", "Constant"})
 """They run nothing and take no time."""

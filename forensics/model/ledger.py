@@ -15,19 +15,15 @@ does not count in the row's time.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from trtforensics.model.layer_types import UNTUNED, is_foreign_node
 from trtforensics.model.log import Build, CachedResult, Choice, EngineLayer
 from trtforensics.model.older_python import StrEnum
 from trtforensics.model.profile import LayerTime, ProfileRun, TimeSource
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from trtforensics.model.span import SourceSpan
+from trtforensics.model.span import SourceSpan
 
 _FAR = 2.0
 """How many times its steady time a row's average is where far slower calls are in it."""

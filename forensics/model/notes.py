@@ -6,15 +6,12 @@ rule's name in ``parsers/grammar``: of a kind of line, or of a cause (``causes.l
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from trtforensics.model.span import SourceSpan
 
-    from trtforensics.model.span import SourceSpan
-
-    Value = str | int | float | None
+Value = str | int | float | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from trtforensics.model.older_python import StrEnum
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from trtforensics.model.span import SourceInfo, SourceSpan
+from trtforensics.model.span import SourceInfo, SourceSpan
 
 
 class TimeSource(StrEnum):

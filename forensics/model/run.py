@@ -6,15 +6,11 @@ A run holds builds. A fact carries the line that states it, as in :mod:`trtforen
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from trtforensics.model.older_python import StrEnum
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from trtforensics.model.span import SourceSpan
+from trtforensics.model.span import SourceSpan
 
 
 class Program(StrEnum):

@@ -6,11 +6,11 @@ Nothing here requires the model to be valid.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import onnx
@@ -22,13 +22,16 @@ from trtforensics.onnx_models.checked_graph import PLACE, CheckedGraph, CheckedN
 from trtforensics.onnx_models.deciding import computed, dropped, emptied, impossible, shape_inputs
 from trtforensics.onnx_models.graphs import bodies, graphs, initializers, load, nodes_of, reachable
 from trtforensics.onnx_models.reading import inlined, unique_body_tensors
-from trtforensics.onnx_models.shapes import element_types, forbidden, inferred, made_types, sizes_by_tensor
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    from trtforensics.onnx_models.samples import Values
-    from trtforensics.onnx_models.shapes import ShapeFault, Sizes
+from trtforensics.onnx_models.samples import Values
+from trtforensics.onnx_models.shapes import (
+    ShapeFault,
+    Sizes,
+    element_types,
+    forbidden,
+    inferred,
+    made_types,
+    sizes_by_tensor,
+)
 
 _PASSES = 4
 """Inferences of shapes in turn, each with the numbers that follow from the one before."""

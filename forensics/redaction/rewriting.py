@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from trtforensics.console.output import open_output
+from trtforensics.console.progress import Progress
 from trtforensics.console.secrets import masked
 from trtforensics.errors import NotABuildLogError, SourceError, UsageError
+from trtforensics.model.log import BuildLog
 from trtforensics.parsers.text.source import open_source
 from trtforensics.redaction.pseudonyms import Pseudonyms
 from trtforensics.redaction.vocabulary import vocabulary
 from trtforensics.sources.build_log import load_build_log
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from trtforensics.console.progress import Progress
-    from trtforensics.model.log import BuildLog
 
 _OPENING = 8192
 """Characters that show whether a file is a text, as in Git: a text holds no zeros."""

@@ -6,20 +6,15 @@ docs/reference/commands/parse.md describes every field.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from trtforensics.console.terminal import visible
+from trtforensics.model.engine import Engine, EngineInfo, ProfileInfo, Repair
+from trtforensics.model.log import EngineLayer
 from trtforensics.model.profile import LayerTime, ProfileRun, TimeSource
 from trtforensics.render.documents import JsonObject, document_of
 from trtforensics.render.json_text import dumps
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from trtforensics.model.engine import Engine, EngineInfo, ProfileInfo, Repair
-    from trtforensics.model.log import EngineLayer
-    from trtforensics.sources.engine import EngineFiles
-
+from trtforensics.sources.engine import EngineFiles
 
 SCHEMA = 2
 

@@ -9,29 +9,26 @@ thousand: the rows of each kind are compiled, so that it is rendered in less tim
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import fields
 from functools import cache, lru_cache
 from itertools import accumulate
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from types import CodeType
+from typing import Any
 
 from trtforensics.console.counting import grouped
 from trtforensics.console.secrets import remembered
 from trtforensics.knowledge.table import rows
 from trtforensics.model.ledger import ledger_of
+from trtforensics.model.log import Build, BuildLog, Fact
+from trtforensics.model.run import RunResult
+from trtforensics.model.span import SourceInfo
 from trtforensics.model.timings import tactic_text
 from trtforensics.parsers.notation.kernels import only_type, read_kernel, read_tactic
 from trtforensics.render.documents import document_of, reader
 from trtforensics.render.json_text import boolean, encode, kernel_facts, number, render, text, text_or_null, texts
 from trtforensics.render.runs import run_members
-
-if TYPE_CHECKING:
-    from collections.abc import Set as AbstractSet
-    from types import CodeType
-
-    from trtforensics.model.log import Build, BuildLog, Fact
-    from trtforensics.model.run import RunResult
-    from trtforensics.model.span import SourceInfo
 
 SCHEMA = 3
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted, grouped
 from trtforensics.console.secrets import masked
@@ -13,18 +12,16 @@ from trtforensics.console.terminal import visible
 from trtforensics.model.kernel import NameEvidence
 from trtforensics.model.ledger import ledger_of
 from trtforensics.model.log import Build, BuildLog, CachedResult, Choice, Outcome
+from trtforensics.model.run import Run
+from trtforensics.model.span import SourceInfo
 from trtforensics.model.timings import NEAR_TIE_RATIO, tactic_text
 from trtforensics.parsers.notation.kernels import read_tactic
 from trtforensics.render import build_facts
 from trtforensics.render.headline import first_line, headlines, run_lines
 from trtforensics.render.runs import result_name, result_text, run_rows
 
-if TYPE_CHECKING:
-    from trtforensics.model.run import Run
-    from trtforensics.model.span import SourceInfo
-
-    Row = tuple[str, str]
-    """A label and its text; further rows of the same label leave the label empty."""
+Row = tuple[str, str]
+"""A label and its text; further rows of the same label leave the label empty."""
 
 _SHOWN = 3
 """Entries of a list that shows only the worst or the first."""

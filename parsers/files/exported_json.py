@@ -9,18 +9,15 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
+from collections.abc import Callable, Iterator
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from trtforensics.errors import NotEngineInfoError
 from trtforensics.model.engine import Repair
+from trtforensics.model.span import SourceSpan
 from trtforensics.parsers.files.located_json import LocatedJson, Members
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from trtforensics.model.span import SourceSpan
-    from trtforensics.parsers.text.document import Document
+from trtforensics.parsers.text.document import Document
 
 _T = TypeVar("_T")
 

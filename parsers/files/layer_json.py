@@ -10,24 +10,20 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from trtforensics.errors import NotEngineInfoError
 from trtforensics.model.engine import Engine, EngineInfo, IoTensor
 from trtforensics.model.log import EngineLayer, EngineTensor
 from trtforensics.model.profile import LayerTime, ProfileRun
+from trtforensics.model.span import SourceSpan
 from trtforensics.parsers.files.exported_json import PlacedValue, each_document
 from trtforensics.parsers.lines.events import tactic_id
 from trtforensics.parsers.notation.names import onnx_nodes
 from trtforensics.parsers.notation.precision import compute_precision
 from trtforensics.parsers.notation.tensors import described
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from trtforensics.model.span import SourceSpan
-    from trtforensics.parsers.text.document import Document
-
+from trtforensics.parsers.text.document import Document
 
 _IO = ("I/O Tensors", "Bindings")
 _SIDES = ("Inputs", "Outputs")

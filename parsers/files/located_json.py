@@ -8,16 +8,13 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
+from collections.abc import Iterable
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from trtforensics.errors import ForensicsError
 from trtforensics.model.replay import TextSpan
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from trtforensics.errors import ForensicsError
 
 EVERYTHING = 1 << 16
 """A depth that no document reaches."""

@@ -9,15 +9,13 @@ changed over the versions: what TensorRT 7 calls ``startInMs``, ``inMs`` and ``o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trtforensics.errors import NotEngineInfoError
 from trtforensics.model.engine import ProfileInfo
 from trtforensics.model.profile import InferenceSamples, InferenceTimes, LayerTime, ProfileRun
 from trtforensics.parsers.files.exported_json import PlacedValue, each_document
-
-if TYPE_CHECKING:
-    from trtforensics.parsers.text.document import Document
+from trtforensics.parsers.text.document import Document
 
 _DEPTH = 1
 _NEXT_STEP = "Give what `trtexec --exportProfile` wrote"

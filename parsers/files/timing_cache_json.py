@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trtforensics.errors import NotATimingCacheError, NotEngineInfoError
 from trtforensics.model.engine import KIND, SCHEMA, TimingCache
 from trtforensics.model.log import MyelinOperation
+from trtforensics.model.span import SourceSpan
 from trtforensics.model.timings import Candidate
 from trtforensics.parsers.files.exported_json import ExportedJson, PlacedValue
-
-if TYPE_CHECKING:
-    from trtforensics.model.span import SourceSpan
-    from trtforensics.parsers.text.document import Document
+from trtforensics.parsers.text.document import Document
 
 _DEPTH = 2
 _KEY = re.compile(r"0x[0-9a-f]{32}")

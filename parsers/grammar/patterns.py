@@ -6,13 +6,11 @@ In words, literals are as they are, fields stand in angle brackets, other text i
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from trtforensics.parsers.grammar.line_kinds import LineKind
+from trtforensics.parsers.grammar.line_kinds import LineKind
 
 
 @dataclass(frozen=True, slots=True)

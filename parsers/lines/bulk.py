@@ -12,13 +12,17 @@ regex too.
 
 from __future__ import annotations
 
+import re
 from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, cached_property, partial
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from trtforensics.model.arrays import Bools, Positions, Words
 from trtforensics.model.older_python import compiled
 from trtforensics.parsers.grammar.layouts import Anchor, Content, Layout, Segment
 from trtforensics.parsers.grammar.line_kinds import REGEX_FLAGS, LineKind
@@ -26,18 +30,10 @@ from trtforensics.parsers.lines.events import DURATION, INTEGER, TACTIC, TEXT, C
 from trtforensics.parsers.lines.interning import Memo, TextSpans
 from trtforensics.parsers.lines.openers import Openers, WordTable
 from trtforensics.parsers.lines.prefixes import Bodies, KindRows, grouped
+from trtforensics.parsers.text.line_index import LineIndex
 from trtforensics.parsers.text.numbers import WORD, decimals, hexadecimals, integers, signed
 
-if TYPE_CHECKING:
-    import re
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    import numpy.typing as npt
-
-    from trtforensics.model.arrays import Bools, Positions, Words
-    from trtforensics.parsers.text.line_index import LineIndex
-
-    Columns = dict[str, npt.NDArray[Any]]
+Columns = dict[str, npt.NDArray[Any]]
 
 _MANY = 5000
 """From so many lines on it is faster to search the whole window for a literal first."""

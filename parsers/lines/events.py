@@ -17,26 +17,22 @@ import math
 import os
 from array import array
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import astuple, dataclass, field
 from itertools import islice
 from operator import add
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from trtforensics.model.arrays import Positions
 from trtforensics.model.span import LineCounts
 from trtforensics.model.timings import NO_TACTIC
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.lines.dialects import DIALECTS
 from trtforensics.parsers.lines.unread import ASIDES, Drift
 from trtforensics.parsers.text.numbers import LONGEST_WHOLE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    import numpy.typing as npt
-
-    from trtforensics.model.arrays import Positions
 
 _NOTED_BY_SCANNER: dict[str, tuple[str, ...]] = {
     "message": ("severity", "text"),

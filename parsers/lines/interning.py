@@ -7,20 +7,17 @@ cut each of them out for a dictionary costs several times as much as to hash the
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from trtforensics.model.arrays import Bools, Numbers, Positions, Words
+from trtforensics.parsers.text.line_index import LineIndex
 from trtforensics.parsers.text.numbers import MIXER, WORD, blocks
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from trtforensics.model.arrays import Bools, Numbers, Positions, Words
-    from trtforensics.parsers.text.line_index import LineIndex
-
-    _ReadTexts = Callable[["TextSpans"], list[int]]
+_ReadTexts = Callable[["TextSpans"], list[int]]
 
 _FEW = 200
 """Number of texts below which a dictionary is faster than some fifty calls of numpy."""

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from functools import cached_property
 from itertools import count
-from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
+from trtforensics.model.arrays import Bools, Positions, Words
+from trtforensics.parsers.grammar.line_kinds import LineKind
 from trtforensics.parsers.text.line_index import LineIndex, opens_with
 from trtforensics.parsers.text.numbers import MIXER, WORD
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    import numpy.typing as npt
-
-    from trtforensics.model.arrays import Bools, Positions, Words
-    from trtforensics.parsers.grammar.line_kinds import LineKind
-
 
 _TWO_BYTES = np.uint64(0xFFFF)
 _SLOT_BITS = 15

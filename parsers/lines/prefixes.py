@@ -15,12 +15,15 @@ Behind a prefix is the body of a line, which the grammars of lines are about.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from trtforensics.model.arrays import Bools, Numbers, Positions
 from trtforensics.model.older_python import compiled
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.line_kinds import GLUED, REGEX_FLAGS
@@ -29,14 +32,7 @@ from trtforensics.parsers.lines.interning import Memo, TextSpans
 from trtforensics.parsers.text.line_index import LineIndex
 from trtforensics.parsers.text.numbers import blocks
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import numpy.typing as npt
-
-    from trtforensics.model.arrays import Bools, Numbers, Positions
-
-    Bits = npt.NDArray[np.uint8]
+Bits = npt.NDArray[np.uint8]
 
 
 class Bodies:

@@ -9,20 +9,16 @@ from __future__ import annotations
 import os
 import pickle
 import sys
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import BinaryIO, cast
 
 from trtforensics.errors import SourceError
 from trtforensics.parsers.lines.dialects import prefix_of
-from trtforensics.parsers.lines.events import give_back
+from trtforensics.parsers.lines.events import ScannedLines, give_back
 from trtforensics.parsers.lines.scanner import Scanner
 from trtforensics.parsers.text.source import Source, open_source
 from trtforensics.parsers.text.windows import Window
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from trtforensics.parsers.lines.events import ScannedLines
 
 LEAST_BYTES = 16 << 20
 """Below this a further process costs more than it saves."""

@@ -7,12 +7,15 @@ every line of which bulk reading is not sure, is judged by the regex of its kind
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from trtforensics.model.arrays import Bools, Positions
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.layouts import ranks
 from trtforensics.parsers.grammar.line_kinds import LineKind, named_fields
@@ -24,16 +27,9 @@ from trtforensics.parsers.lines.prefixes import Bodies, KindRows, Prefixes, Pref
 from trtforensics.parsers.lines.singly import Dispatch, SingleReader
 from trtforensics.parsers.lines.unread import MOST_WRAPPED, UnreadLines, is_pasted, mention_tensorrt
 from trtforensics.parsers.text.line_index import LineIndex
+from trtforensics.parsers.text.windows import Window
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-
-    import numpy.typing as npt
-
-    from trtforensics.model.arrays import Bools, Positions
-    from trtforensics.parsers.text.windows import Window
-
-    _Stage = Callable[[Bodies, Bools], Iterator[KindRows]]
+_Stage = Callable[[Bodies, Bools], Iterator[KindRows]]
 
 _STRONG = np.array([name not in WEAK_DIALECTS for name in DIALECTS])
 _WRAPPED = np.array([*(name in WRAPPED for name in DIALECTS), False])

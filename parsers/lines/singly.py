@@ -8,27 +8,23 @@ logs repeat many lines word for word.
 from __future__ import annotations
 
 import math
+import re
 from array import array
+from collections.abc import Iterable, Iterator, Mapping
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from trtforensics.model.arrays import Bools, Numbers
 from trtforensics.parsers.grammar.line_kinds import LineKind, named_fields
 from trtforensics.parsers.lines.events import EventColumns, Texts
 from trtforensics.parsers.lines.interning import Memo
 from trtforensics.parsers.lines.prefixes import Bodies, KindRows, grouped
 
-if TYPE_CHECKING:
-    import re
-    from collections.abc import Iterable, Iterator, Mapping
-
-    import numpy.typing as npt
-
-    from trtforensics.model.arrays import Bools, Numbers
-
-    _Candidates = list[tuple[bytes, LineKind]]
-    """Kinds, each with a word that every body of it holds."""
+_Candidates = list[tuple[bytes, LineKind]]
+"""Kinds, each with a word that every body of it holds."""
 
 _KEY_BYTES = 8
 _NO_ROW = -1

@@ -8,29 +8,24 @@ entry, and a person sees at a glance which messages this tool does not know.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from trtforensics.console.secrets import masked
 from trtforensics.knowledge.table import rows
+from trtforensics.model.arrays import Positions
 from trtforensics.model.span import UnknownShape
 from trtforensics.parsers.grammar import tables
-from trtforensics.parsers.grammar.line_kinds import ASIDE, CAUSE, named_fields
+from trtforensics.parsers.grammar.line_kinds import ASIDE, CAUSE, LineKind, named_fields
 from trtforensics.parsers.lines.interning import Memo, TextSpans
 from trtforensics.parsers.text.decoding import JSON_OPENING
+from trtforensics.parsers.text.line_index import LineIndex
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    import numpy.typing as npt
-
-    from trtforensics.model.arrays import Positions
-    from trtforensics.parsers.grammar.line_kinds import LineKind
-    from trtforensics.parsers.text.line_index import LineIndex
-
-    Causes = Sequence[tuple[LineKind, tuple[bytes, ...]]]
+Causes = Sequence[tuple[LineKind, tuple[bytes, ...]]]
 
 MOST_WRAPPED = 2000
 """Lines up to which a text is an excerpt that somebody may have wrapped."""

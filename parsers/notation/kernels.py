@@ -6,20 +6,18 @@ the regexes that are compiled from them. A name that no family reads has no fact
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trtforensics.model.data_types import ELEMENT_TYPES
 from trtforensics.model.kernel import KernelFacts
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.line_kinds import KERNEL, KERNEL_WORD, LineKind
 
-if TYPE_CHECKING:
-    import re
-    from collections.abc import Iterator, Mapping
-
-    Fields = Mapping[str, str]
+Fields = Mapping[str, str]
 
 _LIBRARIES = {"gemm": "cublas", "cudnn": "cudnn"}
 

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from trtforensics.model.data_types import FLOATING, QUANTISED, ComputePrecision, PrecisionSource
 from trtforensics.model.layer_types import COMPUTES_NOTHING, GENERATED, OWN_CODE, POOLING, PRODUCTS
+from trtforensics.model.log import EngineLayer
 from trtforensics.parsers.notation.kernels import TYPES, read_kernel
-
-if TYPE_CHECKING:
-    from trtforensics.model.log import EngineLayer
 
 _TYPE_WORD = re.compile("int8|fp8|half|fp16|bf16", re.IGNORECASE)
 _NARROW = QUANTISED | {"UInt8"}

@@ -7,18 +7,12 @@ become words by ``tables/conditions.tsv``.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
 
 from trtforensics.knowledge.table import rows
 from trtforensics.parsers.grammar import tables
-from trtforensics.parsers.grammar.line_kinds import SENTENCE, named_fields
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from trtforensics.parsers.grammar.line_kinds import LineKind
-
+from trtforensics.parsers.grammar.line_kinds import SENTENCE, LineKind, named_fields
 
 _OF_ENGINE = "refused_load"
 _MOST_WRAPPED = 8

@@ -6,15 +6,10 @@ left or the right end of a line finds a field without looking at the bytes betwe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from trtforensics.model.arrays import Bools, Positions, Words
 from trtforensics.parsers.text.numbers import PADDING, WORD, blocks, words_of
-
-if TYPE_CHECKING:
-    from trtforensics.model.arrays import Bools, Positions, Words
-
 
 BLANK = 0x20
 LINE_FEED = 0x0A

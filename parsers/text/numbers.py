@@ -6,13 +6,9 @@ Every function takes byte positions in one buffer, and returns values and which 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-if TYPE_CHECKING:
-    from trtforensics.model.arrays import Bools, Floats, Positions, Words
-
+from trtforensics.model.arrays import Bools, Floats, Positions, Words
 
 WORD = 8
 MIXER = 0x9E37_79B9_7F4A_7C15

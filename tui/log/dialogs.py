@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from math import log10
-from typing import TYPE_CHECKING
 
+from trtforensics.engines.facts import LayerFacts
 from trtforensics.engines.neighbours import Neighbours
+from trtforensics.engines.why import Reason
+from trtforensics.model.log import Build, EngineLayer
+from trtforensics.tables.columns import Cell, TableColumn
 from trtforensics.tables.layers import LAYER_COLUMNS
 from trtforensics.tui.rows.layers.columns import CHOICES, Order, value_text
 from trtforensics.tui.rows.layers.details import details, labelled
@@ -18,15 +22,6 @@ from trtforensics.tui.user_files import Bookmark, KeptSource
 from trtforensics.tui.widgets.dialogs import Dialog
 from trtforensics.tui.widgets.row_list import WrappedList
 from trtforensics.tui.widgets.virtual_list import VirtualList
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from trtforensics.engines.facts import LayerFacts
-    from trtforensics.engines.why import Reason
-    from trtforensics.model.log import Build, EngineLayer
-    from trtforensics.tables.columns import Cell, TableColumn
-
 
 _BINS = 10
 _FAR = 20.0

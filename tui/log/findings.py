@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from trtforensics.findings.finding import Finding
 from trtforensics.tui.rows.finding_rows import FINDING_FILTERS, rows_of
 from trtforensics.tui.rows.pieces import CitingLine, Presentation
 from trtforensics.tui.widgets.row_list import FoldingList, WrappedList
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from trtforensics.findings.finding import Finding
 
 
 class FindingList(FoldingList["Finding"], WrappedList["Finding"]):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
-from typing import TYPE_CHECKING
 
+from trtforensics.engines.facts import LayerFacts
+from trtforensics.model.log import CachedResult, Choice
 from trtforensics.model.timings import NEAR_TIE_RATIO
+from trtforensics.tables.columns import Cell
 from trtforensics.tables.filtering import FilterError
 from trtforensics.tables.layers import LAYER_COLUMNS
 from trtforensics.tables.table import Table
@@ -17,13 +20,6 @@ from trtforensics.tui.rows.layers.questions import Question, question_at, questi
 from trtforensics.tui.rows.pieces import Line, Presentation
 from trtforensics.tui.widgets.row_list import FoldingList
 from trtforensics.tui.widgets.virtual_list import NO_FILTER, WIDE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from trtforensics.engines.facts import LayerFacts
-    from trtforensics.model.log import CachedResult, Choice
-    from trtforensics.tables.columns import Cell
 
 ARROW_WIDTH = 3
 GROUPS = ("", "type", "block", "compute_precision", "runner")

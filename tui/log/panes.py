@@ -5,13 +5,18 @@ How they stand follows the width: side by side, one above the other, or one pane
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
+from textual.app import ComposeResult
 from textual.containers import Container, Horizontal, Vertical
 from textual.widgets import ContentSwitcher
 
 from trtforensics.engines.onnx_nodes import fates
 from trtforensics.knowledge.table import rows as table_rows
+from trtforensics.model.log import Build, BuildLog
+from trtforensics.model.log import Message as LogMessage
+from trtforensics.parsers.text.text import LogText
 from trtforensics.tui.log.findings import FindingList
 from trtforensics.tui.log.layer_tree import LayerTree
 from trtforensics.tui.rows.first_rows import Row, rows_shown
@@ -20,21 +25,11 @@ from trtforensics.tui.rows.log_lines import messages
 from trtforensics.tui.rows.node_rows import FATES
 from trtforensics.tui.rows.overview_rows import OverviewRow
 from trtforensics.tui.rows.pieces import Piece, Role, width_of
-from trtforensics.tui.rows.timeline import TIMELINE, timeline
+from trtforensics.tui.rows.time_map import MapRow
+from trtforensics.tui.rows.timeline import TIMELINE, TextAt, timeline
 from trtforensics.tui.widgets.log_view import LogView
 from trtforensics.tui.widgets.row_list import WrappedList
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from textual.app import ComposeResult
-
-    from trtforensics.model.log import Build, BuildLog
-    from trtforensics.model.log import Message as LogMessage
-    from trtforensics.parsers.text.text import LogText
-    from trtforensics.tui.rows.time_map import MapRow
-    from trtforensics.tui.rows.timeline import TextAt
 
 TABS = {row["pane"]: (row["key"], row["title"]) for row in table_rows("tabs", "trtforensics.tui")}
 """The lists of the left half: the key that opens each and its title, by the list's id."""

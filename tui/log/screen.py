@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
+from trtforensics.engines.facts import LayerFacts
+from trtforensics.findings.finding import Finding
+from trtforensics.model.log import EngineLayer
 from trtforensics.tables.filtering import FilterError
 from trtforensics.tui.log.build_screen import TIES, BuildScreen
 from trtforensics.tui.log.dialogs import BookmarkScreen, DetailScreen, NeighbourScreen
+from trtforensics.tui.log.layer_tree import LayerTree
 from trtforensics.tui.rows.finding_rows import line_in_view
+from trtforensics.tui.rows.first_rows import Row
 from trtforensics.tui.rows.layers.index import RowKind
 from trtforensics.tui.rows.overview_rows import OverviewRow
 from trtforensics.tui.rows.time_map import MapRow
+from trtforensics.tui.sessions import LogSession
 from trtforensics.tui.widgets.dialogs import TextQuestion
 from trtforensics.tui.widgets.search import Asking, Prompt
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from trtforensics.engines.facts import LayerFacts
-    from trtforensics.findings.finding import Finding
-    from trtforensics.model.log import EngineLayer
-    from trtforensics.tui.log.layer_tree import LayerTree
-    from trtforensics.tui.rows.first_rows import Row
-    from trtforensics.tui.sessions import LogSession
-    from trtforensics.tui.widgets.virtual_list import VirtualList
-
+from trtforensics.tui.widgets.virtual_list import VirtualList
 
 SUGGESTING = 1_000
 """Rows whose values the prompt suggests; a key must not wait for more."""

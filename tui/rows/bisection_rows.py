@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from trtforensics.bisection.search import Verdict
 from trtforensics.bisection.session.artifacts import FIXED
+from trtforensics.bisection.session.history import Probe
 from trtforensics.bisection.session.lever import side_text
+from trtforensics.bisection.session.view import DirectoryView
 from trtforensics.console.counting import counted, duration
 from trtforensics.knowledge.table import rows as table_rows
 from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, bar, clip, fit, flush, list_columns, width_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from trtforensics.bisection.session.history import Probe
-    from trtforensics.bisection.session.view import DirectoryView
 
 REDUCE = "reduce"
 """The mode whose items are nodes that are left or cut."""

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 from trtforensics.comparison.differences import Comparison, Difference, DifferenceType, SideValue
 from trtforensics.comparison.report import left_out
 from trtforensics.comparison.runs import TOTALS
 from trtforensics.comparison.scores import SuspiciousPair
 from trtforensics.comparison.times import LayerDelta, LayerTimes, OtherCircumstance
+from trtforensics.comparison.views import LayerView
 from trtforensics.console.counting import counted, grouped, milliseconds
+from trtforensics.model.profile import TimeSource
+from trtforensics.model.span import SourceSpan
 from trtforensics.tui.rows.pieces import UNNAMED, Line, Piece, Presentation, Role, bar, broken, fit, flush, list_columns
 from trtforensics.tui.rows.time_map import WIDE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from trtforensics.comparison.views import LayerView
-    from trtforensics.model.profile import TimeSource
-    from trtforensics.model.span import SourceSpan
-
 
 ROLES = {
     DifferenceType.FUSION: Role.ERROR,

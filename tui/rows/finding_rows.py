@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from textwrap import wrap
-from typing import TYPE_CHECKING
 
 from trtforensics.console.terminal import visible
 from trtforensics.findings.finding import Confidence, Finding, Severity
+from trtforensics.model.span import SourceSpan
 from trtforensics.tui.rows.log_lines import log_pieces
 from trtforensics.tui.rows.pieces import CitingLine, Line, Piece, Role, list_columns
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from trtforensics.model.span import SourceSpan
 
 ROLES = {Severity.ERROR: Role.ERROR, Severity.WARNING: Role.WARNING, Severity.NOTE: Role.ACCENT}
 _HEAD = 12

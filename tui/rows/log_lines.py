@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Sequence
 
 from trtforensics.console.terminal import visible
+from trtforensics.model.log import Message
 from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, line_digits, list_columns
-
-if TYPE_CHECKING:
-    import re
-    from collections.abc import Sequence
-
-    from trtforensics.model.log import Message
-
 
 LONGEST = 20_000
 """Characters of a line that are shown; a line may be as long as the file."""

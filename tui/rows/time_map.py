@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted, grouped, milliseconds
+from trtforensics.engines.facts import EngineFacts, LayerFacts
+from trtforensics.findings.finding import Finding
 from trtforensics.render.headline import TYPES, UNKNOWN_TYPE, Headline, computed_type, is_mostly_timed
 from trtforensics.render.stated_rows import figure
 from trtforensics.render.time_rows import TimeRow, no_times
@@ -15,12 +17,6 @@ from trtforensics.tui.rows.finding_rows import ROLES
 from trtforensics.tui.rows.layers.details import details
 from trtforensics.tui.rows.overview_rows import OverviewRow
 from trtforensics.tui.rows.pieces import TYPE_ROLE, UNNAMED, Line, Piece, Role, bar, clip, fit, flush, stacked_bar
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from trtforensics.engines.facts import EngineFacts, LayerFacts
-    from trtforensics.findings.finding import Finding
 
 SHOWN = 10
 """Units that the map shows at its root; further ones are in one bar."""

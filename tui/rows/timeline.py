@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted
 from trtforensics.model.log import Build, BuildLog, CachedResult, Choice, Outcome
@@ -15,11 +15,8 @@ from trtforensics.parsers.notation.clocks import moment_in
 from trtforensics.parsers.notation.names import is_reformat
 from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, bar, fit, flush, list_columns
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    TextAt = Callable[[int], str | None]
-    """Returns a line of the log, None where there is none."""
+TextAt = Callable[[int], str | None]
+"""Returns a line of the log, None where there is none."""
 
 _PREFIX = 64
 """Characters of a line in which a logger writes the time."""

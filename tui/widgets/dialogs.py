@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 from textwrap import wrap
-from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 from rich.cells import cell_len
+from textual.app import ComposeResult
+from textual.binding import ActiveBinding
 from textual.containers import Horizontal
+from textual.events import MouseDown
 from textual.screen import ModalScreen, Screen, ScreenResultType
 from textual.widgets import Input
 
@@ -19,14 +23,6 @@ from trtforensics.tui.rows.log_lines import LONGEST
 from trtforensics.tui.rows.pieces import CitingLine, Piece, Presentation, Role, fit
 from trtforensics.tui.widgets.row_list import WrappedList
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from textual.app import ComposeResult
-    from textual.binding import ActiveBinding
-    from textual.events import MouseDown
-
 
 Row = TypeVar("Row")
 

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from textual.message import Message
 from textual.suggester import Suggester
 from textual.widgets import Input
 
+from trtforensics.tables.columns import TableColumn
 from trtforensics.tables.filtering import FilterError, completions, parse_filter
 from trtforensics.tui.bindings import Keyed
 from trtforensics.tui.rows.pieces import Piece, Role
 from trtforensics.tui.widgets.virtual_list import LineBar
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from trtforensics.tables.columns import TableColumn
 
 
 class Asking(Enum):

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
+from textual.app import ComposeResult
 from textual.containers import Vertical
 
+from trtforensics.errors import ForensicsError
+from trtforensics.model.span import SourceSpan
 from trtforensics.parsers.text.text import LogText
 from trtforensics.tui.rows.pieces import Piece, Role, clip
 from trtforensics.tui.widgets.log_view import LogView
 from trtforensics.tui.widgets.virtual_list import LineBar
 from trtforensics.tui.widgets.work import in_thread
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from textual.app import ComposeResult
-
-    from trtforensics.errors import ForensicsError
-    from trtforensics.model.span import SourceSpan
 
 REMEMBERED = 8
 """Number of files whose text is kept, so that going back and forth does not read them again."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Generic
+from typing import Any, ClassVar, Generic
 
 from rich.segment import Segment
 from rich.style import Style
+from textual import events
 from textual.color import Color
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
+from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -20,13 +23,6 @@ from trtforensics.tables.filtering import RowFilterExpression, parse_filter
 from trtforensics.tables.table import Table
 from trtforensics.tui.bindings import Keyed
 from trtforensics.tui.rows.pieces import Line, Piece, Presentation, Role, Row, width_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from textual import events
-    from textual.selection import Selection
-
 
 MORE = "›"  # noqa: RUF001 - an arrowhead, not a comparison
 """The end of a row that is cut at the right."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable
+from typing import TypeVar
+
+from textual.dom import DOMNode
 
 from trtforensics.errors import ForensicsError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from textual.dom import DOMNode
 
 _Result = TypeVar("_Result")
 

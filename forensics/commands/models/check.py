@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from trtforensics.bisection.precision.running import reached
 from trtforensics.commands.report import exit_code, form_and_look
@@ -14,13 +15,8 @@ from trtforensics.findings.forms.rendering import render
 from trtforensics.findings.judging import together
 from trtforensics.findings.suppression import Suppression, settings_here
 from trtforensics.findings.target import BOUNDS, TYPES, ModelTarget, release_of_jetpack
+from trtforensics.onnx_models.checked import CheckedModel
 from trtforensics.sources.build_log import keep_sources
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Iterator
-
-    from trtforensics.onnx_models.checked import CheckedModel
 
 
 def run(args: Namespace) -> int:

@@ -6,16 +6,12 @@ command ``report`` adds :func:`summary` to the job's summary, a file that GitHub
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from trtforensics.console.terminal import visible
 from trtforensics.findings.finding import Finding, Report, Severity, advice_of, why_of
 from trtforensics.findings.forms.html import fragment
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from trtforensics.findings.forms.rendering import Look
+from trtforensics.findings.forms.rendering import Look
 
 _LARGEST = 1_000_000
 """Characters of a summary; GitHub refuses a step's summary of more than a mebibyte."""

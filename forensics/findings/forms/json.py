@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 from trtforensics.findings.finding import Report, answer_of
+from trtforensics.findings.forms.rendering import Look
 from trtforensics.render.documents import Forms, JsonObject, document_of
 from trtforensics.render.headline import first_line
 from trtforensics.render.json_text import dumps
-
-if TYPE_CHECKING:
-    from trtforensics.findings.forms.rendering import Look
 
 SCHEMA = 2
 _FORMS: Forms = {

@@ -7,19 +7,15 @@ because CI follows a test by its name, which must stay the same from build to bu
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree as ET
 
 from trtforensics.console.counting import grouped
 from trtforensics.console.terminal import visible
 from trtforensics.findings.finding import Finding, Report, Severity, Unreadable, root_of
+from trtforensics.findings.forms.rendering import Look
 from trtforensics.findings.registry import rules
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from trtforensics.findings.forms.rendering import Look
-    from trtforensics.findings.rule import Rule
+from trtforensics.findings.rule import Rule
 
 _COUNTS = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
 _NO_CHARACTERS = re.compile("[\ufffe\uffff]")

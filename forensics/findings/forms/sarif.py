@@ -9,23 +9,19 @@ because editors show the texts as they are.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from trtforensics.console.terminal import visible
 from trtforensics.findings.finding import Evidence, Finding, Report, root_of
 from trtforensics.findings.forms.rendering import Look, fingerprints
 from trtforensics.findings.registry import rule_of
+from trtforensics.findings.rule import Explanation
 from trtforensics.model.version import __version__
 from trtforensics.parsers.text.stored import STANDARD_INPUT
 from trtforensics.render.documents import Forms, JsonObject, document_of
 from trtforensics.render.json_text import dumps
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from trtforensics.findings.rule import Explanation
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 VERSION = "2.1.0"

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from trtforensics.findings.finding import Report
 from trtforensics.tables.columns import columns_of
 from trtforensics.tables.table import Table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from trtforensics.findings.finding import Report
 
 _FORMS: Mapping[str, Callable[..., Any]] = {
     "of_first": lambda path: lambda finding: attrgetter(path)(finding.evidence[0]),

@@ -10,21 +10,17 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from trtforensics.engines.requests import WEAK_FLAGS
+from trtforensics.findings.case import Case
 from trtforensics.findings.finding import Step
 from trtforensics.findings.observations import UNWRITTEN
 from trtforensics.findings.versions import NO_LONGER_NEEDED, WRITTEN, Version, flags_of, has_flag
 from trtforensics.findings.versions import flags as known_flags
 from trtforensics.model.log import Outcome, Tool
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from trtforensics.findings.case import Case
 
 TIMING_CACHE = "--timingCacheFile=timing.cache"
 """trtexec's flag that keeps the timings of a build."""

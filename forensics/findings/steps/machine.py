@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import MEBIBYTE
+from trtforensics.findings.case import Case
 from trtforensics.findings.finding import Step
 from trtforensics.findings.steps.commands import options, polygraphy_run, trtexec, value_of
 from trtforensics.model.log import Tool
-
-if TYPE_CHECKING:
-    from trtforensics.findings.case import Case
 
 _LEAST = 1024
 """The least workspace in MiB that is proposed, where the GPU has as much."""

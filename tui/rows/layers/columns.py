@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.cells import cell_len
 
+from trtforensics.engines.facts import LayerFacts
 from trtforensics.model.layer_types import REFORMATS, UNTUNED
+from trtforensics.model.profile import TimeSource
 from trtforensics.model.timings import NEAR_TIE_RATIO
 from trtforensics.render.headline import computed_type
 from trtforensics.tables.columns import Cell, TableColumn
 from trtforensics.tables.layers import LAYER_CELLS, LAYER_COLUMNS, UNKNOWN
 from trtforensics.tables.table import sorted_rows
 from trtforensics.tui.rows.pieces import TYPE_ROLE, Line, Piece, Role, Row, bar, clip, fit, flush
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from trtforensics.engines.facts import LayerFacts
-    from trtforensics.model.profile import TimeSource
 
 _DIMMED = REFORMATS.union(UNTUNED)
 

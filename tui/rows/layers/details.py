@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import milliseconds
+from trtforensics.engines.facts import LayerFacts
+from trtforensics.engines.why import Reason
 from trtforensics.model.timings import tactic_text
 from trtforensics.tui.rows.layers.index import TreeRow, fact_rows, formats_text, node_rows
 from trtforensics.tui.rows.overview_rows import OverviewRow
 from trtforensics.tui.rows.pieces import UNNAMED, CitingLine, Presentation, Role, line_digits
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from trtforensics.engines.facts import LayerFacts
-    from trtforensics.engines.why import Reason
 
 _LABEL = 9
 _FINAL = {True: "✔ in the engine", False: "✗ lost", None: "? unknown"}

@@ -5,20 +5,16 @@ A line is a layer at the end of an edge. Reformats are no hops: they stand on th
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import milliseconds
+from trtforensics.engines.neighbours import Edge, Neighbours
+from trtforensics.model.log import EngineLayer
 from trtforensics.render.headline import TYPES
 from trtforensics.tui.rows.layers.index import tensor_layout, tensor_text
 from trtforensics.tui.rows.pieces import TYPE_ROLE, UNNAMED, Line, Piece, Presentation, Role, clip, fit, flush, width_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from trtforensics.engines.neighbours import Edge, Neighbours
-    from trtforensics.model.log import EngineLayer
 
 _RIGHT = 19
 _OUTSIDE = {True: "an input of the network, or a constant", False: "a network output, or unused"}

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from trtforensics.console.terminal import visible
 from trtforensics.engines.alternatives import tuned_type
+from trtforensics.engines.facts import LayerFacts
+from trtforensics.engines.why import Reason
 from trtforensics.model.data_types import FULL, type_word
 from trtforensics.model.layer_types import NO_KERNEL
 from trtforensics.tables.layers import UNKNOWN, compute_text
 from trtforensics.tui.rows.pieces import Line, Piece, Role, width_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from trtforensics.engines.facts import LayerFacts
-    from trtforensics.engines.why import Reason
-
 
 _REDUCED = frozenset({"Half", "BFloat16", "FP8"})
 _MOST_OF_THE_TIME = 0.8

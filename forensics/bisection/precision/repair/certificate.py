@@ -7,26 +7,29 @@ no answer.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
-from trtforensics.bisection.precision.emulation.judging import METRICS, Judged, OutputJudge, Scores, tolerance_of
+from trtforensics.bisection.precision.emulation.judging import (
+    METRICS,
+    Judged,
+    Judgement,
+    OutputJudge,
+    Scores,
+    Tolerance,
+    tolerance_of,
+)
 from trtforensics.bisection.precision.emulation.losses import losses
 from trtforensics.bisection.precision.emulation.oracle import Oracle, RunError
+from trtforensics.bisection.precision.repair.curve import RoundingCurve
 from trtforensics.bisection.precision.repair.safe import SafeRepair
 from trtforensics.bisection.precision.repair.smallest import REPAIRED, Nodes, RepairProbe, RepairSearch
 from trtforensics.bisection.search import Ask, Outlook, Result, Status, Verdict
 from trtforensics.bisection.search.ledger import Steps, Wish, Wishes, mask_of
 from trtforensics.console.counting import duration
 from trtforensics.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-
-    from trtforensics.bisection.precision.emulation.judging import Judgement, Tolerance
-    from trtforensics.bisection.precision.repair.curve import RoundingCurve
-    from trtforensics.onnx_models.samples import Sample
+from trtforensics.onnx_models.samples import Sample
 
 SAFE = "the safe repair"
 
