@@ -136,7 +136,7 @@ def reduction(folder: Path, seed: int, manner: str, *, killed: bool) -> dict[str
     lever.fails, lever.manner, lever.draws = fails, manner, random.Random(os.getpid() if manner == "flaky" else seed)
     lever.killed_at = draws.randint(2, 12) if killed else 0
     answer, _ = reduce_model(folder / "out", lever, RunOptions(check=_CHECK, build_failure="bad"), lambda _: None)
-    left = frozenset(lever.original.by_name[str(each["item"])] for each in answer.reduction.left)
+    left = frozenset(lever.original.by_name[each.item] for each in answer.reduction.left)
     everything = frozenset(range(len(lever.items)))
     simple = frozenset(index for index in everything if index >= len(names))
     result: dict[str, Any] = {"status": answer.search.status, "left": len(left), "builds": answer.search.builds}

@@ -14,6 +14,7 @@ from trtforensics.bisection.session.artifacts import LOCK
 from trtforensics.bisection.session.history import folder_name, indexes_of
 from trtforensics.bisection.session.job import Job, write_job
 from trtforensics.bisection.session.journal import Journal
+from trtforensics.bisection.session.lever import DescribedItem
 from trtforensics.bisection.session.view import view_directory
 
 if TYPE_CHECKING:
@@ -28,9 +29,8 @@ class Directory:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        items: list[dict[str, object]] = [
-            {"item": f"layer{n}", "good": {"tactic": "0x1"}, "bad": {"tactic": "0x2"}} for n in range(8)
-        ]
+        sides = {"good": {"tactic": "0x1"}, "bad": {"tactic": "0x2"}}
+        items = [DescribedItem(f"layer{n}", sides=sides) for n in range(8)]
         job = Job("tactics", items, "content", "make", {})
         write_job(path, job, RunOptions(check="try"))
         self._key = job.key()

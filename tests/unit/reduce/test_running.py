@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.support.answers import search_answer
+from trtforensics.bisection.session.lever import DescribedItem
 from trtforensics.reduce.failure import Failure
 from trtforensics.reduce.running import ControlSeen, OtherFailure, Recorded, Reduction, ReductionAnswer
 
@@ -23,7 +24,7 @@ def answer(
 ) -> str:
     reduction = Reduction(
         nodes=nodes,
-        left=tuple({"item": f"n{number}", "op": "Add"} for number in range(left)),
+        left=tuple(DescribedItem(f"n{number}", {"op": "Add"}) for number in range(left)),
         as_they_were=(),
         not_judged_without=(),
         failure=Failure("build", "failed", code="TF108", title="No"),

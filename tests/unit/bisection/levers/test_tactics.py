@@ -58,7 +58,7 @@ def layers(path: Path) -> dict[str, int]:
 def test_items_are_the_layers_that_differ_or_stand_on_one_side(good: Replay, bad: Replay) -> None:
     lever = TacticsLever(ReplaySide((good,)), ReplaySide((bad,)))
     assert [item.name for item in lever.items] == ["b", "c", "only", "n"]
-    assert lever.describe(3) == {
+    assert lever.describe(3).document() == {
         "item": "n",
         "good": None,
         "bad": {

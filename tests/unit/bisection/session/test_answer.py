@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 
 from tests.support.answers import search_answer
+from trtforensics.bisection.session.lever import DescribedItem
 
 
 def answer(sets: list[int], items: int = 8, builds: int = 5, *, remedy: bool = False) -> str:
     names = iter(range(items))
-    culprits = tuple(tuple({"item": f"item{next(names)}"} for _ in range(members)) for members in sets)
+    culprits = tuple(tuple(DescribedItem(f"item{next(names)}") for _ in range(members)) for members in sets)
     given = search_answer(remedy=remedy, culprits=culprits, items=items, builds=builds, minimal=(True,) * len(sets))
     return given.text(Path("out"), ())
 
@@ -29,7 +30,7 @@ def test_a_certificate_speaks_of_as_many_as_there_are(sets: list[int], remedy: b
 
 def test_a_list_of_a_side_is_written_as_its_words() -> None:
     side = {"tactic": "0x1", "inputs": ["Half", "Float"]}
-    given = search_answer(culprits=(({"item": "item0", "good": side},),))
+    given = search_answer(culprits=((DescribedItem("item0", sides={"good": side}),),))
     assert "    good: tactic 0x1, inputs Half Float\n" in given.text(Path("out"), ())
 
 

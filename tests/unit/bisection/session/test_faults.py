@@ -91,7 +91,7 @@ class Run:
         options = RunOptions(build="build", check=f"{culprit} {{engine}}", keep_engines=keep, jobs=2)
         answer, _ = bisect(self.folder, lever, Search(lever.items), options, lambda _text: None)
         assert answer.certified
-        return [str(member["item"]) for members in answer.culprits for member in members]
+        return [member.item for members in answer.culprits for member in members]
 
     def missing_links(self) -> list[str]:
         """Return the judged probes that have no link in the folder of their verdict."""

@@ -13,6 +13,7 @@ from trtforensics.bisection.runner.surroundings import Surroundings
 from trtforensics.bisection.session.history import JobKey
 from trtforensics.bisection.session.job import Job, check_directory, judge_of, read_job, write_job
 from trtforensics.bisection.session.journal import read_journal
+from trtforensics.bisection.session.lever import DescribedItem
 from trtforensics.bisection.session.view import view_directory
 from trtforensics.errors import SourceError, UsageError
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 def job(**changes: object) -> Job:
     parts: dict[str, object] = {
         "mode": "items",
-        "items": [{"item": "a"}],
+        "items": [DescribedItem("a")],
         "content": ["a"],
         "build": "make",
         "versions": {"t": "1"},
@@ -42,12 +43,12 @@ def job(**changes: object) -> Job:
         ({"surroundings": None}, "another working directory"),
         ({"surroundings": Surroundings("/elsewhere", {"./b.sh": "1"})}, "another working directory"),
         ({"surroundings": Surroundings("/here", {"./b.sh": "2"})}, "b.sh of its build command changed"),
-        ({"items": [{"item": "a"}, {"item": "b"}]}, "1 items, which an earlier trtforensics made"),
+        ({"items": [DescribedItem("a"), DescribedItem("b")]}, "1 items, which an earlier trtforensics made"),
     ],
 )
 def test_another_job_is_told_apart(tmp_path: Path, changes: dict[str, object], says: str) -> None:
     write_job(tmp_path, job(), RunOptions())
-    check_directory(tmp_path, job(items=[{"item": "for readers only"}]))
+    check_directory(tmp_path, job(items=[DescribedItem("for readers only")]))
     with pytest.raises(UsageError, match=says):
         check_directory(tmp_path, job(**changes))
 
@@ -87,7 +88,7 @@ def test_no_file_of_a_directory_becomes_far_more_than_its_size(tmp_path: Path, h
 
 
 def test_a_changed_digit_of_a_job_shows(tmp_path: Path) -> None:
-    write_job(tmp_path, job(items=[{"item": "layer 17"}, {"item": "\udcff"}]), RunOptions(check="try"))
+    write_job(tmp_path, job(items=[DescribedItem("layer 17"), DescribedItem("\udcff")]), RunOptions(check="try"))
     path = tmp_path / "job.json"
     assert read_job(tmp_path)["items"] == [{"item": "layer 17"}, {"item": "\udcff"}]
     path.write_text(path.read_text().replace("layer 17", "layer 18"))

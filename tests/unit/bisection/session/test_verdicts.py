@@ -152,7 +152,7 @@ def test_going_on_comes_to_what_a_new_search_comes_to(steps: list[tuple[str, int
             search("out", replace(options, max_builds=builds))
         resumed, new = search("out", options), search("new", options)
         assert (resumed.status, resumed.culprits) == (new.status, new.culprits)
-        assert [member["item"] for members in new.culprits for member in members] == [f"item{culprit()}"]
+        assert [member.item for members in new.culprits for member in members] == [f"item{culprit()}"]
         before = executor.ran
         again = search("out", options)
         assert (executor.ran, again.verdicts.again, again.verdicts.reused) == (before, (), len(again.probes))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tests.support.screens import text_of
 from trtforensics.bisection.search import Verdict
+from trtforensics.bisection.session.lever import DescribedItem
 from trtforensics.tui.rows.bisection_rows import (
     answer_rows,
     bisection_title,
@@ -96,8 +97,8 @@ def test_a_set_is_called_what_it_is() -> None:
 def test_a_probe_of_a_reduction_tells_what_is_left_and_what_was_cut(directory: Directory) -> None:
     view = directory.look()
     assert [title for title, _ in subsets_of(view, view.probes[1])] == ["4 items from bad"]
-    nodes: list[dict[str, object]] = [{"item": f"node{number}", "op": "Relu"} for number in range(7)]
-    reduction = replace(view, mode="reduce", items=(*nodes, {"item": "the names"}))
+    nodes = [DescribedItem(f"node{number}", {"op": "Relu"}) for number in range(7)]
+    reduction = replace(view, mode="reduce", items=(*nodes, DescribedItem("the names")))
     probe = replace(view.probes[1], active=frozenset({0, 2, 7}))
     assert subsets_of(reduction, probe) == [
         ("2 nodes left", ["node0", "node2"]),
@@ -108,8 +109,8 @@ def test_a_probe_of_a_reduction_tells_what_is_left_and_what_was_cut(directory: D
 
 def test_a_row_of_a_reduction_counts_nodes_and_tells_why_a_probe_was_not_judged(directory: Directory) -> None:
     view = directory.look()
-    nodes: list[dict[str, object]] = [{"item": f"node{number}", "op": "Relu"} for number in range(7)]
-    reduction = replace(view, mode="reduce", items=(*nodes, {"item": "the names"}))
+    nodes = [DescribedItem(f"node{number}", {"op": "Relu"}) for number in range(7)]
+    reduction = replace(view, mode="reduce", items=(*nodes, DescribedItem("the names")))
     finished = replace(view.probes[1].finished[0], verdict=Verdict.UNRESOLVED, reason="fails otherwise: TF615")
     probe = replace(view.probes[1], active=frozenset({0, 2, 7}), finished=[finished])
     row = "".join(piece.text for piece in probe_row(reduction, probe))
