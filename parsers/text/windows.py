@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from trtforensics.model.older_python import compiled
 from trtforensics.parsers.text.decoding import pieces
-from trtforensics.parsers.text.line_index import LineIndex
 from trtforensics.parsers.text.wrapping import HEAD, Wrapping, wrapping_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from trtforensics.parsers.text.line_index import LineIndex
 
 LONGEST_LINE = 16 << 20
 """The most bytes of a line that is not cut. The longest lines of TensorRT are far below a megabyte."""
