@@ -5,16 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from trtforensics.engines import requests
 from trtforensics.engines.alternatives import Alternatives, OtherType, Result, compared, tuned_type
-from trtforensics.engines.requests import (
-    REDUCED,
-    TypeRequest,
-    allows,
-    constraints,
-    precision_fact,
-    strongly_typed,
-    type_requests,
-)
 from trtforensics.model.data_types import INDEXES, type_word
 from trtforensics.model.layer_types import NO_KERNEL, SYNCHRONISATION, UNTUNED, is_foreign_node
 from trtforensics.model.log import Build, CachedResult, Choice, EngineLayer
@@ -43,12 +35,12 @@ class Reasons:
     def __init__(self, build: Build) -> None:
         self.alternatives = Alternatives(build)
         self._build = build
-        self.asked = [kind for word, kind in REDUCED.items() if allows(build, word)]
+        self.asked = [kind for word, kind in requests.REDUCED.items() if requests.allows(build, word)]
         """The reduced types that the build options allow, as TensorRT spells them."""
-        self._precision = precision_fact(build)
-        self._typed = strongly_typed(build)
-        self._requests = type_requests(build)
-        self._binding = constraints(build)
+        self._precision = requests.precision_fact(build)
+        self._typed = requests.strongly_typed(build)
+        self._requests = requests.type_requests(build)
+        self._binding = requests.constraints(build)
         self._starved = {starved.layer: starved for starved in build.starved}
         self._foreign = {node.name: node for node in build.foreign_nodes}
 
@@ -84,7 +76,7 @@ class Reasons:
     def _constraints(self, layer: EngineLayer) -> Iterator[Reason]:
         """Yield the requests that name a member of the layer, and whether the network states all types itself."""
         names = {layer.name, *members(layer.name), *layer.onnx_nodes}
-        last: dict[str, TypeRequest] = {}
+        last: dict[str, requests.TypeRequest] = {}
         for request in self._requests:
             if any(request.matches(name) for name in names):
                 last[request.option] = request

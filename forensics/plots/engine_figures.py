@@ -12,22 +12,7 @@ from trtforensics.engines.facts import EngineFacts, LayerFacts
 from trtforensics.engines.groups import LayerGroup
 from trtforensics.model.log import Build
 from trtforensics.model.timings import NEAR_TIE_RATIO
-from trtforensics.plots.figure import (
-    NAME_LENGTH,
-    WIDTH,
-    BarPart,
-    BarRow,
-    Box,
-    Canvas,
-    Figure,
-    Tile,
-    bar_row,
-    barred,
-    fitting,
-    squarified,
-    width_of,
-    wrapped,
-)
+from trtforensics.plots import figure
 from trtforensics.render import colours
 from trtforensics.render.names import shortened
 
@@ -44,21 +29,21 @@ _NO_BLOCK = "no block"
 _GIBIBYTE = 1 << 30
 
 
-def layers(engine: EngineFacts) -> Figure | None:
+def layers(engine: EngineFacts) -> figure.Figure | None:
     """Return the time by layer, coloured by what the layers compute in; None where no layer has a time."""
     timed = engine.timed
     if not timed:
         return None
     rows = [
-        bar_row(layer.name, _time(layer), layer.time_ms or 0.0, colours.of_precision(layer.precision))
+        figure.bar_row(layer.name, _time(layer), layer.time_ms or 0.0, colours.of_precision(layer.precision))
         for layer in timed[:MOST_ROWS]
     ]
-    canvas = barred(_precisions(timed), rows)
+    canvas = figure.barred(_precisions(timed), rows)
     whole = engine.ledger.booked_ms or 0.0
     alt = (
         f"Time of the {counted(len(timed), 'layer')} of {PurePath(engine.source).name}, {engine.time_is}, "
         f"{whole:.4g} ms in all. "
-        f"The slowest: {shortened(timed[0].name, NAME_LENGTH)} with {_time(timed[0])}."
+        f"The slowest: {shortened(timed[0].name, figure.NAME_LENGTH)} with {_time(timed[0])}."
     )
     header = ("layer", "type", "compute_precision", "time_ms", "share", "file", "line")
     read = attrgetter("name", "kind", "precision", "time_ms", "share", "span.file", "span.line_in_file")
@@ -66,7 +51,7 @@ def layers(engine: EngineFacts) -> Figure | None:
     return canvas.figure("layers", "Time by layer", alt, header, data, note=_rest(timed))
 
 
-def types(engine: EngineFacts) -> Figure | None:
+def types(engine: EngineFacts) -> figure.Figure | None:
     """Return the time by operation, each bar parted by precision; None where no layer has a time."""
     timed = engine.timed
     if not timed:
@@ -80,32 +65,32 @@ def types(engine: EngineFacts) -> Figure | None:
             parts[layer.precision] += layer.time_ms or 0.0
         ordered = sorted(parts.items(), key=lambda pair: -pair[1])
         segments = tuple(
-            BarPart(ms, colours.of_precision(name), f"{colours.precision_word(name)} {ms:.4g} ms")
+            figure.BarPart(ms, colours.of_precision(name), f"{colours.precision_word(name)} {ms:.4g} ms")
             for name, ms in ordered
         )
         text = f"{group.time_ms:.4g} ms, {counted(len(group.layers), 'layer')}"
-        rows.append(BarRow(group.name or "type unknown", text, (segments,)))
+        rows.append(figure.BarRow(group.name or "type unknown", text, (segments,)))
         data += [(group.name, name, ms) for name, ms in ordered]
-    canvas = barred(_precisions(timed), rows)
+    canvas = figure.barred(_precisions(timed), rows)
     alt = f"Time by type of layer and precision. Most: {rows[0].label} with {rows[0].text}."
     header = ("type", "compute_precision", "time_ms")
     return canvas.figure("types", "Time by type and precision", alt, header, data)
 
 
-def blocks(engine: EngineFacts) -> Figure | None:
+def blocks(engine: EngineFacts) -> figure.Figure | None:
     """Return a treemap of time by ONNX block; None where names of nodes have no blocks, or no layer has a time."""
     groups = _blocks(engine)
     if len(groups) <= 1:
         return None
-    canvas = Canvas()
+    canvas = figure.Canvas()
     names = [group.name.lstrip("/") or _NO_BLOCK for group in groups]
     shades = colours.of_names(names)
     labels = _within(names)
-    for tile in squarified([group.time_ms or 0.0 for group in groups], WIDTH, _TREE_HEIGHT):
+    for tile in figure.squarified([group.time_ms or 0.0 for group in groups], figure.WIDTH, _TREE_HEIGHT):
         name, ms = names[tile.item], groups[tile.item].time_ms or 0.0
         colour = colours.tint(shades.get(name, colours.NEUTRAL), 0.6)
         tip = f"{name}: {ms:.4g} ms, {groups[tile.item].share or 0:.1%}"
-        canvas.rectangle(Box(tile.x, tile.y, max(tile.width - 1.5, 0), max(tile.height - 1.5, 0)), colour, tip)
+        canvas.rectangle(figure.Box(tile.x, tile.y, max(tile.width - 1.5, 0), max(tile.height - 1.5, 0)), colour, tip)
         for line, text in enumerate(_label(labels[tile.item], f"{ms:.3g} ms", tile), 1):
             canvas.text(tile.x + 4, tile.y + _LINE * line, text, tone="dark")
     canvas.y = _TREE_HEIGHT
@@ -131,17 +116,17 @@ def _within(names: Sequence[str]) -> list[str]:
     return [name.partition("/")[2] or name for name in names] if len(outer) == 1 else [*names]
 
 
-def _label(name: str, time: str, tile: Tile) -> list[str]:
+def _label(name: str, time: str, tile: figure.Tile) -> list[str]:
     """Return the lines that name a tile; none where it is too small for a name that can be read."""
     room, height = tile.width - 8, int((tile.height - 4) / _LINE)
-    lines = wrapped(name, room, room)
-    lines = lines if len(lines) <= height else [fitting(name, room)]
-    if not height or any(width_of(line) > room or ("…" in line and len(line) < _READABLE) for line in lines):
+    lines = figure.wrapped(name, room, room)
+    lines = lines if len(lines) <= height else [figure.fitting(name, room)]
+    if not height or any(figure.width_of(line) > room or ("…" in line and len(line) < _READABLE) for line in lines):
         return []
-    return [*lines, *([time] if len(lines) < height and width_of(time) <= room else [])]
+    return [*lines, *([time] if len(lines) < height and figure.width_of(time) <= room else [])]
 
 
-def memory(engine: EngineFacts) -> Figure | None:
+def memory(engine: EngineFacts) -> figure.Figure | None:
     """Return weights and activations by layer; None where no size is known."""
     sized = [(layer, layer.weights_bytes or 0, layer.activation_bytes or 0) for layer in engine.running]
     sized = sorted((entry for entry in sized if entry[1] or entry[2]), key=lambda entry: -(entry[1] + entry[2]))
@@ -151,10 +136,10 @@ def memory(engine: EngineFacts) -> Figure | None:
     kinds = [("weights", _WEIGHTS)] if weighed else []
     rows = []
     for layer, weights, activations in sized[:MOST_ROWS]:
-        parts = [BarPart(weights, _WEIGHTS, f"weights {_size(weights)}")] if weights else []
-        parts.append(BarPart(activations, _ACTIVATIONS, f"activations {_size(activations)}"))
-        rows.append(BarRow(layer.name, _size(weights + activations), (tuple(parts),)))
-    canvas = barred([*kinds, ("activations, read and written", _ACTIVATIONS)], rows)
+        parts = [figure.BarPart(weights, _WEIGHTS, f"weights {_size(weights)}")] if weights else []
+        parts.append(figure.BarPart(activations, _ACTIVATIONS, f"activations {_size(activations)}"))
+        rows.append(figure.BarRow(layer.name, _size(weights + activations), (tuple(parts),)))
+    canvas = figure.barred([*kinds, ("activations, read and written", _ACTIVATIONS)], rows)
     data = tuple((layer.name, layer.weights_bytes, layer.activation_bytes) for layer, _, _ in sized)
     alt = (
         f"Memory of the {counted(len(sized), 'layer')}: {_weights([layer for layer, _, _ in sized])}, "
@@ -166,12 +151,12 @@ def memory(engine: EngineFacts) -> Figure | None:
     return canvas.figure("memory", "Memory by layer", alt, header, data, note=note + _rest(sized))
 
 
-def roofline(engine: EngineFacts) -> Figure | None:
+def roofline(engine: EngineFacts) -> figure.Figure | None:
     """Return operations a second over operations a byte; None where fewer than two layers tell both."""
     points = [(layer, x, y) for layer in engine.running if (x := layer.intensity) and (y := layer.tera_operations_s)]
     if len(points) <= 1:
         return None
-    canvas = Canvas()
+    canvas = figure.Canvas()
     canvas.legend(_precisions([layer for layer, _, _ in points]))
     best_rate = max(y for _, _, y in points)
     best_bandwidth = max(y / x for _, x, y in points)
@@ -187,7 +172,7 @@ def roofline(engine: EngineFacts) -> Figure | None:
 
 
 def _axes(
-    canvas: Canvas, points: Sequence[tuple[LayerFacts, float, float]], best_rate: float, best_bandwidth: float
+    canvas: figure.Canvas, points: Sequence[tuple[LayerFacts, float, float]], best_rate: float, best_bandwidth: float
 ) -> None:
     """Draw both axes, the roof and the points, on logarithmic scales."""
     left, bottom = 44.0, canvas.y + _ROOF_HEIGHT
@@ -196,7 +181,7 @@ def _axes(
     low_y, high_y = min(ys) - 0.1, log10(best_rate) + 0.1
 
     def place(x: float, y: float) -> tuple[float, float]:
-        across = left + (x - low_x) / (high_x - low_x) * (WIDTH - left - 8)
+        across = left + (x - low_x) / (high_x - low_x) * (figure.WIDTH - left - 8)
         return across, bottom - (y - low_y) / (high_y - low_y) * _ROOF_HEIGHT
 
     for power in range(ceil(low_x), floor(high_x) + 1):
@@ -217,7 +202,7 @@ def _axes(
         tip = f"{layer.name}: {across:.3g} operations a byte, {up:.3g} tera-operations/s, {_time(layer)}"
         canvas.circle(*place(log10(across), log10(up)), radius, colours.of_precision(layer.precision), tip)
     canvas.text(
-        WIDTH, bottom + 28, "across: operations a byte; up: tera-operations a second", anchor="end", tone="pale"
+        figure.WIDTH, bottom + 28, "across: operations a byte; up: tera-operations a second", anchor="end", tone="pale"
     )
     canvas.y = bottom + 36
 
@@ -256,7 +241,7 @@ _NEAR, _CLEAR, _TUNING, _REST = "#d1603d", "#3b78b5", "#3b78b5", "#b9bdc6"
 _MOST_MARGIN = 0.5
 
 
-def margins(build: Build) -> Figure | None:
+def margins(build: Build) -> figure.Figure | None:
     """Return how much slower the runner-up of each of the engine's choices was; None where no choice has one."""
     closest = [(c, margin - 1) for c in build.choices if c.final and (margin := c.margin) is not None]
     closest.sort(key=lambda pair: pair[1])
@@ -266,8 +251,8 @@ def margins(build: Build) -> Figure | None:
     rows = []
     for choice, margin in closest[:MOST_ROWS]:
         colour = _NEAR if choice.near_tie else _CLEAR
-        rows.append(bar_row(choice.layer, f"runner-up {margin:.1%} slower", min(margin, _MOST_MARGIN), colour))
-    canvas = barred([(f"near tie: within {NEAR_TIE_RATIO - 1:.0%}", _NEAR), ("clear", _CLEAR)], rows)
+        rows.append(figure.bar_row(choice.layer, f"runner-up {margin:.1%} slower", min(margin, _MOST_MARGIN), colour))
+    canvas = figure.barred([(f"near tie: within {NEAR_TIE_RATIO - 1:.0%}", _NEAR), ("clear", _CLEAR)], rows)
     alt = f"Margins of {len(closest)} choices that the engine uses: {near} are near ties, which a rebuild may flip."
     data = tuple((row.layer, row.time_ms, row.runner_up_ms, margin, row.span.line) for row, margin in closest)
     header = ("layer", "time_ms", "runner_up_ms", "margin", "line")
@@ -275,7 +260,7 @@ def margins(build: Build) -> Figure | None:
     return canvas.figure("margins", "Margins of the chosen tactics", alt, header, data, note=note)
 
 
-def tuning(build: Build) -> Figure | None:
+def tuning(build: Build) -> figure.Figure | None:
     """Return the build's own time: engine generation, and the layers whose tactics took longest to time."""
     layers = [(tuned_layer.layer, tuned_layer.seconds, tuned_layer.span.line) for tuned_layer in build.tuning]
     stages = [
@@ -287,9 +272,9 @@ def tuning(build: Build) -> Figure | None:
         return None
     tuned = sum(seconds for _, seconds, _ in layers)
     whole = [*stages, *([("timing of tactics, all layers", tuned, layers[0][2])] if layers else [])]
-    rows = [bar_row(name, f"{s:.3g} s", s, _REST) for name, s, _ in whole]
-    rows += [bar_row(name, f"{s:.3g} s", s, _TUNING) for name, s, _ in layers[:MOST_ROWS]]
-    canvas = barred([("stages", _REST), ("timing a layer's tactics", _TUNING)], rows)
+    rows = [figure.bar_row(name, f"{s:.3g} s", s, _REST) for name, s, _ in whole]
+    rows += [figure.bar_row(name, f"{s:.3g} s", s, _TUNING) for name, s, _ in layers[:MOST_ROWS]]
+    canvas = figure.barred([("stages", _REST), ("timing a layer's tactics", _TUNING)], rows)
     stated = [f"{name} {s:.3g} s" for name, s, _ in whole]
     alt = f"The build's own time: {'; '.join(stated)}."
     header = ("what", "layer", "seconds", "line")

@@ -20,16 +20,7 @@ import onnx
 from onnx import AttributeProto, external_data_helper, numpy_helper
 
 from trtforensics.console.counting import counted
-from trtforensics.onnx_models.cutting import (
-    GraphNode,
-    Original,
-    UnknownValueError,
-    constants_to_nodes,
-    declaration,
-    free_reads,
-    take_apart,
-    with_graph,
-)
+from trtforensics.onnx_models import cutting
 from trtforensics.onnx_models.drawing import random_samples
 from trtforensics.onnx_models.graphs import (
     all_nodes,
@@ -57,11 +48,11 @@ _TENSORS_A_RUN = 256
 class Recording:
     """Values of a model by tensor; ``why`` says what ONNX Runtime stopped at, "" if it runs the whole model."""
 
-    original: Original
+    original: cutting.Original
     values: dict[str, Values]
     why: str = ""
 
-    def run(self, nodes: Sequence[GraphNode]) -> None:
+    def run(self, nodes: Sequence[cutting.GraphNode]) -> None:
         """Run the nodes of one graph, whose inputs have values, then the subgraphs in it."""
         whole = self._tried(nodes)
         if whole:
@@ -74,7 +65,7 @@ class Recording:
                 inner = [each for each in self.original.nodes if each.parent == node.index and each.body == name]
                 self.run(inner)
 
-    def _enter(self, node: GraphNode, body: onnx.GraphProto) -> None:
+    def _enter(self, node: cutting.GraphNode, body: onnx.GraphProto) -> None:
         """Give the inputs of a Loop's or Scan's body the values of the first iteration."""
         given = [self._value(name) for name in node.proto.input]
         if node.proto.op_type == "Loop":
@@ -97,11 +88,11 @@ class Recording:
             return np.asarray(onnx.numpy_helper.to_array(tensor))
         return self.values.get(name)
 
-    def _tried(self, nodes: Sequence[GraphNode]) -> str:
+    def _tried(self, nodes: Sequence[cutting.GraphNode]) -> str:
         """Run nodes as one model; return why that fails, or ""."""
         try:
             model, missing = self._model(nodes)
-        except UnknownValueError as error:
+        except cutting.UnknownValueError as error:
             return str(error)
         if missing:
             return f"the value of {missing} is not known"
@@ -117,24 +108,26 @@ class Recording:
             return first_line(error)
         return ""
 
-    def _model(self, nodes: Sequence[GraphNode]) -> tuple[onnx.ModelProto, str]:
+    def _model(self, nodes: Sequence[cutting.GraphNode]) -> tuple[onnx.ModelProto, str]:
         """Return a model of nodes with all their results as outputs, and a tensor that has no value."""
         made = {name for node in nodes for name in node.makes}
-        needed = list(dict.fromkeys(name for node in nodes for name in free_reads(node.proto) if name not in made))
+        needed = list(
+            dict.fromkeys(name for node in nodes for name in cutting.free_reads(node.proto) if name not in made)
+        )
         constants = [name for name in needed if name in self.original.constants]
         fed = [name for name in needed if name not in self.original.constants]
         missing = next((name for name in fed if name not in self.values), "")
         graph = onnx.helper.make_graph(
             [node.proto for node in nodes],
             "recorded",
-            [] if missing else [declaration(name, None, self.values[name]) for name in fed],
+            [] if missing else [cutting.declaration(name, None, self.values[name]) for name in fed],
             [onnx.ValueInfoProto(name=name) for name in made],
             [self.original.constants[name] for name in constants],
         )
-        return with_graph(self.original.model, graph), missing
+        return cutting.with_graph(self.original.model, graph), missing
 
 
-def record(original: Original, sample: Sample) -> Recording:
+def record(original: cutting.Original, sample: Sample) -> Recording:
     """Run a model on a sample, and keep the value of each tensor that ONNX Runtime gets to."""
     recording = Recording(original, dict(sample))
     recording.run([node for node in original.nodes if node.parent is None])
@@ -164,7 +157,7 @@ class Derived:
 class Deriver:
     """Makes models of some nodes of an original, whose tensors have recorded values."""
 
-    original: Original
+    original: cutting.Original
     recording: Recording
     simplifications: tuple[Simplification, ...] = ()
     file: ModelFile | None = None
@@ -218,7 +211,7 @@ class Deriver:
         graph = onnx.helper.make_graph(protos, "reduced", inputs, outputs, constants)
         outside = {tensor.name for tensor in constants} & self.original.streamed.keys()
         streamed = {name: self.original.streamed[name] for name in outside}
-        return Derived(with_graph(self.original.model, graph), values, streamed)
+        return Derived(cutting.with_graph(self.original.model, graph), values, streamed)
 
     def _host(self, index: int, kept: Collection[int]) -> Host:
         """Return the innermost kept node that holds a node, and the attribute that leads to it."""
@@ -239,7 +232,7 @@ class Deriver:
 
     def _outside(self, protos: Sequence[onnx.NodeProto]) -> list[str]:
         made = {name for proto in protos for name in proto.output}
-        names = dict.fromkeys(name for proto in protos for name in free_reads(proto))
+        names = dict.fromkeys(name for proto in protos for name in cutting.free_reads(proto))
         declared = [name for name in self.original.sources if name in names]
         return [name for name in dict.fromkeys([*declared, *names]) if name not in made]
 
@@ -259,7 +252,7 @@ class Deriver:
                 constants.append(numpy_helper.from_array(self._value(name), name))
             else:
                 values[name] = self._value(name)
-                inputs.append(declaration(name, self.original.types.get(name), values[name]))
+                inputs.append(cutting.declaration(name, self.original.types.get(name), values[name]))
         return constants, inputs, values
 
     def _stays_constant(self, name: str) -> bool:
@@ -273,20 +266,22 @@ class Deriver:
         """Return a tensor's recorded value; ones of its type where ONNX Runtime did not get to it."""
         value, known = self.recording.values.get(name), self.original.types.get(name)
         if known is not None and known.other:
-            raise UnknownValueError(f"{name} would be cut, but it is no tensor")
+            raise cutting.UnknownValueError(f"{name} would be cut, but it is no tensor")
         if value is None and known is not None and known.element != onnx.TensorProto.STRING and is_static(known.dims):
             return np.ones(known.dims, onnx.helper.tensor_dtype_to_np_dtype(known.element))
         if value is None:
-            raise UnknownValueError(f"the tensor {name} would be cut, but its value and type are unknown")
+            raise cutting.UnknownValueError(f"the tensor {name} would be cut, but its value and type are unknown")
         if value.dtype.kind == "O" and value.astype(str).tolist() != value.tolist():
-            raise UnknownValueError(f"the tensor {name} would be cut, but its texts end with zeros or are bytes")
+            raise cutting.UnknownValueError(
+                f"the tensor {name} would be cut, but its texts end with zeros or are bytes"
+            )
         return value
 
     def _outputs(
         self, indexes: Iterable[int], protos: Sequence[onnx.NodeProto], made: set[str]
     ) -> list[onnx.ValueInfoProto]:
         """Return the model's own outputs that are left, and what no kept node reads."""
-        read = Counter(name for proto in protos for name in set(free_reads(proto)))
+        read = Counter(name for proto in protos for name in set(cutting.free_reads(proto)))
         declared = {value.name: value for value in self.original.model.graph.output}
         names: list[str] = []
         for index in indexes:
@@ -297,7 +292,7 @@ class Deriver:
         whole = {name: value for name, value in declared.items() if value.type.tensor_type.HasField("shape")}
         left = [name for name in dict.fromkeys([*(n for n in declared if n in names), *names]) if name in made]
         types, values = self.original.types, self.recording.values
-        return [whole.get(name) or declaration(name, types.get(name), values.get(name)) for name in left]
+        return [whole.get(name) or cutting.declaration(name, types.get(name), values.get(name)) for name in left]
 
 
 def _refill(body: onnx.GraphProto, nodes: Sequence[onnx.NodeProto]) -> None:
@@ -313,11 +308,11 @@ def _refill(body: onnx.GraphProto, nodes: Sequence[onnx.NodeProto]) -> None:
             value.name = passed
 
 
-def _settled(original: Original) -> frozenset[str]:
+def _settled(original: cutting.Original) -> frozenset[str]:
     """Return the tensors whose values only constants and shapes decide, and no random numbers."""
     settled = set(original.constants)
     for node in original.nodes:
-        reads = free_reads(node.proto)
+        reads = cutting.free_reads(node.proto)
         decided = reads and settled.issuperset(reads) and not is_random(node.proto)
         if node.proto.op_type in _SHAPES or decided:
             settled.update(node.makes)
@@ -338,12 +333,12 @@ class Control:
 
 def control_of(path: str) -> Control:
     """Return a model of the user's as control, with random inputs."""
-    model = take_apart(path)
+    model = cutting.take_apart(path)
     digest = digest_of(model.model, {})
     return Control(path, Derived(model.model, random_samples(model.model, {}, 1)[0], model.streamed), digest)
 
 
-def identity_of(original: Original, values: Mapping[str, Values]) -> Control:
+def identity_of(original: cutting.Original, values: Mapping[str, Values]) -> Control:
     """Return a model that hands an input of a model on, ones of FP32, to outputs of its names.
 
     It has the operator sets of the model; where that reads no FP32, the input is made up.
@@ -358,7 +353,7 @@ def identity_of(original: Original, values: Mapping[str, Values]) -> Control:
         onnx.helper.make_tensor_value_info(tensor, onnx.TensorProto.FLOAT, ones.shape) for tensor in (name, *outputs)
     ]
     graph = onnx.helper.make_graph(nodes, _MADE_UP, tensors[:1], tensors[1:])
-    return Control(f"an Identity of {name}", Derived(with_graph(original.model, graph), {name: ones}))
+    return Control(f"an Identity of {name}", Derived(cutting.with_graph(original.model, graph), {name: ones}))
 
 
 _INLINED = "inlined (`--keep-functions` leaves them)"
@@ -399,10 +394,10 @@ class ModelFile:
         """Make initializers Constant nodes again; they may have other names by now."""
         names = self.constants | {renames[name] for name in self.constants if name in renames}
         for graph in graphs(model.graph):
-            constants_to_nodes(graph, names)
+            cutting.constants_to_nodes(graph, names)
 
 
-def file_of(original: Original) -> ModelFile:
+def file_of(original: cutting.Original) -> ModelFile:
     """Return the file of a model that was taken apart."""
     file = load(original.path)
     graph = file.graph

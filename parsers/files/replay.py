@@ -14,17 +14,9 @@ from typing import Any
 
 from trtforensics.errors import NotAReplayError
 from trtforensics.model.replay import FieldPath, Problem, ProblemSeverity, Replay, ReplayForm, TextSpan
+from trtforensics.parsers.files import replay_fields
 from trtforensics.parsers.files.located_json import EVERYTHING, LocatedJson, Members, plain
 from trtforensics.parsers.files.lookalikes import not_json, other_json
-from trtforensics.parsers.files.replay_fields import (
-    CLASS,
-    LEGACY_TOP,
-    LEGACY_VALUE,
-    EntryReader,
-    Flaw,
-    check_count,
-    flaw_of,
-)
 from trtforensics.parsers.text.document import Document, place_in
 
 _ENTRIES = 2
@@ -177,7 +169,7 @@ def read_replay(document: Document) -> Replay:
     if not (isinstance(layers, Members) and top.is_object and layers.is_object):
         what = other_json(plain(top))
         raise NotAReplayError(info.path, what.sentence, what.next_step or GIVE)
-    reader, fields = EntryReader(info.path), {str(key): member.value for key, member in top.last.items()}
+    reader, fields = replay_fields.EntryReader(info.path), {str(key): member.value for key, member in top.last.items()}
     every = [reader.entry(str(m.key), plain(m.value), source.lines.place(m.key_at)) for m in layers]
     form = reader.finish()
     flaws = [*_storing(document), *_top_class(fields), *reader.flaws]
@@ -196,28 +188,32 @@ def _read(text: str, file: str) -> ReplayJson:
     return locate(text, file)
 
 
-def _storing(document: Document) -> list[Flaw]:
+def _storing(document: Document) -> list[replay_fields.Flaw]:
     if not document.stored_as:
         return []
     is_mark = "mark" in document.stored_as
     stored = f"is stored with a {document.stored_as}" if is_mark else f"is {document.stored_as} data"
-    return [flaw_of("encoding", "", (), stored=stored)]
+    return [replay_fields.flaw_of("encoding", "", (), stored=stored)]
 
 
-def _top_class(top: dict[str, Any]) -> list[Flaw]:
-    legacy = top.get(LEGACY_TOP) == LEGACY_VALUE
-    if legacy and CLASS in top:
-        return [flaw_of("two-classes", "", (), marker="")]
-    if legacy or top.get(CLASS) == _TOP:
+def _top_class(top: dict[str, Any]) -> list[replay_fields.Flaw]:
+    legacy = top.get(replay_fields.LEGACY_TOP) == replay_fields.LEGACY_VALUE
+    if legacy and replay_fields.CLASS in top:
+        return [replay_fields.flaw_of("two-classes", "", (), marker="")]
+    if legacy or top.get(replay_fields.CLASS) == _TOP:
         return []
-    if CLASS not in top:
-        return [flaw_of("no-class-of-file", "", (), name=_TOP)]
-    return [flaw_of("unknown-class-of-file", "", (CLASS,), marker=repr(top[CLASS]), name=_TOP)]
+    if replay_fields.CLASS not in top:
+        return [replay_fields.flaw_of("no-class-of-file", "", (), name=_TOP)]
+    return [
+        replay_fields.flaw_of(
+            "unknown-class-of-file", "", (replay_fields.CLASS,), marker=repr(top[replay_fields.CLASS]), name=_TOP
+        )
+    ]
 
 
-def _located(flaws: list[Flaw], places: ReplayJson, file: str) -> tuple[Problem, ...]:
+def _located(flaws: list[replay_fields.Flaw], places: ReplayJson, file: str) -> tuple[Problem, ...]:
     repeated = list(places.repeated())
-    check_count(len(repeated) + len(flaws), file)
+    replay_fields.check_count(len(repeated) + len(flaws), file)
     problems = [_repeated(path, span, places) for path, span in repeated]
     for flaw in flaws:
         span = places.of(flaw.path)
@@ -240,4 +236,4 @@ def _range(form: ReplayForm | None, top: dict[str, Any]) -> str:
         return form.written_by
     if top["replay"]:
         return ""
-    return ReplayForm.F1.written_by if top.get(LEGACY_TOP) == LEGACY_VALUE else _ANY_LATER
+    return ReplayForm.F1.written_by if top.get(replay_fields.LEGACY_TOP) == replay_fields.LEGACY_VALUE else _ANY_LATER

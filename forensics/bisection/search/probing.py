@@ -10,17 +10,7 @@ from abc import ABC, abstractmethod
 from dataclasses import replace
 from math import ceil, log2
 
-from trtforensics.bisection.search.ledger import (
-    FlakyError,
-    Ledger,
-    Steps,
-    Wish,
-    Wishes,
-    bits,
-    items_of,
-    mask_of_items,
-    neighbours,
-)
+from trtforensics.bisection.search import ledger
 from trtforensics.bisection.search.minimising import Proposals, delta_debugging, minimised
 from trtforensics.bisection.search.model import AGAIN, Ask, Outlook, Purpose, Result, Status, Verdict
 
@@ -37,7 +27,7 @@ class ProbeSearch(ABC):
     def __init__(self, limit: int | None) -> None:
         self.answer: Result | None = None
         self._limit = limit
-        self._ledger = Ledger()
+        self._ledger = ledger.Ledger()
         self._steps = self._run()
 
     @property
@@ -61,7 +51,7 @@ class ProbeSearch(ABC):
 
     def tell(self, ask: Ask, verdict: Verdict) -> None:
         """Take the verdict of a probe."""
-        wish = Wish(mask_of_items(ask.active), ask.purpose, ask.build, ask.check)
+        wish = ledger.Wish(ledger.mask_of_items(ask.active), ask.purpose, ask.build, ask.check)
         self._ledger.pending.discard(wish.key)
         self._record(wish, verdict)
 
@@ -78,7 +68,7 @@ class ProbeSearch(ABC):
         return self.answer or self._unfinished("the search has not ended")
 
     @abstractmethod
-    def _run(self) -> Steps[Result]:
+    def _run(self) -> ledger.Steps[Result]:
         """Search to the end; return the answer."""
 
     @abstractmethod
@@ -88,10 +78,10 @@ class ProbeSearch(ABC):
     def _unfinished(self, why: str) -> Result:
         return self._ended(Status.INCONCLUSIVE, why)
 
-    def _record(self, wish: Wish, verdict: Verdict) -> None:
+    def _record(self, wish: ledger.Wish, verdict: Verdict) -> None:
         self._ledger.tell(wish, verdict)
 
-    def _advance(self) -> Wishes:
+    def _advance(self) -> ledger.Wishes:
         """Resume the steps; return the probes that they want."""
         if self.answer is not None:
             return ()
@@ -112,7 +102,7 @@ class ProbeSearch(ABC):
     def _spent(self) -> bool:
         return self._limit is not None and self._ledger.builds + self._ledger.rebuilds >= self._limit
 
-    def _halted(self, wishes: Wishes) -> bool:
+    def _halted(self, wishes: ledger.Wishes) -> bool:
         """Whether the builds allowed are used up, and no further check of one is wanted."""
         return self._spent and not self._ledger.pending and not any(wish.check for wish in wishes)
 
@@ -129,8 +119,8 @@ class SubsetSearch(ProbeSearch):
         done, suspects = self.done, self._suspected()
         left = 0 if done else 2 * ceil(log2(max(2, suspects.bit_count())))
         culprits = self.answer.culprits if self.answer else ()
-        atoms = tuple(frozenset({index}) for index in bits(self._all))
-        return Outlook(left * 3 / 4, left, items_of(suspects), culprits, atoms)
+        atoms = tuple(frozenset({index}) for index in ledger.bits(self._all))
+        return Outlook(left * 3 / 4, left, ledger.items_of(suspects), culprits, atoms)
 
     @abstractmethod
     def _suspected(self) -> int:
@@ -156,28 +146,28 @@ class FewestSearch(SubsetSearch):
         return self._suspects
 
     def _ended(self, status: Status, why: str, remedy: int = 0) -> Result:
-        sets = (items_of(remedy),) if remedy else ()
-        suspects = frozenset[int]() if remedy else items_of(self._suspects)
-        proof = [0, *((remedy, *neighbours(remedy)) if remedy else ())]
+        sets = (ledger.items_of(remedy),) if remedy else ()
+        suspects = frozenset[int]() if remedy else ledger.items_of(self._suspects)
+        proof = [0, *((remedy, *ledger.neighbours(remedy)) if remedy else ())]
         wishes = [replace(self._switching(mask, ""), build=build) for mask in proof for build in (0, 1)]
         evidence = tuple(wish.ask() for wish in wishes if self._ledger.told(wish) is not None)
         minimal = (status is Status.CERTIFIED,) if sets else ()
         bound = ceil(log2(max(1, self._all.bit_count())))
         return Result(status, why, sets, suspects, 1.0, bound, evidence, minimal)
 
-    def _switching(self, remedy: int, purpose: str) -> Wish:
-        return Wish(self._all & ~remedy, purpose)
+    def _switching(self, remedy: int, purpose: str) -> ledger.Wish:
+        return ledger.Wish(self._all & ~remedy, purpose)
 
-    def _run(self) -> Steps[Result]:
+    def _run(self) -> ledger.Steps[Result]:
         (verdict,) = yield from self._ledger.whole((self._switching(0, "nothing changed"),))
         if verdict is Verdict.GOOD:
             return self._ended(Status.NOT_REPRODUCED, "the build is good as it is")
         if verdict is Verdict.UNRESOLVED:
             return self._ended(Status.INCONCLUSIVE, f"the build cannot be judged as it is; {AGAIN}")
-        yield from minimised(delta_debugging([1 << index for index in bits(self._all)]), self._first_good)
+        yield from minimised(delta_debugging([1 << index for index in ledger.bits(self._all)]), self._first_good)
         return (yield from self._proven(self._suspects))
 
-    def _first_good(self, proposals: Proposals) -> Steps[int | None]:
+    def _first_good(self, proposals: Proposals) -> ledger.Steps[int | None]:
         count = self._all.bit_count()
         wishes = tuple(self._switching(mask, f"{mask.bit_count()} of {count} changed") for mask in proposals.subsets)
         enough = yield from self._ledger.first(wishes, Verdict.GOOD)
@@ -186,19 +176,19 @@ class FewestSearch(SubsetSearch):
         self._suspects = self._all & ~enough.mask
         return self._suspects
 
-    def _proven(self, remedy: int) -> Steps[Result]:
+    def _proven(self, remedy: int) -> ledger.Steps[Result]:
         if remedy == self._all and remedy.bit_count() > 1:
             return self._ended(Status.INCONCLUSIVE, "no part of the items is enough, and all are never taken")
-        smaller = [self._switching(mask, "the answer without one of its items") for mask in neighbours(remedy)]
+        smaller = [self._switching(mask, "the answer without one of its items") for mask in ledger.neighbours(remedy)]
         verdict, *others = yield from self._ledger.whole((self._switching(remedy, REMEDY), *smaller))
         if verdict is not Verdict.GOOD:
             return self._ended(Status.INCONCLUSIVE, "no item alone makes the build good")
         if any(other is not Verdict.BAD for other in others):
             return self._ended(Status.NAMED, "a smaller set was not resolved", remedy)
-        masks = [self._switching(mask, "").mask for mask in (remedy, *neighbours(remedy))]
+        masks = [self._switching(mask, "").mask for mask in (remedy, *ledger.neighbours(remedy))]
         try:
             again = yield from self._ledger.confirm(masks, Purpose.BUILT_AGAIN)
-        except FlakyError as error:
+        except ledger.FlakyError as error:
             return self._ended(Status.INCONCLUSIVE, f"{error}: use --repeat")
         if not again:
             return self._ended(Status.NAMED, "a second build of the answer could not be judged", remedy)
