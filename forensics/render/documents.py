@@ -24,7 +24,7 @@ FORMS: Forms = {
     "or_null": lambda value: value or None,
     "list": list,
     "object": dict,
-    "fields": asdict,
+    "fields": lambda value: None if value is None else asdict(value),
     "length": lambda values: None if values is None else len(values),
     "line": lambda span: None if span is None else span.line,
     "place": lambda span: None if span is None else {"path": span.file, "line": span.line},

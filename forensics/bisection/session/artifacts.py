@@ -11,14 +11,13 @@ import platform
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from pathlib import Path
 
 from trtforensics.bisection.runner.placeholders import mentions
-from trtforensics.bisection.runner.probe import ENGINE, ProbeOutcome
+from trtforensics.bisection.runner.probe import ENGINE
 from trtforensics.bisection.runner.run_options import RunOptions
-from trtforensics.bisection.search import Ask, Verdict
-from trtforensics.bisection.session.history import Probe, indexes_text
+from trtforensics.bisection.search import Verdict
+from trtforensics.bisection.session.history import Probe, ProbeEnd
 from trtforensics.bisection.session.job import json_bytes
 from trtforensics.console import own_files
 from trtforensics.console.output import explained, is_temporary, write_bytes
@@ -136,22 +135,9 @@ class Artifacts:
         else:
             engine.unlink(missing_ok=True)
 
-    def note_verdict(self, probe: Probe, ask: Ask, outcome: ProbeOutcome, judge: str) -> None:
+    def note_verdict(self, end: ProbeEnd) -> None:
         """Write ``verdict.json`` beside a probe's logs."""
-        document = {
-            "probe": probe.number,
-            "active": indexes_text(probe.active),
-            "build_number": probe.build,
-            "check": ask.check,
-            "purpose": probe.purpose,
-            "verdict": outcome.verdict,
-            "reason": outcome.reason,
-            "judge": judge,
-            "seconds": round(outcome.seconds, 6),
-            "build": asdict(outcome.build) if outcome.build else None,
-            "checks": [asdict(ended) for ended in outcome.checks],
-        }
-        write_bytes(self.folder(probe.folder) / "verdict.json", json_bytes(document))
+        write_bytes(self.folder(end.probe.folder) / "verdict.json", json_bytes(end.document("verdict")))
 
     def link(self, probe: Probe, verdict: Verdict, file: str) -> None:
         """Link a probe's file, if it exists, into the folder of its verdict, and into no other."""

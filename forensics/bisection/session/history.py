@@ -8,11 +8,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from trtforensics.bisection.runner.probe import judge_build
+from trtforensics.bisection.runner.probe import ProbeOutcome, judge_build
 from trtforensics.bisection.runner.run_options import RunOptions
 from trtforensics.bisection.runner.surroundings import differing, is_read_in_turn
 from trtforensics.bisection.search import Ask, Verdict
 from trtforensics.console.counting import listed, ranges
+from trtforensics.render.documents import Forms, JsonObject, document_of
 
 Event = dict[str, object]
 """A line of the journal."""
@@ -142,6 +143,36 @@ class Probe:
     def last(self) -> Finished | None:
         """The newest judgement."""
         return self.finished[-1] if self.finished else None
+
+
+def indexes_text(indexes: Collection[int]) -> str:
+    """Return a set of item indexes as text (``0-149,151``): one of 10,000 items stays a short line of the journal."""
+    return ",".join(ranges(indexes))
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeEnd:
+    """The end of a probe's run, for the journal and ``verdict.json``; ``changed``: what of the commands' inputs it wrote."""
+
+    probe: Probe
+    ask: Ask
+    outcome: ProbeOutcome
+    judge: str
+    made: Made | None
+    timeout: float | None
+    changed: Mapping[str, bool]
+
+    @property
+    def log_checks(self) -> int:
+        """How many checks have a log in the probe's folder now."""
+        return self.probe.log_checks + len(self.outcome.checks)
+
+    def document(self, record: str) -> JsonObject:
+        """Return it as an ``end`` of the journal, or as a ``verdict``."""
+        return document_of(record, self, _FORMS)
+
+
+_FORMS: Forms = {"indexes": indexes_text, "seconds": lambda seconds: round(seconds, 6)}
 
 
 _FIELDS = {"run": ("check", "repeat", "judge"), "start": ("purpose",), "given": ("purpose", "seconds")}
@@ -377,11 +408,6 @@ def _float(value: object) -> float:
 
 def _optional(value: object) -> float | None:
     return None if value is None else _float(value)
-
-
-def indexes_text(indexes: Collection[int]) -> str:
-    """Return a set of item indexes as text (``0-149,151``): one of 10,000 items stays a short line of the journal."""
-    return ",".join(ranges(indexes))
 
 
 def indexes_of(text: str, count: int) -> frozenset[int]:

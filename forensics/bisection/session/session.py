@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -21,7 +21,7 @@ from trtforensics.bisection.runner.stopping import Stopper, stoppable
 from trtforensics.bisection.runner.surroundings import differing, stamp_of
 from trtforensics.bisection.search import Ask, ProbeSearch, Verdict
 from trtforensics.bisection.session.artifacts import PAUSED, Artifacts, is_paused, locked, set_paused
-from trtforensics.bisection.session.history import Finished, Judge, Made, Probe, indexes_text
+from trtforensics.bisection.session.history import Finished, Judge, Made, Probe, ProbeEnd, indexes_text
 from trtforensics.bisection.session.job import Job, basis_of, check_directory, judge_of, write_job
 from trtforensics.bisection.session.journal import Journal
 from trtforensics.bisection.session.lever import ProbeLever
@@ -356,22 +356,10 @@ class Session:
         verdict = outcome.verdict or Verdict.UNRESOLVED
         with explained(str(self.artifacts.directory)):
             made = self._made(probe, outcome)
-            self.artifacts.note_verdict(probe, ask, outcome, self.judge.name)
+            end = ProbeEnd(probe, ask, outcome, self.judge.name, made, self.options.timeout, changed or {})
+            self.artifacts.note_verdict(end)
             self.artifacts.settle_engine(probe, verdict)
-        self.journal.write(
-            "end",
-            probe=probe.number,
-            check=ask.check,
-            judge=self.judge.name,
-            verdict=verdict,
-            reason=outcome.reason,
-            seconds=round(outcome.seconds, 6),
-            made=made and asdict(made),
-            timed_out=outcome.timed_out,
-            timeout=self.options.timeout,
-            log_checks=probe.log_checks + len(outcome.checks),
-            **({"inputs": changed} if changed else {}),
-        )
+        self.journal.write("end", **end.document("probe_end"))
         with explained(str(self.artifacts.directory)):
             self.artifacts.link(probe, verdict, self.lever.file)
         return probe.finished[-1]
