@@ -152,7 +152,7 @@ def indexes_text(indexes: Collection[int]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ProbeEnd:
-    """The end of a probe's run, for the journal and ``verdict.json``; ``changed``: what of the commands' inputs it wrote."""
+    """The end of a probe's run, for the journal and ``verdict.json``; ``changed``: what of its inputs it wrote."""
 
     probe: Probe
     ask: Ask
