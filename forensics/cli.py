@@ -1,7 +1,5 @@
 """The command line: a module for each subcommand, and the one place where errors become a sentence and an exit code."""
 
-from __future__ import annotations
-
 import argparse
 import atexit
 import gc

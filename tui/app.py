@@ -3,8 +3,6 @@
 What it shows is a screen on a source, and more screens above it.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 import sys

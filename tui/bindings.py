@@ -1,7 +1,5 @@
 """The keys of screens, lists and dialogs: rows of ``tables/bindings.tsv``, by class."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, ClassVar

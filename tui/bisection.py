@@ -1,7 +1,5 @@
 """The screen of a bisection, live or finished: its probes, each probe's logs, and the answer so far."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import datetime, timezone
 from functools import lru_cache, partial

@@ -1,7 +1,5 @@
 """The base of the screens about many logs: Enter opens one above, and two that were marked are compared."""
 
-from __future__ import annotations
-
 from trtforensics.errors import ForensicsError
 from trtforensics.tui.lists import ListScreen
 from trtforensics.tui.rows.pieces import Row

@@ -1,7 +1,5 @@
 """The screen of a comparison: the differences of two sides, and both files at the lines of each difference."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable, Iterable
 from functools import partial

@@ -1,7 +1,5 @@
 """The base of the screens about one list, which the keys filter, with the texts beside it, which the keys search."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 

@@ -1,7 +1,5 @@
 """The lines of a file that another process still writes: read on where it grew, read anew where it was replaced."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """The screen of many logs, a dataset or a folder: their runs as a list. Enter opens a log, `d` compares two."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterable, Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """The base of every screen that shows a source: title, prompt, status line, and the keys that all of them share."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The screen of a replay, an engine-layer file or a timing cache: its layers beside its text."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterable, Sequence
 from functools import partial

@@ -5,8 +5,6 @@ one file a source, what is kept of it between sessions: its bookmarks with their
 Lines of the source are kept as digests, as they may hold secrets.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Mapping

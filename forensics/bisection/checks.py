@@ -4,8 +4,6 @@ MODEL is an engine, which needs TensorRT and a GPU, or an ONNX model, which ONNX
 loads, feeds and compares. Inputs are those of a folder, or random ones of a fixed seed.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import shlex

@@ -1,7 +1,5 @@
 """``trtforensics bisect``: the smallest sets of items that make a build bad, found and proved by real builds."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from dataclasses import asdict
 from pathlib import Path

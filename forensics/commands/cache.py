@@ -1,7 +1,5 @@
 """``trtforensics cache``: export timing-cache keys to JSON, and apply such an export to a binary cache."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """``trtforensics collect``: build again and again, and sort the builds into good and bad."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from pathlib import Path
 

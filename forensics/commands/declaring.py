@@ -1,7 +1,5 @@
 """What commands take, as the tables beside this module say: their arguments, the actions of some, their examples."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Mapping
 from functools import cache

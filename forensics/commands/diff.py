@@ -1,7 +1,5 @@
 """``trtforensics diff``: the differences between good and bad builds."""
 
-from __future__ import annotations
-
 import sys
 from argparse import Namespace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``trtforensics doctor``: what is installed here, and what of this tool works with it."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from argparse import Namespace

@@ -1,7 +1,5 @@
 """``trtforensics explain``: a finding code, what a name in a log means, a search in all codes, or their list."""
 
-from __future__ import annotations
-
 import re
 from argparse import Namespace
 

@@ -1,7 +1,5 @@
 """``trtforensics parse``: a build log, replay, timing cache or engine-layer file as text or JSON."""
 
-from __future__ import annotations
-
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Sequence

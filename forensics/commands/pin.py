@@ -1,7 +1,5 @@
 """``trtforensics pin``: freeze the tactics of a build, choose others on purpose, and prove that a build used them."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from shlex import quote
 

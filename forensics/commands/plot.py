@@ -1,7 +1,5 @@
 """``trtforensics plot``: pictures of an engine's times, memory and tuning, and of two engines side by side."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from pathlib import PurePath
 

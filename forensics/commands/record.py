@@ -1,7 +1,5 @@
 """``trtforensics record``: the commands that write the log, layers, profile and times of a model or an engine."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

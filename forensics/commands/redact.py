@@ -1,7 +1,5 @@
 """``trtforensics redact``: write a log with made-up names, to attach to a public issue."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 
 from trtforensics.console.diagnostics import remark

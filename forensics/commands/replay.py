@@ -1,7 +1,5 @@
 """``trtforensics replay``: show, check, convert and mix tactic replays, without TensorRT or Polygraphy."""
 
-from __future__ import annotations
-
 import sys
 from argparse import Namespace
 from collections.abc import Iterable

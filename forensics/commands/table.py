@@ -1,7 +1,5 @@
 """``trtforensics table``: what is known of a build as rows and columns."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """``trtforensics tui``: browse a source in the terminal, or two of them side by side."""
 
-from __future__ import annotations
-
 import os
 import sys
 from argparse import Namespace

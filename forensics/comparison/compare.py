@@ -1,7 +1,5 @@
 """Compares two sides: aligns their builds, counts values, makes differences, and puts effects under their causes."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from itertools import filterfalse

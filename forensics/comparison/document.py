@@ -1,7 +1,5 @@
 """The JSON document of a comparison (``diff --json``), schema 1; docs/reference/commands describes every field."""
 
-from __future__ import annotations
-
 from trtforensics.comparison.differences import Comparison, SideValue
 from trtforensics.comparison.times import TimeComparison
 from trtforensics.comparison.views import LayerView

@@ -5,8 +5,6 @@ carries the layer's name, or tensors whose format changed all the way from a lay
 no tensor names, so effects are not followed along its tensors.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

@@ -3,8 +3,6 @@
 A fusion inside a ForeignNode, or of constants, leaves no trace in the engine's layer names.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter

@@ -3,8 +3,6 @@
 Files of a side that time an engine are joined to it: profiles by the names of layers, times by those of files.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence

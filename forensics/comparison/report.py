@@ -1,7 +1,5 @@
 """A comparison as text: what was compared, and the differences with their lines, causes and most suspicious first."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath

@@ -1,7 +1,5 @@
 """What a source tells about how fast an engine ran: totals with their spread, and the circumstances of the run."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, quantiles

@@ -4,8 +4,6 @@ A value that a good build has is less suspicious, not innocent: it may do harm o
 show that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import NamedTuple
 

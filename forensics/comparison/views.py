@@ -4,8 +4,6 @@ A field is None where the source does not state it, so that the comparison can l
 A function for each kind of source makes the build of what was parsed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence, Sized
 from dataclasses import dataclass, field, replace

@@ -3,8 +3,6 @@
 Options that are fields of a dataclass stand beside the object that they set.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 from collections.abc import Collection, Mapping

@@ -1,7 +1,5 @@
 """Connects to a Dask cluster, for commands that take ``--executor dask://HOST:PORT``."""
 
-from __future__ import annotations
-
 from argparse import ArgumentTypeError
 from typing import Any
 

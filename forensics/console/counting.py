@@ -1,7 +1,5 @@
 """Numbers of things and lengths of time, for people; things in groups."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """Errors and remarks on stderr, and the exit codes of the program."""
 
-from __future__ import annotations
-
 import sys
 from contextlib import suppress
 from enum import IntEnum

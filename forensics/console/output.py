@@ -5,8 +5,6 @@ destination sees the old content or all of the new. A destination that cannot be
 ``/dev/stdout``) is written to directly.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import re

@@ -1,7 +1,5 @@
 """Long text on a terminal goes through the user's pager, as `git` does it."""
 
-from __future__ import annotations
-
 import io
 import os
 import shlex

@@ -10,8 +10,6 @@ They are the table ``tables/secrets.tsv``. Every pattern is bounded or begins wh
 masked in linear time.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The standard streams, also where they are closed, full, without a reader, or in a small encoding."""
 
-from __future__ import annotations
-
 import io
 import os
 import sys

@@ -1,7 +1,5 @@
 """Makes text safe for a terminal: no secrets, no control characters of the input, colour only if wanted."""
 
-from __future__ import annotations
-
 import os
 import unicodedata
 from typing import IO

@@ -8,8 +8,6 @@ searched again. It needs no permutations, and no library: NumPy and the normal d
 where nothing changed: a slow drift is reported as changes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from math import erfc, exp, lgamma, sqrt
 from statistics import NormalDist

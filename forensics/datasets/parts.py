@@ -8,8 +8,6 @@ A store (``s3://BUCKET/DIR``) renames nothing at once: ``DIR/parts/ID/VERSION/TA
 A version without it is none; readers take the newest. Nothing is locked: of two writers the later one counts.
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 import shutil

@@ -5,8 +5,6 @@ Parquet files, which DuckDB reads itself in a folder, PyArrow in a store; those 
 before it runs.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager

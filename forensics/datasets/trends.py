@@ -3,8 +3,6 @@
 As text, as JSON, and as a page with pictures: a dot for each run, and a line where a change begins.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

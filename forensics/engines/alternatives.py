@@ -1,7 +1,5 @@
 """What else was timed for a layer: in its own formats, in other formats and types, in other passes."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

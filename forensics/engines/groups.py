@@ -1,7 +1,5 @@
 """Layers that have something in common, and the sums of what is known of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar

@@ -1,7 +1,5 @@
 """The engine layers that write the inputs of a layer, and those that read its outputs."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass

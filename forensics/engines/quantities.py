@@ -5,8 +5,6 @@ convolutions, matrix products, pooling, attention. Nothing in an engine says wha
 kernel that TensorRT generated.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

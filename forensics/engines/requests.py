@@ -1,7 +1,5 @@
 """What types the options of a build ask for: for all layers, and for single layers."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Why a layer of the engine is as it is: the facts of the log that bear on its type, each with its line."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

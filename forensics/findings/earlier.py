@@ -1,7 +1,5 @@
 """Builds of the logs before, among which a build finds the first of its model."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import chain
 

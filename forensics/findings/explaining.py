@@ -1,7 +1,5 @@
 """The texts of ``explain`` (cause, how to confirm, fixes by TensorRT version, sources), and the search in them."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """All rules: of the modules and tables in :mod:`trtforensics.findings.rules`, and of other packages' entry points."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from collections.abc import Iterable, Iterator

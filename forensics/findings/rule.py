@@ -37,8 +37,6 @@ runs last, and is ``general`` where the sentence names no cause. ``refuted`` nam
 refute the rule (:meth:`~.rule.Rule.stands`).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace

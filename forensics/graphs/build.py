@@ -6,8 +6,6 @@ the log does not state are absent, never None, because not every export can hold
 use the methods of :class:`BuildGraph` instead of the attributes' keys.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

@@ -12,8 +12,6 @@ The same graph gives the same bytes. Names come from the log and may hold anythi
   with duplicate ids; their kind is the attribute ``kind``.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata

@@ -6,8 +6,6 @@ attributes ``tensor``, ``dtype``, ``dims``, ``layout`` and ``casts`` (the two en
 they are known. Inputs and outputs of the network stay nodes.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterable
 from itertools import pairwise

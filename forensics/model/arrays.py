@@ -1,7 +1,5 @@
 """Names for arrays of numbers; for type checkers alone where nothing else imports numpy."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -1,7 +1,5 @@
 """The types of elements, as engine dumps and autotuning lines of TensorRT 7 to 11 spell them, and of sums."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

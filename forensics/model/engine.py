@@ -4,8 +4,6 @@ Layers are the :class:`~trtforensics.model.log.EngineLayer` of the logs, so that
 these too.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from trtforensics.model.log import EngineLayer, MyelinOperation

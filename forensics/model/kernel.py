@@ -4,8 +4,6 @@ The name is the only place where TensorRT tells in which type a tactic multiplie
 document these names: each field carries how well the name supports it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from trtforensics.model.older_python import StrEnum

@@ -1,7 +1,5 @@
 """The types of engine layers, as dumps of TensorRT 7 to 11 print them: which run no kernel, copy, or are Myelin's."""
 
-from __future__ import annotations
-
 import re
 
 from trtforensics.model.log import EngineLayer

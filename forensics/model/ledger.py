@@ -13,8 +13,6 @@ more than the run's GPU time, or the run's slowest call is far from its median. 
 does not count in the row's time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

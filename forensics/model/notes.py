@@ -4,8 +4,6 @@ A :class:`Note` is a line with the grammar rule that read it: what rules of ``fi
 rule's name in ``parsers/grammar``: of a kind of line, or of a cause (``causes.lark``) found in a warning or an error.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

@@ -5,8 +5,6 @@ were ever written as JSON (see :class:`ReplayForm`); all become the same entries
 integers, as logs print them; files spell them signed.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TypeAlias
 

@@ -3,8 +3,6 @@
 A run holds builds. A fact carries the line that states it, as in :mod:`trtforensics.model.log`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Nothing here requires the model to be valid.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

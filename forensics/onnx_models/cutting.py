@@ -4,8 +4,6 @@ The nodes of a subgraph (a branch of ``If``, the body of ``Loop`` or ``Scan``) s
 that every node stands behind all that it reads. Constant nodes become initializers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 

@@ -3,8 +3,6 @@
 ONNX's inference of shapes propagates few values, and lets pass what is refused here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from math import prod
 from typing import Any

@@ -10,8 +10,6 @@ operator set 21 has a scale for each channel, which TensorRT takes from 10.15 on
 withdrawn that of 18.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod

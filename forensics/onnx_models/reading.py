@@ -7,8 +7,6 @@ unique, takes initializers out of the inputs, and infers types and shapes. The o
 bit for bit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache

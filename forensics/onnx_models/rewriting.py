@@ -1,7 +1,5 @@
 """Other forms of a model: the nodes of every graph written anew, and nodes that compute something beside them."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter

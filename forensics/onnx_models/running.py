@@ -4,8 +4,6 @@ Types that NumPy lacks (BF16, FP8, 4 bits) go in and out as ml_dtypes has them, 
 FP8 as bytes, and the others not at all.
 """
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A script has Polygraphy's form: ``load_data()`` gives a mapping for each sample.
 in a child process, ``python -m`` this module, so that what it prints or breaks stays there.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import sys

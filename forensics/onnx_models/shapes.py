@@ -1,7 +1,5 @@
 """Types and shapes of tensors: as a model states them, as they are inferred, and as trtexec spells those of inputs."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import subprocess

@@ -4,8 +4,6 @@ A streamed constant is external in the message: its ``location`` is a key, under
 Runtime gets the values of a session by :func:`values_of`, as inputs, files by :func:`write_data`.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from math import prod

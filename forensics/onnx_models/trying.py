@@ -4,8 +4,6 @@ Each distinct node runs once, in a child process and within limits, with its con
 What needs other values, or has no kernel on the CPU, is not tried.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -4,8 +4,6 @@ A replay pins layers of TensorRT 8.6 to 10.x. Only tactics of the combination of
 another combination changes the layers around it. Verbose logs print keys since TensorRT 10.8.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

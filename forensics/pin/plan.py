@@ -3,8 +3,6 @@
 A plan says of every slot which offer is pinned: what won, or the fastest one that the conditions allow.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

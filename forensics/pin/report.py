@@ -1,7 +1,5 @@
 """A plan, and a verification, as text and as JSON."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any

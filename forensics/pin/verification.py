@@ -1,7 +1,5 @@
 """Says of every pinned layer or key whether a later build used it, by the build's log or its timing cache."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

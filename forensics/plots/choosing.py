@@ -1,7 +1,5 @@
 """Which figures there are, which of them sources give, and those of two engines."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from pathlib import PurePath

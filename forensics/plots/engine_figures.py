@@ -1,7 +1,5 @@
 """Figures of one engine and its build: time by layer, type and block; memory; roofline; margins of tactics; tuning."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import ceil, floor, log10
 from operator import attrgetter

@@ -1,7 +1,5 @@
 """What figures are drawn with: a canvas that makes SVG, rows of bars, and treemaps."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple

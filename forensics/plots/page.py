@@ -1,7 +1,5 @@
 """Figures as files: one HTML page without scripts, an SVG, a PNG, and the data of a figure as CSV."""
 
-from __future__ import annotations
-
 import csv
 from base64 import b64encode
 from collections.abc import Iterable, Sequence

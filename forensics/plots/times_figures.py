@@ -1,7 +1,5 @@
 """Figures of measured inferences (``--exportTimes``): each run's latency in its order, and how it spreads."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10

@@ -5,8 +5,6 @@ called ``max`` or ``u482913``. The places are those of shells, SSH, mails, home 
 fields in environments, JSON, YAML, TOML and XML.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -6,8 +6,6 @@ where they alternate with letters as in a hash or a key, in long numbers that no
 quantity, and where programs name users, hosts and devices (:mod:`trtforensics.redaction.identities`).
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Callable, Iterator

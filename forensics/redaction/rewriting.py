@@ -1,7 +1,5 @@
 """Rewrites a text word by word, and checks that a log in it keeps its builds, layers and tactics."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path

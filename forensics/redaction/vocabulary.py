@@ -4,8 +4,6 @@ They come from three places: the rules of the grammar, ONNX's operators in ``onn
 ``known_words.txt``. None comes from the log, where a name of the user's can stand wherever a name of TensorRT's can.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache

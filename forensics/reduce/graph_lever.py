@@ -5,8 +5,6 @@ The first probe is the user's file as it is, whose failure the others are held t
 unresolved.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import replace

@@ -3,8 +3,6 @@
 The script builds or runs the model as the reduction did, by trtexec, Polygraphy, or its own commands.
 """
 
-from __future__ import annotations
-
 import platform
 import re
 import shlex

@@ -1,7 +1,5 @@
 """A reduction from its directory to its answer and to what the user takes away, as a session of ``bisect``."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 from collections import Counter

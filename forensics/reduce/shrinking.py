@@ -9,8 +9,6 @@ A probe without any item is the control, which cannot have the failure: a check 
 check may miss failures, so that a pass that decides is looked at again until a miss of all looks is unlikely.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from math import ceil, log, log2

@@ -4,8 +4,6 @@ A simplification is an item of the search: active, the model is as it was. Sizes
 768 becomes 384 together with the constants that spell 768, since they mostly are one size of the network.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping

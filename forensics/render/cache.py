@@ -1,7 +1,5 @@
 """Timing caches: made from a build log, as JSON (the export) and as text."""
 
-from __future__ import annotations
-
 from trtforensics.console.terminal import visible
 from trtforensics.errors import UsageError
 from trtforensics.model.engine import KIND, SCHEMA, TimingCache

@@ -1,7 +1,5 @@
 """Colours of pictures: by compute precision, by type, by share of time. They stay apart for colour-blind readers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from trtforensics.knowledge.table import rows

@@ -4,8 +4,6 @@ A row names the record, the member, what is read of the record and its form: one
 ``*`` for a list; a member whose form ends in ``?`` is left out where it is None. A record that is None is null.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from operator import attrgetter, itemgetter

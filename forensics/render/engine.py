@@ -3,8 +3,6 @@
 docs/reference/commands/parse.md describes every field.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator
 

@@ -4,8 +4,6 @@
 made of dicts first. All write what ``json.dumps`` does, with secrets masked.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from dataclasses import fields

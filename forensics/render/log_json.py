@@ -6,8 +6,6 @@ entry of ``_FORMS`` (none for integers), of ``_Records``, or another record. A l
 thousand: the rows of each kind are compiled, so that it is rendered in less time than a dict of it takes to make.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import fields

@@ -1,7 +1,5 @@
 """A build log as text: a page for each build, most important facts first, each with its line."""
 
-from __future__ import annotations
-
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """HTML as a tree that the standard library writes: text of a log never becomes markup. Facts as notebooks show them."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, is_dataclass

@@ -1,7 +1,5 @@
 """Long texts in little space: names by their two ends or in two lines, sentences in lines of a width."""
 
-from __future__ import annotations
-
 import textwrap
 
 _SEPARATORS = (" ", "/.", "_")

@@ -3,8 +3,6 @@
 Casts to texts stay as they are: a number has more digits in a wider type.
 """
 
-from __future__ import annotations
-
 import onnx
 from onnx import TensorProto
 

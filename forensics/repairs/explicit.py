@@ -8,8 +8,6 @@ TensorRT's elementwise layers and matrix products want inputs of one rank. Const
 is made explicit. The same holds for all inputs before operator set 8, which brought Expand.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

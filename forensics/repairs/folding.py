@@ -3,8 +3,6 @@
 Quantized constants stay so: TensorRT takes the type of a layer from the nodes that quantize its inputs.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

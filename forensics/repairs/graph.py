@@ -4,8 +4,6 @@ Only the main graph is repaired; subgraphs of ``If``, ``Loop`` and ``Scan``, and
 initializer that is an input too is a default, which a caller may replace: it is no constant.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Repairs a model, and compares it with the original in ONNX Runtime."""
 
-from __future__ import annotations
-
 import hashlib
 import time
 import zlib

@@ -1,7 +1,5 @@
 """The tensors between layers, which a replay does not state: from a log, an ONNX model or layer information."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ states for each layer a runner's id, a tactic and a combination of formats, and 
 (checked on logs and replays of TensorRT 8.6 and 10). A layer for which the log lacks one of them is left out and named.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

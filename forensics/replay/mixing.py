@@ -1,7 +1,5 @@
 """Mixes two replays: one replay with some layers from another, as a bisection needs many times."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 

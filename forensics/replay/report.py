@@ -1,7 +1,5 @@
 """Replays and their problems as text, and as the JSON documents that docs/reference/commands/replay.md describes."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 

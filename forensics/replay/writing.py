@@ -3,8 +3,6 @@
 Fields that a form needs and a file lacks come from the log of a build with the same tactics.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Loads build logs from paths, with progress and a way to cancel."""
 
-from __future__ import annotations
-
 import gc
 import hashlib
 import time

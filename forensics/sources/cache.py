@@ -1,7 +1,5 @@
 """Loads timing caches from paths: exports of this tool, and binary editable caches through TensorRT."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

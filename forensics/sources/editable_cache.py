@@ -4,8 +4,6 @@ It needs ``tensorrt`` to be installed. A child process (``trt/cache_file.py``) d
 TensorRT becomes an error message. TensorRT-RTX has the same classes, but they do nothing.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Iterable, Mapping

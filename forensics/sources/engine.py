@@ -1,7 +1,5 @@
 """Loads engine-layer and profile JSON of one engine from paths."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

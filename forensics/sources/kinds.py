@@ -1,7 +1,5 @@
 """Recognises what a source is by its content: a log, a replay, layers, a profile, times, a timing cache, artifacts."""
 
-from __future__ import annotations
-
 import os
 import re
 import stat

@@ -1,7 +1,5 @@
 """Parsed logs whose lines can be quoted: from text that was kept, or from the file again."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress

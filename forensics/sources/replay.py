@@ -1,7 +1,5 @@
 """Loads replays from paths."""
 
-from __future__ import annotations
-
 from functools import cached_property
 
 from trtforensics.model.replay import FieldPath, Replay, TextSpan

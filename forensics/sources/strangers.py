@@ -4,8 +4,6 @@
 its IR version, a small number; then a text, a message, or the model's version.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """The tables of builds, by the words that name them; those of what a build did have their columns here."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Columns of tables: a name with its unit, how a row gives its value, and what sort of value that is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """Writes tables: as CSV, Markdown, JSON, Parquet, and as objects of pandas and Arrow."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterable, Iterator

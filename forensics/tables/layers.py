@@ -1,7 +1,5 @@
 """The catalogue of what is known of an engine's layers: columns of tables, fields of filters, cells of lists."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial

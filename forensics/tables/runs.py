@@ -1,7 +1,5 @@
 """Tables of whole logs: runs and builds with what they came to, and the comparisons of runs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter

@@ -6,8 +6,6 @@ TensorRT 11 has ``I/O Tensors`` for ``Bindings`` and prints ``Datatype`` and ``F
 guide and RTX 1.7; we have seen no file of 11).
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

@@ -3,8 +3,6 @@
 Values below that depth, and all numbers and texts, are left to the json module.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from bisect import bisect_right

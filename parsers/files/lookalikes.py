@@ -4,8 +4,6 @@ It knows files of Polygraphy 0.29 to 0.53.6 (debug replays, run results, saved i
 of trtexec 8 to 10 (layer information, profiles), and this tool's own documents.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any, NamedTuple
 

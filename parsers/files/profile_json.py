@@ -7,8 +7,6 @@ changed over the versions: what TensorRT 7 calls ``startInMs``, ``inMs`` and ``o
 ``startH2dMs``, ``h2dMs`` and ``d2hMs``.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from trtforensics.errors import NotEngineInfoError

@@ -4,8 +4,6 @@ Places inside an entry are read only where a field has a problem. Neither Tensor
 is ever unpickled.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator

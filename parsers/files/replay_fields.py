@@ -5,8 +5,6 @@ Others load and then never equal what TensorRT offers, because a replayed tactic
 field.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from functools import cache

@@ -1,7 +1,5 @@
 """Reads this tool's own timing-cache exports: text in, :class:`~trtforensics.model.engine.TimingCache` out."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -3,8 +3,6 @@
 Usage: ``python -m trtforensics.parsers.grammar.generate``
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple

@@ -1,7 +1,5 @@
 """A kind of line: the regex that judges a body, its fields, and what is kept of its lines."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cached_property

@@ -4,8 +4,6 @@ Each line is judged by itself: a log holds lines of trtexec, TensorRT's Python l
 program in any order. ``prefixes.py`` reads the prefixes of many lines at once.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from functools import cache

@@ -1,7 +1,5 @@
 """Says which lines open with a literal of the grammar; such a kind comes before all that open with free text."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from functools import cached_property

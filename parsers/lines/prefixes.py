@@ -12,8 +12,6 @@ looked for by what stands around the blanks of a second prefix, since most logs 
 Behind a prefix is the body of a line, which the grammars of lines are about.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache, partial

@@ -4,8 +4,6 @@ The process that reads the second half is a fork, which needs no start. Where a 
 windows, it is a fresh interpreter. It sends back what the lines hold, and ``ScannedLines.join`` puts halves together.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import sys

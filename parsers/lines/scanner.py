@@ -4,8 +4,6 @@ The grammar is the only judge. Lines of the bulk kinds are read a window at a ti
 every line of which bulk reading is not sure, is judged by the regex of its kind (``singly.py``).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ Then the body must hold a literal of the kind, and then the regex decides. The r
 logs repeat many lines word for word.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from array import array

@@ -1,7 +1,5 @@
 """What lines say by the clock: the time of day, the moment, how long something took."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -4,8 +4,6 @@ The rules are ``grammar/kernels.lark`` (families) and ``grammar/kernel_words.lar
 the regexes that are compiled from them. A name that no family reads has no facts.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

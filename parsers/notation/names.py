@@ -4,8 +4,6 @@ Names have the forms of TensorRT 7 to 11 (see ``grammar/nested_rules/name.lark``
 items such as ``[ONNX Layer: a]`` with 0x1E (TensorRT) or 0x1F (Myelin) between them.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

@@ -6,8 +6,6 @@ no bracket in a name, no second separator. For any other text the functions retu
 hold both ways equal.
 """
 
-from __future__ import annotations
-
 import re
 
 from trtforensics.model.older_python import compiled

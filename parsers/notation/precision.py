@@ -4,8 +4,6 @@ A layer may write another type than it computes in: an INT8 convolution often wr
 Float and TF32 apart; ``Float`` by the inputs' types may be either.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

@@ -4,8 +4,6 @@ The grammar ``sentences.lark`` knows what wraps a sentence and the classes. Cond
 become words by ``tables/conditions.tsv``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """Rows of drawn tables whose cells go on in the rows below: one text each, as if the column were wide enough."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 

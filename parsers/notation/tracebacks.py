@@ -1,7 +1,5 @@
 """Frames of Python's tracebacks above the line that names the exception."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple

@@ -4,8 +4,6 @@ Every function takes and yields blocks of bytes of any size. None holds more tha
 compressed data expands.
 """
 
-from __future__ import annotations
-
 import codecs
 import re
 from collections.abc import Collection, Iterator

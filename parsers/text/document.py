@@ -1,7 +1,5 @@
 """A source that is one document (JSON), as its whole text in UTF-8: a file, a FIFO or standard input."""
 
-from __future__ import annotations
-
 import os
 import re
 import stat

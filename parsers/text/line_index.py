@@ -4,8 +4,6 @@ A separator is every byte up to the blank (32): blanks, line feeds, tabs, contro
 left or the right end of a line finds a field without looking at the bytes between.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from trtforensics.model.arrays import Bools, Positions, Words

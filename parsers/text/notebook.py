@@ -6,8 +6,6 @@ stand, empties all others, and puts before the outputs of a cell its number with
 shows it: ``In [4]: !trtexec --onnx=a.onnx``. So line numbers are those of the file as Jupyter writes it.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Sequence

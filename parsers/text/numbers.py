@@ -4,8 +4,6 @@ Every function takes byte positions in one buffer, and returns values and which 
 (a sign, an exponent, ``inf``, too many digits) are left for the regex and ``float()``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from trtforensics.model.arrays import Bools, Floats, Positions, Words

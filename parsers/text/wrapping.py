@@ -5,8 +5,6 @@ time and a name before each line. :func:`wrapping_of` recognises that by the fir
 :class:`Wrapping` takes it off, line by line: no line is added or lost, so line numbers stay those of the source.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Lists above the screen of a log: everything about a layer, and its neighbours."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """The findings pane: the problems of the build in view, worst first. An opened finding shows its details."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from trtforensics.findings.finding import Finding

@@ -1,7 +1,5 @@
 """The layer tree: the layers of one build as virtual rows. A layer's children are built when the layer is opened."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import chain

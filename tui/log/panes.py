@@ -3,8 +3,6 @@
 How they stand follows the width: side by side, one above the other, or one pane alone with the log as a drawer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A bisection on the screen: where it stands, its probes, the details of a probe, the answer and what to do with it."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Sequence
 from datetime import datetime

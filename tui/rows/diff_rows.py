@@ -1,7 +1,5 @@
 """Rows of a comparison: its map of time, differences with their effects, suspicious pairs, and the places of a row."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial

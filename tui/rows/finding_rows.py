@@ -1,7 +1,5 @@
 """Rows of the findings: a headline each, and below an opened finding its cause, evidence and remedies."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from textwrap import wrap

@@ -1,7 +1,5 @@
 """Lines of a log as they stand in the file, split into prefix, message and matches; warnings and errors as rows."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -3,8 +3,6 @@
 There is no markup, as layer names contain ``[`` and logs contain anything.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Rows of runs, of a dataset or of the logs of a folder: which columns fit a width, their texts, how they sort."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import replace

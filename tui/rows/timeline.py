@@ -1,7 +1,5 @@
 """A build's own time: its phases by the clock of the log's lines, and how long each of its layers was tuned."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

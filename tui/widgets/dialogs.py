@@ -1,7 +1,5 @@
 """Dialogs that every screen opens: lists in a frame, whole rows, the help, and the question for a line of text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter

@@ -1,7 +1,5 @@
 """Lists whose rows take several lines, and lists whose rows open."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from trtforensics.tui.rows.pieces import CitingLine, Line, Row

@@ -1,7 +1,5 @@
 """The prompt at the bottom, which asks for a search, a line number or a filter."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

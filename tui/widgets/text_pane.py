@@ -1,7 +1,5 @@
 """A file beside a list of rows: its name, its lines, and the line that a row is about."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Work that blocks: done in a thread, its result shown by the widget that asked for it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TypeVar
 

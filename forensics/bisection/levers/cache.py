@@ -4,8 +4,6 @@ Items are the keys that both sides have with different tactics. A key of one sid
 tactics of other keys: it is pinned as that side has it, and is no item. Builds need TensorRT 10.8 or later.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The lever over named switches: a probe's build gets the active names, one a line."""
 
-from __future__ import annotations
-
 import json
 import os
 from codecs import BOM_UTF8

@@ -4,8 +4,6 @@ Items are the tensors between the nodes of an ONNX model; a tensor from bad is n
 since that breaks many builds and changes most fusions (NVIDIA/TensorRT issues 2232, 3258 and 3592).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

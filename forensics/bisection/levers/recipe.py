@@ -1,7 +1,5 @@
 """The recipe by which our build child builds a model, shared by the levers; and why a build failed."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

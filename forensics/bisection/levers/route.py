@@ -4,8 +4,6 @@ Items are knobs: with a good and a bad route, those that differ. With a bad rout
 another value, which is then their good side; the answer is the fewest knobs to change.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

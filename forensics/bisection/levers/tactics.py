@@ -4,8 +4,6 @@ Items are the layers whose entries differ or that only one side has. TensorRT ch
 from the side without it.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ tensors that are only moved from it. All readers of a clamped constant change to
 errors would no longer cancel, and the search would meet passes and failures that no set explains.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto

@@ -4,8 +4,6 @@ Items are the nodes that compute; active ones are in 16 bits. The emulated twin 
 only shows that TensorRT accepts the model and reads the types that were asked for.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shlex

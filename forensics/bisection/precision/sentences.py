@@ -1,7 +1,5 @@
 """The longer texts of a precision search: ``tables/sentences.tsv`` has their lines, with fields for what differs."""
 
-from __future__ import annotations
-
 from operator import itemgetter
 
 from trtforensics.console.counting import grouped

@@ -7,8 +7,6 @@ Ranges are symmetric: the largest magnitude divided by the end of the type is th
 tensor, as TensorRT wants it; weights one a tensor or one for each channel of the output.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial

@@ -4,8 +4,6 @@ While it runs, the space on the disks that it writes to is looked at: a command 
 the items.
 """
 
-from __future__ import annotations
-
 import os
 import selectors
 import signal

@@ -8,8 +8,6 @@ the earlier worker ends, and the later one waits for that.
 A scheduler runs any code sent to it: use one only in a trusted network, or with TLS (Dask's own configuration).
 """
 
-from __future__ import annotations
-
 import secrets
 import time
 from abc import ABC, abstractmethod

@@ -4,8 +4,6 @@ This process is a child subreaper (prctl(2), Linux 3.4): it becomes the parent o
 list of children holds them all, daemons included.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

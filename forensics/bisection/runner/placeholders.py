@@ -3,8 +3,6 @@
 Only the names here are replaced; every other brace stays, so that commands may use the shell's and JSON's own.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Mapping

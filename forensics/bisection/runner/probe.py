@@ -1,7 +1,5 @@
 """Runs a probe: build, check, verdict. Its :class:`ProbeSpec` holds all it needs, so it may run on another machine."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

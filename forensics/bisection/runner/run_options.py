@@ -1,7 +1,5 @@
 """The options of a run, apart from what it searches: one object from the command line to the runner."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -4,8 +4,6 @@ SIGTERM and SIGHUP, from batch systems and closed terminals, end it too. SIGQUIT
 ignored when the process began stays so, SIGHUP under ``nohup`` for example.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -4,8 +4,6 @@ With another content of a script, a model or a golden file the same line is anot
 text files, such as scripts, name in turn, and with the external data of ONNX models.
 """
 
-from __future__ import annotations
-
 import errno
 import glob
 import hashlib

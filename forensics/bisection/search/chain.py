@@ -4,8 +4,6 @@ The first subset of a chain holds the atoms that are kept on; each further one h
 verdict says something about the chain: a good superset of a link shows it good, a bad subset shows it bad.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Finds members when outcomes are exact: each verdict counts, and no subset is probed twice."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import log2
 

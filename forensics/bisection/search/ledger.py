@@ -1,7 +1,5 @@
 """The verdicts of all subsets so far, in the order in which they came, and what follows from them."""
 
-from __future__ import annotations
-
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce

@@ -4,8 +4,6 @@ Where a mix is refused, similar subsets stand for it, or the smallest group of i
 finder, exact or noisy, gives the verdict of a subset and the next member of a set.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A strategy proposes what to leave out next, a trial finds out which proposal wil
 know no probes, and trials know what a subset is built of, and which verdict will do. Units are bit masks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

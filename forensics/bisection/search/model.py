@@ -1,7 +1,5 @@
 """The types of a search's interface. An item is known by its index, 0 to N-1."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from trtforensics.model.older_python import StrEnum

@@ -4,8 +4,6 @@ A build is first checked until its own outcome is settled; whether that outcome 
 against everything else that was built.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

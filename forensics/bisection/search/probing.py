@@ -4,8 +4,6 @@ A search is a deterministic function of the verdicts: a new one that gets the sa
 was. Its steps are a generator that is resumed at any time; it looks at the ledger and yields the probes that it wants.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from math import ceil, log2

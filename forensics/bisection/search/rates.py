@@ -6,8 +6,6 @@ alternative gives each subset a rate of its own: if rates are as the model says,
 the model by a factor F at any time with a probability of 1/F at most (Ville's inequality).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import product
 from math import ceil, lgamma, log, log2, pi

@@ -1,7 +1,5 @@
 """The answer of a bisection, or as much of it as there is: ``result.json``, and its text."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence

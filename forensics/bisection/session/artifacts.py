@@ -3,8 +3,6 @@
 The lock is for one run at a time; the kernel releases it when its process ends.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import platform

@@ -1,7 +1,5 @@
 """A bisection from its directory to its answer, and the forecast of ``--dry-run``: its cost before any probe runs."""
 
-from __future__ import annotations
-
 import tempfile
 import time
 from collections.abc import Callable, Sequence

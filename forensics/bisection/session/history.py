@@ -1,7 +1,5 @@
 """The history of a directory, from its journal: which probes there are, which have ended, and with what verdict."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Collection, Mapping, Sequence

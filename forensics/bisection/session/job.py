@@ -3,8 +3,6 @@
 Records in probes' folders, such as scores and failures, say what they were judged by, and have a checksum.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -4,8 +4,6 @@ A lever has items; "active" items are taken from bad, all others from good. It w
 reads, says after a build whether that file was honoured, and at the end writes what repairs the build.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field

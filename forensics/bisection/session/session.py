@@ -1,7 +1,5 @@
 """The loop of a session: it answers the probes that a plan asks for, from the journal or by running them."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A read-only view of an artifacts directory, for the TUI and ``diff``."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

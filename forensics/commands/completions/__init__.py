@@ -1,7 +1,5 @@
 """``trtforensics completions``: the script that makes a shell complete command lines of this program."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser, Namespace
 
 from trtforensics.console import streams

@@ -1,7 +1,5 @@
 """``trtforensics ingest``: add many sources to a dataset of Parquet files."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 
 from trtforensics.console.diagnostics import remark

@@ -1,7 +1,5 @@
 """``trtforensics query``: ask a dataset or sources in SQL."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 
 from trtforensics.console.streams import deliver

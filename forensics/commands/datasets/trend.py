@@ -1,7 +1,5 @@
 """``trtforensics trend``: what changed from run to run, and since when."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 
 from trtforensics.console.diagnostics import ExitCode

@@ -1,7 +1,5 @@
 """``trtforensics check``: what a TensorRT release will make of an ONNX model, before any build."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from collections.abc import Iterator
 from dataclasses import replace

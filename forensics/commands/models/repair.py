@@ -1,7 +1,5 @@
 """``trtforensics repair``: rewrites what TensorRT stumbles over, equal to the original."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from pathlib import Path
 

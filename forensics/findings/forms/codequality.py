@@ -3,8 +3,6 @@
 The form: https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format
 """
 
-from __future__ import annotations
-
 from trtforensics.console.terminal import visible
 from trtforensics.findings.finding import Report, Severity
 from trtforensics.findings.forms.rendering import Look, fingerprints

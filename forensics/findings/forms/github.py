@@ -4,8 +4,6 @@ Commands and their escapes: https://docs.github.com/actions/reference/workflows-
 command ``report`` adds :func:`summary` to the job's summary, a file that GitHub names in the environment.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from trtforensics.console.terminal import visible

@@ -1,7 +1,5 @@
 """The JSON document of a report (``report --json``), schema 2; docs/reference/commands describes every field."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 from trtforensics.findings.finding import Report, answer_of

@@ -4,8 +4,6 @@ The format has no standard; this module writes what Jenkins and GitLab both read
 because CI follows a test by its name, which must stay the same from build to build.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree as ET

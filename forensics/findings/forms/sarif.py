@@ -6,8 +6,6 @@ source that could not be read as notifications. Control characters in texts are 
 because editors show the texts as they are.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath

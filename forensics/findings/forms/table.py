@@ -1,7 +1,5 @@
 """The findings of a report as a table, a row each, with the first line that each cites."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import Any

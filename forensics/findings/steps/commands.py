@@ -6,8 +6,6 @@ wrote, and loads the engine that the log's build saved where only options of the
 step says in words what to do and has no command.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """What a log says of the GPU, and the steps that depend on it: workspace within its memory, locked clocks."""
 
-from __future__ import annotations
-
 import re
 
 from trtforensics.console.counting import MEBIBYTE

@@ -1,7 +1,5 @@
 """The detail of a layer: everything that the log tells of it, wrapped to the width, each fact with its line."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 

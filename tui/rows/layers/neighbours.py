@@ -3,8 +3,6 @@
 A line is a layer at the end of an edge. Reformats are no hops: they stand on the edges, with their times.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial

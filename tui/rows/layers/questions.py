@@ -1,7 +1,5 @@
 """The questions about an engine's layers: saved filters with their counts, their bar, and why a layer is as it is."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

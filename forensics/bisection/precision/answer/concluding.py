@@ -1,7 +1,5 @@
 """The end of a precision search: its answer is put together, and written into ``fixed/`` and ``result.json``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice

@@ -4,8 +4,6 @@ The twin rounds a sum once, as a kernel does that accumulates in FP32. Which acc
 tactic. A partial sum stays within the sum of the products' magnitudes, so that a smaller one cannot overflow.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Collection, Mapping

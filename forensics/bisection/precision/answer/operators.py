@@ -1,7 +1,5 @@
 """``fixed/operators.onnx``: operators in the place of chains, and the nodes that must stay FP32 even so."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

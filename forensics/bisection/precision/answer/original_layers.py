@@ -1,7 +1,5 @@
 """A quantized model beside the FP32 model that it was made of: the noise of each layer, its own and summed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 

@@ -11,8 +11,6 @@ candidates, nor are nodes with sequences or tensors of unknown type, arithmetic 
 constants alone, which a compiler folds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property

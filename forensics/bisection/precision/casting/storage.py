@@ -1,7 +1,5 @@
 """The two 16-bit types of stored tensors, the conversion of FP32 values, and the 16-bit copies of constants."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor

@@ -13,8 +13,6 @@ order differ in their last digits, that turns some roundings to 16 bits, and eac
 In shallow models few turn; the twin's nudge has more of them turn.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod

@@ -1,7 +1,5 @@
 """Other forms of a model against the FP32 original: in a newer operator set, or converted to 16 bits elsewhere."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

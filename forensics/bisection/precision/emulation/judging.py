@@ -7,8 +7,6 @@ must not pass because nothing else makes it worse. The caps are what healthy net
 or three below, and what failures by overflow exceed tenfold.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ An output may hide that. A normalisation whose variance overflows divides by inf
 the zeros that come of it. Nodes that stay FP32 count too: a logarithm of what became zero in 16 bits is infinite.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial

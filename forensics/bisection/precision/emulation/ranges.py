@@ -9,8 +9,6 @@ its node: a vector of a fixed length, so that Loop and Scan can stack those of t
 the tensors are. The stack is reduced to one vector again. A branch that is not taken gives zeros.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field

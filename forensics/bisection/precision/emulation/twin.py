@@ -16,8 +16,6 @@ Veltkamp's splitting (``c = x * (2**s + 1); c - (c - x)``), so that rounding sho
 sum in FP16, the partial sums are rounded likewise.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from zlib import crc32

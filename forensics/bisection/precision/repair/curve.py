@@ -4,8 +4,6 @@ The nodes are cut into groups of about equal work, in the model's order. Each gr
 groups then become FP32 one after the other, the highest cost for its work first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, prod

@@ -1,7 +1,5 @@
 """The files of a repair: the repaired model, the same repair for other tools, and a check of it on a GPU."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

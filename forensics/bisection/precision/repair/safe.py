@@ -6,8 +6,6 @@ for the cause goes back from there, tensor by tensor, and ends at the first one 
 values, of two bits or fewer, that an FP32 node makes zero of rounded operands are a matter of rounding, and no reason.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf

@@ -5,8 +5,6 @@ FP32 is taken away in groups. Where they do not repair the model, the fewest fur
 suspicion, by halving. The proof is one probe for each node of the answer: the repair without it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
