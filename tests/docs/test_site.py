@@ -20,6 +20,7 @@ from trtforensics import __version__
 from trtforensics.cli import COMMANDS
 from trtforensics.findings.registry import rules
 from trtforensics.knowledge.terms import error_codes, terms
+from trtforensics.model.run import Program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,6 +45,11 @@ def staged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     stage(folder)
     return folder
+
+
+def test_the_page_of_parse_names_every_program() -> None:
+    named = re.findall(r"[\w-]+", (ROOT / "docs/reference/commands/parse.md").read_text(encoding="utf-8"))
+    assert {str(program) for program in Program} <= {*named}
 
 
 def test_every_command_has_a_page_with_its_options(staged: Path) -> None:
