@@ -31,7 +31,7 @@ TYPES = {element.name: element.option for element in ELEMENT_TYPES.values() if e
 FULL = "FP32"
 UNKNOWN_TYPE = "type unknown"
 _TENTH = 0.1
-_SHOWN = 8
+_SHOWN = 12
 """Runs of a log that are named, those that did not pass first."""
 _NAME = 40
 _EACH = 3

@@ -18,7 +18,7 @@ from trtforensics.render.headline import FULL, allowed_types, joined_types
 from trtforensics.render.names import shortened
 from trtforensics.render.runs import compared, result_name, result_text
 from trtforensics.render.stated_rows import figure
-from trtforensics.render.time_rows import TimeRow, mean_of, time_rows
+from trtforensics.render.time_rows import TimeRow, busy_part, mean_of, time_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -105,7 +105,7 @@ def _over_builds(log: BuildLog) -> Iterator[TimeRow]:
     )
     texts = {key: (key.partition(" as stated")[0], "", _TIMES) for key, builds in stated.items() if builds > 1}
     for key, (name, unit, most_is) in (_OVER | dict([*texts.items()][:_MOST_BUILDS])).items():
-        each = ((build.result(key), build) for build in log.builds[:_MOST_BUILDS])
+        each = ((build.result(key), build) for build in log.builds[: 2 * _MOST_BUILDS])
         known = [(r.figures.get("median") or mean_of(r) or r.number or 0.0, b) for r, b in each if r is not None]
         is_told = key == "latency_ms" and any(build.result("gpu_compute_ms") for build in log.builds)
         if is_told or len(known) < _FEWEST or not all(value > 0 for value, _ in known):
@@ -128,7 +128,7 @@ Words name values in braces, of those below, and groups of the pattern. What mus
 and comparisons of them: ``enqueue>=0.5*gpu``.
 """
 _IMPORTER = re.compile(r"(?i:pars|onnx|import|file)")
-"""What an error of reading the model names."""
+"""What the first error names where the model cannot be read."""
 _OF_INFERENCE = {"gpu_compute_ms", "latency_ms", "throughput_qps"}
 _NOT_TIMED = re.compile(r"(?i:load|buil[dt]|export|calib|pars)")
 """What tells the time of a step before the inferences."""
@@ -197,18 +197,20 @@ def _of_run(build: Build, run: Run | None) -> Values:
         "infers": PhaseName.INFER in phases,
         "builds": PhaseName.BUILD in phases,
         "compares": any(comparison.right for comparison in run.comparisons),
+        "outputs": max((len(each.outputs) for each in run.comparisons), default=0),
         "one_runner": run.program is Program.POLYGRAPHY and len(runners) == 1 and not run.comparisons,
         "nothing": ended and bool(build.command) and not build.results,
         "file": run.engine_file,
         "first_calls": any(each.name.startswith("time of one first call") for each in stated),
         "uses": run.uses_tensorrt,
-        "imported": errors and PhaseName.IMPORT in phases and not any(map(_IMPORTER.search, errors)),
+        "imported": errors and PhaseName.IMPORT in phases and not _IMPORTER.search(errors[0]),
         "clean": phases and not any(message.severity in {"E", "W"} for message in build.messages),
     }
 
 
 _KEYS = {"gpu": "gpu_compute_ms", "enqueue": "enqueue_ms", "whole": "latency_ms", "h2d": "h2d_ms", "d2h": "d2h_ms"}
-_NAME = 60
+_NAME, _IDLE = 60, 93
+"""Characters of a name, and up to which part of the time in percent the GPU is idle between calls."""
 
 
 def _of_times(build: Build) -> Values:
@@ -218,12 +220,15 @@ def _of_times(build: Build) -> Values:
     profiled = ledger.total_ms if ledger.time_is is TimeSource.MEASURED else None
     shares = [(unit.share or 0.0, unit.name) for unit in ledger.slowest] if not ledger.unknown_layers else []
     top, name = max(shares, default=(0.0, ""))
+    busy = 100 * (busy_part(build) or 0.0)
     return {
         **means,
         "moved": means["h2d"] + means["d2h"],
         "timed": timed is not None,
         "profiled": bool(build.profiles),
         "short": timed.figures.get("median") if timed is not None else profiled,
+        "busy": busy,
+        "gaps": 0 < busy < _IDLE,
         "queries": build.number("queries"),
         "warmed": build.number("warmup_queries") or 0.0,
         "shares": len(shares),
@@ -238,6 +243,7 @@ def _of_build(build: Build) -> Values:
     size = build.number("loaded_engine_mib") or (build.number("engine_bytes") or 0.0) / MEBIBYTE
     return {
         "loads": build.loads_engine,
+        "copies": max(Counter(r.number for r in build.results if r.key == "loaded_engine_mib").values(), default=0),
         "loaded": build.loads_engine and not build.engine_layers,
         "pool": _mebibytes(build.option("build", "Memory Pools") or ""),
         "memory": _mebibytes(build.option("device", "Device Global Memory") or ""),

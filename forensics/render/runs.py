@@ -80,9 +80,13 @@ def compared(run: Run) -> Iterator[tuple[str, SourceSpan]]:
 
 def _worst(outputs: Sequence[ComparedOutput]) -> Iterator[str]:
     """Name the outputs with the largest errors, what they hold, and where a relative error is one of small values."""
+    first = outputs[0]
+    if first.max_abs and first.passed is False and len(outputs) > _SHOWN:
+        yield f"of the first (in the order of the network, if that is known) {_error_of(first)}"
     by_error = sorted((each for each in outputs if each.max_abs), key=lambda each: -(each.max_abs or 0.0))
     if by_error:
-        yield f"largest absolute error {', '.join(map(_error_of, by_error[:_SHOWN]))}"
+        least = f", least {_error_of(by_error[-1])}" if len(by_error) > _SHOWN else ""
+        yield f"largest absolute error {', '.join(map(_error_of, by_error[:_SHOWN]))}{least}"
     if not by_error and outputs and all(each.max_abs == 0 for each in outputs):
         yield "no difference at all"
     fixed = [each for each in outputs if each.left_range and len({*each.left_range, *(each.right_range or ())}) == 1]

@@ -11,7 +11,7 @@ from trtforensics.knowledge.table import rows
 from trtforensics.render.names import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from trtforensics.model.run import RunResult, StatedName
     from trtforensics.model.span import SourceSpan
@@ -41,6 +41,8 @@ _STEP, _LEAST = 1.06, 12
 """How far values of one level lie apart at most, and what part of all (one of so many) a level has at least."""
 _STATISTIC = re.compile(r"(?i:(?:.*summary: )?(?:min|max|mean|median|average|avg|std(?:dev)?|p[0-9]{2}))")
 """A name that does not say of what it is."""
+_STEP_NAME = re.compile(r"(?i:\b(?:pre|post)[-_ ]?process\w*|\binfer(?:ence)?\b|^[^:]+: (?=total\b))")
+"""What tells times apart that are parts of one: a step of the inference, the heading of a total."""
 _TIMES = 1.2
 """From here on it is said how many times apart figures of a name are."""
 _PART = 0.01
@@ -63,7 +65,21 @@ def stated_rows(results: Sequence[RunResult]) -> list[tuple[str, SourceSpan]]:
     groups = _groups(results)
     first = _first(results, groups)
     rest = sorted([group for group in groups if group not in first], key=itemgetter(0))[:_SHOWN]
-    return [(text, span) for _, _, text, span in sorted(rest, key=lambda group: group[3].line)]
+    return [*((text, span) for _, _, text, span in sorted(rest, key=lambda group: group[3].line)), *_shares(results)]
+
+
+def _shares(results: Sequence[RunResult]) -> Iterator[tuple[str, SourceSpan]]:
+    """Say what part of their sum the steps of an inference take, or totals under different headings."""
+    parts: dict[tuple[str, str], dict[str, tuple[float, SourceSpan]]] = {}
+    for each in results:
+        if each.stated and each.number and (part := _STEP_NAME.search(each.stated.name)):
+            key = _STEP_NAME.sub("", each.stated.name.removesuffix(" per image")).strip(), each.stated.unit
+            parts.setdefault(key, {}).setdefault(part[0].strip(": "), (each.number, each.span))
+    for (_, unit), values in parts.items():
+        whole = sum(number for number, _ in values.values())
+        if len(values) > 1 and unit.endswith(("s", "ec", "seconds")):
+            words = ", ".join(f"{name} {number / whole:.0%}" for name, (number, _) in values.items())
+            yield f"of {figure(whole)} {unit} together: {words}", next(iter(values.values()))[1]
 
 
 def _first(results: Sequence[RunResult], groups: Sequence[_Group]) -> list[_Group]:

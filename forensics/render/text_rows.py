@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import isfinite, prod
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from trtforensics.render.stated_rows import figure
 from trtforensics.render.time_rows import TimeRow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from trtforensics.sources.quoting import QuotedLog
 
@@ -85,7 +85,7 @@ def _stamped(read: QuotedLog, lines: Iterable[int]) -> Iterator[tuple[int, float
 
 
 _TELLING = [*rows("telling_lines", "trtforensics.render")]
-"""A literal that such lines hold, and a pattern of theirs; whether all, the largest or the first of them counts; words.
+"""A literal that such lines hold, and a pattern of theirs; whether all, the largest, many or the first counts; words.
 
 The words name groups of the pattern in braces: ``{0}``; of ``all``, the different ones are listed.
 """
@@ -120,9 +120,11 @@ def _told(text: LogText, row: Mapping[str, str]) -> tuple[list[int], TimeRow] | 
     found: list[tuple[int, tuple[str, ...]]] = []
     pattern, pick = re.compile(row["pattern"]), row["pick"]
     for lines in text.matches(LineMatcher(row["literal"])):
-        read = ((int(line), pattern.search(text.line(int(line)))) for line in lines[: _MOST - len(found)])
-        found += [(line, match.groups("")) for line, match in read if match is not None]
-    if not found:
+        most = len(lines) if pick == "largest" else _MOST - len(found)
+        for line in map(int, lines[:most]):
+            matches = [*pattern.finditer(text.line(line))]
+            found += [(line, match.groups("")) for match in matches[: None if pick == "all" and pattern.groups else 1]]
+    if len(found) < (_MOST if pick == "many" else 1):
         return None
     line, groups = max(found, key=lambda each: float(each[1][0])) if pick == "largest" else found[0]
     part = _FILLED.search(row["text"]) if pick == "all" else None
@@ -135,13 +137,11 @@ def _told(text: LogText, row: Mapping[str, str]) -> tuple[list[int], TimeRow] | 
     return [each for each, _ in found], TimeRow(row["label"], f"{masked(said)[:_WORDS]}{often} (line {line})", ())
 
 
-_LISTS = LineMatcher(r"---- (?:[0-9]+ )?(?:Inference|Graph|Engine) (?:In|Out)put\(s\) ----", regex=True)
-_LIST = re.compile(r"---- (?:[0-9]+ )?(Inference|Graph|Engine) (In|Out)put")
-_TENSOR = re.compile(r"^\s*\{?(.+?) \[dtype=(\w+), shape=(.*?)\][,}]")
+_LISTS = LineMatcher(r"---- (?:[0-9]+ )?(Inference|Graph|Engine) ((?:In|Out)put)\(s\) ----", regex=True)
+_TENSOR = re.compile(r"^\s*\{?(.+?) \[dtype=(\w+), shape=(.*?)\](?=,?$)", re.MULTILINE)
 """A tensor in Polygraphy's lists of them, which end with a brace."""
-_OF = {"Inference": "of the inference", "Graph": "of the model", "Engine": "of the engine"}
+_OF = {"Inference": "inference", "Graph": "model", "Engine": "engine"}
 _ARRAYS = LineMatcher(r"^(?:[A-Za-z_][\w.:/() -]{0,40}[:=] *)?\[[-+\[\] 0-9.,enaif]*[0-9naf.\]][\] ]*$", regex=True)
-_ARRAY = re.compile(r"(?:([A-Za-z_][\w.:/() -]*?) *[:=] *)?(\[.*)")
 _NAME = re.compile(r"[A-Za-z_][\w.:/()-]*(?: [\w.:/()-]+){0,2}")
 _VALUE = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*(?:e[-+]?[0-9]+)?|nan|inf)")
 _NUMBERS = re.compile(r"[-+\[\] 0-9.,enaif\s]*")
@@ -150,66 +150,47 @@ _LINES, _FEW = 1000, 4
 
 
 def tensors(text: LogText) -> Iterator[TimeRow]:
-    """Tell which inputs and outputs a model, an engine or an inference has, in the order in which they are printed."""
-    told: dict[tuple[str, str], dict[str, int]] = {}
+    """Tell which inputs and outputs Polygraphy lists of a model, an engine or an inference, and what became of them."""
+    told: dict[tuple[str, ...], dict[str, int]] = {}
     for lines in text.matches(_LISTS):
         for line in map(int, lines):
-            of, kind = _LIST.search(text.line(line)).groups()  # type: ignore[union-attr]  # such lines match
-            if named := _tensors(text.lines(line + 1, _LINES)):
-                told.setdefault((kind, _OF[of]), {}).setdefault(_listed(named), line)
-    for (kind, of), variants in told.items():
+            body = "\n".join(text.lines(line + 1, _LINES)).partition("}")[0]
+            named = [" ".join(each) for each in _TENSOR.findall(body)]
+            words = (f"{len(named)} tensors, " if len(named) > _LISTED else "") + listed(named, _LISTED)
+            if named:
+                told.setdefault(_LISTS.pattern.findall(text.line(line))[0], {}).setdefault(words, line)
+    for (of, kind), variants in told.items():
         first, *others = variants
         words = "; then ".join([first, *others[-1:]])
-        yield TimeRow(f"{kind.lower()}puts", f"{of}: {words} (line {variants[first]})", ())
-
-
-def _tensors(lines: Sequence[str]) -> list[str]:
-    named = []
-    for line in lines:
-        match = _TENSOR.match(line)
-        if match is None:
-            break
-        named.append(" ".join(match.groups()))
-        if line.rstrip().endswith("}"):
-            break
-    return named
-
-
-def _listed(named: Sequence[str]) -> str:
-    return (f"{len(named)} tensors, " if len(named) > _LISTED else "") + listed(named, _LISTED)
+        yield TimeRow(f"{kind.lower()}s", f"of the {_OF[of]}: {words} (line {variants[first]})", ())
 
 
 def printed_values(text: LogText) -> Iterator[TimeRow]:
     """Tell what the arrays hold that a program prints under a name: a few values, or the ends and where the top is."""
     said: dict[str, list[tuple[str, int]]] = {}
-    behind = count = 0
+    behind = 0
     for lines in text.matches(_ARRAYS):
-        for line in map(int, lines):
-            if line <= behind or count >= _MOST:
-                continue
-            name, array, behind = _array(text, line)
-            if name and array:
+        for line in map(int, lines[:_MOST]):
+            name, array = _array(text, line) if line > behind else ("", "")
+            behind = max(line + array.count("\n"), behind)
+            if name and _VALUE.search(array):
                 said.setdefault(name, []).append((_values(array), line))
-                count += 1
     for name, each in said.items():
         words = [*dict.fromkeys(words for words, _ in each)]
         again = f", the same {len(each)} times" if len(each) > 1 == len(words) else ""
         yield TimeRow("values", f"{name}: {'; then '.join(words[:_FEW])}{again} (line {each[0][1]})", ())
 
 
-def _array(text: LogText, line: int) -> tuple[str, str, int]:
-    """Return the name of an array, its text and its last line; no text where it holds more than numbers."""
-    first = _ARRAY.search(text.line(line))
-    name, array = (first[1], first[2]) if first is not None else ("", "")
-    before = text.line(line - 1).strip(" :=") if line > 1 and not name else ""
-    name = name or (before if _NAME.fullmatch(before) else "")
-    for end, more in enumerate(["", *text.lines(line + 1, _LINES)], line):
-        array += f"\n{more}" if end > line else ""
-        if array.count("[") == array.count("]"):
-            return name, array if _NUMBERS.fullmatch(array) and _VALUE.search(array) else "", end
-        if not _NUMBERS.fullmatch(more):
-            break
-    return name, "", line
+def _array(text: LogText, line: int) -> tuple[str, str]:
+    """Return an array that begins in a line, and its name; no name where it has none, no text if it is not closed."""
+    first, *rest = text.lines(line, _LINES)
+    before, _, array = first.partition("[")
+    numbers = _NUMBERS.match("\n".join((f"[{array}", *rest)))
+    brackets = [*re.finditer(r"[][]", numbers[0] if numbers is not None else "")]
+    depths = accumulate(1 if each[0] == "[" else -1 for each in brackets)
+    end = next((each.end() for each, depth in zip(brackets, depths, strict=True) if not depth), 0)
+    name = (before if before or line == 1 else text.line(line - 1)).strip(" :=")
+    return name if _NAME.fullmatch(name) else "", numbers[0][:end] if numbers is not None else ""
 
 
 def _values(array: str) -> str:

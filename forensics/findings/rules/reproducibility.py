@@ -142,6 +142,7 @@ _CAUSES = {
     SpreadForm.BROAD: "broad",
     SpreadForm.NARROW: "narrow",
 }
+_UNSTABLE = "GPU compute time was unstable"
 _TITLES: dict[SpreadForm | None, str] = {
     SpreadForm.FEW: "GPU compute time was steady but for a few calls",
     SpreadForm.NARROW: "GPU compute time varied little",
@@ -160,13 +161,13 @@ def unstable(case: Case) -> Iterator[Observation]:
     doubtful = spread.is_doubtful if spread else (variation or 0.0) >= _SHAKY
     user, seen = _other_user(case) if form is SpreadForm.BROAD else ("", ())
     yield Observation(
-        f"{_TITLES.get(form, 'GPU compute time was unstable')}{coefficient}{text}{user}",
+        f"{_TITLES.get(form, _UNSTABLE)}{coefficient}{text}{user}",
         [*(note.span for note in notes), *spans, *seen],
         cause=unstable.variants[_CAUSES[form]][0] if form else "",
         severity=Severity.WARNING if doubtful else Severity.NOTE,
         steps=_steadied(case, form, seen, doubtful=doubtful),
         settle="nvidia-smi before and during the run" if user else "",
-        same_as="GPU compute time was unstable (coefficient of variance # %)",
+        same_as=f"{_TITLES.get(form, _UNSTABLE)} (coefficient of variance # %)",
     )
 
 

@@ -297,3 +297,40 @@ def test_a_build_that_fails_behind_the_import_has_read_its_model(read: Load) -> 
     )
     assert "the model itself was read" in said_further(text.format("Cannot create DLA engine, 0 not available"), read)
     assert "the model itself was read" not in said_further(text.format("Failed to parse onnx file"), read)
+
+
+def test_steps_of_an_inference_and_totals_are_told_as_parts_of_their_sum(read: Load) -> None:
+    text = "[TRT] [I] Loaded engine size: 3 MiB\n| INFO | __main__:<module>:7 - Average {}: {}s\n"
+    steps = [text.format(*each) for each in (("preprocess", 0.06), ("inference", 0.03), ("postprocess", 0.01))]
+    log = read("\n".join(steps))
+    assert "of 0.1 s together: preprocess 60%, inference 30%, postprocess 10%" in said(log)
+    assert headlines(log)[0].word == "INFERENCE RAN"
+    totals = read(f"{text}=== Prefill ===\nTotal GPU Time: 10.0 ms\n=== Generation ===\nTotal GPU Time: 90.0 ms\n")
+    assert "of 100 ms together: Prefill 10%, Generation 90%" in said(totals)
+
+
+def test_the_first_of_many_outputs_and_the_nearest_are_told(read: Load) -> None:
+    begin, _, rest = COMPARED.partition("[I]     Comparing")
+    body, _, end = rest.partition("[E] Accuracy")
+    each = "".join(
+        f"[I]     Comparing{body}".replace("'a'", f"'{name}'").replace("0.5 at", f"{error} at")
+        for name, error in zip("abcde", (0.4, 0.9, 0.8, 0.7, 0.1), strict=True)
+    )
+    text = said(read(f"{begin}{each}[E] Accuracy{end}"))
+    assert "of the first (in the order of the network, if that is known) 0.4 of a" in text
+    assert "least 0.1 of e" in text
+    assert "least" not in said(read(COMPARED))
+
+
+def test_a_gpu_that_waits_between_calls_is_not_the_limit(read: Load) -> None:
+    text = TIMED.format("a", 2).replace("[I] GPU", "[I] Total {}: {} s\n[11/21/2026-10:05:01] [I] GPU")
+    wall = "[11/21/2026-10:05:01] [I] Total Host Walltime: 3 s\n[11/21/2026-10:05:01] [I] Total"
+    waits = text.replace("[I] Total", f"[I] Total GPU Compute Time: 2.4 s\n{wall}", 1).format("Walltime", 3)
+    assert "the GPU computed for 80% of the measured time" in said_further(waits, read)
+
+
+def test_a_log_that_goes_on_behind_the_tactics_does_not_end_with_them(read: Load) -> None:
+    timing = "[V] [TRT] --------------- Timing Runner: Conv_1 (CaskConvolution)\n[V] [TRT] Tactic: 0x1 Time: 0.2\n"
+    assert "ends while tactics of Conv_1" in said(read(timing))
+    built = "[I] [TRT] [MemUsageChange] Init CUDA\n[I] Finished engine building in 24.9 seconds\n"
+    assert "ends while tactics" not in said(read(timing + built))

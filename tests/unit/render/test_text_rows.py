@@ -181,3 +181,10 @@ def test_what_all_lines_say_is_repeated_with_its_parts_together() -> None:
     made_up, batches = (row.text for _, row in telling_lines(text))
     assert "made up for the data: a [1], b [1, 2]; --input-shapes" in made_up
     assert batches == "1200 batches of 2 samples were computed, 2400 samples (line 3)"
+
+
+def test_several_items_of_a_line_are_told_and_what_fills_a_log_only_there() -> None:
+    gates = text_of("result=FAIL a_gate=PASS b_gate=FAIL\n" + "[I] Average on 10 runs - GPU latency: 1 ms\n" * 199)
+    assert [row.text for _, row in telling_lines(gates)] == ["gates of the program: a PASS, b FAIL (line 1)"]
+    many = text_of("[I] Average on 10 runs - GPU latency: 1 ms\n" * 200)
+    assert ["larger --avgRuns" in row.text for _, row in telling_lines(many)] == [True]
