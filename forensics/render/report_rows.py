@@ -127,8 +127,8 @@ _MEANINGS = [
 Words name values in braces, of those below, and groups of the pattern. What must hold are values (not, behind ``!``)
 and comparisons of them: ``enqueue>=0.5*gpu``.
 """
-_IMPORTER = re.compile(r"(?i:pars|onnx|import|file)")
-"""What the first error names where the model cannot be read."""
+_IMPORTER = re.compile(r"(?i:pars|onnx|importer)")
+"""What an error of reading the model names."""
 _OF_INFERENCE = {"gpu_compute_ms", "latency_ms", "throughput_qps"}
 _NOT_TIMED = re.compile(r"(?i:load|buil[dt]|export|calib|pars)")
 """What tells the time of a step before the inferences."""
@@ -203,7 +203,7 @@ def _of_run(build: Build, run: Run | None) -> Values:
         "file": run.engine_file,
         "first_calls": any(each.name.startswith("time of one first call") for each in stated),
         "uses": run.uses_tensorrt,
-        "imported": errors and PhaseName.IMPORT in phases and not _IMPORTER.search(errors[0]),
+        "imported": errors and PhaseName.IMPORT in phases and not any(map(_IMPORTER.search, errors)),
         "clean": phases and not any(message.severity in {"E", "W"} for message in build.messages),
     }
 

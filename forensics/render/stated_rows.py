@@ -75,11 +75,11 @@ def _shares(results: Sequence[RunResult]) -> Iterator[tuple[str, SourceSpan]]:
         if each.stated and each.number and (part := _STEP_NAME.search(each.stated.name)):
             key = _STEP_NAME.sub("", each.stated.name.removesuffix(" per image")).strip(), each.stated.unit
             parts.setdefault(key, {}).setdefault(part[0].strip(": "), (each.number, each.span))
-    for (_, unit), values in parts.items():
+    for (name, unit), values in parts.items():
         whole = sum(number for number, _ in values.values())
         if len(values) > 1 and unit.endswith(("s", "ec", "seconds")):
-            words = ", ".join(f"{name} {number / whole:.0%}" for name, (number, _) in values.items())
-            yield f"of {figure(whole)} {unit} together: {words}", next(iter(values.values()))[1]
+            words = ", ".join(f"{part} {number / whole:.0%}" for part, (number, _) in values.items())
+            yield f"{name} of {figure(whole)} {unit} together: {words}".strip(), next(iter(values.values()))[1]
 
 
 def _first(results: Sequence[RunResult], groups: Sequence[_Group]) -> list[_Group]:
