@@ -80,8 +80,7 @@ def compared(run: Run) -> Iterator[tuple[str, SourceSpan]]:
 
 def _worst(outputs: Sequence[ComparedOutput]) -> Iterator[str]:
     """Name the outputs with the largest errors, what they hold, and where a relative error is one of small values."""
-    first = outputs[0]
-    if first.max_abs and first.passed is False and len(outputs) > _SHOWN:
+    if len(outputs) > _SHOWN and (first := outputs[0]).max_abs and first.passed is False:
         yield f"of the first (in the order of the network, if that is known) {_error_of(first)}"
     by_error = sorted((each for each in outputs if each.max_abs), key=lambda each: -(each.max_abs or 0.0))
     if by_error:

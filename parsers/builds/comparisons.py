@@ -32,9 +32,11 @@ class _Reading:
     outputs: list[ComparedOutput] = field(default_factory=list)
     pass_rate: float | None = None
 
-    def update(self, **facts: float | bool | tuple[float, float] | None) -> None:
+    def update(self, name: str | None = None, **facts: float | bool | tuple[float, float] | None) -> None:
+        """Set facts of the last output of a name, else of the last one."""
+        place = max((place for place, output in enumerate(self.outputs) if output.name == name), default=-1)
         if self.outputs:
-            self.outputs[-1] = replace(self.outputs[-1], **facts)  # type: ignore[arg-type]  # of the fields' types
+            self.outputs[place] = replace(self.outputs[place], **facts)  # type: ignore[arg-type]  # of the fields' types
 
 
 def comparisons(view: LinesView, spans: Spans, nodes: Sequence[OnnxNode]) -> tuple[RunnerComparison, ...]:
@@ -84,11 +86,11 @@ def _read(reading: _Reading, kind: str, values: list[str | float | None], span: 
         basis, mean, largest = values
         reading.update(**({"mean_abs": mean, "max_abs": largest} if basis == "Absolute" else {"max_rel": largest}))  # type: ignore[arg-type]  # numbers
     elif kind == "poly_stats":
-        _, runner, least, most = values
+        name, runner, least, most = values
         reading.left = reading.left or str(runner)  # an excerpt may lack the line that names both
         reading.right = reading.right or (str(runner) if runner != reading.left else "")
         side = "left_range" if runner == reading.left else "right_range"
-        reading.update(**{side: None if least is None or most is None else (float(least), float(most))})
+        reading.update(str(name), **{side: None if least is None or most is None else (float(least), float(most))})
     elif kind == "poly_nonfinite":
         reading.update(**{str(values[0]).lower(): 1})
     elif _OF_OUTPUT.match(str(values[1])):

@@ -88,10 +88,10 @@ def test_one_build_of_several_has_the_headline_of_its_run(load: Load) -> None:
 
 def test_of_many_runs_those_that_did_not_pass_are_named(load: Load) -> None:
     passed, failed = "&& 10.16.1 --fp16\ni x\n&&.\n", "&& 10.16.1 --fp16\nE 1: broken\n&&!"
-    first, *rest = lines_of(load, passed * 12 + failed)
-    assert first.startswith("13 RUNS: 12 PASSED, 1 FAILED")
-    assert len(rest) == 9
-    assert any("run 13" in line and "FAILED" in line for line in rest)
+    first, *rest = lines_of(load, passed * 16 + failed)
+    assert first.startswith("17 RUNS: 16 PASSED, 1 FAILED")
+    assert len(rest) == 13
+    assert any("run 17" in line and "FAILED" in line for line in rest)
     assert rest[-1] == "and 5 more runs"
 
 

@@ -335,3 +335,14 @@ def test_a_log_that_goes_on_behind_the_tactics_does_not_end_with_them(read: Load
     assert "ends while tactics of Conv_1" in said(read(timing))
     built = "[I] [TRT] [MemUsageChange] Init CUDA\n[I] Finished engine building in 24.9 seconds\n"
     assert "ends while tactics" not in said(read(timing + built))
+
+
+def test_an_output_is_told_behind_the_name_of_what_compared_it(read: Load) -> None:
+    """Polygraphy 0.53 names the comparison, and prints what outputs hold behind all of them."""
+    named = COMPARED.replace("Comparing Output", "simple | Comparing Output")
+    other = named.partition("[I]     simple")[2].partition("[E] Accuracy")[0].replace("'a'", "'b'")
+    both = named.replace("[E] Accuracy", f"[I]     simple{other}[E] Accuracy", 1)
+    last = "[I]     trt-runner-N0-1: a | Stats: mean=7, std-dev=0, var=0, median=7, min=7 at (0,), max=7 at (0,)\n"
+    text = said(read(both.replace("[E] Accuracy", f"{last}[E] Accuracy")))
+    assert "2 of 2 outputs differ" in text
+    assert "a is 7 throughout" in text
