@@ -32,7 +32,7 @@ class _Reading:
     outputs: list[ComparedOutput] = field(default_factory=list)
     pass_rate: float | None = None
 
-    def update(self, name: str | None = None, **facts: float | bool | tuple[float, float] | None) -> None:
+    def update(self, name: str | None = None, /, **facts: float | bool | tuple[float, float] | None) -> None:
         """Set facts of the last output of a name, else of the last one."""
         place = max((place for place, output in enumerate(self.outputs) if output.name == name), default=-1)
         if self.outputs:
