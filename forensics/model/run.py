@@ -233,5 +233,7 @@ class Run:
     """The file that the last engine was loaded from."""
     facts: tuple[tuple[str, SourceSpan], ...] = ()
     """What else a program says of its set-up, in our words: inputs, batch, instances, the files it wrote."""
+    command_span: SourceSpan | None = None
+    """The line of ``command``."""
     setting: str = ""
     """MLPerf's scenario and mode, and whether its result is valid; the type or provider that a library takes."""

@@ -351,6 +351,8 @@ def _made(builds: Sequence[Build], stated: Sequence[RunResult], single: Mapping[
         if 1 < len(each) <= _EACH and len(each) >= len(builds):
             yield f"{word} in {', '.join(each)} s"
             return
+        if each:  # one whole build generates several engines: a pass each
+            break
     if not any(build.loads_engine for build in builds) and "build_s" in single:
         hits = builds[0].autotuning.cache_hits if len(builds) == 1 else 0
         source = "shared by equal layers" if builds[0].has_own_cache else "cached"

@@ -83,8 +83,8 @@ def _set_up(log: BuildLog, build: Build) -> Iterator[TimeRow]:
     is_stream = run is not None and "Stream" in run.setting  # MLPerf's scenarios without a target
     told = [(text, span.line) for text, span in facts if not (is_stream and text.startswith("target of"))]
     stated: list[tuple[str, int | None]] = [*told]
-    if run is not None and is_first and run.command:
-        stated.insert(0, (f"command {run.command}", run.first_line))
+    if run is not None and is_first and run.command and run.command_span is not None:
+        stated.insert(0, (f"command {run.command}", run.command_span.line))
     stated += [(f"{each.label} {each.text}", each.line) for each in option_facts(build) if each.label != "Precision"]
     shapes = [fact for fact in build.options.get("build", ()) if "shape (profile" in fact.name]
     stated += [(f"{each.name} {each.value}", each.span.line) for each in shapes if not build.loads_engine]
@@ -223,15 +223,16 @@ def _making(log: BuildLog, build: Build) -> Iterator[TimeRow]:
     """Say how long the phases of the build took, and what came from the timing cache."""
     run = log.run_of(build)
     phases = run.phases if run is not None and len(run.builds) == 1 else ()
-    results = (build.result(key) for key in ("build_s", "generation_s"))
-    known = [(result, result.number) for result in results if result is not None and result.number is not None]
-    parts = [f"builder {figure(known[1][1])} s"] if len(known) > 1 else []
+    whole, passes = ([each for each in build.results if each.key == key] for key in ("build_s", "generation_s"))
+    took, made = (sum(each.number or 0.0 for each in results) for results in (whole[-1:], passes))
+    several = f" in {len(passes)} passes" if len(passes) > 1 else ""
+    parts = [f"builder {figure(made)} s{several}"] if took and made else []
     parts += [f"import {figure(p.seconds)} s" for p in phases if p.seconds is not None and p.name is PhaseName.IMPORT]
-    spans = [result.span for result, _ in known]
+    spans = [result.span for result in (*whole[-1:], *passes)]
     if build.tuning and not build.autotuning.cache_hits:
         slow = build.tuning[0]
-        seconds, over = figure(sum(tuned.seconds for tuned in build.tuning)), counted(len(build.tuning), "line")
-        parts.append(f"tuning {seconds} s over {over}, longest {shortened(slow.layer, _NAME)} {figure(slow.seconds)} s")
+        tuning, over = figure(sum(tuned.seconds for tuned in build.tuning)), counted(len(build.tuning), "line")
+        parts.append(f"tuning {tuning} s over {over}, longest {shortened(slow.layer, _NAME)} {figure(slow.seconds)} s")
         spans.append(slow.span)
     if build.autotuning.cache_hits:
         timed = counted(build.autotuning.tactics_timed, "tactic")
@@ -242,8 +243,8 @@ def _making(log: BuildLog, build: Build) -> Iterator[TimeRow]:
         hits, entries = (served.number(name) or 0 for name in ("hits", "count"))
         parts.append(f"the timing cache of {entries:.0f} entries served {counted(int(hits), 'hit')}")
         spans.append(served.span)
-    took = f"{figure(known[0][1])} s: " if known else ""
-    yield TimeRow("build", took + ", ".join(parts) if parts else "", tuple(spans))
+    seconds = f"{figure(took or made)} s: " if took or made else ""
+    yield TimeRow("build", seconds + ", ".join(parts) if parts else "", tuple(spans))
 
 
 def _memory(build: Build) -> Iterator[TimeRow]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import listed
@@ -57,7 +57,7 @@ def runs(
         view = LinesView(log.events, first, cut.last_line(first, behind - 1))
         said = view if index else LinesView(log.events, 1, view.last_line)
         program, line = _program(view, log, cut.first_own(first))
-        phases, command = tuple(_phases(view)), _command(view)
+        phases, (at, command) = tuple(_phases(view)), _command(view)
         told = tuple(result for build in of_run for result in results[build])
         inferred = [each.span.line for each in told if each.stated is not None and each.stated.is_of_inference]
         yield Run(
@@ -80,6 +80,7 @@ def runs(
                 (text, log.spans.of(line))
                 for line, text in [*_facts(said, "more", "few", "many", "count"), *_in_its_words(view, program)]
             ),
+            log.spans.of(at) if at else None,
             _setting(said, program),
         )
 
@@ -123,14 +124,13 @@ def _loggers(view: LinesView, log: Log, own: int) -> Iterator[tuple[int, str]]:
     yield from view.each("dialect", "dialect")
 
 
-def _command(view: LinesView) -> str | None:
-    for kind in ("banner", "poly_run", "poly_verdict"):
-        command = next((text for _, text in view.each(kind, "command") if text is not None), None)
-        if command is not None:
-            return str(command)
-    typed = [command for _, command in typed_commands(view)]
-    known = (command for command in typed if program_of(command) is not None)
-    return next(known, next(filter(_OTHER_PROGRAM.match, typed), None))
+def _command(view: LinesView) -> tuple[int, str | None]:
+    """Return the command of a run with its line: the first that a program prints, else that somebody typed."""
+    printed = (row for kind in ("banner", "poly_run", "poly_verdict") for row in view.each(kind, "command"))
+    typed = typed_commands(view)
+    known = (row for row in typed if program_of(row[1]) is not None)
+    others = (row for row in typed if _OTHER_PROGRAM.match(row[1]))
+    return next((row for row in chain(printed, known, others) if row[1] is not None), (0, None))
 
 
 _OTHER_PROGRAM = re.compile(r"(?!pip|apt|git |make|cmake|docker|curl|wget|sudo )\S*[./]\S* (?:.* )?--?\w")

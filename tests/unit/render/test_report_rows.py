@@ -111,6 +111,23 @@ def test_an_engine_that_could_not_be_written_was_not(read: Load) -> None:
     assert "written to" not in headlines(read(text.replace("PASSED", "FAILED")))[0].text
 
 
+def test_a_build_in_several_passes_is_one_whose_builder_took_their_sum(read: Load) -> None:
+    passes = "".join(f"[V] [TRT] Engine generation completed in {seconds} seconds.\n" for seconds in (4, 2.5))
+    log = read(f"[V] [TRT] Original: 3 layers\n{passes}[I] Finished engine building in 7 seconds\n")
+    assert "built in 7 s" in headlines(log)[0].text
+    assert "build: 7 s: builder 6.5 s in 2 passes" in said(log)
+
+
+def test_a_command_is_cited_where_it_stands(read: Load) -> None:
+    assert "--onnx=a.onnx --int8 (line 3)" in said(read("what happened:\n\n" + TIMED.format("a", 2)))
+
+
+def test_a_load_that_is_cut_off_loaded_no_engine(read: Load) -> None:
+    text = said(read("&&&& RUNNING TensorRT.trtexec [TensorRT v8503] # trtexec --loadEngine=a.plan\n"))
+    assert "no engine was loaded" in text
+    assert "only loaded" not in text
+
+
 def test_outputs_stand_beside_the_inputs_in_the_set_up(read: Load) -> None:
     bound = (
         "[I] Input binding for x with dimensions 1x3 is created.\n[11/21/2026-10:05:01] [I] Output binding for y with "
