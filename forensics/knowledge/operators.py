@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -174,8 +175,17 @@ def element_types() -> tuple[ImportedType, ...]:
 def remedy_of(operator: str, refusal: str) -> str:
     """Return what to do with a node of an operator that is refused in these words; empty where nothing is known.
 
-    In ``remedies.tsv``, ``when`` is a word of the refusal, empty for any.
+    In ``remedies.tsv``, ``when`` is a word of the refusal, empty for any. What mends a shape mends no type.
     """
     text = refusal.lower()
     fitting = [row for row in rows("remedies") if row["operator"] == operator and row["when"].lower() in text]
-    return next((row["remedy"] for row in sorted(fitting, key=lambda row: not row["when"])), "")
+    about = [topic for topic in _TOPICS if topic.search(refusal)]
+    ranked = sorted(fitting, key=lambda row: not row["when"])
+    return next((r["remedy"] for r in ranked if r["when"] or all(topic.search(r["remedy"]) for topic in about)), "")
+
+
+_TOPICS = (
+    re.compile(r"\b(?:data)?types?\b|\bU?INT\d*\b|\bBOOL\b|\bFLOAT|[Ff][Pp](?:16|32)|\b[Cc]ast|floating"),
+    re.compile(r"\bconstants?\b|\binitializer\b|\bdynamic\b|\bfixed\b"),
+)
+"""What a refusal may be about: types, and what has to be known when the engine is built."""

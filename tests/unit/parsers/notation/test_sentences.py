@@ -101,6 +101,53 @@ SAID = {
 """By message: the class, the sentence, the function, the operator and the node."""
 
 
+ABOUT = {
+    "refused_type": (
+        "the warp's shape tensors must have type INT32 or INT64",
+        "input and bias must have same type or quantized input must have a bias of FP32",
+        "linear warp_3 has bias of type INT4, Expect Optional[Tensor]",
+        "[8] Assertion failed: scales_weights.type == ::ONNX_NAMESPACE::TensorProto::FLOAT",
+    ),
+    "refused_axis": ("The range of axis must be in [-r, r-1], where r is the rank of the warp",),
+    "needs_constant": ("[8] Assertion failed: axes.valuesKnown()",),
+    "wrong_count": (
+        "[8] Assertion failed: starts.size() == axes.size()",
+        "Expects two input tensors for opset >= 10: X and K",
+        "Warp requires exactly 2 inputs. Current input size = 3",
+    ),
+    "refused_shape": (
+        "[8] Assertion failed: bias_weights.shape == weights_shape",
+        "[8] Assertion failed: dims.d[axis] % noutput == 0",
+    ),
+    "missing_part": (
+        "[8] Assertion failed: tensors.count(output.name())",
+        "3: Validation failed: inputTypes != nullptr",
+        "RuntimeError: Quantized warp received an input that is not part of the TensorRT region!",
+    ),
+    "wrong_order": ("[8] Assertion failed: !tensors->count(input.name())",),
+    "broken_bound": ("[8] Assertion failed: steps[i] != 0", "3: Validation failed: postNmsTopN"),
+    "refused_load": ("3: Validation failed: d == a + length",),
+    "refit_refused_word": ("warp could not refit deserialized weight-stripped engine",),
+    "failed_part": ("Failed to create warp. Check the logs for more details or run with --verbose.",),
+    "bad_option": ("Unknown hardwareLevel: warp. Valid options: none, ampere+.",),
+    "unsupported_form": (
+        "Warp is only supported on x86-64 Linux architecture",
+        "RuntimeError: the warp layer doesn't support dim=None right now",
+        "a warp call is not supported for ir=fx",
+    ),
+    "refused_dla": ("Try to use DLA core 0, but platform doesn't have any DLA core",),
+    "refused_value": ("Invalid GPU ID for the CUDA device provided",),
+    "unmet_check": ("[8] Assertion failed: transposeWeights(weights, perm, &new_weights)",),
+}
+"""By class: sentences that hold a word of another class, or a condition of one."""
+
+
+def test_a_sentence_is_of_the_class_of_what_it_says() -> None:
+    said = {text: classified(text) for texts in ABOUT.values() for text in texts}
+    found = {text: None if result is None else result[0] for text, result in said.items()}
+    assert found == {text: kind for kind, texts in ABOUT.items() for text in texts}
+
+
 @for_each("message", sorted(SAID))
 def test_a_sentence_has_a_class_and_says_who_speaks(message: str) -> None:
     found = classified(message)
