@@ -1,23 +1,29 @@
 """``trtforensics bisect``: the smallest sets of items that make a build bad, found and proved by real builds."""
 
-from argparse import Namespace
+from __future__ import annotations
+
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from trtforensics.bisection import search_options
-from trtforensics.bisection.levers.recipe import Recipe
-from trtforensics.bisection.precision.answer.precision_answer import PrecisionAnswer
-from trtforensics.bisection.precision.what_if import WhatIf
-from trtforensics.bisection.runner.run_options import RunOptions
-from trtforensics.bisection.search import ProbeSearch
-from trtforensics.bisection.session.history import Event
-from trtforensics.bisection.session.lever import Lever
 from trtforensics.console import streams
 from trtforensics.console.arguments import read_options
 from trtforensics.console.diagnostics import ExitCode
 from trtforensics.console.progress import ProgressLine
 from trtforensics.console.terminal import visible
 from trtforensics.errors import SourceError, UsageError
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from trtforensics.bisection.levers.recipe import Recipe
+    from trtforensics.bisection.precision.answer.precision_answer import PrecisionAnswer
+    from trtforensics.bisection.precision.what_if import WhatIf
+    from trtforensics.bisection.runner.run_options import RunOptions
+    from trtforensics.bisection.search import ProbeSearch
+    from trtforensics.bisection.session.history import Event
+    from trtforensics.bisection.session.lever import Lever
 
 
 def run(args: Namespace) -> int:
