@@ -6,21 +6,35 @@ The log is read, judged, and read again when its file changes, in threads; its l
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
+from textual.events import ScreenResume
+from textual.widget import Widget
 from textual.worker import get_current_worker
 
 from trtforensics.console.counting import counted
+from trtforensics.console.progress import Progress
 from trtforensics.engines.facts import LayerFacts
+from trtforensics.errors import ForensicsError
 from trtforensics.findings.finding import Finding, Report, in_words
+from trtforensics.model.log import Build, BuildLog
 from trtforensics.model.timings import NEAR_TIE_RATIO
 from trtforensics.tables.filtering import parse_filter
 from trtforensics.tables.layers import LAYER_COLUMNS
+from trtforensics.tui.app import TerminalApp
 from trtforensics.tui.log.panes import Panes
 from trtforensics.tui.rows.finding_rows import in_view
 from trtforensics.tui.rows.first_rows import first_rows
-from trtforensics.tui.rows.layers.candidates import NO_LAYERS, UNSELECTED, candidate_table, layer_table, unknown_table
+from trtforensics.tui.rows.layers.candidates import (
+    NO_LAYERS,
+    UNSELECTED,
+    CandidateTable,
+    candidate_table,
+    layer_table,
+    unknown_table,
+)
 from trtforensics.tui.rows.layers.index import LayerIndex, RowKind, Subject, TreeRow, line_of
 from trtforensics.tui.rows.overview_rows import OverviewRow, waiting_rows
 from trtforensics.tui.rows.pieces import Piece, Role
@@ -28,22 +42,10 @@ from trtforensics.tui.rows.time_map import MapRow, TimeMap
 from trtforensics.tui.rows.title import first_failed, progress_line, strip_line, title_line
 from trtforensics.tui.screen import SourceScreen
 from trtforensics.tui.searching import LogSearch
+from trtforensics.tui.sessions import LogSession
 from trtforensics.tui.user_files import KeptSource
 from trtforensics.tui.widgets.virtual_list import LineBar, VirtualList
 from trtforensics.tui.widgets.work import in_thread
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from textual.events import ScreenResume
-    from textual.widget import Widget
-
-    from trtforensics.console.progress import Progress
-    from trtforensics.errors import ForensicsError
-    from trtforensics.model.log import Build, BuildLog
-    from trtforensics.tui.app import TerminalApp
-    from trtforensics.tui.rows.layers.candidates import CandidateTable
-    from trtforensics.tui.sessions import LogSession
 
 PERIOD_S = 1.0
 """Seconds between two looks at the file."""

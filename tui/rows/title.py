@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from rich.cells import cell_len
 
 from trtforensics.console.counting import counted
+from trtforensics.console.progress import Progress
 from trtforensics.console.terminal import visible
 from trtforensics.model.log import Build, BuildLog, Outcome
 from trtforensics.render.headline import SEPARATOR, headline_of
 from trtforensics.tui.rows.overview_rows import outcome_piece
 from trtforensics.tui.rows.pieces import Line, Piece, Role, bar, clip, size, width_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from trtforensics.console.progress import Progress
 
 MOST_NAME = 30
 """Cells of a file's name that no part of a headline takes."""
