@@ -5,19 +5,24 @@ destination sees the old content or all of the new. A destination that cannot be
 ``/dev/stdout``) is written to directly.
 """
 
+from __future__ import annotations
+
 import errno
 import os
 import re
 import secrets
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
-from typing import BinaryIO, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from trtforensics.console.own_files import is_there, require_no_link
 from trtforensics.errors import OutputError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import BinaryIO
 
 _Form = TypeVar("_Form")
 _OWN_STREAM = re.compile(r"/dev/(?:stdout|stderr|fd/(\d+))|/proc/self/fd/(\d+)")

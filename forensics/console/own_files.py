@@ -1,5 +1,7 @@
 """Files of an artifacts directory that only this program writes: regular ones, whole, and no links to elsewhere."""
 
+from __future__ import annotations
+
 import errno
 import hashlib
 import os

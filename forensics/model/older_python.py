@@ -1,5 +1,7 @@
 """What Python 3.10 lacks of what the product uses; each goes with it."""
 
+from __future__ import annotations
+
 import re
 import sys
 from enum import Enum

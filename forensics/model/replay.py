@@ -5,11 +5,17 @@ were ever written as JSON (see :class:`ReplayForm`); all become the same entries
 integers, as logs print them; files spell them signed.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING
 
 from trtforensics.model.older_python import StrEnum
 from trtforensics.model.span import SourceInfo, SourceSpan
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
 
 FieldPath: TypeAlias = "tuple[str | int, ...]"
 """Where a value stands in a JSON document: ``("replay", "conv1", "inputs", 0, "dtype")``."""

@@ -5,6 +5,8 @@
 numpy. Nothing else of our environment is on the other one's path, since its packages are of another version.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import runpy
 import sys

@@ -4,6 +4,8 @@
 importing TensorRT may crash, and costs time and memory that a search does not need.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import shutil

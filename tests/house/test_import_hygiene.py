@@ -7,7 +7,8 @@ import re
 import shlex
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 import zstandard
@@ -15,10 +16,8 @@ import zstandard
 from tests.support.for_each import for_each
 from tests.support.repository import ROOT
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 PARSERS = ROOT / "parsers"
+PUT_OFF = "from __future__ import annotations"
 SOURCES = {
     "LOG": ROOT / "testdata" / "logs" / "emulated-trtexec-10.16-three-passes.log",
     "MODEL": ROOT / "testdata" / "models" / "convnet.onnx",
@@ -74,6 +73,11 @@ from trtforensics.tui.log.screen import LogScreen
 from trtforensics.tui.sessions import open_log
 LogScreen(open_log(sys.argv[1], 1 << 30)).discard()
 """
+IMPORT_BUILDERS = """
+import importlib, sys
+for name in ("build", "cache_file", "elsewhere", "engine_files", "installed", "tactics"):
+    importlib.import_module(f"trtforensics.trt.{name}")
+"""
 PRINT_MODULES = "\nprint('\\n--modules--', *sys.modules, sep='\\n')\n"
 
 
@@ -122,6 +126,15 @@ def test_the_first_picture_of_a_log_waits_for_neither_numpy_nor_the_grammars() -
     assert loaded.isdisjoint(
         {"numpy", "lark", "trtforensics.parsers.lines.dialects", "trtforensics.findings.explaining"}
     )
+
+
+def test_what_builds_in_an_older_python_puts_its_annotations_off() -> None:
+    own = (name for name in modules_after(IMPORT_BUILDERS) if name.startswith("trtforensics."))
+    texts = {name: Path(str(import_module(name).__file__)).read_text(encoding="utf-8") for name in own}
+    assert "trtforensics.model.replay" in texts
+    assert not [
+        name for name, text in texts.items() if "->" in text and "from __future__ import annotations" not in text
+    ]
 
 
 def test_importing_every_parser_imports_neither_textual_nor_the_tui() -> None:
