@@ -120,7 +120,7 @@ def _told(text: LogText, row: Mapping[str, str]) -> tuple[list[int], TimeRow] | 
     found: list[tuple[int, tuple[str, ...]]] = []
     pattern, pick = re.compile(row["pattern"]), row["pick"]
     for lines in text.matches(LineMatcher(row["literal"])):
-        most = len(lines) if pick == "largest" else _MOST - len(found)
+        most = len(lines) if pick in {"largest", "sum"} else _MOST - len(found)
         for line in map(int, lines[:most]):
             matches = [*pattern.finditer(text.line(line))]
             found += [(line, match.groups("")) for match in matches[: None if pick == "all" and pattern.groups else 1]]
@@ -130,8 +130,11 @@ def _told(text: LogText, row: Mapping[str, str]) -> tuple[list[int], TimeRow] | 
     part = _FILLED.search(row["text"]) if pick == "all" else None
     every = [*dict.fromkeys(part[0].format(*each) for _, each in found)] if part is not None else [""]
     said = row["text"].replace(part[0], listed(every, _LISTED)) if part is not None else row["text"]
-    if pick != "all":
-        said = said.format(*groups, product=prod(map(int, groups)) if pick == "product" else 0)
+    if pick == "sum":
+        numbers = [[*map(int, each)] for _, each in found]
+        said = said.format(*max(numbers, key=prod), sum=sum(map(prod, numbers)))
+    elif pick != "all":
+        said = said.format(*groups)
     is_often = pick == "all" and len(found) > len(every)
     often = f", {'at least ' * (len(found) >= _MOST)}{len(found)} times" if is_often else ""
     return [each for each, _ in found], TimeRow(row["label"], f"{masked(said)[:_WORDS]}{often} (line {line})", ())
@@ -141,10 +144,14 @@ _LISTS = LineMatcher(r"---- (?:[0-9]+ )?(Inference|Graph|Engine) ((?:In|Out)put)
 _TENSOR = re.compile(r"^\s*\{?(.+?) \[dtype=(\w+), shape=(.*?)\](?=,?$)", re.MULTILINE)
 """A tensor in Polygraphy's lists of them, which end with a brace."""
 _OF = {"Inference": "inference", "Graph": "model", "Engine": "engine"}
-_ARRAYS = LineMatcher(r"^(?:[A-Za-z_][\w.:/() -]{0,40}[:=] *)?\[[-+\[\] 0-9.,enaif]*[0-9naf.\]][\] ]*$", regex=True)
+_ARRAYS = LineMatcher(
+    r"^(?:[A-Za-z_][\w.:/() -]{0,40}[:=] *)?(?:(?:tensor|array)\()?\[[\[ -]*[0-9naif.][-+\[\] 0-9.,enaif]*$", regex=True
+)
 _NAME = re.compile(r"[A-Za-z_][\w.:/()-]*(?: [\w.:/()-]+){0,2}")
 _VALUE = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*(?:e[-+]?[0-9]+)?|nan|inf)")
 _NUMBERS = re.compile(r"[-+\[\] 0-9.,enaif\s]*")
+_TELLS_ALONE = re.compile(r"throughout|NaN")
+"""What is worth saying of an array without a name."""
 _LINES, _FEW = 1000, 4
 """Lines of an array or a list, and values that are shown one by one."""
 
@@ -173,18 +180,20 @@ def printed_values(text: LogText) -> Iterator[TimeRow]:
         for line in map(int, lines[:_MOST]):
             name, array = _array(text, line) if line > behind else ("", "")
             behind = max(line + array.count("\n"), behind)
-            if name and _VALUE.search(array):
-                said.setdefault(name, []).append((_values(array), line))
+            words = _values(array) if _VALUE.search(array) else ""
+            if words and (name or _TELLS_ALONE.search(words)):
+                said.setdefault(name or "an array", []).append((words, line))
     for name, each in said.items():
-        words = [*dict.fromkeys(words for words, _ in each)]
-        again = f", the same {len(each)} times" if len(each) > 1 == len(words) else ""
-        yield TimeRow("values", f"{name}: {'; then '.join(words[:_FEW])}{again} (line {each[0][1]})", ())
+        all_words = [*dict.fromkeys(words for words, _ in each)]
+        again = f", the same {len(each)} times" if len(each) > 1 == len(all_words) else ""
+        yield TimeRow("values", f"{name}: {'; then '.join(all_words[:_FEW])}{again} (line {each[0][1]})", ())
 
 
 def _array(text: LogText, line: int) -> tuple[str, str]:
     """Return an array that begins in a line, and its name; no name where it has none, no text if it is not closed."""
     first, *rest = text.lines(line, _LINES)
     before, _, array = first.partition("[")
+    before = before.removesuffix("tensor(").removesuffix("array(")
     numbers = _NUMBERS.match("\n".join((f"[{array}", *rest)))
     brackets = [*re.finditer(r"[][]", numbers[0] if numbers is not None else "")]
     depths = accumulate(1 if each[0] == "[" else -1 for each in brackets)
@@ -199,8 +208,8 @@ def _values(array: str) -> str:
     broken = f", {len(values) - len(finite)} of them NaN or infinite" if len(finite) < len(values) else ""
     if len(values) <= _FEW or not finite:
         return ", ".join(f"{value:g}" for value in values[:_FEW])
-    low, high = min(finite), max(finite)
+    low, high, kind = min(finite), max(finite), "printed values" if "..." in array else "values"
     if low == high:
-        return f"{figure(low)} throughout ({len(values)} values{broken})"
+        return f"{figure(low)} throughout ({len(values)} {kind}{broken})"
     top = f", the largest at index {values.index(high)}" if array.count("[") - array.count("[[") <= 1 else ""
-    return f"{len(values)} values from {low:.3g} to {high:.3g}{top}{broken}"
+    return f"{len(values)} {kind} from {low:.3g} to {high:.3g}{top}{broken}"

@@ -45,6 +45,9 @@ classes
 best:
 [3]
 best: [4]
+tensor([[0., 0.,  ..., 0.],
+        [0., 0.,  ..., 0.]], device='cuda:0')
+tensor([5, 6, 7, 8, 9])
 open
 [[1. 2.
 end
@@ -169,6 +172,7 @@ def test_printed_arrays_are_told_by_their_values_or_ends() -> None:
         "classes: 8 throughout (5 values), the same 2 times (line 7)",
         "scores: 5 values from 0 to 0.7, the largest at index 1, 1 of them NaN or infinite (line 8)",
         "best: 3; then 4 (line 13)",
+        "an array: 0 throughout (6 printed values) (line 15)",
     ]
 
 
@@ -176,11 +180,11 @@ def test_what_all_lines_say_is_repeated_with_its_parts_together() -> None:
     text = text_of(
         "[W] Input tensor: a [shape=B] | Will generate data of shape: [1].\n"
         "[W] Input tensor: b [shape=B] | Will generate data of shape: [1, 2].\n"
-        "  1200 batches of size 2\n"
+        "  1 batches of size 1\n  1200 batches of size 2\n"
     )
     made_up, batches = (row.text for _, row in telling_lines(text))
     assert "made up for the data: a [1], b [1, 2]; --input-shapes" in made_up
-    assert batches == "1200 batches of 2 samples were computed, 2400 samples (line 3)"
+    assert batches == "2401 samples were computed, most of them in 1200 batches of 2 (line 3)"
 
 
 def test_several_items_of_a_line_are_told_and_what_fills_a_log_only_there() -> None:
