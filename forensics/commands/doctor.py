@@ -10,7 +10,7 @@ from typing import Any
 from trtforensics.console import streams
 from trtforensics.errors import UsageError
 from trtforensics.knowledge.table import rows
-from trtforensics.trt.installed import Installed
+from trtforensics.trt.installed import Installed, described, installed_modules, look
 
 Health = dict[str, Any]
 
@@ -41,7 +41,6 @@ def examine() -> Health:
     import platform
 
     from trtforensics.model.version import __version__
-    from trtforensics.trt.installed import described
 
     installed, versions = _tensorrt()
     extras = {name: _version(name) for name in _EXTRAS}
@@ -64,7 +63,6 @@ def examine() -> Health:
 
 def _tensorrt() -> tuple[list[Installed], dict[str, str]]:
     from trtforensics.trt.api import MODULES
-    from trtforensics.trt.installed import installed_modules, look
 
     installed, versions, there = [], {}, installed_modules()
     for name in MODULES:

@@ -5,11 +5,12 @@ from argparse import Namespace
 from collections.abc import Iterable, Sequence
 
 from trtforensics.console.arguments import wants_json
+from trtforensics.console.progress import ProgressLine
 from trtforensics.console.streams import deliver
 from trtforensics.console.terminal import wants_colour
-from trtforensics.errors import UsageError
+from trtforensics.errors import NotABuildLogError, UsageError
 from trtforensics.model.log import BuildLog
-from trtforensics.sources.kinds import Kind, kind_of
+from trtforensics.sources.kinds import Kind, is_engine_file, kind_of
 
 
 def run(args: Namespace) -> int:
@@ -59,8 +60,6 @@ def read_log(args: Namespace, paths: Sequence[str], *, excerpt: bool = False) ->
 
     An ``excerpt`` may lack TensorRT's prefix: it names TensorRT and states a program, an outcome or another fact.
     """
-    from trtforensics.console.progress import ProgressLine
-    from trtforensics.errors import NotABuildLogError
     from trtforensics.model.run import Program
     from trtforensics.sources.build_log import load_build_log
 
@@ -83,9 +82,7 @@ def read_log(args: Namespace, paths: Sequence[str], *, excerpt: bool = False) ->
 
 def _joined_log(args: Namespace) -> BuildLog:
     """Read the parts of a log, and join the files about its engine."""
-    from trtforensics.console.progress import ProgressLine
     from trtforensics.engines.joining import load_joined, say_unjoined
-    from trtforensics.sources.kinds import is_engine_file
 
     if not any(map(is_engine_file, args.sources)):
         return read_log(args, args.sources, excerpt=True)

@@ -5,32 +5,29 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from trtforensics.console.diagnostics import ExitCode
+from trtforensics.console.output import explained, form_of
 from trtforensics.console.streams import deliver
 from trtforensics.console.terminal import wants_colour
 from trtforensics.errors import NotABuildLogError, SourceError, UsageError
+from trtforensics.findings.finding import Report, Severity, Unreadable
+from trtforensics.findings.forms.rendering import ENDINGS, Look, render
+from trtforensics.findings.judging import Inputs, judge, together
+from trtforensics.findings.suppression import ReportSettings, Suppression, same_finding, settings_here
+from trtforensics.parsers.text.document import read_document
+from trtforensics.sources.quoting import QuotedLog, ReadLog, read_log
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Iterator, Sequence
-
-    from trtforensics.findings.finding import Report, Unreadable
-    from trtforensics.findings.forms.rendering import Look
-    from trtforensics.findings.judging import Inputs
-    from trtforensics.findings.suppression import ReportSettings
     from trtforensics.plots.figure import Figure
-    from trtforensics.sources.quoting import QuotedLog
 
 
 def form_and_look(args: Namespace, settings: ReportSettings) -> tuple[str, Look]:
     """Return the form of a report, and how it looks there; a finding of its level on makes the exit code 1."""
-    from trtforensics.console.output import form_of
-    from trtforensics.findings.finding import Severity
-    from trtforensics.findings.forms.rendering import ENDINGS, Look
-
     shown, level = args.output is None, args.fail_on or settings.fail_on
     look = Look(
         verbose=args.verbose,
@@ -50,10 +47,7 @@ def exit_code(report: Report, look: Look) -> ExitCode:
 
 def run(args: Namespace) -> int:
     """Read the sources, judge them and print the report."""
-    from trtforensics.findings.forms.rendering import render
     from trtforensics.findings.forms.text import MANY
-    from trtforensics.findings.judging import Inputs, judge, together
-    from trtforensics.findings.suppression import Suppression, settings_here
     from trtforensics.sources.build_log import keep_sources
 
     keep_sources([*args.sources, args.onnx, args.replay, args.layer_info, args.baseline], args.output)
@@ -82,7 +76,6 @@ def run(args: Namespace) -> int:
 
 def _summarise(report: Report, path: str) -> None:
     """Add the report to the summary of a job of GitHub's."""
-    from trtforensics.console.output import explained
     from trtforensics.findings.forms.github import summary
 
     with explained(path), open(path, "a", encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - as it is named
@@ -105,8 +98,6 @@ def _known(path: str, max_bytes: int) -> frozenset[str]:
 
     from trtforensics.datasets.parts import is_dataset
     from trtforensics.datasets.store import Dataset
-    from trtforensics.findings.suppression import same_finding
-    from trtforensics.parsers.text.document import read_document
 
     if is_dataset(path):
         findings = Dataset.opened(path).table("findings").to_table(columns=["code", "title"]).to_pylist()
@@ -121,7 +112,6 @@ def _known(path: str, max_bytes: int) -> frozenset[str]:
 
 
 def _inputs(args: Namespace) -> Inputs:
-    from trtforensics.findings.judging import Inputs
     from trtforensics.sources.kinds import is_engine_file
 
     unreadable: list[Unreadable] = []
@@ -135,7 +125,6 @@ def _inputs(args: Namespace) -> Inputs:
     joined = None
     if files:
         from trtforensics.engines.joining import join_files, load_joined, say_unjoined
-        from trtforensics.sources.quoting import ReadLog
 
         joined = join_files(logs[0].log, files, max_bytes=limit) if logs else load_joined(files, max_bytes=limit)
         say_unjoined(joined, quiet=args.quiet)
@@ -153,7 +142,6 @@ def _inputs(args: Namespace) -> Inputs:
         replay = ReplayFile(args.replay, max_bytes=limit)
     if args.layer_info:
         from trtforensics.parsers.files.layer_json import read_layer_json
-        from trtforensics.parsers.text.document import read_document
 
         info = read_layer_json(read_document(args.layer_info, max_bytes=limit))
     given = Inputs(logs or reading, model=model, replay=replay, engine_info=info, unreadable=unreadable)
@@ -165,8 +153,6 @@ def _logs(paths: Sequence[str], args: Namespace, unreadable: list[Unreadable]) -
     import gc
 
     from trtforensics.console.progress import ProgressLine
-    from trtforensics.findings.finding import Unreadable
-    from trtforensics.sources.quoting import read_log
 
     refused: list[SourceError | NotABuildLogError] = []
     for path in paths:

@@ -7,7 +7,7 @@ from itertools import chain
 
 from trtforensics.console.diagnostics import error
 from trtforensics.console.progress import ProgressLine
-from trtforensics.datasets.judged_sources import JudgedSource
+from trtforensics.datasets.judged_sources import ONE_BY_ONE, QUOTING, JudgedSource, judged_source
 from trtforensics.engines.joining import say_unjoined
 from trtforensics.errors import ForensicsError
 from trtforensics.sources.build_log import keep_sources
@@ -18,8 +18,6 @@ from trtforensics.tables.table import Table
 
 def run(args: Namespace) -> int:
     """Join the sources and print the table."""
-    from trtforensics.datasets.judged_sources import ONE_BY_ONE
-
     form = forms.form_named(args.format, args.output, "csv")
     keep_sources(args.sources, args.output)
     if args.of in ONE_BY_ONE:
@@ -41,8 +39,6 @@ def _shaped(table: Table, args: Namespace) -> Table:
 
 
 def _read(paths: list[str], args: Namespace) -> JudgedSource:
-    from trtforensics.datasets.judged_sources import QUOTING, judged_source
-
     kind = Kind(args.kind) if args.kind else None
     with ProgressLine(quiet=args.quiet) as progress:
         return judged_source(

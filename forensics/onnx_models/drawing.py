@@ -3,6 +3,8 @@
 The graph says of integer inputs that they index an axis of some length, or are compared with constants.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
