@@ -177,11 +177,12 @@ def remedy_of(operator: str, refusal: str) -> str:
 
     In ``remedies.tsv``, ``when`` is a word of the refusal, empty for any. What mends a shape mends no type.
     """
-    text = refusal.lower()
-    fitting = [row for row in rows("remedies") if row["operator"] == operator and row["when"].lower() in text]
     about = [topic for topic in _TOPICS if topic.search(refusal)]
-    ranked = sorted(fitting, key=lambda row: not row["when"])
-    return next((r["remedy"] for r in ranked if r["when"] or all(topic.search(r["remedy"]) for topic in about)), "")
+    ranked = sorted((row for row in rows("remedies") if row["operator"] == operator), key=lambda row: not row["when"])
+    for row in ranked:
+        if row["when"].lower() in refusal.lower() and (row["when"] or all(t.search(row["remedy"]) for t in about)):
+            return row["remedy"]
+    return ""
 
 
 _TOPICS = (

@@ -78,7 +78,7 @@ _FAMILY = re.compile(
     r"(?i)\[[^\]]{0,40}(?:trt|tensorrt|onnxruntime)[^\]]{0,40}\]|nvinfer|nvdsinfer|error code \d|\bI[A-Z][a-z]\w+::"
     r"|\b(?:model_lifecycle|model_repository_manager|backend_model\w*|tensorrt\w*|onnxruntime\w*)\.(?:cc|cpp|py|h)\b"
     r"|onnxruntime[\w.]*(?:error|exception|fail)|^\W*(?:tensorrt|trt|polygraphy|trtexec|triton)\b"
-    r"|\binference request\b|\bmodel configuration\b|torch[-_]tensorrt|tensorrt[-_]llm"
+    r"|\binference request\b|\bmodel configuration\b|torch[-_]tensorrt|tensorrt[-_]llm|(?:thrown|failed) at core/"
     r"|(?-i:\b(?:TensorRT|TRT)\b(?![-_/\\.=\d]))"
 )
 """Who prints a line, where it is one of the programs whose messages have classes."""

@@ -28,18 +28,11 @@ if TYPE_CHECKING:
 @explained("TF615")
 def internal_check(case: Case) -> Iterator[Observation]:
     """Quote the assertion, where no other rule knows it."""
-    marked = "mark all" in (case.build.command or "")
-    cause, fix = internal_check.variants["marked"] if marked else ("", "")
+    settle = "Whether the newest TensorRT builds it, and which part fails alone (trtforensics reduce)"
     for note in _each_text_once(case, "internal_check"):
         message = quoted(_unwrapped(note.text("text")))
-        yield from observe(
-            [note],
-            f"An internal check of TensorRT failed{being_timed(case, note)[0]}: {message}",
-            settle="Whether the newest TensorRT builds it, and which part fails alone (trtforensics reduce)",
-            same_as=f"check {note.text('text')}",
-            cause=cause,
-            fix=fix,
-        )
+        title = f"An internal check of TensorRT failed{being_timed(case, note)[0]}: {message}"
+        yield from observe([note], title, settle=settle, same_as=f"check {note.text('text')}")
 
 
 @explained("TF616")
