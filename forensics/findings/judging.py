@@ -33,7 +33,7 @@ from trtforensics.findings.versions import Version, flags_of
 from trtforensics.knowledge.operators import remedy_of
 from trtforensics.model.log import Build, BuildLog, Coverage
 from trtforensics.model.profile import TimeSource
-from trtforensics.model.run import Ending
+from trtforensics.model.run import Ending, Program
 from trtforensics.parsers.builds.run_outcomes import BENIGN
 from trtforensics.render.headline import Headline, headlines, with_root
 from trtforensics.render.names import shortened
@@ -154,7 +154,8 @@ def _detailed(report: Report, read: QuotedLog) -> Report:
     text = read.whole()
     told = telling_lines(text)
     cited |= {line for lines, _ in told for line in lines}
-    values = (*outputs(text), *tensors(text), *printed_values(text))
+    is_own = any(run.program is not Program.TRTEXEC for run in read.log.runs)
+    values = (*outputs(text), *tensors(text), *(printed_values(text) if is_own else ()))
     details = (*pauses(read), *values, *(row for _, row in told), *detail_rows(read.log, cited))
     return replace(report, sources=(replace(report.sources[0], details=details),))
 

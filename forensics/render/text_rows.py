@@ -85,7 +85,7 @@ def _stamped(read: QuotedLog, lines: Iterable[int]) -> Iterator[tuple[int, float
 
 
 _TELLING = [*rows("telling_lines", "trtforensics.render")]
-"""A literal that such lines hold, and a pattern of theirs; whether all, the largest, many or the first counts; words.
+"""A literal of such lines, and a pattern of theirs; whether all, the largest, the sum or the first counts; words.
 
 The words name groups of the pattern in braces: ``{0}``; of ``all``, the different ones are listed.
 """
@@ -124,7 +124,7 @@ def _told(text: LogText, row: Mapping[str, str]) -> tuple[list[int], TimeRow] | 
         for line in map(int, lines[:most]):
             matches = [*pattern.finditer(text.line(line))]
             found += [(line, match.groups("")) for match in matches[: None if pick == "all" and pattern.groups else 1]]
-    if len(found) < (_MOST if pick == "many" else 1):
+    if not found:
         return None
     line, groups = max(found, key=lambda each: float(each[1][0])) if pick == "largest" else found[0]
     part = _FILLED.search(row["text"]) if pick == "all" else None
