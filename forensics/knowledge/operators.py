@@ -177,16 +177,11 @@ def remedy_of(operator: str, refusal: str) -> str:
 
     In ``remedies.tsv``, ``when`` is a word of the refusal, empty for any. What mends a shape mends no type.
     """
-    about = [topic for topic in _TOPICS if topic.search(refusal)]
-    ranked = sorted((row for row in rows("remedies") if row["operator"] == operator), key=lambda row: not row["when"])
-    for row in ranked:
-        if row["when"].lower() in refusal.lower() and (row["when"] or all(t.search(row["remedy"]) for t in about)):
-            return row["remedy"]
-    return ""
+    text, of_types = refusal.lower(), _TYPES.search(refusal)
+    fitting = [row for row in rows("remedies") if row["operator"] == operator and row["when"].lower() in text]
+    fitting = [row for row in fitting if row["when"] or not of_types or _TYPES.search(row["remedy"])]
+    return next((row["remedy"] for row in sorted(fitting, key=lambda row: not row["when"])), "")
 
 
-_TOPICS = (
-    re.compile(r"\b(?:data)?types?\b|\bU?INT\d*\b|\bBOOL\b|\bFLOAT|[Ff][Pp](?:16|32)|\b[Cc]ast|floating"),
-    re.compile(r"\bconstants?\b|\binitializer\b|\bdynamic\b|\bfixed\b"),
-)
-"""What a refusal may be about: types, and what has to be known when the engine is built."""
+_TYPES = re.compile(r"\b(?:data)?types?\b|\bU?INT\d*\b|\bBOOL\b|\bFLOAT|[Ff][Pp](?:16|32)|\b[Cc]ast|floating")
+"""Words of element types."""

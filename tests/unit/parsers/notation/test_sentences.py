@@ -118,10 +118,13 @@ ABOUT = {
     "refused_shape": (
         "[8] Assertion failed: bias_weights.shape == weights_shape",
         "[8] Assertion failed: dims.d[axis] % noutput == 0",
+        "[8] Assertion failed: dilations.d[nbSpatialDims - i] == 1",
     ),
     "missing_part": (
         "[8] Assertion failed: tensors.count(output.name())",
+        "[8] Assertion failed: layers.count(layer.first) > 0",
         "3: Validation failed: inputTypes != nullptr",
+        "RuntimeError: pad received an input that is not part of the TensorRT region!",
         "RuntimeError: Quantized warp received an input that is not part of the TensorRT region!",
     ),
     "wrong_order": ("[8] Assertion failed: !tensors->count(input.name())",),
