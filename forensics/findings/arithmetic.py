@@ -1,22 +1,17 @@
 """The matrix products and convolutions of a build, with what the tactics offered for each tell of their arithmetic."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from trtforensics.model.kernel import KernelFacts
+from trtforensics.model.log import Build, BuildLog
+from trtforensics.model.span import SourceSpan
 from trtforensics.model.timings import NO_TACTIC, Candidate, TimedTactics
 from trtforensics.parsers.builds.views import Spans
 from trtforensics.parsers.notation.kernels import read_kernel, read_tactic
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from trtforensics.model.kernel import KernelFacts
-    from trtforensics.model.log import Build, BuildLog
-    from trtforensics.model.span import SourceSpan
 
 _AT_ONCE = 4096
 """Sums that are judged together: several arrays of all timings of a large log would fill the memory."""

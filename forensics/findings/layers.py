@@ -1,21 +1,15 @@
 """Facts about an engine's layers that several rules use: times, types, ForeignNodes, reformats."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from trtforensics.findings.case import Case
 from trtforensics.findings.finding import Cost, Severity
 from trtforensics.model.data_types import ELEMENT_TYPES
 from trtforensics.model.layer_types import MYELIN, REFORMATS, is_foreign_node
+from trtforensics.model.log import EngineLayer
+from trtforensics.model.span import SourceSpan
 from trtforensics.parsers.notation import names
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from trtforensics.findings.case import Case
-    from trtforensics.model.log import EngineLayer
-    from trtforensics.model.span import SourceSpan
 
 FULL = "Float"
 _COSTLY = 0.1

@@ -4,24 +4,17 @@ The parser knows the class of such an error (``parsers/notation/sentences.py``);
 what the class means. They speak of lines that no other finding cites.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
 from trtforensics.console.counting import grouped, listed
 from trtforensics.console.secrets import masked
+from trtforensics.findings.case import Case
 from trtforensics.findings.finding import Observation
 from trtforensics.knowledge.table import rows
+from trtforensics.model.log import Message
+from trtforensics.model.notes import Note
 from trtforensics.parsers.notation.sentences import classes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from trtforensics.findings.case import Case
-    from trtforensics.model.log import Message
-    from trtforensics.model.notes import Note
-
 
 _OF_THE_NETWORK = ("layer", "tensor")
 NEAR = 12

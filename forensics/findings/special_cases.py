@@ -1,17 +1,12 @@
 """Special cases of a rule: what the log says elsewhere decides which of its causes holds, and what mends that."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
+from trtforensics.findings.case import LoggedBuild
 from trtforensics.findings.versions import Version
 from trtforensics.knowledge.platforms import stack_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from trtforensics.findings.case import LoggedBuild
 
 _ABOVE, _BELOW = 150, 40
 """Lines around a finding's first line in which its circumstances stand."""

@@ -1,21 +1,15 @@
 """Arranges findings: consequences below the root that they follow from, the same finding of several builds once."""
 
-from __future__ import annotations
-
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import chain
 from operator import itemgetter
-from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import grouped
 from trtforensics.findings.finding import Evidence, Finding, Severity, Step, builds_in_words
 from trtforensics.findings.rule import SPECIFIC, WRAPPED
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-
-    from trtforensics.model.span import SourceSpan
+from trtforensics.model.span import SourceSpan
 
 MAX_EVIDENCE = 20
 """Lines that a finding quotes; further lines are only counted."""

@@ -1,7 +1,5 @@
 """Which ONNX operators TensorRT's parser imports, since when, with which types and restrictions; what mends a node."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

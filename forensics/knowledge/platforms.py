@@ -1,7 +1,5 @@
 """Which GPUs a release runs on, and with which CUDA, cuDNN, driver and JetPack."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

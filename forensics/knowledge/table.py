@@ -1,7 +1,5 @@
 """The tables of facts as rows, and releases as numbers that compare."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TypeVar

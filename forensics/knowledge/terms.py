@@ -1,7 +1,5 @@
 """What words of logs mean: types of engine layers, words of kernel names, words of this tool, numbers of errors."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cache

@@ -1,20 +1,14 @@
 """What a log tells of a build, as labelled facts, most important first: `parse` prints them, the TUI lists them."""
 
-from __future__ import annotations
-
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted, milliseconds
 from trtforensics.knowledge.table import rows
+from trtforensics.model.log import Build, BuildLog, EngineLayer, Stage
 from trtforensics.model.older_python import StrEnum
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from trtforensics.model.log import Build, BuildLog, EngineLayer, Stage
 
 _TELLING = tuple((row["block"], row["name"], row["usual"]) for row in rows("telling_options", "trtforensics.render"))
 """Options to compare first when two builds differ in speed or accuracy: block, name and default, as trtexec prints."""

@@ -3,8 +3,6 @@
 ``PASSED · trtexec 10.9 · RTX 4090 · INT8+FP32 allowed, 71 % computes INT8 · built in 2.7 s (660 cached)``
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

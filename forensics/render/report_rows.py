@@ -1,18 +1,17 @@
 """What a report says of a log's builds and runs before its findings: times, comparisons, what the facts mean."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from operator import itemgetter
-from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import MEBIBYTE, listed
 from trtforensics.console.secrets import masked
 from trtforensics.knowledge.table import rows
 from trtforensics.model.ledger import ledger_of
+from trtforensics.model.log import Build, BuildLog, Message
 from trtforensics.model.profile import TimeSource
-from trtforensics.model.run import Ending, PhaseName, Program
+from trtforensics.model.run import Ending, PhaseName, Program, Run
 from trtforensics.render.build_facts import device_fact, engine_facts, tuning_facts
 from trtforensics.render.headline import FULL, allowed_types, joined_types
 from trtforensics.render.names import shortened
@@ -20,13 +19,7 @@ from trtforensics.render.runs import compared, result_name, result_text
 from trtforensics.render.stated_rows import figure
 from trtforensics.render.time_rows import TimeRow, busy_part, mean_of, time_rows
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from trtforensics.model.log import Build, BuildLog, Message
-    from trtforensics.model.run import Run
-
-    Values = Mapping[str, object]
+Values = Mapping[str, object]
 
 _MOST_BUILDS = 8
 _WARNED = 200

@@ -1,23 +1,17 @@
 """Figures that programs state in words of their own, summed up: under each name its number, or the least and most."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import grouped
 from trtforensics.knowledge.table import rows
+from trtforensics.model.run import RunResult, StatedName
+from trtforensics.model.span import SourceSpan
 from trtforensics.render.names import shortened
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from trtforensics.model.run import RunResult, StatedName
-    from trtforensics.model.span import SourceSpan
-
-    _Named = tuple[float, StatedName, SourceSpan]
-    _Group = tuple[int, bool, str, SourceSpan]
+_Named = tuple[float, StatedName, SourceSpan]
+_Group = tuple[int, bool, str, SourceSpan]
 
 _MEASURED = {"latency_ms", "gpu_compute_ms", "build_s"}
 """The results of a program that measures for itself."""

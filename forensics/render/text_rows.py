@@ -1,12 +1,10 @@
 """What only the text of a log tells: where runs paused, which tensors were printed, and what single lines mean."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from itertools import accumulate, pairwise
 from math import isfinite, prod
-from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import listed
 from trtforensics.console.secrets import masked
@@ -18,11 +16,7 @@ from trtforensics.parsers.text.text import LineMatcher, LogText
 from trtforensics.render.names import shortened
 from trtforensics.render.stated_rows import figure
 from trtforensics.render.time_rows import TimeRow
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from trtforensics.sources.quoting import QuotedLog
+from trtforensics.sources.quoting import QuotedLog
 
 _SAMPLES, _RUNS, _SHOWN, _TEXT = 100, 8, 3, 70
 """Lines of a run that are read first, runs, pauses of each that are named, characters of a line at a pause."""

@@ -4,32 +4,26 @@ Times of layers are the ledger's: what it leaves out is said, and shares are of 
 times spread is read from their percentiles, their variance and their running averages.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from trtforensics.console.counting import MEBIBYTE, counted, grouped, ranges
 from trtforensics.console.secrets import masked
 from trtforensics.model.layer_types import REFORMATS, is_foreign_node, operation_of_type
 from trtforensics.model.ledger import TimedUnit, TimeLedger, ledger_of
+from trtforensics.model.log import Build, BuildLog
 from trtforensics.model.older_python import StrEnum
 from trtforensics.model.profile import TimeSource
 from trtforensics.model.run import PhaseName, RunResult
+from trtforensics.model.span import SourceSpan
 from trtforensics.parsers.notation import names
 from trtforensics.render.build_facts import option_facts
 from trtforensics.render.headline import UNKNOWN_TYPE, computed_type, is_mostly_timed
 from trtforensics.render.names import shortened
 from trtforensics.render.stated_rows import figure, stated_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from trtforensics.model.log import Build, BuildLog
-    from trtforensics.model.span import SourceSpan
-
 
 _LONGER = 1.5
 """A profile's sum is called longer from this many times the GPU time on."""

@@ -1,18 +1,12 @@
 """A times file (``--exportTimes``) as text and as JSON: how many inferences, and how their times spread."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from statistics import fmean, median, quantiles
-from typing import TYPE_CHECKING
 
 from trtforensics.console.terminal import visible
+from trtforensics.model.profile import InferenceTimes
 from trtforensics.render.documents import document_of
 from trtforensics.render.json_text import render
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from trtforensics.model.profile import InferenceTimes
 
 SCHEMA = 1
 _PERCENTILES = (90, 95, 99)

@@ -1,16 +1,28 @@
 """Events in, :class:`BuildLog` out: the log is cut into builds, and each field is read for all builds at once."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from itertools import compress
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from trtforensics.model.log import Build, BuildLog, Fusion, Message, ReformatLayer, Stage
+from trtforensics.model.log import (
+    Build,
+    BuildLog,
+    CachedResult,
+    Choice,
+    EngineLayer,
+    Fusion,
+    Message,
+    ReformatLayer,
+    Stage,
+)
 from trtforensics.model.notes import Note, Removal, StarvedLayer
+from trtforensics.model.run import Run
+from trtforensics.model.span import SourceInfo
+from trtforensics.model.timings import OpenBlock, TacticTimings
 from trtforensics.parsers.builds import autotuning, header
 from trtforensics.parsers.builds.autotuning import OF_BLOCKS, open_blocks
 from trtforensics.parsers.builds.engine import engine_dumps, engine_layers, name_kernels
@@ -26,15 +38,6 @@ from trtforensics.parsers.builds.runs import runs
 from trtforensics.parsers.builds.views import Log, Spans
 from trtforensics.parsers.lines.events import NO_TEXT, ScannedLines, give_back, integer_or_none
 from trtforensics.parsers.notation.precision import compute_precision
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from trtforensics.model.log import CachedResult, Choice, EngineLayer
-    from trtforensics.model.run import Run
-    from trtforensics.model.span import SourceInfo
-    from trtforensics.model.timings import OpenBlock, TacticTimings
-
 
 _LARGE = 1 << 32
 """Bytes from which on the places of lines take 64 bits."""

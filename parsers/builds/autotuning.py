@@ -6,25 +6,21 @@ was how fast is looked up for all blocks at once, in numpy, because a log times 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import chain, compress, repeat
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from trtforensics.model.arrays import Bools, Floats, Numbers, Positions, Words
 from trtforensics.model.log import Autotuning, CachedResult, Choice, LayerTuning
 from trtforensics.model.timings import NO_TACTIC, OpenBlock, TacticTimings
-from trtforensics.parsers.builds.views import latest
+from trtforensics.parsers.builds.passes import Passes
+from trtforensics.parsers.builds.views import Log, latest
 from trtforensics.parsers.lines.events import NO_INTEGER, NO_TEXT, duration_or_none, integer_or_none, tactic_or_none
 from trtforensics.parsers.notation.formats import both_sides
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from trtforensics.model.arrays import Bools, Floats, Numbers, Positions, Words
-    from trtforensics.parsers.builds.passes import Passes
-    from trtforensics.parsers.builds.views import Log
-
-    _Formats = tuple[str, ...]
+_Formats = tuple[str, ...]
 
 RUNNERS = ("timing_runner", "timing_old")
 CHOSEN = ("chose", "chose_old")

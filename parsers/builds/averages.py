@@ -4,18 +4,12 @@ trtexec prints an average for every ``--avgRuns`` calls. Of a long run it prints
 between them ``... Omitting N lines``, where N counts calls (logs of 10.14 to 10.16).
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from numpy.typing import NDArray
-
-    from trtforensics.parsers.builds.views import LinesView
+from trtforensics.parsers.builds.views import LinesView
 
 _FEWEST = 8
 _SIDE = 2

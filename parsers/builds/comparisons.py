@@ -1,20 +1,14 @@
 """What Polygraphy compared: outputs of two runners, and outputs that were validated alone."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from trtforensics.knowledge.table import rows
+from trtforensics.model.log import OnnxNode
 from trtforensics.model.run import ComparedOutput, RunnerComparison
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from trtforensics.model.log import OnnxNode
-    from trtforensics.model.span import SourceSpan
-    from trtforensics.parsers.builds.views import LinesView, Spans
+from trtforensics.model.span import SourceSpan
+from trtforensics.parsers.builds.views import LinesView, Spans
 
 _ROWS = {row["kind"]: row["fields"].split() for row in rows("comparison_rows", "trtforensics.parsers.builds")}
 _TOLERANCE = re.compile(r"abs=([-+.0-9e]+), rel=([-+.0-9e]+)")

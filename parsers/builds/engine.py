@@ -3,27 +3,22 @@
 A log may print them more than once, and each pass of a build prints an engine of its own.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from trtforensics.model.log import CachedResult, Choice, EngineDump, EngineLayer, EngineTensor, ForeignNode, OnnxNode
+from trtforensics.model.span import SourceSpan
 from trtforensics.model.timings import NO_TACTIC, TacticTimings
+from trtforensics.parsers.builds.passes import Passes
+from trtforensics.parsers.builds.views import Log
 from trtforensics.parsers.lines.events import NO_TEXT, tactic_id, tactic_or_none
 from trtforensics.parsers.notation.names import members, onnx_nodes, without_profile
 from trtforensics.parsers.notation.tensors import details, short_tensors
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from trtforensics.model.span import SourceSpan
-    from trtforensics.parsers.builds.passes import Passes
-    from trtforensics.parsers.builds.views import Log
 
 UNREADABLE = "the tensors of this line could not be read"
 _TACTIC_VALUE = re.compile(r"0x[0-9a-f]{1,16}")

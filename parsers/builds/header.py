@@ -1,7 +1,5 @@
 """What a log says of a build as a whole: the program, options, device, how it ended, and what can be judged of it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache

@@ -1,28 +1,20 @@
 """What Myelin timed itself: a table of tactics an operation, in a ForeignNode or in a network compiled whole."""
 
-from __future__ import annotations
-
 import math
 import re
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trtforensics.model.arrays import Floats, Numbers, Positions, Words
 from trtforensics.model.layer_types import is_foreign_node
 from trtforensics.model.log import ForeignNode, MyelinOperation
 from trtforensics.model.timings import NO_TACTIC, TacticTimings, TimedTactics
-from trtforensics.parsers.builds.views import latest
+from trtforensics.parsers.builds.passes import Passes
+from trtforensics.parsers.builds.views import Log, latest
 from trtforensics.parsers.lines.events import NO_TEXT, duration_or_none, tactic_or_none
 from trtforensics.parsers.notation.names import onnx_nodes, without_profile
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from trtforensics.model.arrays import Floats, Numbers, Positions, Words
-    from trtforensics.parsers.builds.passes import Passes
-    from trtforensics.parsers.builds.views import Log
-
 
 _RUNNER = "Myelin"
 _BLOCK_ENDS = ("profiling_completed", "chose", "format_combination", "costs_begin")

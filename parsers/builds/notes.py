@@ -1,36 +1,20 @@
 """What findings read besides a build's fields: noted lines, causes in messages, layers short of workspace."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
 from trtforensics.model.notes import Note, StarvedLayer
-from trtforensics.parsers.builds.views import latest
+from trtforensics.model.timings import TacticTimings
+from trtforensics.parsers.builds.views import LinesView, Log, Spans, latest
 from trtforensics.parsers.grammar import tables
 from trtforensics.parsers.grammar.line_kinds import named_fields
+from trtforensics.parsers.lines import unread
 from trtforensics.parsers.lines.events import KEPT
-from trtforensics.parsers.lines.unread import (
-    ANY_ERROR,
-    ANYBODY_MAY_SAY,
-    FEW,
-    MOST_OF_MESSAGE,
-    MOST_WRAPPED,
-    causes_in,
-    possible_causes,
-    says_failure,
-)
 from trtforensics.parsers.notation.table_rows import whole_rows
 from trtforensics.parsers.notation.tracebacks import is_frame, raised_at
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from trtforensics.model.timings import TacticTimings
-    from trtforensics.parsers.builds.views import LinesView, Log, Spans
-    from trtforensics.parsers.lines.unread import Causes
 
 NOTED = tuple(kind.name for kind in tables.kinds() if kind.noted)
 """The kinds of line that findings read; a log has few lines of each."""
@@ -49,7 +33,7 @@ _MOST_COMPARED = 64
 _GENERAL = ("internal_check", "call_refused", "library_call", "llm_check")
 """Causes that only say what kind of error it is; they count where a message names no other."""
 
-_WRAPPING = frozenset({"internal_check", "call_refused", "importer_refused", "unsupported_node", ANY_ERROR})
+_WRAPPING = frozenset({"internal_check", "call_refused", "importer_refused", "unsupported_node", unread.ANY_ERROR})
 """Causes that say no more than the sentence which they wrap; where that has a class, the class counts."""
 
 _SOURCE = re.compile(r"\W*raise\b|\W*assert\b.*, *['\"]|.*\bf['\"]")
@@ -114,7 +98,7 @@ def _named(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
     breaks are looked for in excerpts only, because a whole log was never wrapped.
     """
     texts = _texts(log)
-    excerpt = len(texts) <= MOST_WRAPPED
+    excerpt = len(texts) <= unread.MOST_WRAPPED
     reported = {line for kind in _OF_TENSORRT for line, _ in log.each(kind, "text")}
     mild = {line for line, severity in log.each("message", "severity") if severity != "E"}
     quiet = {line for line, parts in texts.items() if line not in reported and any(map(_QUIET.match, parts))}
@@ -142,7 +126,7 @@ def _named(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
             found = _classified(texts, line, texts.get(line + 1, [""])[0] if excerpt else "", ours=line in reported)
             named = named if found is None else dict([found])
         for kind, fields in named.items():
-            if certain or kind not in ANYBODY_MAY_SAY:
+            if certain or kind not in unread.ANYBODY_MAY_SAY:
                 yield (
                     line,
                     kind,
@@ -155,10 +139,12 @@ def _named(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
 def _worded(log: Log) -> Iterator[tuple[int, str, dict[str, str | None]]]:
     """Give the lines of a short excerpt that say in any form that something failed; nothing in it names a cause."""
     texts = _texts(log)
-    for line, parts in texts.items() if len(texts) <= FEW else ():
+    for line, parts in texts.items() if len(texts) <= unread.FEW else ():
         text = max(parts, key=len)
-        if says_failure(text) and not any(each.match(part) for each in (_QUIET, _RESULT, _MEMBER) for part in parts):
-            yield line, *(_classified(texts, line, "", ours=False) or (ANY_ERROR, {"text": text}))
+        if unread.says_failure(text) and not any(
+            each.match(part) for each in (_QUIET, _RESULT, _MEMBER) for part in parts
+        ):
+            yield line, *(_classified(texts, line, "", ours=False) or (unread.ANY_ERROR, {"text": text}))
 
 
 def _classified(
@@ -179,7 +165,7 @@ def _classified(
 
 def _causes_of(texts: Sequence[str]) -> dict[str, NamedCauses]:
     raw = [text.encode() for text in texts]
-    possible = possible_causes(raw)
+    possible = unread.possible_causes(raw)
     return {text: _named_in(message, possible) for text, message in zip(texts, raw, strict=True)}
 
 
@@ -192,7 +178,7 @@ def _texts(log: Log) -> dict[int, list[str]]:
     texts: dict[int, dict[str, None]] = {}
     for kind in SAYING:
         for line, whole in log.each(kind, "text"):
-            text = whole[:MOST_OF_MESSAGE]
+            text = whole[: unread.MOST_OF_MESSAGE]
             others = texts.setdefault(line, {})
             if len(others) < _MOST_COMPARED:
                 if any(text in other for other in others):
@@ -225,16 +211,16 @@ def causes(message: str) -> NamedCauses:
     return _causes_of([message])[message]
 
 
-def _named_in(message: bytes, possible: Causes) -> NamedCauses:
+def _named_in(message: bytes, possible: unread.Causes) -> NamedCauses:
     every = [
         (
             kind.name,
             named_fields(kind, tuple(raw if raw is None else raw.decode(errors="replace") for raw in match.groups())),
         )
-        for kind, match in causes_in(message, possible)
+        for kind, match in unread.causes_in(message, possible)
     ]
-    specific = [named for named in every if named[0] not in {*_GENERAL, ANY_ERROR}]
-    causes = specific or [named for named in every if named[0] != ANY_ERROR]
+    specific = [named for named in every if named[0] not in {*_GENERAL, unread.ANY_ERROR}]
+    causes = specific or [named for named in every if named[0] != unread.ANY_ERROR]
     return tuple(causes if _LISTED.match(message) else causes or every)
 
 

@@ -1,22 +1,16 @@
 """What the ONNX parser said of each node: its operator, its tensors, the network layers made from it."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trtforensics.model.arrays import Numbers, Positions
 from trtforensics.model.log import OnnxNode
+from trtforensics.parsers.builds.views import Log
 from trtforensics.parsers.lines.events import NO_TEXT
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from trtforensics.model.arrays import Numbers, Positions
-    from trtforensics.parsers.builds.views import Log
-
-    _Tensors = tuple[tuple[str, ...], tuple[str, ...]]
+_Tensors = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 def onnx_nodes(log: Log) -> Sequence[tuple[OnnxNode, ...]]:

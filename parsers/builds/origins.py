@@ -17,36 +17,31 @@ possibilities that are left stay undecided (``final`` None). What was tuned in a
 kernel in the engine, is not final.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import compress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from trtforensics.model.layer_types import NO_KERNEL, UNTUNED, is_foreign_node
+from trtforensics.model.log import (
+    BackendPass,
+    CachedResult,
+    Choice,
+    EngineLayer,
+    EngineTensor,
+    ForeignNode,
+    ReformatLayer,
+)
 from trtforensics.parsers.builds.passes import chosen_pass
 from trtforensics.parsers.notation.formats import LONG_STRIDED, parse_formats
 from trtforensics.parsers.notation.names import is_reformat, members, myelin_graph, profile_of
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from trtforensics.model.log import (
-        BackendPass,
-        CachedResult,
-        Choice,
-        EngineLayer,
-        EngineTensor,
-        ForeignNode,
-        ReformatLayer,
-    )
-
-    _Formats = tuple[tuple[str, ...], tuple[str, ...]]
-    """Of a combination: the inputs' formats, and the outputs'."""
-    _Border = tuple[tuple[EngineTensor, ...], tuple[EngineTensor, ...]]
-    """The tensors that a layer reads and writes."""
-    _Possibility = Sequence["_Tuned"]
-    """One tactic of one runner in one combination of formats, every time that it was printed."""
+_Formats = tuple[tuple[str, ...], tuple[str, ...]]
+"""Of a combination: the inputs' formats, and the outputs'."""
+_Border = tuple[tuple[EngineTensor, ...], tuple[EngineTensor, ...]]
+"""The tensors that a layer reads and writes."""
+_Possibility = Sequence["_Tuned"]
+"""One tactic of one runner in one combination of formats, every time that it was printed."""
 
 _NO_TUNING = "the log has no autotuning for this engine"
 _NOT_CHOSEN = "the log does not tell which pass the engine is from"

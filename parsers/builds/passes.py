@@ -4,22 +4,16 @@ The last pass in the log is not always the engine's: only ``Use``, ``Chose`` and
 end a pass: what follows the last of them is of the engine, whichever pass made it.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trtforensics.model.arrays import Positions
 from trtforensics.model.log import BackendPass
-from trtforensics.parsers.builds.views import ENGINE
+from trtforensics.parsers.builds.views import ENGINE, LinesView, Log
 
-if TYPE_CHECKING:
-    from trtforensics.model.arrays import Positions
-    from trtforensics.parsers.builds.views import LinesView, Log
-
-    _Begins = list[tuple[int, int | None]]
-    """Where passes begin: line and backend strategy."""
+_Begins = list[tuple[int, int | None]]
+"""Where passes begin: line and backend strategy."""
 
 _ENGINE = (*ENGINE, "layer_short", "layer_detailed", "engine_built", "plan_engines")
 _VERDICTS = ("strategy_initial", "strategy_chosen", "strategy_skipped")

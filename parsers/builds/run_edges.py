@@ -4,27 +4,20 @@ A run begins at a banner or at a typed command; and behind a verdict, a crash or
 The head may be missing: two verdicts are two runs, and so are two blocks of trtexec's options.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from trtforensics.knowledge.table import rows
+from trtforensics.model.arrays import Bools, Positions
 from trtforensics.model.run import Program
 from trtforensics.parsers.builds.run_outcomes import ENDS, ENGINE_MADE, OF_INFERENCE, RAISED, inner_lines, verdicts
 from trtforensics.parsers.builds.views import ENGINE, LinesView
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-
-    from trtforensics.model.arrays import Bools, Positions
-    from trtforensics.parsers.lines.events import Events
-
+from trtforensics.parsers.lines.events import Events
 
 PROGRAMS = [*rows("programs", "trtforensics.parsers.builds")]
 """What shows each program: its loggers, kinds of line that only it prints, weak ones, and command lines."""

@@ -5,19 +5,14 @@ return code; an error after which nothing more came. Where there is no error at 
 done, the engine that was built. Else the last phase that it reached.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from trtforensics.knowledge.table import rows
 from trtforensics.model.run import Ending, Phase, PhaseName, RunOutcome, StepExit, SurvivedError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from trtforensics.parsers.builds.views import LinesView, Spans
+from trtforensics.parsers.builds.views import LinesView, Spans
 
 _CRASHES = ("crashed", "terminated", "asserted", "myelin_assertion")
 ENDS = (*_CRASHES, "host_killed", "killed_job", "interrupted", "ended_badly")

@@ -3,31 +3,22 @@
 ``run_edges`` says where they begin, ``run_outcomes`` how they ended.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import listed
 from trtforensics.knowledge.table import rows
 from trtforensics.model.data_types import ELEMENT_TYPES
-from trtforensics.model.run import Phase, PhaseName, Program, Run
+from trtforensics.model.log import OnnxNode
+from trtforensics.model.run import Phase, PhaseName, Program, Run, RunResult
 from trtforensics.parsers.builds.comparisons import comparisons
 from trtforensics.parsers.builds.header import names_version
-from trtforensics.parsers.builds.run_edges import PROGRAMS, program_of, typed_commands
+from trtforensics.parsers.builds.run_edges import PROGRAMS, RunEdges, program_of, typed_commands
 from trtforensics.parsers.builds.run_outcomes import ENDS, RunEvidence
-from trtforensics.parsers.builds.views import LinesView
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from trtforensics.model.log import OnnxNode
-    from trtforensics.model.run import RunResult
-    from trtforensics.parsers.builds.run_edges import RunEdges
-    from trtforensics.parsers.builds.views import Log
+from trtforensics.parsers.builds.views import LinesView, Log
 
 _PHASES = [*rows("phases", "trtforensics.parsers.builds")]
 """Each phase with the kinds of line of it, and those that state its seconds, best first."""

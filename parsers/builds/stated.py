@@ -3,24 +3,18 @@
 Read are ``name: number unit`` in any line that no rule reads, several in a line too, and tables of such numbers.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import isfinite, nan
-from typing import TYPE_CHECKING
 
 from trtforensics.knowledge.table import rows
 from trtforensics.model.run import StatedName
+from trtforensics.parsers.builds.views import LinesView
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from trtforensics.parsers.builds.views import LinesView
-
-    _Figure = tuple[StatedName, str]
-    _Stated = tuple[int, float, StatedName]
+_Figure = tuple[StatedName, str]
+_Stated = tuple[int, float, StatedName]
 
 _TYPED = ("typed_other", "prompt", "cell")
 _ENGINES = (".engine", ".plan", ".trt")

@@ -6,31 +6,29 @@ A log may hold thousands of builds. So the rows of a kind are looked up for all 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise, repeat
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
+from trtforensics.model.arrays import Bools, Numbers, Positions
 from trtforensics.model.span import SourceInfo, SourceSpan
 from trtforensics.parsers.lines.events import NO_TEXT, Events
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    import numpy.typing as npt
+class _HasSpan(Protocol):
+    @property
+    def span(self) -> SourceSpan: ...
 
-    from trtforensics.model.arrays import Bools, Numbers, Positions
 
-    class _HasSpan(Protocol):
-        @property
-        def span(self) -> SourceSpan: ...
-
-    _Number = TypeVar("_Number", np.int32, np.int64)
-    _Columns = tuple[npt.NDArray[Any], ...]
-    _T = TypeVar("_T")
-    _Record = TypeVar("_Record", bound=_HasSpan)
+_Number = TypeVar("_Number", np.int32, np.int64)
+_Columns = tuple[npt.NDArray[Any], ...]
+_T = TypeVar("_T")
+_Record = TypeVar("_Record", bound=_HasSpan)
 
 ENGINE = ("engine_generated", "engine_generated_old", "engine_layers", "engine_layers_detailed")
 """The kinds of line that announce or list an engine."""

@@ -3,8 +3,6 @@
 The log is read, judged, and read again when its file changes, in threads; its lines are shown meanwhile.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """The title of a build log, the strip of its builds, and the progress of its parse."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from rich.cells import cell_len

@@ -1,22 +1,16 @@
 """Options that exclude each other, are unknown or have no effect; optimisation profiles and the shapes of inputs."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from trtforensics.console.counting import listed
 from trtforensics.engines.requests import WEAK_FLAGS, command_span
+from trtforensics.findings.case import Case
 from trtforensics.findings.finding import Observation, Severity, Step
 from trtforensics.findings.observations import observe
 from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import default_level, given_flags, options, trtexec, without_effect
 from trtforensics.findings.versions import flags
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from trtforensics.findings.case import Case
 
 
 @explained("TF413")

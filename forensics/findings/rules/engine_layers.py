@@ -1,10 +1,10 @@
 """What in an engine's layers costs time for nothing: channels, Q/DQ, conversions, copies, launches, lone types."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from trtforensics.console.counting import counted, listed
+from trtforensics.engines.facts import LayerFacts
+from trtforensics.findings.case import Case
 from trtforensics.findings.finding import Observation
 from trtforensics.findings.layers import (
     FULL,
@@ -22,12 +22,6 @@ from trtforensics.findings.steps.commands import profile
 from trtforensics.model.data_types import HALVES, QUANTISED
 from trtforensics.model.layer_types import DATA_MOVEMENT, GENERATED, REFORMATS
 from trtforensics.model.profile import TimeSource
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from trtforensics.engines.facts import LayerFacts
-    from trtforensics.findings.case import Case
 
 _IMAGE_CHANNELS = 4
 """Most channels that an input has as an image: its first convolution cannot have more."""

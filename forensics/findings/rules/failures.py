@@ -1,25 +1,19 @@
 """Tactics and kernels that fail while they are built or timed."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from trtforensics.console.counting import counted, grouped, listed
+from trtforensics.findings.case import Case
 from trtforensics.findings.finding import Observation
 from trtforensics.findings.layers import runs_in
 from trtforensics.findings.observations import observe, quoted
 from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import profile, reduce
 from trtforensics.findings.steps.machine import workspace
+from trtforensics.model.log import Build
+from trtforensics.model.notes import Note
 from trtforensics.model.timings import OpenBlock, tactic_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from trtforensics.findings.case import Case
-    from trtforensics.model.log import Build
-    from trtforensics.model.notes import Note
 
 _OF_OTHER_RULES = re.compile("CUDA_SUCCESS|^autotuning: CUDA error |^Formal output tensor ")
 _REASONS = {

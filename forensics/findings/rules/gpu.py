@@ -1,24 +1,17 @@
 """GPUs that cannot be used, and memory: a workspace limit in the wrong unit or too small, memory that runs out."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from trtforensics.console.counting import MEBIBYTE, counted, listed
+from trtforensics.findings.case import Case
 from trtforensics.findings.finding import Confidence, Observation, Severity
 from trtforensics.findings.observations import near, observe
 from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.machine import is_jetson, memory_mib, workspace
-from trtforensics.knowledge.platforms import releases_for
+from trtforensics.knowledge.platforms import Platform, releases_for
 from trtforensics.model.log import Outcome, Tool
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from trtforensics.findings.case import Case
-    from trtforensics.knowledge.platforms import Platform
-    from trtforensics.model.notes import Note
+from trtforensics.model.notes import Note
 
 
 @explained("TF310")

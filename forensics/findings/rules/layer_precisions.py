@@ -1,24 +1,18 @@
 """Types requested layer by layer (``--layerPrecisions``, ``--layerOutputTypes``), and whether they take effect."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
 
 from trtforensics.console.counting import listed
 from trtforensics.engines.onnx_nodes import HoldingForeignNode, foreign_members, layer_names
 from trtforensics.engines.requests import TYPE_WORDS, TypeRequest, allows, command_span, constraints, type_requests
+from trtforensics.findings.case import Case
 from trtforensics.findings.finding import Observation, Severity, Step
 from trtforensics.findings.layers import is_foreign, output_types
 from trtforensics.findings.observations import observe
 from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import CLOSE, autocast, polygraphy_run, trtexec, typed
 from trtforensics.model.layer_types import is_foreign_node
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from trtforensics.findings.case import Case
-    from trtforensics.model.log import EngineLayer, OnnxNode
+from trtforensics.model.log import EngineLayer, OnnxNode
 
 
 @explained("TF203")

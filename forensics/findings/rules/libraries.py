@@ -1,12 +1,11 @@
 """Libraries, plugins and plans that cannot be loaded or are of another version, calls of libraries that fail."""
 
-from __future__ import annotations
-
 import re
 import shlex
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from trtforensics.console.counting import grouped, listed
+from trtforensics.findings.case import Case
 from trtforensics.findings.finding import Observation, Severity, Step
 from trtforensics.findings.observations import followed_by, near, observe, quoted, unexplained
 from trtforensics.findings.rule import explained
@@ -14,12 +13,7 @@ from trtforensics.findings.steps.commands import engine_path, trtexec
 from trtforensics.findings.versions import interface
 from trtforensics.knowledge.operators import is_operator, is_shipped
 from trtforensics.knowledge.terms import error_code
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from trtforensics.findings.case import Case
-    from trtforensics.model.notes import Note
+from trtforensics.model.notes import Note
 
 
 @explained("TF410")

@@ -1,24 +1,17 @@
 """Nodes that the ONNX parser and Torch-TensorRT refuse or warn about."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import grouped, listed
+from trtforensics.findings.case import Case
 from trtforensics.findings.finding import Observation, Severity, Step
 from trtforensics.findings.observations import CLASSES, NEAR, explained_by_class, near, observe
 from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import autocast, polygraphy, sanitize
 from trtforensics.knowledge.operators import first_release_of, is_operator, is_shipped
 from trtforensics.model.run import Program
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from trtforensics.findings.case import Case
-    from trtforensics.model.span import SourceSpan
-
+from trtforensics.model.span import SourceSpan
 
 _UNREGISTERED = ("plugin_unknown", "creator_missing")
 _BEHIND = ("node_name", "parser_assertion", "plugin_missing", *_UNREGISTERED)

@@ -1,12 +1,11 @@
 """Types of a whole build: FP16 that loses digits or speed, INT8 without ranges, strongly and weakly typed networks."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
 
 from trtforensics.console.counting import counted, listed
 from trtforensics.engines.onnx_nodes import HoldingForeignNode, foreign_members
 from trtforensics.engines.requests import WEAK_FLAGS, allows, command_span, precision_fact, strongly_typed
+from trtforensics.findings.case import Case
 from trtforensics.findings.finding import Confidence, Observation, Severity, Step
 from trtforensics.findings.layers import (
     FULL,
@@ -23,13 +22,8 @@ from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import autocast, given_flags, options, trtexec, typed, typed_step
 from trtforensics.findings.steps.machine import compute_capability
 from trtforensics.model.layer_types import COMPUTES_NOTHING, is_foreign_node
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from trtforensics.findings.case import Case
-    from trtforensics.model.log import OnnxNode
-    from trtforensics.model.notes import Note
+from trtforensics.model.log import OnnxNode
+from trtforensics.model.notes import Note
 
 
 @explained("TF202")

@@ -1,27 +1,20 @@
 """What the next build may choose differently: timing caches, near ties, ForeignNodes, unstable clocks, replays."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from trtforensics.console.counting import counted, listed
+from trtforensics.findings.case import Case
 from trtforensics.findings.finding import Observation, Severity, Step
 from trtforensics.findings.layers import cost_of, is_foreign, spans_of
 from trtforensics.findings.observations import followed_by, observe
-from trtforensics.findings.rule import explained
+from trtforensics.findings.rule import Rule, explained
 from trtforensics.findings.steps import commands
 from trtforensics.findings.steps.machine import clocks, is_jetson
 from trtforensics.model.layer_types import is_foreign_node
 from trtforensics.model.profile import TimeSource
+from trtforensics.model.span import SourceSpan
 from trtforensics.model.timings import NEAR_TIE_RATIO
 from trtforensics.render.time_rows import SpreadForm, enqueue_bound, mean_of, spread_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from trtforensics.findings.case import Case
-    from trtforensics.findings.rule import Rule
-    from trtforensics.model.span import SourceSpan
 
 
 @explained("TF502")

@@ -1,29 +1,22 @@
 """What slows an engine down, and how a run and its layers were timed."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from trtforensics.console.counting import counted, grouped, listed
 from trtforensics.engines.requests import command_span
+from trtforensics.findings.case import Case
 from trtforensics.findings.finding import Cost, Observation, Severity, Step
 from trtforensics.findings.layers import LAUNCH_MS, cost_of, is_quantize_node, is_reformat, severity_of, spans_of
 from trtforensics.findings.observations import observe
 from trtforensics.findings.rule import explained
 from trtforensics.findings.steps.commands import PROFILING, given_flags, profile, trtexec, typed_step
 from trtforensics.model.ledger import TimedUnit, UnitKind
+from trtforensics.model.log import EngineLayer
+from trtforensics.model.notes import Note
 from trtforensics.model.profile import TimeSource
+from trtforensics.model.run import RunResult
 from trtforensics.render.stated_rows import figure
 from trtforensics.render.time_rows import TOTALS, busy_part, enqueue_bound, kind_of, mean_of, shares, transfers_bound
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from trtforensics.findings.case import Case
-    from trtforensics.model.log import EngineLayer
-    from trtforensics.model.notes import Note
-    from trtforensics.model.run import RunResult
-
 
 _MANY = 0.2
 """Share of the layers from which reformats are reported even where they change no type."""

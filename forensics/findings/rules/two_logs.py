@@ -1,20 +1,13 @@
 """How two builds of one model differ: versions, flags, fusions, types, tactics, arithmetic."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from trtforensics.console.counting import counted, listed
 from trtforensics.findings.arithmetic import TunedSum, sums_of
+from trtforensics.findings.case import Case
 from trtforensics.findings.finding import Observation, Step
-from trtforensics.findings.rule import explained
+from trtforensics.findings.rule import Rule, explained
 from trtforensics.findings.steps.commands import trtforensics, unused_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from trtforensics.findings.case import Case
-    from trtforensics.findings.rule import Rule
 
 
 def _observed(case: Case, wanted: str, noun: str, title: str) -> Iterator[Observation]:

@@ -1,11 +1,10 @@
 """What a log lacks, builds without an engine, processes that end, and errors that no other rule explains."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from trtforensics.console.counting import grouped, listed
+from trtforensics.findings.case import Case
 from trtforensics.findings.finding import Confidence, Observation, Severity, Step
 from trtforensics.findings.observations import CLASSES, NO_ENGINE, NO_RUN, observe, quoted, says, unexplained
 from trtforensics.findings.rule import explained
@@ -13,16 +12,11 @@ from trtforensics.findings.rules.failures import being_timed
 from trtforensics.findings.rules.gpu import unfitting
 from trtforensics.findings.steps.commands import detailed_flags, logged, options, polygraphy_run, trtexec
 from trtforensics.model.log import Outcome, Tool
+from trtforensics.model.notes import Note
 from trtforensics.model.run import Ending, PhaseName, Program, Run, StepExit
 from trtforensics.model.span import SourceSpan
 from trtforensics.parsers.builds.run_outcomes import BENIGN
 from trtforensics.parsers.text.wrapping import PASTED
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from trtforensics.findings.case import Case
-    from trtforensics.model.notes import Note
 
 
 @explained("TF615")
