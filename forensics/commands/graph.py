@@ -1,9 +1,10 @@
 """``trtforensics graph``: write the graph of a build as a picture or for other programs."""
 
-from __future__ import annotations
-
+from argparse import Namespace
+from collections.abc import Iterable
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+
+import networkx as nx
 
 from trtforensics.console.counting import counted
 from trtforensics.console.diagnostics import remark
@@ -14,16 +15,8 @@ from trtforensics.errors import UsageError
 from trtforensics.graphs.build import BuildGraph
 from trtforensics.graphs.drawing import Colouring, drawn, rendered
 from trtforensics.graphs.export import GraphForm, export, without_secrets
-from trtforensics.graphs.netron import to_onnx
 from trtforensics.graphs.views import View, around, only, top, viewed
 from trtforensics.sources.build_log import keep_sources
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Iterable
-
-    import networkx as nx
-
 
 _HOPS = 2
 
@@ -40,6 +33,8 @@ def run(args: Namespace) -> int:
     if form is GraphForm.ONNX:
         if not graph.layers_by_node:
             raise UsageError(args.sources[0], "names no engine layers", "Give a verbose log or engine-layer JSON")
+        from trtforensics.graphs.netron import to_onnx
+
         blocks, size = [to_onnx(graph)], counted(len(graph.layers_by_node), "layer")
     else:
         shown = _selected(graph, args, picture=form.drawn)

@@ -3,12 +3,13 @@
 :mod:`trtforensics.graphs.export` writes the DOT of the whole graph for programs.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import networkx as nx
 
 from trtforensics.console.processes import completed
 from trtforensics.errors import OutputError
@@ -18,11 +19,6 @@ from trtforensics.model.older_python import StrEnum
 from trtforensics.parsers.notation.names import members
 from trtforensics.render import colours
 from trtforensics.render.names import in_two_lines, shortened
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    import networkx as nx
 
 
 class Colouring(StrEnum):

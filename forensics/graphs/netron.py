@@ -3,24 +3,19 @@
 What TensorRT says of a layer are attributes of its node; its output formats and ONNX nodes are metadata of it.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+
+import onnx
+from onnx import TensorProto, helper
 
 from trtforensics.console.secrets import masked
+from trtforensics.engines.facts import LayerFacts
+from trtforensics.graphs.build import BuildGraph
 from trtforensics.graphs.export import escape
 from trtforensics.model.data_types import ELEMENT_TYPES
+from trtforensics.model.log import EngineLayer, EngineTensor
 from trtforensics.model.timings import tactic_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    import onnx
-
-    from trtforensics.engines.facts import LayerFacts
-    from trtforensics.graphs.build import BuildGraph
-    from trtforensics.model.log import EngineLayer, EngineTensor
 
 DOMAIN = "ai.tensorrt.engine"
 """The domain of the nodes' operators: they are those of an engine, not of ONNX."""
@@ -32,8 +27,6 @@ _MOST_FIELD = 4000
 
 def to_onnx(graph: BuildGraph) -> bytes:
     """Return an engine's layers as an ONNX model, as the bytes of the file."""
-    from onnx import helper  # noqa: PLC0415 - slow to import
-
     layers = graph.engine.layers
     names = _TensorNames([facts.layer for facts in layers])
     nodes = [_node(facts, names) for facts in layers]
@@ -85,8 +78,6 @@ class _TensorNames:
 
     def value(self, name: str) -> onnx.ValueInfoProto:
         """Return what is known of a tensor."""
-        from onnx import TensorProto, helper  # noqa: PLC0415 - slow to import
-
         tensor = self._described[name]
         of_onnx = ELEMENT_TYPES[tensor.dtype].onnx if tensor.dtype in ELEMENT_TYPES else ""
         known = getattr(TensorProto, of_onnx or "UNDEFINED")
@@ -97,8 +88,6 @@ class _TensorNames:
 
 
 def _node(facts: LayerFacts, names: _TensorNames) -> onnx.NodeProto:
-    from onnx import helper  # noqa: PLC0415 - slow to import
-
     layer = facts.layer
     node = helper.make_node(
         _plain(layer.fields.get("ParameterType") or layer.type or "Layer"),

@@ -1,11 +1,10 @@
 """``trtforensics reduce``: the smallest model that still fails in the same way, fit to send to NVIDIA."""
 
-from __future__ import annotations
-
+from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from trtforensics.bisection.runner.run_options import RunOptions
 from trtforensics.bisection.search_options import ModelRequest, run_options, with_commands
 from trtforensics.bisection.session.answer import to_json
 from trtforensics.console import streams
@@ -13,12 +12,6 @@ from trtforensics.console.diagnostics import ExitCode
 from trtforensics.console.progress import ProgressLine
 from trtforensics.errors import UsageError
 from trtforensics.reduce.running import ReductionOptions, lever_of, reduce_model
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-
-    from trtforensics.bisection.runner.run_options import RunOptions
-
 
 _AGAINST = "builtin:against:"
 

@@ -6,26 +6,20 @@ The page is built as a tree (``render.markup``) and written by the standard libr
 become markup.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from trtforensics.console.counting import counted
 from trtforensics.console.terminal import visible
 from trtforensics.findings.finding import Confidence, Evidence, Finding, Report, ReportSource, Severity, builds_in_words
+from trtforensics.findings.forms.rendering import Look
 from trtforensics.findings.forms.text import MANY, SEVERAL, alike
 from trtforensics.model.version import __version__
 from trtforensics.plots import page as plots
 from trtforensics.render.headline import first_line, run_lines
 from trtforensics.render.markup import Child, html, page, tag
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from trtforensics.findings.forms.rendering import Look
 
 STYLE, SCRIPT = "report.css", "overview.js"
 """The style sheet and the script beside this module; they become parts of the page."""

@@ -1,16 +1,18 @@
 """A report as text: of each root what is wrong, why and what to do first; with ``-v`` evidence, fixes and notes too."""
 
-from __future__ import annotations
-
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from trtforensics.console.counting import counted, grouped, listed
 from trtforensics.console.terminal import visible
 from trtforensics.findings.case import Need
 from trtforensics.findings.finding import (
     Confidence,
+    Finding,
+    Report,
+    ReportSource,
     Severity,
+    Step,
     advice_of,
     builds_in_words,
     candidates_of,
@@ -18,15 +20,10 @@ from trtforensics.findings.finding import (
     why_of,
     worse_roots,
 )
+from trtforensics.findings.forms.rendering import Look
 from trtforensics.findings.tree import NOT_SHOWN
 from trtforensics.render.headline import SEPARATOR, Headline, first_line, run_lines
 from trtforensics.render.names import shortened, wrapped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from trtforensics.findings.finding import Finding, Report, ReportSource, Step
-    from trtforensics.findings.forms.rendering import Look
 
 _WIDTH = 110
 _INDENT = " " * 4
