@@ -52,6 +52,31 @@ def test_a_special_case_holds_for_its_example(name: str, tmp_path: Path) -> None
     ]
 
 
+CHECK = "[E] Error[2]: [warp.cpp::fold::71] Error Code 2: Internal Error (Assertion {} failed. )"
+MYELIN = "[E] Error[9]: Error Code 9: Internal Error (MyelinCheckException: warp.cpp:7: CHECK({}) failed.)"
+THROWN = "RuntimeError: [Error thrown at core/{}.cpp:41] Expected warp to be true but got false\n{}"
+UNFOUNDED = {
+    MYELIN.format("opnd->is_tensor()"): "stumbles over a slice",
+    MYELIN.format("op->slice_mode() == warped"): "stumbles over a slice",
+    CHECK.format("prePadding.nbDims == postPadding.nbDims"): "The padding behind the data",
+    CHECK.format("scales.size() == zeroPoints.size()"): "found several scales",
+    CHECK.format("channelAxis >= 0"): "merges products and sums",
+    THROWN.format("conversion/warp", "Unable to create warp layer from node: 7"): "TensorRT was not asked",
+    THROWN.format("runtime/warp", "No compatible warp was found"): "TensorRT was not asked",
+    "[E] Could not load library libwarp.so": "mmcv and mmdeploy",
+    "[!] alpha and beta are mutually exclusive.": "Only one of REFIT",
+    "[E] [TRT] warp\nKeyError: 'A size must be one number or a range of three'": "looks a name up",
+}
+"""By text: what a cause says that the text does not show."""
+
+
+def test_a_cause_says_no_more_than_the_text_shows(tmp_path: Path) -> None:
+    opening = "[04/05/2026-06:07:08] [I] === Device Information ===\n"
+    causes = {text: [found.cause for found in report_on(opening + text, tmp_path).findings] for text in UNFOUNDED}
+    assert [text for text, said in causes.items() if not said] == []
+    assert [text for text, wrong in UNFOUNDED.items() if any(wrong in cause for cause in causes[text])] == []
+
+
 @pytest.fixture(scope="module")
 def about(tmp_path_factory: pytest.TempPathFactory) -> LoggedBuild:
     """A build of TensorRT 8.2.5 by trtexec."""
