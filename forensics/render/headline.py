@@ -7,9 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 
-from trtforensics.console.counting import MEBIBYTE, counted, listed
+from trtforensics.console.counting import MEBIBYTE, counted, grouped, listed
 from trtforensics.console.terminal import visible
 from trtforensics.knowledge.table import rows
 from trtforensics.model.data_types import ELEMENT_TYPES
@@ -28,12 +29,8 @@ _VENDOR = re.compile(r"^(?:NVIDIA )?(?:GeForce )?")
 TYPES = {element.name: element.option for element in ELEMENT_TYPES.values() if element.option}
 FULL = "FP32"
 UNKNOWN_TYPE = "type unknown"
-_TENTH = 0.1
-_SHOWN = 12
-"""Runs of a log that are named, those that did not pass first."""
-_NAME = 40
-_EACH = 3
-"""Builds whose times are named one by one, and options that tell a run's command from others."""
+_TENTH, _NAME, _SHOWN, _EACH = 0.1, 40, 12, 3
+"""Runs of a log that are named, failed ones first; builds whose times are named, options that tell a command apart."""
 _MODE = re.compile(
     r"polygraphy(?:\.exe)? ((?:run|convert)\b|(?:check|inspect|debug|surgeon|data|template|plugin)(?: [a-z-]+(?!\S))?)"
 )
@@ -260,11 +257,8 @@ def allowed_types(build: Build) -> set[str]:
 def _computed(build: Build) -> dict[str, float]:
     """Return the share of the engine's time in each type; empty where most layers have no time."""
     ledger = ledger_of(build)
-    shares: dict[str, float] = {}
-    for unit in ledger.slowest if is_mostly_timed(ledger) else ():
-        name = computed_type(build, unit)
-        shares[name] = shares.get(name, 0.0) + (unit.share or 0.0)
-    return shares
+    types = grouped(ledger.slowest if is_mostly_timed(ledger) else (), partial(computed_type, build))
+    return {name: sum(unit.share or 0.0 for unit in units) for name, units in types.items()}
 
 
 def is_mostly_timed(ledger: TimeLedger) -> bool:

@@ -27,8 +27,6 @@ _SHIFT, _SAME = 0.005, 5
 _MEAN = re.compile(r"average|\bavg|\bmean|overall")
 _DIGITS = re.compile(r"(?<![A-Za-z@0-9.-])[0-9][0-9.]*")
 _TIME = re.compile(r"(?i:latency|time|took|elapsed|duration)(?!.*\b[mun]?s\b)")
-_WHOLE = 100
-"""From here on numbers are shown without decimals."""
 _NAME, _SHOWN, _ROWS = 40, 10, 4
 """Characters of a name, names, and rows of a table or parts of a sum that are shown."""
 _STEP, _LEAST = 1.06, 12
@@ -37,10 +35,8 @@ _STATISTIC = re.compile(r"(?i:(?:.*summary: )?(?:min|max|mean|median|average|avg
 """A name that does not say of what it is."""
 _STEP_NAME = re.compile(r"(?i:\b(?:pre|post)[-_ ]?process\w*|\binfer(?:ence)?\b|^[^:]+: (?=total\b))")
 """What tells times apart that are parts of one: a step of the inference, the heading of a total."""
-_TIMES = 1.2
-"""From here on it is said how many times apart figures of a name are."""
-_PART = 0.01
-"""The least part of a sum that is shown."""
+_WHOLE, _TIMES, _PART = 100, 1.2, 0.01
+"""From where numbers have no decimals, and it is said how many times apart figures are; the least part of a sum."""
 
 
 def figure(value: float) -> str:

@@ -27,10 +27,7 @@ from trtforensics.render.stated_rows import figure, stated_rows
 
 _LONGER = 1.5
 """A profile's sum is called longer from this many times the GPU time on."""
-_SHOWN = 3
-_KINDS = 4
-_NAME = 36
-_FACT = 300
+_SHOWN, _KINDS, _NAME, _FACT = 3, 4, 36, 300
 _OF_MEMORY = 0.02
 """The least part of the GPU's memory that is worth a word."""
 _MEMORY = {f"{part}_mib": part for part in ("weights", "activations", "context")} | {"managed_mib": "all of TensorRT"}

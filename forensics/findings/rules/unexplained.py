@@ -150,17 +150,18 @@ def step_failed(case: Case) -> Iterator[Observation]:
     failed = [each for each in run.outcome.exits if each.code and each.span.line in here]
     outcome, last = run.outcome, max(run.phases, key=lambda phase: phase.last_line, default=None)
     where = f"; the last phase is {last.name} (line {last.last_line})" if last is not None else ""
+    items = next((text for text, _ in run.facts if text.startswith("failed: ")), "")
     if failed and not case.explained.issuperset(each.span.line for each in failed):
         spans = [each.span for each in failed]
         steps = "; ".join(map(_exit, failed[:_SHOWN]))
-        yield Observation(f"{steps[:1].upper()}{steps[1:]}{where}", spans, same_as="exit codes")
+        yield Observation(f"{steps[:1].upper()}{steps[1:]}{where}{items and f'; {items}'}", spans, same_as="exit codes")
         return
     place = outcome.span
     others = case.notes(*_WORDED, "program_error")
     told = any(note.kind not in _BARE or note.span != place for note in others) or case.build.message_counts.error
     known = failed or told or case.worst is Severity.ERROR or place is None or place.line in case.explained
     if outcome.why.startswith("the program's own") and not known and place and place.line in here:
-        title = f"T{outcome.why.removeprefix('t')}, and no other line says why{where}"
+        title = f"T{outcome.why.removeprefix('t')}, {items or 'and no other line says why'}{where}"
         yield Observation(title, [place], same_as="own")
 
 

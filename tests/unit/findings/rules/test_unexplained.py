@@ -42,6 +42,10 @@ STEPS = (
             "result=FAIL",
             "The program's own result is FAIL, and no other line says why; the last phase is build (line 1)",
         ),
+        (
+            "raw_result=FAIL\nexit code 1",
+            "A step ended with exit code 1; the last phase is build (line 1); failed: raw",
+        ),
         ("exit code 1\nexit code 0", None),
         ("| a.cpp:1: Assertion `engine' failed.\nresult=FAIL", None),
     ],
