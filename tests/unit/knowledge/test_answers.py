@@ -167,5 +167,6 @@ def test_a_remedy_is_of_the_operator_and_of_what_the_refusal_is_about() -> None:
     assert "constant scales" in remedy_of("Resize", "Resize scales must be an initializer!")
     assert "TensorRT 7.2" in remedy_of("Resize", "only supports asymmetric resize!")
     assert remedy_of("Warp", "is refused") == ""
+    assert "last three" in remedy_of("Resize", "only supports linear resizing on the outermost 3 dimensions")
     assert remedy_of("MatMul", "INT32 inputs are not supported") == ""
     assert "BOOL" in remedy_of("Gather", "BOOL data are not supported")

@@ -139,7 +139,10 @@ ABOUT = {
         "a warp call is not supported for ir=fx",
     ),
     "refused_dla": ("Try to use DLA core 0, but platform doesn't have any DLA core",),
-    "refused_value": ("Invalid GPU ID for the CUDA device provided",),
+    "refused_value": (
+        "Invalid GPU ID for the CUDA device provided",
+        "3: Validation failed: invalid S during runtime plugin creation",
+    ),
     "unmet_check": ("[8] Assertion failed: transposeWeights(weights, perm, &new_weights)",),
 }
 """By class: sentences that hold a word of another class, or a condition of one."""
