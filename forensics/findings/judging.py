@@ -24,8 +24,8 @@ from trtforensics.findings.finding import (
     without_numbers,
     worse_roots,
 )
-from trtforensics.findings.observations import CLASSES, NEAR
-from trtforensics.findings.programs import behind, fitting, origins_of
+from trtforensics.findings.observations import CLASSES, NEAR, NO_ENGINE, NO_RUN, says
+from trtforensics.findings.programs import behind, fitting, origins_of, unheld
 from trtforensics.findings.registry import rule_of, rules
 from trtforensics.findings.special_cases import lines_around, special
 from trtforensics.findings.tree import MAX_EVIDENCE, RECORD, FindingWithCauses, arranged, ranked
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from trtforensics.findings.rule import Rule
     from trtforensics.findings.suppression import Suppression
     from trtforensics.model.engine import EngineInfo
+    from trtforensics.model.log import Message
     from trtforensics.model.span import SourceSpan
     from trtforensics.onnx_models.checked import CheckedModel
     from trtforensics.sources.replay import ReplayFile
@@ -305,21 +306,22 @@ def _finding(entry: _RuleObservation, quotes: _Quotes) -> FindingWithCauses:
     version = Version.of(entry.about.build)
     discarded = all(_in_discarded_pass(entry.about, span) for span in observation.spans)
     severity = Severity.NOTE if discarded else observation.severity or rule.severity
-    survived = severity is Severity.ERROR and _was_survived(entry.about, rule.code, observation.spans)
+    survived = _survived(entry.about, rule, observation.spans) if severity is Severity.ERROR else None
     loads = entry.about.loads_engine
-    usual = [] if case is not None and case.fix and case.instead else [*_fixes(rule, version)]
+    usual = [*_fixes(rule, version)]
     usual.sort(key=lambda fix: not any(name in observation.title for name in _NAME.findall(fix.partition(": ")[0])))
     special_fixes = [*filter(None, [case.fix if case else "", observation.fix])]
     origins = origins_of(entry.about.program, lines, around)
-    fixes = fitting(rule.code, special_fixes, usual, origins, of_any=rule.last)
+    own = (case is not None and case.fix) or (observation.cause and observation.fix)
+    fixes = fitting(rule.code, special_fixes, [] if own else usual, origins, of_any=rule.last)
+    fixes = fixes or fitting(rule.code, [], usual, origins, of_any=rule.last)
+    fixes = unheld(fixes, entry.about.build.command or "", around)
     steps = (step_for_loaded(step) if loads else step for step in observation.steps)
     sure = observation.confidence or (Confidence.LIKELY if observation.settle else Confidence.CERTAIN)
     finding = Finding(
         code=rule.code,
-        severity=Severity.WARNING if survived else severity,
-        title=observation.title
-        + (" (in a pass that was discarded)" if discarded else "")
-        + ("; the program went on to its end" if survived else ""),
+        severity=severity if survived is None else Severity.WARNING,
+        title=observation.title + (" (in a pass that was discarded)" if discarded else "") + (survived or ""),
         cause=(case.cause if case else "") or observation.cause or rule.explanation.cause,
         confidence=sure,
         settle=observation.settle,
@@ -393,13 +395,35 @@ def _in_discarded_pass(about: LoggedBuild, span: SourceSpan) -> bool:
     return span.file == about.log.source.path and any(p.first_line <= span.line <= p.last_line for p in discarded)
 
 
-def _was_survived(about: LoggedBuild, code: str, spans: Sequence[SourceSpan]) -> bool:
+_SETTER = re.compile(
+    r"(?:Error\[\d+\]: |\d+: )?\[?(?:I?(?:Builder)?Config|INetwork\w*|builderConfig|network)(?:\.cpp)?::set\w+"
+)
+"""A call that sets an option: where it is refused, the build goes on without."""
+
+
+def _survived(about: LoggedBuild, rule: Rule, spans: Sequence[SourceSpan]) -> str | None:
+    """Return what to say behind the title of an error that ended nothing; None where it may have.
+
+    The program warned only, came to a good end behind what it reports in its own words or TensorRT only warns of, or
+    the build went on behind a setting that was refused, to another error.
+    """
+    messages = {each.span.line: each for each in about.build.messages}
+    evidence = [messages[span.line] for span in spans if span.line in messages]
+    classed = rule.last and not rule.reads.isdisjoint(CLASSES)
+    if classed and len(evidence) == len(spans) and all(each.severity == "W" for each in evidence):
+        return ""
+    if evidence and all(_SETTER.match(each.text) for each in evidence):
+        later = (m for m in messages.values() if m.severity == "E" and m.span.line > spans[-1].line)
+        if any(not says(m, (*NO_ENGINE, *NO_RUN)) and not _SETTER.match(m.text) for m in later):
+            return "; the build went on, to another error"
+    return "; the program went on to its end" if _was_survived(about, rule.code, spans, evidence) else None
+
+
+def _was_survived(about: LoggedBuild, code: str, spans: Sequence[SourceSpan], evidence: Sequence[Message]) -> bool:
     """Whether the program came to a good end behind what it reports in its own words, or TensorRT only warns of."""
     run = about.log.run_of(about.build)
     if run is None or run.outcome.ending is not Ending.PASSED or run.outcome.span is None:
         return False
-    messages = {each.span.line: each for each in about.build.messages}
-    evidence = [messages[span.line] for span in spans if span.line in messages]
     fatal = any(each.severity == "E" and not BENIGN.search(each.text) for each in evidence)
     before = all(span.file == about.log.source.path and span.line < run.outcome.span.line for span in spans)
     return before and not fatal and (len(evidence) == len(spans) or _OF_OTHERS.fullmatch(code) is not None)

@@ -57,6 +57,24 @@ def _is_foreign(row: _Foreign, origins: Collection[str]) -> bool:
     return not row.to.isdisjoint(set(origins) - sources) or (bool(sources) and row.to >= sources)
 
 
+_COMMAND_LINE = re.compile(r"^\W*(?:sudo|docker|\S*trtexec(?:\.exe)?|polygraphy|python3?|perf_\w+) .*--.*", re.M)
+"""A command in what was pasted around a finding."""
+_SWITCH = re.compile(r"(?<!\S)--[a-zA-Z][\w-]*(?: all\b)?(?![=\w-])(?! [A-Z0-9<{/])")
+_TAKEN_OUT = re.compile(r"\b(?:without|leave|drop|remove|no|not|never|than|instead of|in the place of)\b", re.I)
+
+
+def unheld(fixes: Sequence[str], command: str, around: str) -> list[str]:
+    """Return fixes without the sentences that ask for switches which the command, or one around, has already."""
+    commands = "\n".join([command, *_COMMAND_LINE.findall(around)])
+
+    def is_held(sentence: str) -> bool:
+        asked = () if _TAKEN_OUT.search(sentence) else _SWITCH.findall(sentence)
+        return bool(asked) and all(re.search(rf"(?<!\S){each}(?!\S)", commands) for each in asked)
+
+    kept = (" ".join(sentence for sentence in _SENTENCES.split(fix) if not is_held(sentence)) for fix in fixes)
+    return [*filter(None, kept)]
+
+
 def behind(prefix: str, text: str) -> str:
     """Return a sentence behind a prefix, where it begins small unless with a name."""
     return f"{prefix}{text[0].lower()}{text[1:]}" if prefix and _WORD.match(text) else f"{prefix}{text}"

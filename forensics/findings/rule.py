@@ -6,8 +6,9 @@ rows too, in the folder ``texts`` beside the module, one table a module. They ma
 stands for all kinds of errors that explain themselves, have no ``says``, name in ``needs`` the inputs that they need,
 and have ``last`` where they are to see which lines other findings cite. ``cause NAME`` and ``fix NAME`` are those of a
 special case: one that the function names (:attr:`~.rule.Rule.variants`), or, in any row, one that the log shows where
-``when NAME`` states how (:mod:`~trtforensics.findings.special_cases`): the first that holds goes before the rule's own
-texts, and ``{value}`` in it is a named group. ``line`` is the title with the lines cited, ``log`` what stands near::
+``when NAME`` states how (:mod:`~trtforensics.findings.special_cases`): the first that holds stands in the place of the
+rule's own texts, and ``{value}`` in it is a named group. ``line`` is the title with the lines cited, ``log`` what
+stands near::
 
     when int32: line: inputs must not be Int32; program: ONNX Runtime; before: 7.0
 
@@ -200,6 +201,9 @@ _OPTIONAL = {"reads", "needs", "settle", "same", "follows", "general", "refuted"
 _OF_VARIANTS = {"cause", "fix", "when"}
 _OF_WORDS = frozenset({"TF615", "TF616", "TF622", "TF624", "TF716", "TF718"})
 """Rules for lines that no other rule knows; to them the special cases of errors in their own words apply."""
+_OF_LOADERS = frozenset({"TF410", "TF656"})
+"""Rules for what a loader does not find; those for errors in their own words share their special cases."""
+_OWN_WORDS = "sentences"
 
 
 def table_rules() -> Iterator[Rule]:
@@ -270,6 +274,7 @@ def _rule(lines: list[str], required: frozenset[str]) -> Rule:
     kinds = tuple(kind for word in words for kind in (CLASSES if word == "sentences" else (word,)))
     settle, same = fields.get("settle", ""), fields.get("same", "")
     of_class = says == ["{sentence}"]
+    shared = ("loaders", _OWN_WORDS) if of_class or code in _OF_WORDS else ("loaders",) * (code in _OF_LOADERS)
     return Rule(
         code,
         Severity[severity.upper()],
@@ -284,24 +289,23 @@ def _rule(lines: list[str], required: frozenset[str]) -> Rule:
         general="general" in fields,
         refuters=frozenset(fields.get("refuted", "").split()),
         variants={name: (texts["cause"], texts.get("fix", "")) for name, texts in variants.items()},
-        cases=(*_cases(variants.values()), *(_cases_of_sentences() if of_class or code in _OF_WORDS else ())),
+        cases=(*_cases(variants.values()), *(case for name in shared for case in _shared_cases(name))),
     )
 
 
 def _cases(rows: Iterable[Mapping[str, str]], *, alone: bool = False) -> Iterator[SpecialCase]:
     for row in rows:
         if "when" in row:
-            yield SpecialCase(
-                terms_of(row["when"]), row["cause"], row.get("fix", ""), alone and "follows" not in row, instead=alone
-            )
+            yield SpecialCase(terms_of(row["when"]), row["cause"], row.get("fix", ""), alone and "follows" not in row)
 
 
 @cache
-def _cases_of_sentences() -> tuple[SpecialCase, ...]:
-    """Return the special cases of all errors that no other rule knows: rows as those of rules, a name for the head."""
-    table = (files("trtforensics.findings.rules") / "tables" / "sentences.cases").read_text("utf-8")
+def _shared_cases(name: str) -> tuple[SpecialCase, ...]:
+    """Return the special cases that several rules share, of a table: rows as those of rules, a name for the head."""
+    table = (files("trtforensics.findings.rules") / "tables" / f"{name}.cases").read_text("utf-8")
     rows = (row.replace("\n    ", " ").split("\n") for row in table.strip().split("\n\n"))
-    return tuple(_cases((dict(line.split(": ", 1) for line in row if ": " in line) for row in rows), alone=True))
+    cases = (dict(line.split(": ", 1) for line in row if ": " in line) for row in rows)
+    return tuple(_cases(cases, alone=name == _OWN_WORDS))
 
 
 def _observations(

@@ -23,7 +23,6 @@ class SpecialCase(NamedTuple):
     cause: str
     fix: str
     alone: bool = False  # it names the cause by itself, and follows from no other finding
-    instead: bool = False  # its fix stands in the place of those of its rule
 
 
 def terms_of(text: str) -> tuple[tuple[str, str], ...]:

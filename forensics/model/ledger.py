@@ -27,6 +27,8 @@ _FAR = 2.0
 """How many times its steady time a row's average is where far slower calls are in it."""
 _ROUNDED_MS = 0.01
 """How far a printed total may be from the exact one."""
+_WHOLE = 90.0
+"""The percentages of a whole profile's rows add up to at least this."""
 _MOST_WARM_UPS = 0.1
 """The largest part of a profile's iterations that are calls of the warm-up."""
 
@@ -144,8 +146,13 @@ def ledger_of(build: Build, source: TimeSource | None = None) -> TimeLedger:
 
 
 def _cut(run: ProfileRun | None) -> float:
-    """Return the time of an iteration that a profile's printed total holds beyond its rows."""
-    if run is None or run.total_ms is None or not run.iterations:
+    """Return the time of an iteration that a profile's total holds beyond its rows: the printed one, else by shares."""
+    if run is None:
+        return 0.0
+    shown = sum(row.percentage for row in run.layers)
+    if run.total_ms is None and 0 < shown < _WHOLE:
+        return sum(row.average_ms for row in run.layers) * (100 / shown - 1)
+    if run.total_ms is None or not run.iterations:
         return 0.0
     missing = run.total_ms - sum(row.total_ms for row in run.layers)
     return missing / run.iterations if missing > _ROUNDED_MS * (len(run.layers) + 1) else 0.0

@@ -60,8 +60,10 @@ def compared(run: Run) -> Iterator[tuple[str, SourceSpan]]:
         good, bad = (
             ("have no verdict", "differ") if measured else ("agree", "differ") if right else ("are valid", "failed")
         )
-        number = len(outputs)
-        result = f"{len(failed)} of {number} outputs {bad}" if failed else f"{number} of {number} outputs {good}"
+        number, judged = len(outputs), comparison.pass_rate is not None or measured
+        passed = number if judged else sum(output.passed is True for output in outputs)
+        result = f"{len(failed)} of {number} outputs {bad}" if failed else f"{passed} of {number} outputs {good}"
+        result = result if failed or passed else "no verdict is shown" if outputs else ""
         rate = f"pass rate {comparison.pass_rate:g} %" if comparison.pass_rate is not None else ""
         tolerances = {(each.atol, each.rtol) for each in outputs if each.atol is not None and each.rtol is not None}
         within = " or ".join(f"abs {atol:g}, rel {rtol:g}" for atol, rtol in sorted(tolerances)[:_SHOWN])

@@ -27,6 +27,8 @@ from trtforensics.render.stated_rows import figure, stated_rows
 
 _LONGER = 1.5
 """A profile's sum is called longer from this many times the GPU time on."""
+_FRAGMENT = 0.5
+"""Rows below this part of a profile's time tell neither its shares nor its slowest layers."""
 _SHOWN, _KINDS, _NAME, _FACT = 3, 4, 36, 300
 _OF_MEMORY = 0.02
 """The least part of the GPU's memory that is worth a word."""
@@ -114,6 +116,10 @@ def _layers(log: BuildLog, build: Build, ledger: TimeLedger) -> Iterator[TimeRow
             yield TimeRow("time", f"unknown by layer: {no_times(build)}", ())
         return
     note = ledger.note if build.engine_layers else counted(len(units), "row") + " of the profile"
+    if (ledger.booked_ms or 0.0) < _FRAGMENT * ledger.total_ms:
+        text = f"{figure(ledger.booked_ms or 0.0)} ms of about {figure(ledger.total_ms)} ms an inference ({note})"
+        yield TimeRow("time", f"{text}; the rows that are not shown are not known", ())
+        return
     left = f", {ledger.unknown_layers} have no time" if ledger.unknown_layers else ""
     how = "measured" if ledger.time_is is TimeSource.MEASURED else "as tuned, layer by layer"
     how += " without slow calls" if any(unit.average_ms is not None for unit in units) else ""

@@ -16,6 +16,7 @@ _OF_OUTPUT = re.compile(
     r"(?:Output: .+ is valid|Errors detected in output: |(?:Output: '.+' \| )?Difference (?:is within|exceeds) )"
 )
 """The verdict on one output; others are on a whole comparison."""
+_NAMED = re.compile(r"Output: '(.+?)' \|")
 
 
 @dataclass(slots=True)
@@ -87,8 +88,11 @@ def _read(reading: _Reading, kind: str, values: list[str | float | None], span: 
         reading.update(str(name), **{side: None if least is None or most is None else (float(least), float(most))})
     elif kind == "poly_nonfinite":
         reading.update(**{str(values[0]).lower(): 1})
-    elif _OF_OUTPUT.match(str(values[1])):
+    elif values[1] is None or _OF_OUTPUT.match(str(values[1])):
         passed = values[0] == "PASSED"
+        named = _NAMED.search(str(values[1]))
+        if named and reading.outputs and reading.outputs[-1].name != named[1]:  # its own line is cut off
+            reading.outputs.append(ComparedOutput(named[1], span))
         reading.update(passed=passed)
         if passed and not reading.right:  # an output that was validated holds no such values
             reading.update(nan=0, inf=0)

@@ -169,7 +169,8 @@ class RunEvidence:
         failed = [line for line, verdict, _ in checks if verdict == "FAILED"]
         if failed:
             return _Ended(Ending.FAILED, failed[-1], "outputs differ, or are not valid")
-        whole = [line for line, _, text in checks if text.startswith(("All outputs matched", "Output Validation"))]
+        sayings = ("All outputs matched", "Output Validation")
+        whole = [line for line, _, text in checks if (text or "").startswith(sayings)]
         return _Ended(Ending.PASSED, whole[-1], "all outputs passed") if whole else None
 
     def _own_result(self) -> _Ended | None:

@@ -215,15 +215,16 @@ def _facts(view: LinesView, *shown: str) -> Iterator[tuple[int, str]]:
             yield min(known)[0], row["words"].format(listed(values, _MOST_VALUES))
 
 
-_AT_END, _LONGEST = 5, 160
-"""Lines that may follow the last words (frames, fences, messages of TensorRT), and the characters of them."""
+_AT_END, _LONGEST, _AT_ONCE = 5, 160, 40
+"""Lines that may follow the last words (frames, fences, messages of TensorRT), the characters of them, and the lines
+that are seen at once: the end of an excerpt, often its writer's own prose, is not repeated."""
 _NO_WORDS = re.compile(r"\s*(?:File \"|\^|```|In \[|!\[|<[A-Za-z.]+ |[*#] |.*={5})|(?!.*[^\W\d_]{2})")
 """A line that says nothing: a frame, a fence, a rule."""
 
 
 def _in_its_words(view: LinesView, program: Program) -> Iterator[tuple[int, str]]:
     """Give the last that a program says which prints no verdict."""
-    if program in {Program.POLYGRAPHY, Program.TRTEXEC}:
+    if program in {Program.POLYGRAPHY, Program.TRTEXEC} or view.last_line <= _AT_ONCE:
         return
     texts = [*view.each("untyped", "text")]
     line, text = max(((line, text.strip()) for line, text in texts if not _NO_WORDS.match(text)), default=(0, ""))

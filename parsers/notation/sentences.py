@@ -32,7 +32,7 @@ _REASON = re.compile(r"\b(?:since|because|as there (?:is|are)|due to(?: the fact
 """What a sentence gives as its reason: what it is about."""
 _LAYER = re.compile(r"\(Unnamed Layer\* \d+\) \[[^\]]*\]|^/\S+: ")
 """A layer's name, whose words are not what the sentence is about."""
-_PLACE = re.compile(r"\s*\((?:/|[A-Za-z]:\\)\S+\.(?:cpp|cu|h):\d+\)$")
+_PLACE = re.compile(r"\s*\((?:/|[A-Za-z]:\\)\S+\.(?:cpp|cu|h):\d+\)$|, file .+\.(?:cpp|cu|h\w*), line \d+\W*$")
 """The source file that stands behind a sentence."""
 _FRAMES = re.compile(r"(?:\\n|\s)1 +0x[0-9a-f]{6}.*", re.DOTALL)
 """The stack that a program prints behind its sentence."""
@@ -105,7 +105,7 @@ def classes() -> Mapping[str, LineKind]:
 _JOINTS = (("==", "must be"), ("!=", "must not be"), (">=", "must be at least"), ("<=", "must be at most"))
 _SIGNS = (*_JOINTS, (">", "must be more than"), ("<", "must be less than"), ("&&", "and"), ("||", "or"))
 _SIGN = re.compile(r"\s*(==|!=|>=|<=|&&|\|\||(?<![-<>])>(?![>=])|(?<!<)<(?![<=]))\s*")
-_NAMES = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[a-z])_(?=[a-z])")
+_NAMES = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[a-z]{2})_(?=[a-z])")
 """Where a name in C++ begins a new word."""
 _ALONE = re.compile(r"(?!true\b|false\b)[A-Za-z_]\w*")
 """A pointer: the check is that something was made."""

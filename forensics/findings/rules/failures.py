@@ -22,6 +22,7 @@ _REASONS = {
     "device_request": "GPU memory was short",
     "myelin_budget": "Myelin's memory budget was exceeded",
     "workspace_limit": "nothing fits into the workspace",
+    "workspace_advice": "the workspace may be too small",
     "no_tactics": "Myelin has no tactic for an operation",
     "out_of_memory": "memory ran out",
     "myelin_check": "an internal check of Myelin failed",
@@ -32,7 +33,7 @@ _REASONS = {
 
 _RUNNER = re.compile(r"[Cc]ask ?([A-Z]\w+)")
 """The runner that an exception names, which is called after the layer's type."""
-_SHORT_OF_MEMORY = {"device_request", "myelin_budget", "workspace_limit", "out_of_memory"}
+_SHORT_OF_MEMORY = {"device_request", "myelin_budget", "workspace_limit", "workspace_advice", "out_of_memory"}
 
 
 @explained("TF301")

@@ -137,7 +137,15 @@ def version(case: Case) -> Iterator[Observation]:
     damaged = {note.span for note in case.notes("plan_size")}
     notes = [note for note in versions if note not in of_caches and note.span not in damaged]
     step = Step("Which version built it?", trtexec(case, "--getPlanVersionOnly") if engine_path(case) else "")
-    yield from observe(notes, "The plan was built by another TensorRT version", steps=(step,))
+    texts = (message.text for message in case.build.messages if message.span in {note.span for note in notes})
+    tags = next(filter(None, map(_TAGS.search, texts)), None)
+    older = tags is not None and int(tags[2]) < int(tags[1])
+    which = f"{'an older' if older else 'a newer'} TensorRT than the one that loads it" if tags else ""
+    yield from observe(notes, f"The plan was built by {which or 'another TensorRT version'}", steps=(step,))
+
+
+_TAGS = re.compile(r"Current Version: (\d{1,9}), Serialized Engine Version: (?!\1\b)(\d{1,9})")
+"""The numbers of serialisation, which grow with the releases."""
 
 
 @explained("TF603")
@@ -156,6 +164,7 @@ def magic(case: Case) -> Iterator[Observation]:
 def refit(case: Case) -> Iterator[Observation]:
     """Report the refusal."""
     step = Step("Build a refittable engine", trtexec(case, "--refit"))
+    yield from observe(case.notes("refit_count"), "The weights for a refit are of another count than the engine's")
     layers = [note for note in case.notes("refit_refused") if note.text("layer")]
     notes = [note for note in case.notes("refit_refused") if note not in layers]
     named = ": {names}" if any(note.text("name") for note in notes) else ""

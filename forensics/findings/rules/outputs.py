@@ -117,7 +117,7 @@ def differs(case: Case) -> Iterator[Observation]:
 
 def _unjudged(case: Case) -> Iterator[Observation]:
     """Weigh an output whose error is printed without a verdict: only a note where rounding may have left it."""
-    outputs = [each for each in _outputs(case) if each.passed is None and each.max_abs is not None]
+    outputs = [each for each in _outputs(case) if each.passed is None and each.max_abs]
     gross = [each for each in outputs if (_part(each) or 0.0) >= _GROSS]
     cause, fix = differs.variants["gross" if gross else "small"]
     if outputs and not any(each.holds_integers for each in outputs):
@@ -325,7 +325,15 @@ def _stretches(note: Note, node: OnnxNode | None, computed: set[str]) -> bool:
 
 @explained("TF246")
 def integers_compared(case: Case) -> Iterator[Observation]:
-    """Report a comparison in which every output holds integers."""
-    notes = case.notes("poly_compared")
+    """Report a comparison in which every output holds integers, or one value only, and the same on both sides."""
+    notes, outputs = case.notes("poly_compared"), _outputs(case)
+    ranges = {each.left_range if each.left_range == each.right_range else None for each in outputs}
+    constants = [least for least, most in filter(None, ranges) if least == most]
+    if constants and len(constants) == len(ranges):
+        values = listed([f"{each:g}" for each in constants])
+        title = f"{{names}} {'is' if len(outputs) == 1 else 'are'} {values} everywhere, with both runners"
+        cause, fix = integers_compared.variants["constant"]
+        yield from observe(notes, title, names="tensor", same_as="constant", cause=cause, fix=fix)
+        return
     if all(note.text("dtype").startswith(("int", "uint", "bool")) for note in notes):
         yield from observe(notes, "Only integers were compared: {names}", names="tensor", same_as="integers")

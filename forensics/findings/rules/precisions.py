@@ -105,6 +105,8 @@ def _how_many(notes: Sequence[Note], layers: Sequence[str]) -> str:
     """Say how many weights hold such values: those named, or as many as one line counts where that is more."""
     counts = [int(note.number("count") or 0) for note in notes if note.kind == "weights_affected"]
     number = max(len(layers), *counts, 0)
+    if not number:
+        return "Weights hold values"
     bound = "At least " if number > len(layers) and len(counts) > 1 else ""
     return f"{bound}{counted(number, 'weight tensor')} {'holds' if number == 1 else 'hold'} values"
 

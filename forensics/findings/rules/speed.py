@@ -251,6 +251,8 @@ def profile_alone(case: Case) -> Iterator[Observation]:
     """Name the kinds of layers with the largest shares of a profile that no engine layers explain."""
     ledger = case.facts.ledger
     units, whole = ledger.slowest, ledger.total_ms
+    if (ledger.booked_ms or 0.0) < _MOSTLY * (whole or 0.0):
+        return  # a few rows of it are shown
     described = any(layer.type for layer in case.engine)
     if described or case.facts.time_is is not TimeSource.MEASURED or len(units) < _FEWEST or not whole:
         return
@@ -266,7 +268,7 @@ def profile_alone(case: Case) -> Iterator[Observation]:
 
 
 _MOSTLY = 0.5
-"""Share of the build's time outside of the builder from which it is worth a word."""
+"""Share of the build's time outside of the builder, or of a profile in its rows, from which it is worth a word."""
 _LONG_S = 10.0
 """Seconds below which that time is not worth one."""
 

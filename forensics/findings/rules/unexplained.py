@@ -231,9 +231,11 @@ def not_shown(case: Case) -> Iterator[Observation]:
     missing += [] if shown or failed else ["the engine's layers"]
     prints_tactics = not case.ran("11")  # Myelin compiles everything there, and in TensorRT-RTX
     missing += [] if known.tactics or failed or loads or not prints_tactics else ["the tactics"]
-    measured = bool(build.results) or (run is not None and bool(run.comparisons))
+    times = (each for each in build.results if each.key != "loaded_engine_mib")
+    measured = any(times) or (run is not None and bool(run.comparisons))
     answered = case.explained or measured or case.notes("program_error", *_WORDED)
-    if not ended and (answered or not (known.own_lines or build.command)):
+    told = case.log.source.lines <= _AT_ONCE and not build.command and (case.explained or measured)
+    if told or (not ended and (answered or not (known.own_lines or build.command))):
         return  # the lines that a verbose logger would add change nothing
     harmless = any((ended, loads, known.engine_layers, not builds))
     if missing:
@@ -264,6 +266,8 @@ def _whole_log(case: Case, *, loads: bool, ended: bool) -> Step:
     return Step("Load the engine again with its layers printed" if loads else what, logged(case, *lacking))
 
 
+_AT_ONCE = 60
+"""Lines of an excerpt: what it lacks is not what is asked about, where it tells anything."""
 _PLAIN_PLANS = {Program.DEEPSTREAM, Program.MLPERF, Program.CPP}
 """Programs whose engine files trtexec reads too; Ultralytics, in Python, writes its own head before the plan."""
 

@@ -837,6 +837,10 @@ EXCERPTS = {
         "| CUDNN failure 1: CUDNN_STATUS_NOT_INITIALIZED ; GPU=0 ; hostname=h ; expr=cudnnCreate(&cudnn_handle_);",
         "| CUDA success 0 ; GPU=0",
     ),
+    "TF6101": (
+        "| Infer Context default input_layer is not a image[CHW]",
+        "| Infer Context default input_layer is data",
+    ),
     "TF6096": ("| Num classes mismatch. Configured: 4, detected by network: 9", "| Num classes: 4"),
     "TF6089": ("| could not find engine cache /nets/a.engine", "| found engine cache file /nets/a.engine"),
     "TF6086": (

@@ -24,7 +24,7 @@ def titles(notation: str, code: str, folder: Path) -> list[str]:
 def profile(*rows: tuple[str, float, float]) -> str:
     """Return a profile of rows of name, average and median."""
     lines = [
-        ROW.format(total=average * 100, average=average, median=median, percent=1.0, name=name)
+        ROW.format(total=average * 100, average=average, median=median, percent=100 / len(rows), name=name)
         for name, average, median in rows
     ]
     return "\n".join(["i === Profile (100 iterations ) ===", *lines])

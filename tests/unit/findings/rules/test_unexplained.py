@@ -66,7 +66,7 @@ def test_what_a_script_says_of_its_steps_is_a_finding(said: str, title: str | No
 )
 def test_a_run_that_came_to_something_lacks_no_end(said: str, severity: Severity, title: str, tmp_path: Path) -> None:
     path = tmp_path / "build.log"
-    path.write_text(f"WARNING: [Torch-TensorRT] - Mean converter takes dtype\n{said}\n", encoding="utf-8")
+    path.write_text(f"WARNING: [Torch-TensorRT] - Mean converter takes dtype\n{said}\n" + "\n" * 60, encoding="utf-8")
     log = read_log(str(path), max_bytes=1 << 20, on_progress=lambda _: None)
     (finding,) = [each for each in judge(Inputs([log]), Suppression()).findings if each.code == "TF705"]
     assert (finding.severity, finding.title.startswith(title)) == (severity, True)
