@@ -316,7 +316,11 @@ def _finding(entry: _RuleObservation, quotes: _Quotes) -> FindingWithCauses:
     fixes = fitting(rule.code, special_fixes, [] if own else usual, origins, of_any=rule.last)
     fixes = fixes or fitting(rule.code, [], usual, origins, of_any=rule.last)
     fixes = unheld(fixes, entry.about.build.command or "", around)
-    steps = (step_for_loaded(step) if loads else step for step in observation.steps)
+    steps = (
+        step_for_loaded(step) if loads else step
+        for step in observation.steps
+        if step.command != entry.about.build.command
+    )
     sure = observation.confidence or (Confidence.LIKELY if observation.settle else Confidence.CERTAIN)
     finding = Finding(
         code=rule.code,

@@ -57,10 +57,10 @@ def _is_foreign(row: _Foreign, origins: Collection[str]) -> bool:
     return not row.to.isdisjoint(set(origins) - sources) or (bool(sources) and row.to >= sources)
 
 
-_COMMAND_LINE = re.compile(r"^\W*(?:sudo|docker|\S*trtexec(?:\.exe)?|polygraphy|python3?|perf_\w+) .*--.*", re.M)
+_COMMAND_LINE = re.compile(r"^\W*(?:sudo|docker|\S*trtexec(?:\.exe)?|polygraphy|python3?) .*--.*", re.MULTILINE)
 """A command in what was pasted around a finding."""
 _SWITCH = re.compile(r"(?<!\S)--[a-zA-Z][\w-]*(?: all\b)?(?![=\w-])(?! [A-Z0-9<{/])")
-_TAKEN_OUT = re.compile(r"\b(?:without|leave|drop|remove|no|not|never|than|instead of|in the place of)\b", re.I)
+_TAKEN_OUT = re.compile(r"\b(?:without|leave|drop|remove|no|not|never|than|instead|in the place)\b", re.IGNORECASE)
 
 
 def unheld(fixes: Sequence[str], command: str, around: str) -> list[str]:

@@ -192,7 +192,7 @@ def _of_run(build: Build, run: Run | None) -> Values:
         "compares": any(comparison.right for comparison in run.comparisons),
         "outputs": max((len(each.outputs) for each in run.comparisons), default=0),
         "one_runner": run.program is Program.POLYGRAPHY and len(runners) == 1 and not run.comparisons,
-        "nothing": ended and bool(build.command) and not build.results,
+        "nothing": ended and bool(build.command) and not build.results and not run.comparisons,
         "file": run.engine_file,
         "first_calls": any(each.name.startswith("time of one first call") for each in stated),
         "uses": run.uses_tensorrt,

@@ -89,13 +89,17 @@ def _read(reading: _Reading, kind: str, values: list[str | float | None], span: 
     elif kind == "poly_nonfinite":
         reading.update(**{str(values[0]).lower(): 1})
     elif values[1] is None or _OF_OUTPUT.match(str(values[1])):
-        passed = values[0] == "PASSED"
-        named = _NAMED.search(str(values[1]))
-        if named and reading.outputs and reading.outputs[-1].name != named[1]:  # its own line is cut off
-            reading.outputs.append(ComparedOutput(named[1], span))
-        reading.update(passed=passed)
-        if passed and not reading.right:  # an output that was validated holds no such values
-            reading.update(nan=0, inf=0)
+        _judge(reading, str(values[1]), span, passed=values[0] == "PASSED")
+
+
+def _judge(reading: _Reading, text: str, span: SourceSpan, *, passed: bool) -> None:
+    """Note the verdict on an output, whose own line may be cut off."""
+    named = _NAMED.search(text)
+    if named and reading.outputs and reading.outputs[-1].name != named[1]:
+        reading.outputs.append(ComparedOutput(named[1], span))
+    reading.update(passed=passed)
+    if passed and not reading.right:  # an output that was validated holds no such values
+        reading.update(nan=0, inf=0)
 
 
 def _note_tolerance(reading: _Reading, text: str) -> None:

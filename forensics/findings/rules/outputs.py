@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from trtforensics.console.counting import counted, grouped, listed
@@ -98,7 +99,9 @@ def differs(case: Case) -> Iterator[Observation]:
     float_run = polygraphy_run(case, *([] if polygraphy_log else ["--onnxrt"]), *CLOSE, reduced=False)
     before = Step("Compare the model before its quantisation: Q/DQ nodes fix types that no flag makes FP32")
     precision = precision_fact(case.build)
-    in_float = precision is not None and precision.value.strip() == "FP32" and not quantised
+    command = case.build.command or ""
+    said = precision.value.strip() == "FP32" if precision is not None else _IN_FLOAT.match(command) is not None
+    in_float = said and not quantised
     few = bool(outputs) and all(map(_is_of_few, outputs))
     wrong = differs.variants["few"] if few else differs.variants["float"] if in_float else ("", "")
     first = Step("Find the first tensor that differs", polygraphy_run(case, *_MARK_ALL) if polygraphy_log else "")
@@ -147,6 +150,8 @@ def not_finite(case: Case) -> Iterator[Observation]:
         yield from observe(notes, title, settle=settle, same_as=title)
 
 
+_IN_FLOAT = re.compile(r"(?!.*--(?:fp16|bf16|int8|fp8|best|trt-config\S*|config\S*)\b).*polygraphy\S* run .*--trt\b")
+"""A command of Polygraphy that allows no reduced type."""
 _MARK_ALL = ("--onnx-outputs", "mark", "all", "--trt-outputs", "mark", "all")
 _SEVERAL = 2
 _GROSS = 0.05
@@ -327,13 +332,13 @@ def _stretches(note: Note, node: OnnxNode | None, computed: set[str]) -> bool:
 def integers_compared(case: Case) -> Iterator[Observation]:
     """Report a comparison in which every output holds integers, or one value only, and the same on both sides."""
     notes, outputs = case.notes("poly_compared"), _outputs(case)
+    if all(note.text("dtype").startswith(("int", "uint", "bool")) for note in notes):
+        yield from observe(notes, "Only integers were compared: {names}", names="tensor", same_as="integers")
+        return
     ranges = {each.left_range if each.left_range == each.right_range else None for each in outputs}
     constants = [least for least, most in filter(None, ranges) if least == most]
     if constants and len(constants) == len(ranges):
-        values = listed([f"{each:g}" for each in constants])
-        title = f"{{names}} {'is' if len(outputs) == 1 else 'are'} {values} everywhere, with both runners"
+        title = f"{{names}} {'is' if len(outputs) == 1 else 'are'} {listed([f'{each:g}' for each in constants])}"
+        title += " everywhere, with both runners"
         cause, fix = integers_compared.variants["constant"]
         yield from observe(notes, title, names="tensor", same_as="constant", cause=cause, fix=fix)
-        return
-    if all(note.text("dtype").startswith(("int", "uint", "bool")) for note in notes):
-        yield from observe(notes, "Only integers were compared: {names}", names="tensor", same_as="integers")

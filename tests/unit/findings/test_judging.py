@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.marked_logs import marked
+from tests.unit.findings.rules.test_examples import report_on
 from trtforensics.findings import judging
 from trtforensics.findings.case import Case
 from trtforensics.findings.finding import Severity
@@ -102,3 +103,16 @@ def test_what_the_rules_worked_out_is_not_kept_for_other_builds(
     monkeypatch.setattr(judging, "Case", Noted)
     monkeypatch.setattr(judging, "_quotes", quoted)
     judge(Inputs([log, log]), Suppression())
+
+
+def test_a_setting_that_is_refused_is_no_root_of_the_error_that_ended_the_build(tmp_path: Path) -> None:
+    report = report_on(
+        "[E] Error[3]: [builderConfig.cpp::setFlag::65] Error Code 3: API Usage Error (kPREFER_PRECISION_CONSTRAINTS "
+        "cannot be set if kOBEY_PRECISION_CONSTRAINTS is set.)\n"
+        "[E] 10: Could not find any implementation for node mauve.\n[E] Engine set up failed\n",
+        tmp_path,
+    )
+    assert {each.code: each.severity for each in report.findings if each.consequence_of is None} == {
+        "TF301": Severity.ERROR,
+        "TF423": Severity.WARNING,
+    }

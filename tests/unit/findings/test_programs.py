@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.unit.findings.rules.test_examples import report_on
-from trtforensics.findings.programs import behind, fitting, origins_of
+from trtforensics.findings.programs import behind, fitting, origins_of, unheld
 from trtforensics.findings.registry import rules
 from trtforensics.findings.rule import read_table
 
@@ -103,3 +103,20 @@ def test_where_nothing_shows_the_program_a_remedy_says_whose_it_is() -> None:
     assert fitting("TF925", [], [fix], (), of_any=True) == [f"{said} Use a newer release."]
     assert fitting("TF140", [], [fix], (), of_any=False) == [fix]
     assert behind("Here: ", "TensorRT 10 has it.") == "Here: TensorRT 10 has it."
+
+
+@pytest.mark.parametrize(
+    ("fix", "command", "left"),
+    [
+        ("Build with --refit, and refit the names.", "trtexec --onnx=a.onnx --refit", []),
+        (
+            "Build with --refit, and refit the names.",
+            "trtexec --onnx=a.onnx",
+            ["Build with --refit, and refit the names."],
+        ),
+        ("Build it without --refit.", "trtexec --refit", ["Build it without --refit."]),
+        ("Start with --gpus all. See nvidia-smi.", "docker run --gpus all x", ["See nvidia-smi."]),
+    ],
+)
+def test_what_the_command_has_already_is_no_remedy(fix: str, command: str, left: list[str]) -> None:
+    assert unheld([fix], command, "") == unheld([fix], "", f"$ {command}") == left

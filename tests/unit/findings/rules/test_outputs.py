@@ -221,3 +221,18 @@ def test_an_output_is_named_by_its_error_alone_and_nan_is_no_infinity(tmp_path: 
     )
     titles = [each.title for each in report.findings if each.code == "TF250"]
     assert titles == ["The output path of TensorRT holds NaN"]
+
+
+def test_an_output_that_is_constant_on_both_sides_shows_little_and_a_bare_verdict_counts(tmp_path: Path) -> None:
+    stats = "Stats: mean=1, std-dev=0, var=0, median=1, min=1 at (0,), max=1 at (0,), avg-magnitude=1"
+    shape = "'masks' (dtype=float16, shape=(1, 4))"
+    report = report_of(
+        tmp_path,
+        f"[I] Accuracy Comparison | {RUNNERS[0]} vs. {RUNNERS[1]}",
+        f"[I]     Comparing Output: {shape} with {shape}",
+        *(f"[I]         {runner}: masks | {stats}" for runner in RUNNERS),
+        "[I]             Absolute Difference | Stats: mean=0, std-dev=0, var=0, median=0, min=0 at (0,), max=0 at (0,)",
+        "[I]         PASSED",
+    )
+    assert [each.title for each in report.findings] == ["masks is 1 everywhere, with both runners"]
+    assert "the output agrees" in report.sources[0].headlines[0].text
