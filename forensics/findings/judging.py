@@ -316,11 +316,8 @@ def _finding(entry: _RuleObservation, quotes: _Quotes) -> FindingWithCauses:
     fixes = fitting(rule.code, special_fixes, [] if own else usual, origins, of_any=rule.last)
     fixes = fixes or fitting(rule.code, [], usual, origins, of_any=rule.last)
     fixes = unheld(fixes, entry.about.build.command or "", around)
-    steps = (
-        step_for_loaded(step) if loads else step
-        for step in observation.steps
-        if step.command != entry.about.build.command
-    )
+    new = (step for step in observation.steps if not step.command or step.command != entry.about.build.command)
+    steps = (step_for_loaded(step) if loads else step for step in new)
     sure = observation.confidence or (Confidence.LIKELY if observation.settle else Confidence.CERTAIN)
     finding = Finding(
         code=rule.code,
