@@ -236,7 +236,6 @@ def _of_build(build: Build) -> Values:
     size = build.number("loaded_engine_mib") or (build.number("engine_bytes") or 0.0) / MEBIBYTE
     return {
         "loads": build.loads_engine,
-        "copies": max(Counter(r.number for r in build.results if r.key == "loaded_engine_mib").values(), default=0),
         "loaded": build.loads_engine and not build.engine_layers,
         "pool": _mebibytes(build.option("build", "Memory Pools") or ""),
         "memory": _mebibytes(build.option("device", "Device Global Memory") or ""),

@@ -60,16 +60,20 @@ def stated_rows(results: Sequence[RunResult]) -> list[tuple[str, SourceSpan]]:
 
 def _shares(results: Sequence[RunResult]) -> Iterator[tuple[str, SourceSpan]]:
     """Say what part of their sum the steps of an inference take, or totals under different headings."""
-    parts: dict[tuple[str, str], dict[str, tuple[float, SourceSpan]]] = {}
+    parts: dict[tuple[str, str], dict[str, list[tuple[float, SourceSpan]]]] = {}
     for each in results:
         if each.stated and each.number and (part := _STEP_NAME.search(each.stated.name)):
-            key = _STEP_NAME.sub("", each.stated.name.removesuffix(" per image")).strip(), each.stated.unit
-            parts.setdefault(key, {}).setdefault(part[0].strip(": "), (each.number, each.span))
+            key = _STEP_NAME.sub("", each.stated.name.partition(" per image")[0]).strip(), each.stated.unit
+            parts.setdefault(key, {}).setdefault(part[0].strip(": "), []).append((each.number, each.span))
     for (name, unit), values in parts.items():
-        whole = sum(number for number, _ in values.values())
-        if len(values) > 1 and unit.endswith(("s", "ec", "seconds")):
-            words = ", ".join(f"{part} {number / whole:.0%}" for part, (number, _) in values.items())
-            yield f"{name} of {figure(whole)} {unit} together: {words}".strip(), next(iter(values.values()))[1]
+        sums = {part: sum(number for number, _ in figures) for part, figures in values.items()}
+        (_, span), *further = next(iter(values.values()))
+        is_told = len(values) > 1 and len({*map(len, values.values())}) == 1
+        if is_told and unit.endswith(("s", "ec", "seconds")):
+            words = ", ".join(f"{part} {number / sum(sums.values()):.0%}" for part, number in sums.items())
+            often = " on average" if further else ""
+            whole = sum(sums.values()) / (len(further) + 1)
+            yield f"{name} of {figure(whole)} {unit} together{often}: {words}".strip(), span
 
 
 def _first(results: Sequence[RunResult], groups: Sequence[_Group]) -> list[_Group]:

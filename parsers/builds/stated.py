@@ -19,7 +19,7 @@ _Stated = tuple[int, float, StatedName]
 _TYPED = ("typed_other", "prompt", "cell")
 _ENGINES = (".engine", ".plan", ".trt")
 _ENGINE_FILE = re.compile(r"([\w.-]+)\.(?:engine|plan|trt)\b(?!_)")
-_MOST = 2000
+_MOST = 20_000
 """Figures that are read of a log."""
 _LONGEST, _LONGEST_NAME, _LONGEST_NUMBER, _GAP = 300, 60, 24, 3
 """Characters of a line, of a name, of a number; lines from a row of a table to the next, with rules and headings."""

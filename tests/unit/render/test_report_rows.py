@@ -323,6 +323,9 @@ def test_steps_of_an_inference_and_totals_are_told_as_parts_of_their_sum(read: L
     log = read("\n".join(steps))
     assert "Average of 0.1 s together: preprocess 60%, inference 30%, postprocess 10%" in said(log)
     assert headlines(log)[0].word == "INFERENCE RAN"
+    twice = read("\n".join([*steps, *(step.replace("0.03", "0.13") for step in steps)]))
+    assert "Average of 0.15 s together on average: preprocess 40%, inference 53%, postprocess 7%" in said(twice)
+    assert " together" not in said(read("\n".join([*steps, steps[0]])))
     totals = read(f"{text}=== Prefill ===\nTotal GPU Time: 10.0 ms\n=== Generation ===\nTotal GPU Time: 90.0 ms\n")
     assert "Total GPU Time of 100 ms together: Prefill 10%, Generation 90%" in said(totals)
 
