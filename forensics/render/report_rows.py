@@ -237,7 +237,7 @@ def _of_build(build: Build) -> Values:
     return {
         "loads": build.loads_engine,
         "loaded": build.loads_engine and not build.engine_layers,
-        "pool": _mebibytes(build.option("build", "Memory Pools") or ""),
+        "pool": _mebibytes(build.option("build", "Memory Pools") or build.option("build", "Workspace") or ""),
         "memory": _mebibytes(build.option("device", "Device Global Memory") or ""),
         "full": allowed == {FULL},
         "int8_alone": allowed == {FULL, "INT8"},
