@@ -407,8 +407,8 @@ class Build(Deferred):
 
     @property
     def has_own_cache(self) -> bool:
-        """Whether the timing cache is of this build alone: what it serves are the results of equal layers."""
-        return any(note.kind == "cache_scope" and note.text("scope") == "Local" for note in self.notes)
+        """Whether the timing cache is of this build alone, or new: what it serves are the results of equal layers."""
+        return any(note.kind == "cache_unread" or note.text("scope") == "Local" for note in self.notes)
 
     def result(self, key: str) -> RunResult | None:
         """Return the last result of this key, or None where the log does not state it."""

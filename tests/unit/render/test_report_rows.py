@@ -118,6 +118,15 @@ def test_a_build_in_several_passes_is_one_whose_builder_took_their_sum(read: Loa
     assert "build: 7 s: builder 6.5 s in 2 passes" in said(log)
 
 
+@pytest.mark.parametrize(("moved", "tells"), [(0.1, True), (5, False)])
+def test_half_precision_is_advised_where_computing_takes_the_time(read: Load, moved: float, *, tells: bool) -> None:
+    spread = "min = {0} ms, max = {0} ms, mean = {0} ms, median = {0} ms, percentile(99%) = {0} ms"
+    text = TIMED.format("a", 2).replace("FP32+INT8", "FP32").replace(" --int8", "")
+    device = "[I] === Device Information ===\n[I] Compute Capability: 8.6\n"
+    copies = f"[I] H2D Latency: {spread.format(moved)}\n"
+    assert ("first thing to try" in said(read(text.replace("&&&& PASSED", f"{device}{copies}&&&& PASSED")))) == tells
+
+
 def test_a_command_is_cited_where_it_stands(read: Load) -> None:
     assert "--onnx=a.onnx --int8 (line 3)" in said(read("what happened:\n\n" + TIMED.format("a", 2)))
 
