@@ -407,7 +407,7 @@ class Build(Deferred):
 
     @property
     def has_own_cache(self) -> bool:
-        """Whether the timing cache is of this build alone, or new: what it serves are the results of equal layers."""
+        """Whether the timing cache is of this build alone, or new: what it serves was timed in this build."""
         return any(note.kind == "cache_unread" or note.text("scope") == "Local" for note in self.notes)
 
     def result(self, key: str) -> RunResult | None:

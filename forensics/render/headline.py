@@ -347,7 +347,7 @@ def _made(builds: Sequence[Build], stated: Sequence[RunResult], single: Mapping[
             break
     if not any(build.loads_engine for build in builds) and "build_s" in single:
         hits = builds[0].autotuning.cache_hits if len(builds) == 1 else 0
-        source = "shared by equal layers" if builds[0].has_own_cache else "cached"
+        source = "reused" if builds[0].has_own_cache else "cached"
         yield f"built in {figure(single['build_s'])} s" + (f" ({hits:,} {source})" if hits else "")
     elif "build_clock_s" in single:
         yield f"built in about {figure(single['build_clock_s'])} s by its time stamps"

@@ -233,7 +233,7 @@ def _making(log: BuildLog, build: Build) -> Iterator[TimeRow]:
         spans.append(slow.span)
     if build.autotuning.cache_hits:
         timed = counted(build.autotuning.tactics_timed, "tactic")
-        source = "shared by equal layers of this build" if build.has_own_cache else "from the timing cache"
+        source = "reused within this build" if build.has_own_cache else "from the timing cache"
         parts.append(f"{counted(build.autotuning.cache_hits, 'result')} {source} and {timed} timed")
     served = next((note for note in build.notes if note.kind == "cache_deleted"), None)
     if served is not None and not build.autotuning.cache_hits:

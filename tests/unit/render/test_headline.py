@@ -167,9 +167,9 @@ def test_where_most_layers_have_no_time_there_are_no_shares(load: Load) -> None:
 @pytest.mark.parametrize(
     ("scope", "source"),
     [
-        ("Local", "shared by equal layers of this build"),
+        ("Local", "reused within this build"),
         ("Global", "from the timing cache"),
-        ("new", "shared by equal layers of this build"),
+        ("new", "reused within this build"),
     ],
 )
 def test_results_of_equal_layers_are_no_hits_of_a_timing_cache(load: Load, scope: str, source: str) -> None:
@@ -183,7 +183,7 @@ def test_results_of_equal_layers_are_no_hits_of_a_timing_cache(load: Load, scope
         &&."""
     log = load(marked(text).text)
     assert f"1 result {source} and 0 tactics timed" in " ".join(row.cited for row in time_rows(log, log.builds[0]))
-    assert ("(1 shared by equal layers)" in first_line(headlines(log))) == (scope != "Global")
+    assert ("(1 reused)" in first_line(headlines(log))) == (scope != "Global")
 
 
 @pytest.mark.parametrize(("batch", "multiplied"), [("Explicit", True), ("4", False)])

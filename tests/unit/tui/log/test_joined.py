@@ -72,7 +72,7 @@ async def test_the_overview_lists_the_files_and_what_did_not_join(
     profile: str, parsed: Any, screen_text: ScreenText
 ) -> None:
     app = log_app(joined(LOG, profile, has_log=True))
-    async with app.run_test(size=(160, 70)) as pilot:
+    async with app.run_test(size=(160, 90)) as pilot:
         await parsed(pilot)
         shown = screen_text(app)
         assert "Files of this engine" in shown
