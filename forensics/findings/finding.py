@@ -268,14 +268,14 @@ def in_words(coverage: Coverage, builds: int = 1) -> str:
         "verdict": coverage.verdict,
         "engine layers": coverage.engine_layers,
         "tactics": coverage.tactics,
-        f"{coverage.times} times" if coverage.times else "times": coverage.times is not None,
+        f"{coverage.times} times" if coverage.times else "layer times": coverage.times is not None,
         "options": coverage.options,
         "model": coverage.model,
     }
     known = [name for name, is_known in facts.items() if is_known]
     missing = [name for name, is_known in facts.items() if not is_known]
     every = " of every build" if builds > 1 else ""
-    tells = f"the log tells{every}: {', '.join(known)}" if known else f"the log tells nothing{every}"
+    tells = f"the log tells{every}: {', '.join(known)}" if known else f"the log tells nothing of the engine{every}"
     lacks = f"; not: {', '.join(missing)}" if missing else ""
     return tells + lacks
 

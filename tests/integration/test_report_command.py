@@ -353,7 +353,7 @@ def test_the_text_answers_what_is_wrong_and_puts_consequences_below_their_root(f
     assert [line.split(":")[0].strip() for line in lines[root:below] if line.startswith("    do: ")] == ["do"]
     assert not any("the log tells" in line for line in lines)
     verbose = run("report", failed.name, "-v", cwd=failed.parent).out
-    assert "    the log tells: verdict, options, model; not: engine layers, tactics, times\n" in verbose
+    assert "    the log tells: verdict, options, model; not: engine layers, tactics, layer times\n" in verbose
     assert "    so: error TF717 The build gave no engine, line 4\n" in verbose
 
 
@@ -363,7 +363,7 @@ def test_nothing_found_is_not_said_alone(tmp_path: Path, run: Run) -> None:
     assert "warning TF705 The log does not show how the build ended, the engine's layers, the tactics" in text
     assert run("report", "bare.log", "--fail-on", "warning", cwd=tmp_path).code == 1
     quiet = run("report", "bare.log", "--suppress", "TF*", cwd=tmp_path).out
-    assert "nothing found in what the log tells\n    the log tells nothing; not: verdict" in quiet
+    assert "nothing found in what the log tells\n    the log tells nothing of the engine; not: verdict" in quiet
 
 
 def test_fixes_that_tensorrt_rtx_lacks_are_not_proposed_for_its_logs(tmp_path: Path, document: Document) -> None:

@@ -40,7 +40,7 @@ NOTHING = Coverage(
     own_lines=0,
     other_lines=0,
 )
-TELLS_NOTHING = "the log tells nothing; not: verdict, engine layers, tactics, times, options, model"
+TELLS_NOTHING = "the log tells nothing of the engine; not: verdict, engine layers, tactics, layer times, options, model"
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,10 @@ def test_a_page_of_nothing_found_says_so() -> None:
     report = Report((ReportSource("build.log", 1, 1, "0" * 64, 1, NOTHING_TOLD),), ())
     texts = Page(render(report, "html", Look())).texts
     assert "Nothing found in what the log tells." in texts
-    assert "The log tells nothing; not: verdict, engine layers, tactics, times, options, model." in texts
+    assert (
+        "The log tells nothing of the engine; not: verdict, engine layers, tactics, layer times, options, model."
+        in texts
+    )
 
 
 def test_figures_stand_at_the_end_with_their_data() -> None:
