@@ -11,7 +11,9 @@ import re
 from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 from trtforensics import report
 from trtforensics.console.output import write_text
@@ -36,11 +38,12 @@ KEYS = ("down",)
 
 @contextmanager
 def _beside_the_logs() -> Iterator[None]:
-    """Work in the folder of the logs: the pictures show names as they are given."""
+    """Work in the folder of the logs: the pictures show names as they are given, and no log as its reader left it."""
     here = Path.cwd()
     os.chdir(LOG.parent)
     try:
-        yield
+        with TemporaryDirectory() as state, patch.dict(os.environ, XDG_STATE_HOME=state):
+            yield
     finally:
         os.chdir(here)
 
