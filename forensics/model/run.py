@@ -234,6 +234,6 @@ class Run:
     facts: tuple[tuple[str, SourceSpan], ...] = ()
     """What else a program says of its set-up, in our words: inputs, batch, instances, the files it wrote."""
     command_span: SourceSpan | None = None
-    """The line of ``command``."""
+    """The line of ``command``, printed or typed."""
     setting: str = ""
     """MLPerf's scenario and mode, and whether its result is valid; the type or provider that a library takes."""

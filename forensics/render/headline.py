@@ -29,8 +29,12 @@ _VENDOR = re.compile(r"^(?:NVIDIA )?(?:GeForce )?")
 TYPES = {element.name: element.option for element in ELEMENT_TYPES.values() if element.option}
 FULL = "FP32"
 UNKNOWN_TYPE = "type unknown"
-_TENTH, _NAME, _SHOWN, _EACH = 0.1, 40, 12, 3
-"""Runs of a log that are named, failed ones first; builds whose times are named, options that tell a command apart."""
+_TENTH = 0.1
+_SHOWN = 12
+"""Runs of a log that are named, those that did not pass first."""
+_NAME = 40
+_EACH = 3
+"""Builds whose times are named one by one, and options that tell a run's command from others."""
 _MODE = re.compile(
     r"polygraphy(?:\.exe)? ((?:run|convert)\b|(?:check|inspect|debug|surgeon|data|template|plugin)(?: [a-z-]+(?!\S))?)"
 )

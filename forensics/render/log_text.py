@@ -21,10 +21,15 @@ from trtforensics.render.runs import result_name, result_text, run_rows
 Row = tuple[str, str]
 """A label and its text; further rows of the same label leave the label empty."""
 
-_SHOWN, _COMMAND_ROWS, _MEGABYTE = 3, 4, 1_000_000
-"""Entries of a list that shows only the worst or the first, lines of a command."""
-_LABEL, _WIDTH, _NAME_WIDTH, _MESSAGE_WIDTH = 13, 120, 56, 90
+_SHOWN = 3
+"""Entries of a list that shows only the worst or the first."""
+_LABEL = 13
+_WIDTH = 120
 _TEXT_WIDTH = _WIDTH - _LABEL - 2
+_NAME_WIDTH = 56
+_MESSAGE_WIDTH = 90
+_COMMAND_ROWS = 4
+_MEGABYTE = 1_000_000
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 
 

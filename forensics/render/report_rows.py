@@ -202,8 +202,9 @@ def _of_run(build: Build, run: Run | None) -> Values:
 
 
 _KEYS = {"gpu": "gpu_compute_ms", "enqueue": "enqueue_ms", "whole": "latency_ms", "h2d": "h2d_ms", "d2h": "d2h_ms"}
-_NAME, _IDLE = 60, 93
-"""Characters of a name, and up to which part of the time in percent the GPU is idle between calls."""
+_NAME = 60
+_IDLE = 93
+"""The GPU waits between calls where it computes for less than this part of the time, in percent."""
 
 
 def _of_times(build: Build) -> Values:

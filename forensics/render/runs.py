@@ -14,9 +14,12 @@ if TYPE_CHECKING:
     from trtforensics.model.span import SourceSpan
 
 
-_SHOWN, _LOOSE, _FAR = 3, 0.5, 10
-"""Outputs that are shown; the relative tolerance from which a comparison says little; how many times its part of the
-range a relative error is where it is of values near zero."""
+_SHOWN = 3
+"""Outputs of a comparison that the text shows."""
+_LOOSE = 0.5
+"""The relative tolerance from which a comparison says little."""
+_FAR = 10
+"""How many times its part of the range a relative error is where it is of values near zero."""
 
 
 def run_members(run: Run) -> JsonObject:

@@ -35,8 +35,12 @@ _STATISTIC = re.compile(r"(?i:(?:.*summary: )?(?:min|max|mean|median|average|avg
 """A name that does not say of what it is."""
 _STEP_NAME = re.compile(r"(?i:\b(?:pre|post)[-_ ]?process\w*|\binfer(?:ence)?\b|^[^:]+: (?=total\b))")
 """What tells times apart that are parts of one: a step of the inference, the heading of a total."""
-_WHOLE, _TIMES, _PART = 100, 1.2, 0.01
-"""From where numbers have no decimals, and it is said how many times apart figures are; the least part of a sum."""
+_WHOLE = 100
+"""From here on numbers are shown without decimals."""
+_TIMES = 1.2
+"""From here on it is said how many times apart figures of a name are."""
+_PART = 0.01
+"""The least part of a sum that is shown."""
 
 
 def figure(value: float) -> str:

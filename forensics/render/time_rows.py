@@ -29,7 +29,10 @@ _LONGER = 1.5
 """A profile's sum is called longer from this many times the GPU time on."""
 _FRAGMENT = 0.5
 """Rows below this part of a profile's time tell neither its shares nor its slowest layers."""
-_SHOWN, _KINDS, _NAME, _FACT = 3, 4, 36, 300
+_SHOWN = 3
+_KINDS = 4
+_NAME = 36
+_FACT = 300
 _OF_MEMORY = 0.02
 """The least part of the GPU's memory that is worth a word."""
 _MEMORY = {f"{part}_mib": part for part in ("weights", "activations", "context")} | {"managed_mib": "all of TensorRT"}

@@ -116,7 +116,7 @@ def _loggers(view: LinesView, log: Log, own: int) -> Iterator[tuple[int, str]]:
 
 
 def _command(view: LinesView) -> tuple[int, str | None]:
-    """Return the command of a run with its line: the first that a program prints, else that somebody typed."""
+    """Return a run's command, and its line: a program prints it, else somebody typed it."""
     printed = (row for kind in ("banner", "poly_run", "poly_verdict") for row in view.each(kind, "command"))
     typed = typed_commands(view)
     known = (row for row in typed if program_of(row[1]) is not None)

@@ -129,6 +129,8 @@ def test_half_precision_is_advised_where_computing_takes_the_time(read: Load, mo
 
 def test_a_command_is_cited_where_it_stands(read: Load) -> None:
     assert "--onnx=a.onnx --int8 (line 3)" in said(read("what happened:\n\n" + TIMED.format("a", 2)))
+    typed = "what happened:\n\n$ trtexec --loadEngine=a.plan\n[I] Engine loaded in 0.5 sec.\n"
+    assert "command trtexec --loadEngine=a.plan (line 3)" in said(read(typed))
 
 
 def test_a_load_that_is_cut_off_loaded_no_engine(read: Load) -> None:
