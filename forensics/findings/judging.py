@@ -417,10 +417,10 @@ def _survived(about: LoggedBuild, rule: Rule, spans: Sequence[SourceSpan]) -> st
         later = (m for m in messages.values() if m.severity == "E" and m.span.line > spans[-1].line)
         if any(not says(m, (*NO_ENGINE, *NO_RUN)) and not _SETTER.match(m.text) for m in later):
             return "; the build went on, to another error"
-    return "; the program went on to its end" if _was_survived(about, rule.code, spans, evidence) else None
+    return "; the program went on to its end" if _came_to_good_end(about, rule.code, spans, evidence) else None
 
 
-def _was_survived(about: LoggedBuild, code: str, spans: Sequence[SourceSpan], evidence: Sequence[Message]) -> bool:
+def _came_to_good_end(about: LoggedBuild, code: str, spans: Sequence[SourceSpan], evidence: Sequence[Message]) -> bool:
     """Whether the program came to a good end behind what it reports in its own words, or TensorRT only warns of."""
     run = about.log.run_of(about.build)
     if run is None or run.outcome.ending is not Ending.PASSED or run.outcome.span is None:

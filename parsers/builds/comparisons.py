@@ -31,7 +31,7 @@ class _Reading:
         """Set facts of the last output of a name, else of the last one."""
         place = max((place for place, output in enumerate(self.outputs) if output.name == name), default=-1)
         if self.outputs:
-            self.outputs[place] = replace(self.outputs[place], **facts)  # type: ignore[arg-type]  # of the fields' types
+            self.outputs[place] = replace(self.outputs[place], **facts)  # type: ignore[arg-type]  # mypy does not pair names with types
 
 
 def comparisons(view: LinesView, spans: Spans, nodes: Sequence[OnnxNode]) -> tuple[RunnerComparison, ...]:

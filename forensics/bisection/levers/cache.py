@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from trtforensics.bisection.levers.recipe import Recipe, TwoSidedLever
-from trtforensics.bisection.levers.tactics import told
+from trtforensics.bisection.levers.tactics import without_unknown
 from trtforensics.bisection.search import Item
 from trtforensics.bisection.session.lever import DescribedItem, Side
 from trtforensics.errors import UsageError
@@ -114,4 +114,4 @@ def _numbers(version: str) -> list[str]:
 def _described(key: MyelinOperation) -> Side:
     kernel = next((candidate.kernel for candidate in key.candidates if candidate.tactic == key.selected), "")
     known = {"time_ms": key.time_ms, "kernel": kernel, "accumulator": read_kernel(kernel).accumulator}
-    return {"tactic": tactic_text(key.selected), **told(known), "at": str(key.span)}
+    return {"tactic": tactic_text(key.selected), **without_unknown(known), "at": str(key.span)}

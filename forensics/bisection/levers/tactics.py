@@ -185,11 +185,11 @@ def pinned_replays(log: str, request: str, *, max_bytes: int) -> tuple[ReplaySid
 
 
 def _known(offer: PinOffer) -> Side:
-    return told({"kernel": offer.kernel, "accumulator": offer.facts.accumulator, "time_ms": offer.time_ms})
+    return without_unknown({"kernel": offer.kernel, "accumulator": offer.facts.accumulator, "time_ms": offer.time_ms})
 
 
-def told(facts: Side) -> dict[str, Fact]:
-    """Return the facts that a log tells."""
+def without_unknown(facts: Side) -> dict[str, Fact]:
+    """Return the facts that are known."""
     return {name: fact for name, fact in facts.items() if fact not in {None, ""}}
 
 

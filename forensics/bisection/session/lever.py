@@ -15,7 +15,7 @@ from trtforensics.bisection.search import Item, Verdict
 SIDES = ("good", "bad")
 Fact = str | float | Sequence[str] | None
 Side = Mapping[str, Fact]
-"""What an item is on one side; a fact that is None is not told."""
+"""What an item is on one side; None stands for a fact that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
