@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 os.environ["TEXTUAL_ANIMATIONS"] = "none"
 
 import pytest
+from textual import _wait
 from textual._compositor import Compositor
 
 from tests.support.artifacts import Directory
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 SNAPSHOTS_OF = re.findall(r'"textual==([\d.]+)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8"))[0]
 """The version of Textual that drew the snapshots; the tests' extra asks for it."""
+
+_wait.SLEEP_GRANULARITY, _wait.SLEEP_IDLE = 1 / 200, 1 / 4000  # Pilot waits twice a key for so long, and longer if busy
 
 LOOKS = 3
 """Looks in a row at which a screen that has come to rest is the same."""
