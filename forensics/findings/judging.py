@@ -38,7 +38,7 @@ from trtforensics.parsers.builds.run_outcomes import BENIGN
 from trtforensics.render.headline import Headline, headlines, with_root
 from trtforensics.render.names import shortened
 from trtforensics.render.report_rows import detail_rows, rows_of_builds
-from trtforensics.render.text_rows import outputs, pauses, printed_values, telling_lines, tensors
+from trtforensics.render.text_rows import listings, outputs, pauses, printed_values, telling_lines
 from trtforensics.sources.quoting import QuotedLog, ReadLog, quote_file
 
 if TYPE_CHECKING:
@@ -110,6 +110,7 @@ def judge(inputs: Inputs, suppression: Suppression, whole: int | None = None) ->
     seen: set[str] = set()
     for read in inputs.logs:
         report = _reported(*_observed_in(read, inputs, earlier, able), read.log, suppression)
+        report = _listed(report, read)
         report = _detailed(report, read) if inputs.detailed else report
         earlier.add(read)
         brief = whole is not None and len(reports) >= whole
@@ -149,6 +150,13 @@ def _observed_in(
     return observed, _quotes(observed, quotable, inputs.model)
 
 
+def _listed(report: Report, read: QuotedLog) -> Report:
+    """Return a report of one log with the tensors and layers that a tool of Polygraphy lists."""
+    is_list, source = any(run.outcome.reached == "listed" for run in read.log.runs), report.sources[0]
+    listed = listings(read.whole()) if is_list else ()
+    return replace(report, sources=(replace(source, times=(*source.times, *listed)),))
+
+
 def _detailed(report: Report, read: QuotedLog) -> Report:
     """Return a report of one log with what ``-v`` adds to its times."""
     cited = {each.span.line for finding in report.findings for each in finding.evidence}
@@ -156,7 +164,8 @@ def _detailed(report: Report, read: QuotedLog) -> Report:
     told = telling_lines(text)
     cited |= {line for lines, _ in told for line in lines}
     is_own = any(run.program is not Program.TRTEXEC for run in read.log.runs)
-    values = (*outputs(text), *tensors(text), *(printed_values(text) if is_own else ()))
+    listed = (each for each in listings(text) if each not in report.sources[0].times)
+    values = (*outputs(text), *listed, *(printed_values(text) if is_own else ()))
     details = (*pauses(read), *values, *(row for _, row in told), *detail_rows(read.log, cited))
     return replace(report, sources=(replace(report.sources[0], details=details),))
 

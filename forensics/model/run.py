@@ -134,6 +134,7 @@ class StepExit:
 
 
 _SHELL = 128
+_READERS = ("inspect", "surgeon", "check", "data", "template", "plugin")
 _LAST_SIGNAL = 64
 
 
@@ -235,5 +236,12 @@ class Run:
     """What else a program says of its set-up, in our words: inputs, batch, instances, the files it wrote."""
     command_span: SourceSpan | None = None
     """The line of ``command``, printed or typed."""
+    subcommand: str = ""
+    """What Polygraphy was started for: ``inspect model``."""
     setting: str = ""
     """MLPerf's scenario and mode, and whether its result is valid; the type or provider that a library takes."""
+
+    @property
+    def only_reads(self) -> bool:
+        """Whether it is a tool of Polygraphy that builds no engine and runs none."""
+        return self.program is Program.POLYGRAPHY and self.subcommand.startswith(_READERS)

@@ -35,10 +35,6 @@ _SHOWN = 12
 _NAME = 40
 _EACH = 3
 """Builds whose times are named one by one, and options that tell a run's command from others."""
-_MODE = re.compile(
-    r"polygraphy(?:\.exe)? ((?:run|convert)\b|(?:check|inspect|debug|surgeon|data|template|plugin)(?: [a-z-]+(?!\S))?)"
-)
-"""What Polygraphy was started for: its subcommand."""
 _OPTION = re.compile(
     r"(?<!\S)--(?!(?:save|export|dump|load|timingCache)\w*[= ]|(?:onnx|fp16|int8|fp8|bf16|best)\b|\S*/)\S{1,40}(?!\S)"
 )
@@ -194,8 +190,7 @@ def _latency_ms(builds: Sequence[Build]) -> float | None:
 
 
 def _program(run: Run, builds: Sequence[Build]) -> str:
-    mode = _MODE.search(run.command or "") if run.program is Program.POLYGRAPHY else None
-    name = f"{_NAMES.get(run.program, '')} {mode[1] if mode else run.version or ''}".strip()
+    name = f"{_NAMES.get(run.program, '')} {run.subcommand or run.version or ''}".strip()
     if not run.uses_tensorrt:
         return f"{name or 'a program'} without TensorRT"
     return _with_version(name, builds)

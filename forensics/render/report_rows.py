@@ -143,6 +143,7 @@ def _meanings(log: BuildLog, *, further: bool = False) -> Iterator[TimeRow]:
         values["device"] = build.option("device", "Selected Device") or _GPU.search(run.setting if run else "")
         values["timeless"] = not timed and not any(each.profiles for each in log.builds)
         command = (run.command if run is not None else "") or build.command or ""
+        command = command or (f"polygraphy {run.subcommand}" if run is not None and run.only_reads else "")
         device = build.option("device", "Selected Device") or ""
         text = f"{command}\n{run.setting if run is not None else ''}\n{device}"
         for names, pattern, only_further, words in _MEANINGS:
@@ -195,7 +196,7 @@ def _of_run(build: Build, run: Run | None) -> Values:
         "nothing": ended and bool(build.command) and not build.results and not run.comparisons,
         "file": run.engine_file,
         "first_calls": any(each.name.startswith("time of one first call") for each in stated),
-        "uses": run.uses_tensorrt,
+        "uses": run.uses_tensorrt and not run.only_reads,
         "imported": errors and PhaseName.IMPORT in phases and not any(map(_IMPORTER.search, errors)),
         "clean": phases and not any(message.severity in {"E", "W"} for message in build.messages),
     }

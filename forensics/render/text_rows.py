@@ -1,12 +1,13 @@
 """What only the text of a log tells: where runs paused, which tensors were printed, and what single lines mean."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from itertools import accumulate, pairwise
 from math import isfinite, prod
 
-from trtforensics.console.counting import listed
+from trtforensics.console.counting import counted, listed
 from trtforensics.console.secrets import masked
 from trtforensics.knowledge.table import rows
 from trtforensics.model.run import PhaseName
@@ -134,10 +135,16 @@ def _told(text: LogText, row: Mapping[str, str]) -> tuple[list[int], TimeRow] | 
     return [each for each, _ in found], TimeRow(row["label"], f"{masked(said)[:_WORDS]}{often} (line {line})", ())
 
 
-_LISTS = LineMatcher(r"---- (?:[0-9]+ )?(Inference|Graph|Engine) ((?:In|Out)put)\(s\) ----", regex=True)
+_LISTS = LineMatcher(r"---- (?:[0-9]+ )?(Inference|Graph|Network|Engine) ((?:In|Out)put)\(s\) ----", regex=True)
 _TENSOR = re.compile(r"^\s*\{?(.+?) \[dtype=(\w+), shape=(.*?)\](?=,?$)", re.MULTILINE)
 """A tensor in Polygraphy's lists of them, which end with a brace."""
-_OF = {"Inference": "inference", "Graph": "model", "Engine": "engine"}
+_OF = {"Inference": "inference", "Graph": "model", "Network": "network", "Engine": "engine"}
+_LAYERS = LineMatcher(r"^ *(?:Layer|Node) [0-9]+ +\| .*\[Op: |^ {4,}Algorithm: \(Implementation: ", regex=True)
+_LAYER = re.compile(
+    r" *(Layer|Node) ([0-9]+) +\| (?!.*\[profile [1-9]).*\[Op: (?:LayerType\.(\w+)|(\w+)Type\.\w+|([^]]+))\]"
+    r"| +Algorithm: .*? Inputs: .*?DataType\.(\w+)"
+)
+"""A layer of such a list, but of a further profile, or a tactic of a replay, with the type of its first input."""
 _ARRAYS = LineMatcher(
     r"^(?:[A-Za-z_][\w.:/() -]{0,40}[:=] *)?(?:(?:tensor|array)\()?\[[\[ -]*[0-9naif.][-+\[\] 0-9.,enaif]*$", regex=True
 )
@@ -150,7 +157,13 @@ _LINES, _FEW = 1000, 4
 """Lines of an array or a list, and values that are shown one by one."""
 
 
-def tensors(text: LogText) -> Iterator[TimeRow]:
+def listings(text: LogText) -> Iterator[TimeRow]:
+    """Tell what Polygraphy lists of models, networks, engines and replays."""
+    yield from _tensors(text)
+    yield from _layers(text)
+
+
+def _tensors(text: LogText) -> Iterator[TimeRow]:
     """Tell which inputs and outputs Polygraphy lists of a model, an engine or an inference, and what became of them."""
     told: dict[tuple[str, ...], dict[str, int]] = {}
     for lines in text.matches(_LISTS):
@@ -164,6 +177,26 @@ def tensors(text: LogText) -> Iterator[TimeRow]:
         first, *others = variants
         words = "; then ".join([first, *others[-1:]])
         yield TimeRow(f"{kind.lower()}s", f"of the {_OF[of]}: {words} (line {variants[first]})", ())
+
+
+def _layers(text: LogText) -> Iterator[TimeRow]:
+    """Tell how many layers of which types Polygraphy lists, of each network, engine or model; of a replay, tactics."""
+    listed_types: list[tuple[str, int, Counter[str]]] = []
+    for lines in text.matches(_LAYERS):
+        for line in map(int, lines):
+            matched = _LAYER.match(text.line(line))
+            node, number, *kinds, of_engine, replayed = matched.groups() if matched else (None,) * 6
+            parsed = next(filter(None, kinds), "").upper()
+            of = "replay" if replayed else "model" if node == "Node" else "network" if parsed else "engine"
+            if number == "0" or (replayed and not listed_types):
+                listed_types.append((of, line, Counter()))
+            if listed_types and (kind := parsed or of_engine or replayed):
+                listed_types[-1][2][kind] += 1
+    for of, line, types in listed_types[:_RUNS]:
+        shown = ", ".join(f"{name} {count}" for name, count in types.most_common(_OUTPUTS))
+        words = counted(types.total(), "layer") if of != "replay" else f"{types.total()} tactics, their first inputs"
+        rest = f" and {len(types) - _OUTPUTS} more types" if len(types) > _OUTPUTS else ""
+        yield TimeRow("layers", f"of the {of}: {words}: {shown}{rest} (line {line})", ())
 
 
 def printed_values(text: LogText) -> Iterator[TimeRow]:

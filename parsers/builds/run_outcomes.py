@@ -6,7 +6,7 @@ done, the engine that was built. Else the last phase that it reached.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -57,6 +57,8 @@ _FAILURES = [
     for row in rows("failures", "trtforensics.parsers.builds")
 ]
 """What failed by a word of an error's text, what that leaves, and whether a build stops by it."""
+_TOOLS = [*rows("polygraphy", "trtforensics.parsers.builds")]
+"""What shows a tool of Polygraphy, where all of these kinds are there; its subcommand, and what it came to."""
 _FOLDERS = re.compile(r"(?<!\w)\.{0,2}/(?:[^\s/]+/)*")
 """The folders of a path, whose names say nothing of what failed: ``/tmp/tritonbuild/``."""
 _CLEANING = re.compile(r"deallocate|destroy|destruct|cudaFree|in free", re.IGNORECASE)
@@ -68,6 +70,11 @@ def _failure(text: str) -> tuple[str, str, bool]:
     text = _FOLDERS.sub("", text)
     effects = ((what, left, stops) for word, what, left, stops in _FAILURES if re.search(word, text, re.IGNORECASE))
     return next(effects, ("", "", False))
+
+
+def polygraphy_tool(view: LinesView) -> Mapping[str, str] | None:
+    """Return what a run shows of a tool of Polygraphy: the first row of their table that fits."""
+    return next((row for row in _TOOLS if all(map(view.has, row["kinds"].split()))), None)
 
 
 def verdicts(view: LinesView) -> list[tuple[int, str]]:
@@ -119,7 +126,7 @@ class RunEvidence:
         """Return how the run ended."""
         verdict = self._around() or self._verdict() or self._comparison() or self._own_result()
         ended = verdict or self._process() or self._exit() or self._goal_after_error()
-        ended = ended or self._fatal_error() or self._own_end()
+        ended = ended or self._fatal_error() or self._listed() or self._own_end()
         ended = ended or self._serving() or self._last_words() or self._reached() or self._cells() or self._last_phase()
         span = None if ended.line is None else self._spans.of(ended.line)
         return RunOutcome(
@@ -230,6 +237,14 @@ class RunEvidence:
         if ends and not self._goes_on_after(ends[-1]):
             return _Ended(Ending.PASSED, ends[-1], "it says that it came to its end")
         return None
+
+    def _listed(self) -> _Ended | None:
+        """Return what a tool of Polygraphy came to without a verdict: a list of what a file holds, a new file."""
+        tool = None if self._went_wrong() or self._view.has(*_ANNOUNCED) else polygraphy_tool(self._view)
+        if tool is None or not tool["reached"]:
+            return None
+        last = self._view.reach(*tool["kinds"].split())[1]
+        return _Ended(Ending.PASSED, last, "what it was run for is there", tool["reached"])
 
     def _serving(self) -> _Ended | None:
         """Return that a server takes requests, or was closed: the log of one that runs has no end."""

@@ -17,7 +17,7 @@ from trtforensics.model.run import Phase, PhaseName, Program, Run, RunResult
 from trtforensics.parsers.builds.comparisons import comparisons
 from trtforensics.parsers.builds.header import names_version
 from trtforensics.parsers.builds.run_edges import PROGRAMS, RunEdges, program_of, typed_commands
-from trtforensics.parsers.builds.run_outcomes import ENDS, RunEvidence
+from trtforensics.parsers.builds.run_outcomes import ENDS, RunEvidence, polygraphy_tool
 from trtforensics.parsers.builds.views import LinesView, Log
 
 _PHASES = [*rows("phases", "trtforensics.parsers.builds")]
@@ -72,6 +72,7 @@ def runs(
                 for line, text in [*_facts(said, "more", "few", "many", "count"), *_in_its_words(view, program)]
             ),
             log.spans.of(at) if at else None,
+            _subcommand(view, command or "") if program is Program.POLYGRAPHY else "",
             _setting(said, program),
         )
 
@@ -124,6 +125,16 @@ def _command(view: LinesView) -> tuple[int, str | None]:
     return next((row for row in chain(printed, known, others) if row[1] is not None), (0, None))
 
 
+_MODE = re.compile(
+    r"polygraphy(?:\.exe)? ((?:run|convert)\b|(?:check|inspect|debug|surgeon|data|template|plugin)(?: [a-z-]+(?!\S))?)"
+)
+
+
+def _subcommand(view: LinesView, command: str) -> str:
+    mode, tool = _MODE.search(command), polygraphy_tool(view)
+    return mode[1] if mode else tool["subcommand"] if tool else ""
+
+
 _OTHER_PROGRAM = re.compile(r"(?!pip|apt|git |make|cmake|docker|curl|wget|sudo )\S*[./]\S* (?:.* )?--?\w")
 """A command that starts a program with options, which is none of the system's."""
 
@@ -172,9 +183,12 @@ def _uses_tensorrt(view: LinesView, program: Program) -> bool:
     )
     if not any(signs) and view.has("own_program"):
         return any(_TENSORRT_NAMED.search(text) for _, text in view.each("untyped", "text"))
-    return any(signs) or (not of_others and not view.has("poly_run", "poly_validating", "poly_checked", "poly_module"))
+    return any(signs) or (not of_others and not view.has(*_OF_ONNX))
 
 
+_OF_ONNX = {f"poly_{kind}" for kind in ("run", "validating", "checked", "module", "listed", "data_listed")}
+_OF_ONNX |= {f"poly_{kind}" for kind in ("model_after", "scripted", "cast", "plugins", "reducing")}
+"""What Polygraphy prints that may have used ONNX alone."""
 _SETTINGS = [*rows("settings", "trtforensics.parsers.builds")]
 """Fields that state how a run was set up, what counts of them, and the words for all values.
 

@@ -349,6 +349,7 @@ class Scanner:
     def _note_asides(self, asides: list[tuple[int, str, dict[str, bytes | None]]]) -> None:
         for line, kind, fields in asides:
             self.scanned.events[kind].add(self._first_line + line, fields)
+            self.scanned.mentioned = self.scanned.mentioned or kind.startswith(("poly_", "trt_"))
 
     def _note_unknown(self, unknown: list[tuple[int, bytes]]) -> None:
         self.scanned.counts.unknown += len(unknown)

@@ -10,7 +10,7 @@ import pytest
 from trtforensics.knowledge.table import rows
 from trtforensics.parsers.text.text import LogText
 from trtforensics.parsers.text.windows import Window
-from trtforensics.render.text_rows import outputs, pauses, printed_values, telling_lines, tensors
+from trtforensics.render.text_rows import listings, outputs, pauses, printed_values, telling_lines
 from trtforensics.sources.quoting import read_log
 
 if TYPE_CHECKING:
@@ -153,9 +153,39 @@ def text_of(lines: str) -> LogText:
 
 
 def test_lists_of_polygraphy_are_told_with_what_became_of_them() -> None:
-    assert [f"{row.label} {row.text}" for row in tensors(text_of(SANITIZED))] == [
+    assert [f"{row.label} {row.text}" for row in listings(text_of(SANITIZED))] == [
         "inputs of the model: images float32 ('N', 3); then images float32 (7, 3) (line 1)",
         "outputs of the model: 5 tensors, a float32 (1,), b float32 (2,), c int64 (3,), d bool () and 1 more (line 3)",
+    ]
+
+
+LISTED = """\
+    ---- 2 Network Input(s) ----
+    {a [dtype=float32, shape=(1,)],
+     b [dtype=int32, shape=(2,)]}
+    Layer 0    | c1 [Op: LayerType.CONVOLUTION]
+    Layer 1    | r1 [Op: ActivationType.RELU]
+    Layer 2    | c2 [Op: LayerType.CONVOLUTION]
+        Layer 0    | c1 + r1 [Op: CaskConvolution]
+        Layer 0    | c1 + r1 [profile 1] [Op: CaskConvolution]
+    Node 0    |  [Op: Conv]
+"""
+REPLAY = """\
+        Algorithm: (Implementation: 1, Tactic: 2) | Inputs: (TensorInfo(DataType.HALF, (1,), 1, 8),) | Outputs: ()
+        Algorithm: (Implementation: 1, Tactic: 2) | Inputs: (('TensorFormat.LINEAR', 'DataType.FLOAT'),) | Outputs: ()
+"""
+
+
+def test_layers_that_polygraphy_lists_are_counted_by_type() -> None:
+    rows_of = [f"{row.label} {row.text}" for row in listings(text_of(LISTED))]
+    assert rows_of == [
+        "inputs of the network: a float32 (1,), b int32 (2,) (line 1)",
+        "layers of the network: 3 layers: CONVOLUTION 2, ACTIVATION 1 (line 4)",
+        "layers of the engine: 1 layer: CaskConvolution 1 (line 7)",
+        "layers of the model: 1 layer: Conv 1 (line 9)",
+    ]
+    assert [row.text for row in listings(text_of(REPLAY))] == [
+        "of the replay: 2 tactics, their first inputs: HALF 1, FLOAT 1 (line 1)"
     ]
 
 

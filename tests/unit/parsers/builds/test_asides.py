@@ -396,6 +396,42 @@ WORDINGS: dict[str, tuple[list[str], list[str]]] = {
     "own_item": (["raw_result=FAIL", "fp16_result=PASS"], ["result=FAIL", "raw_result=1.5"]),
     "own_off": (["full_check_enabled=False"], ["enabled=False", "full_check_enabled=True"]),
     "own_options": (["INFO: Namespace(batch=4, onnx='a.onnx')"], ["Namespace()", "namespace(a=1)"]),
+    "trt_listed": (["==== TensorRT Network ====", "==== TensorRT Engine ===="], ["==== TensorRT results ===="]),
+    "trt_replay_listed": (
+        ["        Algorithm: (Implementation: 21, Tactic: 7) | Inputs: (x)"],
+        ["Algorithm: (Implementation: 21"],
+    ),
+    "trt_replays_compared": (
+        ["Found potentially bad tactics:", "Could not determine potentially bad tactics."],
+        ["bad tactics"],
+    ),
+    "trt_capable": (["Graph is fully supported by TensorRT; Will not report errors."], ["Graph is supported"]),
+    "trt_incapable": (
+        ["    Operator | Count   | Reason   | Nodes", "Stack trace | Operator  | Node    | Reason"],
+        ["Operator | Count | Time", "| Reason "],
+    ),
+    "poly_listed": (["==== ONNX Model ====", "==== TensorFlow Graph ===="], ["=== ONNX Model ==="]),
+    "poly_data_listed": (
+        ["==== Run Results (2 runners) ====", "==== Data (1 iterations) ===="],
+        ["==== Data (x) ===="],
+    ),
+    "poly_linted": (["LINT | Name: a, Op: B | No Op registered", "[E] LINT | a"], ["SPLINT | a"]),
+    "poly_sparsity": (["Checking the sparsity pattern of 7 tensors."], ["the sparsity pattern"]),
+    "poly_tensors": (["    ---- 1 Graph Input(s) ----"], ["---- Inference Input(s) ----"]),
+    "poly_model_saved": (["Saving ONNX model to: a/b.onnx"], ["Saving ONNX model to: polygraphy_debug.onnx"]),
+    "poly_model_before": (["Original Model:"], ["Original Model: 7 MB"]),
+    "poly_model_after": (["New Model:"], ["New Model: 7 MB"]),
+    "poly_pruned": (["Finished pruning 3 tensors."], ["pruning 3 tensors"]),
+    "poly_stripped": (["Finished stripping 3 weights"], ["stripping"]),
+    "poly_reconstructed": (["Finished reconstructing 3 weights"], ["reconstructing"]),
+    "poly_scripted": (["Writing script to: a.py"], ["Writing script to: a.sh"]),
+    "poly_cast": (["Converting float tensors to float16"], ["Converting tensors"]),
+    "poly_reducing": (["Reducing model outputs", "Reducing model inputs"], ["Reducing model size"]),
+    "poly_precision": (
+        ["Selecting first 3 layer(s) to run in higher precision", "try the last 3 layer(s) in higher precision"],
+        ["in higher precision"],
+    ),
+    "poly_plugins": (["the following plugins matched:"], ["plugins matched"]),
     "of_cpp": (["terminate called after x", "sample.cpp:12) failed", "[run.cpp:7:main] a"], ["sample.cpp"]),
     "asserted": (
         [

@@ -618,6 +618,34 @@ STATED = {
         ],
         "PASSED · Polygraphy debug reduce",
     ),
+    "a listed network": (
+        ["[I] ==== TensorRT Network ====", "    Name: net | Explicit Batch Network", "    ---- 1 Layer(s) ----"],
+        "LISTED (line 1) · Polygraphy inspect model",
+    ),
+    "listed data": (
+        ["[I] ==== Data (1 iterations) ====", "    x [dtype=float32, shape=(1,)] | Stats: mean=1"],
+        "LISTED (line 1) · Polygraphy inspect data without TensorRT",
+    ),
+    "listed tactics": (
+        ["[I] Loading tactic replay file from a", "[I] Layer: a", "        Algorithm: (Implementation: 1, Tactic: 2)"],
+        "LISTED (line 3) · Polygraphy inspect tactics",
+    ),
+    "a capability": (
+        ["[I] ===== Summary =====", "    Operator | Count | Reason", "    Fake     |     1 | In node 0 with name: f"],
+        "NOT ALL OF THE MODEL IS SUPPORTED (line 2) · Polygraphy inspect capability",
+    ),
+    "a model changed": (
+        ["[I] Original Model:", "[I] Saving ONNX model to: b.onnx", "[I] New Model:", "    ---- 1 Graph Input(s) ----"],
+        "MODEL WRITTEN (line 3) · Polygraphy surgeon without TensorRT",
+    ),
+    "a model not written": (
+        ["[I] Original Model:", "[I] Saving ONNX model to: b.onnx", "Traceback (most recent call last):", "OSError: x"],
+        "FAILED (line 4) · Python · model b",
+    ),
+    "a model that was cast": (
+        ["[I] Converting float tensors to float16", "[I] Saving ONNX model to: b.onnx"],
+        "MODEL WRITTEN (line 2) · Polygraphy convert without TensorRT",
+    ),
     "another provider": (
         ["[ONNXRuntimeError] : 1 : FAIL", "Falling back to ['CUDAExecutionProvider', 'CPUExecutionProvider'] and"],
         "ENDED WITHOUT A VERDICT · ONNX Runtime · falls back to CUDA",
