@@ -1,5 +1,6 @@
 """Numbers of things and lengths of time, for people; things in groups."""
 
+import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TypeVar
 
@@ -36,6 +37,20 @@ def grouped(items: Iterable[_Item], key: Callable[[_Item], _Key]) -> dict[_Key, 
     for item in items:
         groups.setdefault(key(item), []).append(item)
     return groups
+
+
+def unlike_parts(texts: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return the words that all texts begin with, and of each the ones that tell it apart, no numbers if others do."""
+    words = [re.split(r"[\s/]+", text) for text in texts]
+    first = next((at for at, each in enumerate(zip(*words, strict=False)) if len({*each}) > 1), min(map(len, words)))
+    columns = [column for column in zip(*words, strict=False) if len({*column}) > 1]
+    if columns and len({*map(len, words)}) == 1:
+        named = [column for column in columns if all(re.search("[A-Za-z]{2}|^[A-Za-z]$", each) for each in column)]
+        alone = [column for column in named if len({*column}) == len(column)]
+        return words[0][:first], [" ".join(each) for each in zip(*(alone[:1] or named or columns), strict=True)]
+    behind = [each[first:][::-1] for each in words]
+    last = next((at for at, each in enumerate(zip(*behind, strict=False)) if len({*each}) > 1), min(map(len, behind)))
+    return words[0][:first], [" ".join(each[first : len(each) - last]) for each in words]
 
 
 def ranges(numbers: Iterable[int]) -> list[str]:

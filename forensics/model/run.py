@@ -54,11 +54,15 @@ class PhaseName(StrEnum):
 
 @dataclass(slots=True, unsafe_hash=True)
 class StatedName:
-    """What a program calls a figure: the name, the row if it stands in a table, the unit as printed; or empty texts."""
+    """What a program calls a figure: the name, the row if it stands in a table, the unit as printed; or empty texts.
+
+    ``group`` is the title that the figure stands under: a heading, a model's or an engine's name.
+    """
 
     name: str
     row: str
     unit: str
+    group: str = ""
 
     @property
     def is_of_inference(self) -> bool:
@@ -69,7 +73,7 @@ class StatedName:
     def key(self) -> str:
         """The key of the result: ``Throughput [infer/sec] as stated``, ``mAP50 of person as stated``."""
         row = f" of {self.row}" if self.row else ""
-        return f"{self.name}{row}{f' [{self.unit}]' if self.unit else ''} as stated"
+        return f"{self.group and f'{self.group}: '}{self.name}{row}{f' [{self.unit}]' if self.unit else ''} as stated"
 
 
 @dataclass(slots=True, unsafe_hash=True)

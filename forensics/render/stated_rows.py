@@ -1,10 +1,13 @@
 """Figures that programs state in words of their own, summed up: under each name its number, or the least and most."""
 
 import re
-from collections.abc import Iterator, Sequence
-from operator import itemgetter
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from operator import attrgetter, itemgetter
+from statistics import median
 
-from trtforensics.console.counting import grouped
+from trtforensics.console.counting import grouped, listed, unlike_parts
 from trtforensics.knowledge.table import rows
 from trtforensics.model.run import RunResult, StatedName
 from trtforensics.model.span import SourceSpan
@@ -29,16 +32,27 @@ _DIGITS = re.compile(r"(?<![A-Za-z@0-9.-])[0-9][0-9.]*")
 _TIME = re.compile(r"(?i:latency|time|took|elapsed|duration)(?!.*\b[mun]?s\b)")
 _NAME, _SHOWN, _ROWS = 40, 10, 4
 """Characters of a name, names, and rows of a table or parts of a sum that are shown."""
-_STEP, _LEAST = 1.06, 12
-"""How far values of one level lie apart at most, and what part of all (one of so many) a level has at least."""
+_FIRST, _WARM = 1.3, 2
+"""From how many times the median on the first figure is one of the start, of warm-up."""
+_LABELS, _SEVERAL, _SHORT = 10, 3, 24
+"""Labels that are all shown, of how many the nearest are; characters of one that is shown whole."""
+_STEP, _LEAST, _STRAY = 1.06, 12, 12
+"""How far values of one level lie apart at most; one of how many a level has at least, all on none at most."""
 _STATISTIC = re.compile(r"(?i:(?:.*summary: )?(?:min|max|mean|median|average|avg|std(?:dev)?|p[0-9]{2}))")
 """A name that does not say of what it is."""
-_STEP_NAME = re.compile(r"(?i:\b(?:pre|post)[-_ ]?process\w*|\binfer(?:ence)?\b|^[^:]+: (?=total\b))")
-"""What tells times apart that are parts of one: a step of the inference, the heading of a total."""
+_STEP_NAME = re.compile(r"(?i:\b(?:pre|post)[-_ ]?process\w*|\binfer(?:ence)?\b)")
+"""What tells times apart that are parts of one: a step of the inference."""
+_PHASE = re.compile(r"(?i:prefill|generat|context|decod|encod|vision|visual|process|infer|load|copy|nms|h2d|d2h)")
+"""What a heading of a phase says, whose total is part of that of all."""
+_PURE = re.compile(r"(?i:\b(?:only|alone|pure|just|infer\w*|forward|engine|nur|apenas|solo|seule?ment)\b)")
+_WHOLE_TIME = re.compile(r"(?i:\b(?:total|overall|end.to.end|e2e|real|whole|full|entire|pipeline)\b)")
+"""What is said of the time of an inference itself, and of one with all that is around it."""
+_BEHIND, _FAR = 6, 10
+"""Lines, and times the part, that a whole may be away from its part."""
 _WHOLE = 100
 """From here on numbers are shown without decimals."""
-_TIMES = 1.2
-"""From here on it is said how many times apart figures of a name are."""
+_TIMES, _ALIKE = 1.2, 1.1
+"""From here on it is said how many times apart figures of a name are; below, that they are alike."""
 _PART = 0.01
 """The least part of a sum that is shown."""
 
@@ -59,25 +73,68 @@ def stated_rows(results: Sequence[RunResult]) -> list[tuple[str, SourceSpan]]:
     groups = _groups(results)
     first = _first(results, groups)
     rest = sorted([group for group in groups if group not in first], key=itemgetter(0))[:_SHOWN]
-    return [*((text, span) for _, _, text, span in sorted(rest, key=lambda group: group[3].line)), *_shares(results)]
+    return [
+        *((text, span) for _, _, text, span in sorted(rest, key=lambda group: group[3].line)),
+        *_conclusions(results),
+    ]
 
 
-def _shares(results: Sequence[RunResult]) -> Iterator[tuple[str, SourceSpan]]:
-    """Say what part of their sum the steps of an inference take, or totals under different headings."""
-    parts: dict[tuple[str, str], dict[str, list[tuple[float, SourceSpan]]]] = {}
-    for each in results:
-        if each.stated and each.number and (part := _STEP_NAME.search(each.stated.name)):
-            key = _STEP_NAME.sub("", each.stated.name.partition(" per image")[0]).strip(), each.stated.unit
-            parts.setdefault(key, {}).setdefault(part[0].strip(": "), []).append((each.number, each.span))
-    for (name, unit), values in parts.items():
-        sums = {part: sum(number for number, _ in figures) for part, figures in values.items()}
-        (_, span), *further = next(iter(values.values()))
-        is_told = len(values) > 1 and len({*map(len, values.values())}) == 1
-        if is_told and unit.endswith(("s", "ec", "seconds")):
-            words = ", ".join(f"{part} {number / sum(sums.values()):.0%}" for part, number in sums.items())
-            often = " on average" if further else ""
-            whole = sum(sums.values()) / (len(further) + 1)
-            yield f"{name} of {figure(whole)} {unit} together{often}: {words}".strip(), span
+def _conclusions(results: Sequence[RunResult]) -> Iterator[tuple[str, SourceSpan]]:
+    """Say what the figures amount to: parts of a sum or of a total, and what does not depend on the title above."""
+    named = [(each.number, each.stated, each.span) for each in results if each.stated and each.number]
+    steps = grouped(
+        [(part, each) for each in named if (part := _step_of(each))],
+        lambda each: (_STEP_NAME.sub("", each[1][1].name.partition(" per image")[0]).strip(), each[1][1].unit),
+    )
+    for (name, unit), values in steps.items():
+        yield from _parts(name, unit, grouped(values, itemgetter(0)))
+    phases = [(each[1].group, each) for each in named if re.match("(?i:total)", each[1].name) and _is_time(each[1])]
+    for (name, unit), values in grouped(phases, lambda each: (each[1][1].name, each[1][1].unit)).items():
+        if all(_PHASE.search(group) for group, _ in values):
+            yield from _parts(name, unit, grouped(values, itemgetter(0)))
+    alone = [each for each in named if not each[1].group and _is_time(each[1])]
+    for one, two in pairwise(alone):
+        (short, of, span), (long, of_all, _) = sorted((one, two), key=itemgetter(0))
+        alike = of.unit == of_all.unit and bool(_MEAN.search(of.name.lower())) is bool(
+            _MEAN.search(of_all.name.lower())
+        )
+        is_near = two[2].line - one[2].line <= _BEHIND and alike and long < _FAR * short
+        if is_near and _PURE.search(of.name) and _WHOLE_TIME.search(of_all.name):
+            words = f"{figure(short)} of {figure(long)} {of.unit} is {of.name}"
+            yield f"{words}: {1 - short / long:.0%} is spent elsewhere", span
+
+
+def _parts(
+    name: str, unit: str, values: Mapping[str, Sequence[tuple[str, _Named]]]
+) -> Iterator[tuple[str, SourceSpan]]:
+    """Say what part of their sum each of some times is; below several titles, for the largest its ends."""
+    numbers = {part: [each[0] for _, each in figures] for part, figures in values.items()}
+    titles = [[each[1].group for _, each in figures] for figures in values.values()]
+    if len(values) < 2 or len({*map(len, numbers.values())}) > 1:  # noqa: PLR2004 - a part of something
+        return
+    (_, (_, _, span)), *further = next(iter(values.values()))
+    sums = {part: sum(each) for part, each in numbers.items()}
+    whole, most = sum(sums.values()), max(sums, key=sums.__getitem__)
+    words = ", ".join(f"{part} {number / whole:.0%}" for part, number in sums.items())
+    often = " on average" if further else ""
+    yield f"{name} of {figure(whole / (len(further) + 1))} {unit} together{often}: {words}".strip(), span
+    if further and titles[0][0] and len({*titles[0]}) == len(titles[0]) and all(each == titles[0] for each in titles):
+        shares = {
+            title: numbers[most][place] / sum(each[place] for each in numbers.values())
+            for place, title in enumerate(titles[0])
+        }
+        least, largest = min(shares, key=shares.__getitem__), max(shares, key=shares.__getitem__)
+        yield f"{most} is {shares[least]:.0%} of that for {least}, {shares[largest]:.0%} for {largest}", span
+
+
+def _step_of(each: _Named) -> str:
+    """Return the step of an inference that a time is of."""
+    part = _STEP_NAME.search(each[1].name) if _is_time(each[1]) else None
+    return part[0].lower() if part else ""
+
+
+def _is_time(name: StatedName) -> bool:
+    return name.unit.endswith(("s", "ec", "seconds"))
 
 
 def _first(results: Sequence[RunResult], groups: Sequence[_Group]) -> list[_Group]:
@@ -107,16 +164,27 @@ def _groups(results: Sequence[RunResult]) -> list[_Group]:
         groups.append((_OTHER - 1, False, f"{family.strip(' _:')}: {values}{_moved(each)}", each[0][2]))
     together = {id(each) for of_family in kin.values() for each in of_family}
     rest = [each for each in rest if id(each) not in together]
-    for group in grouped(rest, lambda each: (_DIGITS.sub("#", each[1].name).lower(), each[1].unit)).values():
+    held = {part: {each[0] for each in figures} for part, figures in grouped(rest, _step_of).items() if part}
+    for group in _quantities(rest):
         (_, name, span), *others = group
         if _STATISTIC.fullmatch(name.name) and any(other != span for *_, other in others):
             continue  # of several quantities, whose names are not read
+        if len(group) > _LABELS and not _step_of(group[0]) and any(map({v for v, *_ in group}.issubset, held.values())):
+            continue  # the same times once more
         of_sum = [each for each in group if (each[2], each[1].name) in sums]
         ends = [_of_sum(*each[:2], parts[each[2], each[1].name]) for each in [*of_sum[:1], *of_sum[1:][-1:]]]
         key = name.key.lower()
         rank = next(rank for rank, words in _RANKS if words.search(key))
         groups.append((rank, _MEAN.search(key) is not None, ", last ".join(ends) or _of_group(group), span))
     return groups
+
+
+def _quantities(named: Sequence[_Named]) -> Iterator[list[_Named]]:
+    """Give the figures of each name; by their titles where each of a few has several."""
+    of_name = grouped(named, lambda each: (_DIGITS.sub("#", each[1].name).lower(), each[1].unit, bool(each[1].row)))
+    for group in of_name.values():
+        titles = grouped(group, lambda each: each[1].group)
+        yield from titles.values() if len(titles) <= _LABELS and not _labels(group) else [group]
 
 
 def _moved(family: Sequence[_Named]) -> str:
@@ -143,33 +211,94 @@ def _apart(group: Sequence[_Named]) -> str:
     return f" (up to {ratio:.2g} times apart)" if is_speed and ratio >= _TIMES else ""
 
 
+def _nearest(group: Sequence[_Named], words: Sequence[str]) -> str:
+    """Say how far the figures of a name are apart, and which two of several are nearest."""
+    ordered = sorted(zip((value for value, *_ in group), words, strict=True))
+    apart = _apart(group)
+    if len(words) >= _SEVERAL and 0 < ordered[-1][0] < _ALIKE * ordered[0][0]:
+        return f" (alike within {ordered[-1][0] / ordered[0][0] - 1:.0%})"
+    if not apart or len(words) < _SEVERAL:
+        return apart
+    one, two = min(pairwise(ordered), key=lambda pair: pair[1][0] / pair[0][0])
+    return f"{apart[:-1]}, nearest {one[1].rpartition(' ')[0]} and {two[1].rpartition(' ')[0]})"
+
+
 def _levels(values: Sequence[float]) -> str:
     """Return the few levels that values of a measurement lie on, with how many on each; nothing if they do not."""
-    steps: list[list[float]] = []
-    for value in sorted(values):
-        if steps and value <= _STEP * steps[-1][-1]:
-            steps[-1].append(value)
-        else:
-            steps.append([value])
-    alike = all(len(step) * _LEAST >= len(values) and step[-1] <= _STEP * step[0] for step in steps)
-    is_stepped = 1 < len(steps) <= _ROWS and len(values) >= 2 * _LEAST and alike
+    left, steps = sorted(values), list[list[float]]()
+    while left:
+        ends = [(bisect_right(left, _STEP * low) - at, at) for at, low in enumerate(left)]
+        size, at = max(ends)
+        if size * _LEAST < len(values):
+            break
+        steps.append(left[at : at + size])
+        left = left[:at] + left[at + size :]
+    steps.sort()
+    apart = all(two[0] > _STEP * one[-1] for one, two in pairwise(steps))
+    is_stepped = 1 < len(steps) <= _ROWS and len(values) >= 2 * _LEAST and apart and len(left) * _STRAY <= len(values)
     return ", ".join(f"{figure(step[len(step) // 2])} ({len(step)} times)" for step in steps) if is_stepped else ""
 
 
 def _of_group(group: Sequence[_Named]) -> str:
-    """Say what the figures under a name are: of a table its first rows, of others each, or the least and the most."""
+    """Say what the figures under a name are: by their labels, else each, or the least and the most."""
     (_, stated, _), *_ = group
     unit = f" {stated.unit or ('(unit not printed)' if _TIME.search(stated.name) else '')}".rstrip()
-    values, name = [figure(value) for value, *_ in group], shortened(stated.name, _NAME)
-    if stated.row:
-        cells = [f"{shortened(each.row, _NAME)} {value}" for (_, each, _), value in zip(group, values, strict=True)]
-        rest = f" and {len(cells) - _ROWS} more" if len(cells) > _ROWS else ""
-        return f"{name}{unit and f' in{unit}'}: {', '.join(cells[:_ROWS])}{rest}"
+    if labels := _labels(group):
+        return _of_labels(group, labels, unit)
+    title, row = ({*map(attrgetter(of), (each for _, each, _ in group))} for of in ("group", "row"))
+    name = f"{stated.group}: {stated.name}" if stated.group and len(title) == 1 else stated.name
+    name = shortened(f"{name} of {stated.row}" if stated.row and len(row) == 1 else name, _NAME)
+    values = [figure(value) for value, *_ in group]
     if len({*values}) == 1 or len(values) <= _ROWS:
         return f"{name} {', '.join(values if len({*values}) > 1 else values[:1])}{unit}{_apart(group)}"
     if levels := _levels([value for value, *_ in group]):
         return f"{_DIGITS.sub('N', name)} in steps, {levels}{unit}, as by the clock or the power mode"
     low, high = (figure(end(group, key=itemgetter(0))[0]) for end in (min, max))
-    first = f", first {values[0]}" if values[0] in {low, high} else ""
+    usual = median(value for value, *_ in group)
+    first = f", first {values[0]}" if values[0] in {low, high} or group[0][0] >= _FIRST * usual > 0 else ""
     last = f", last {values[-1]}" if values[-1] not in {low, high} and "acc" in name.lower() else ""
-    return f"{_DIGITS.sub('N', name)} {low} to {high}{unit} ({len(values)} times{first}{last})"
+    zeros = sum(value == 0 for value, *_ in group)
+    first += " as of warm-up" * (_is_time(stated) and values[0] == high and group[0][0] >= _WARM * usual)
+    often = f"{len(values)} times, median {figure(usual)}{f', {zeros} of them 0' if zeros else ''}"
+    return f"{_DIGITS.sub('N', name)} {low} to {high}{unit} ({often}{first}{last})"
+
+
+def _labels(group: Sequence[_Named]) -> list[tuple[str, ...]]:
+    """Return what tells the figures of a name apart: titles above them and rows of a table, or nothing."""
+    parts = [
+        [*(each.group.split(": ") if each.group else ()), *([each.row] if each.row else ())] for _, each, _ in group
+    ]
+    most = max(map(len, parts))
+    columns = zip(*(["" for _ in range(most - len(each))] + each for each in parts), strict=True)
+    unlike = [unlike_parts(each)[1] if max(map(len, each)) > _SHORT else each for each in columns if len({*each}) > 1]
+    labels = [*zip(*unlike, strict=True)]
+    return labels if len({*labels}) == len(labels) else []
+
+
+def _of_labels(group: Sequence[_Named], labels: Sequence[tuple[str, ...]], unit: str) -> str:
+    """Spell figures by what tells them apart, and what that amounts to."""
+    (_, stated, _), *_ = group
+    of_one = any(_STATISTIC.fullmatch(each[-1]) for each in labels)
+    if of_one and len(labels[0]) > 1:
+        of_one = False
+        means = [place for place, each in enumerate(labels) if each[-1] == labels[0][-1]]
+        group, labels = [group[place] for place in means], [labels[place][:-1] for place in means]
+        stated = StatedName(f"{labels and group[0][1].row} {stated.name}", "", stated.unit)
+    name, values = shortened(stated.name, _NAME), [value for value, *_ in group]
+    sides = [*dict.fromkeys(each[0] for each in labels)]
+    rows_of = [*dict.fromkeys(each[1:] for each in labels)]
+    if len(labels[0]) > 1 and len(sides) == 2 and len(labels) == 2 * len(rows_of):  # noqa: PLR2004 - one beside another
+        held = dict(zip(labels, values, strict=True))
+        pairs = [(" ".join(row), held[(sides[0], *row)], held[(sides[1], *row)]) for row in rows_of]
+        pairs.sort(key=lambda pair: -abs(pair[2] - pair[1]))
+        words = [f"{row} {figure(one)} and {figure(two)}" for row, one, two in pairs]
+        both = f"{name}{unit and f' in{unit}'} of {sides[0]} and {sides[1]}, the largest change first"
+        return f"{both}: {listed(words, _LABELS)}"
+    words = [
+        f"{shortened(' '.join(filter(None, each)), _NAME)} {figure(value)}".strip()
+        for each, value in zip(labels, values, strict=True)
+    ]
+    if len(words) > _LABELS:
+        ends = [words[values.index(end(values))] for end in (min, max)]
+        return f"{name}: {ends[0]} to {ends[1]}{unit} ({len(words)} of them, median {figure(median(values))})"
+    return f"{name}{unit and f' in{unit}'}: {', '.join(words)}{'' if of_one else _nearest(group, words)}"

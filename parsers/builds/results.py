@@ -18,7 +18,7 @@ from trtforensics.knowledge.table import rows
 from trtforensics.model.profile import LayerTime, ProfileRun, TimeSource
 from trtforensics.model.run import RunResult, StatedName
 from trtforensics.parsers.builds.averages import levels
-from trtforensics.parsers.builds.stated import number_of, of_engines, stated
+from trtforensics.parsers.builds.stated import number_of, of_titles, stated
 from trtforensics.parsers.lines.events import duration, duration_or_none
 from trtforensics.parsers.notation.clocks import clock_in, seconds_of
 from trtforensics.parsers.notation.names import myelin_graph
@@ -154,7 +154,7 @@ _KNOWN = ("mlperf_latency", "mlperf_rate", "mlperf_setting", *_RATES, *(kind for
 def _in_own_words(log: LinesView) -> Iterator[tuple[int, float, StatedName]]:
     """Give what programs state, under their own names; where no name is found, under ours."""
     known = {line for kind in _KNOWN for line in log.lines(kind)}
-    found = of_engines(log, [*stated(log, known)])
+    found = of_titles(log, [*stated(log, known)])
     named = {line for line, *_ in found}
     yield from found
     for line, runner, ms, calls in log.each("poly_average", "runner", "ms", "count"):

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import isfinite, nan
 
+from trtforensics.console.counting import unlike_parts
 from trtforensics.knowledge.table import rows
 from trtforensics.model.run import StatedName
 from trtforensics.parsers.builds.views import LinesView
@@ -17,7 +18,7 @@ _Figure = tuple[StatedName, str]
 _Stated = tuple[int, float, StatedName]
 
 _TYPED = ("typed_other", "prompt", "cell")
-_ENGINES = (".engine", ".plan", ".trt")
+_LOADED = ("loaded_file", "loaded_file_said")
 _ENGINE_FILE = re.compile(r"([\w.-]+)\.(?:engine|plan|trt)\b(?!_)")
 _MOST = 20_000
 """Figures that are read of a log."""
@@ -42,7 +43,7 @@ _LISTED = re.compile(r"\s*[A-Za-z][\w -]*[,;+]\s*")
 _DIVIDED = re.compile(r"(?:[,;|()\[\]+]|\.(?= ))\s*(?=\S)")
 _CELLS = re.compile(r"\s*[|│┃]\s*|\s{2,}|\t")
 _CELL = re.compile(rf"({_NUMBER})(?: ?({_UNIT}))?")
-_UNIT_OF_COLUMN = re.compile(rf"[(\[]({_UNIT})[)\]]")
+_UNIT_OF_COLUMN = re.compile(rf"[(\[]({_UNIT})(?:/[a-z]+)?[)\]]")
 _WITH_UNIT = re.compile(rf"[0-9] ?(?:{_UNIT})(?![\w/])|{_UNIT_OF_COLUMN.pattern}")
 _LITERALS = _WORDS["literals"].split()
 """Of which :data:`_MEASURES` holds one, in small letters: they are found twenty times as fast."""
@@ -62,6 +63,16 @@ _TAG = re.compile(r"^\W*\[(FP\d+|BF16|INT\d|PTQ|QAT|TF32|TRT|ONNX|PyTorch|Tensor
 _EPOCH = re.compile(r"(?i:\W*epoch +[0-9]+,? *)")
 _METRIC = re.compile(r"(?i:metrics?|measure|quantity)")
 """The head of a column of measures, beside which others are of what was measured."""
+_GROUPS, _ABOVE, _WORDS_OF_TITLE = 64, 60, 14
+"""Titles of figures at most, lines from a title to a figure, words of a title."""
+_COUNTED = re.compile(r"\b[0-9]+/[0-9]+\b|^\W*[0-9]+\W|\b[0-9]+:[0-9]{2}\b|\b0x[0-9a-f]{4}")
+"""What counts items, and no titles."""
+_RULED = re.compile(r"([=#*~\[]|-{2,})[=#*~\[ -]*([^=#*~].*?)[=#*~\] :-]*")
+_NAMED = re.compile(r"([A-Za-z][\w .()-]{0,40}?) ?[:=|] ?(\S.{0,100})$")
+_SIZE = re.compile(_WORDS["size"])
+"""A number of a run that is a title: a batch, a length, a level."""
+_SIDES = re.compile(rf"{_WORDS['side']}|{_SIZE.pattern}[ _=:-]*[0-9]+\b")
+_LABEL = re.compile(r"(?=.*[A-Za-z])\S.{0,59}")
 _UNIT_AT_END = re.compile(r"(?:_(ms|us|fps|s|mb|pct))?$")
 _UNIT_OF_NAME = re.compile(rf"{_UNIT_OF_COLUMN.pattern}\s*[:=]\s*$")
 
@@ -93,37 +104,90 @@ def stated(log: LinesView, known: set[int]) -> Iterator[tuple[int, float, Stated
         for name, number in figures or _in_line(plain):
             if isfinite(value := number_of(number)) and (value or not _TIMES.fullmatch(name.unit)):
                 of_what = filter(None, (heading, *tags))
-                yield line, value, StatedName(": ".join((*of_what, name.name)), name.row, name.unit)
+                yield line, value, StatedName(name.name, name.row, name.unit, ": ".join(of_what))
                 count += 1
         if count >= _MOST:
             return
 
 
-def of_engines(log: LinesView, found: list[_Stated]) -> list[_Stated]:
-    """Tell figures apart that come again for another engine, by the file that was named before them."""
+def of_titles(log: LinesView, found: list[_Stated]) -> list[_Stated]:
+    """Tell figures apart that come again below another title: the line of a form before each that is never the same."""
+    found = _by_side(found)
     if not found or log.has("own_options"):  # runs of one script are told apart as they are
         return found
-    kinds = (("loaded_file", "name"), ("loaded_file_said", "name"), *((kind, "command") for kind in _TYPED))
-    told = (
-        (line, str(text))
-        for kind, field in (*kinds, ("untyped", "text"))
-        for line, text in log.each(kind, field)
-        if text
-    )
-    told = ((line, text) for line, text in told if any(map(text.__contains__, _ENGINES)))
-    files = sorted(
-        (line, "_".join(match[1].split("_")[-2:])) for line, text in told if (match := _ENGINE_FILE.search(text))
-    )
-    of_what = [files[place - 1][1] if (place := bisect_right(files, (line, "~"))) else "" for line, *_ in found]
-    engines: dict[str, set[str]] = {}
-    for (_, _, name), file in zip(found, of_what, strict=True):
-        engines.setdefault(name.key, set()).add(file)
-    names = (
-        f"{file}: {name.name}" if file and len(engines[name.key]) > 1 else name.name
-        for (*_, name), file in zip(found, of_what, strict=True)
-    )
-    both = zip(found, names, strict=True)
-    return [(line, value, StatedName(name, of.row, of.unit)) for (line, value, of), name in both]
+    lines = {line for line, *_ in found}
+    kinds = (*((kind, "name") for kind in _LOADED), *((kind, "command") for kind in _TYPED), ("untyped", "text"))
+    said = sorted({line: str(text) for kind, field in kinds for line, text in log.each(kind, field) if text}.items())
+    titles = [(line, title) for line, text in said if line not in lines and (title := _title(text)) is not None]
+    places: dict[str, list[int]] = {}
+    for line, _, name in found:
+        places.setdefault(name.key, []).append(line)
+    groups: dict[tuple[int, ...], dict[int, str]] = {}
+    for each in {*map(tuple, places.values())}:
+        if 1 < len({*each}) == len(each) <= _GROUPS:
+            groups[each] = _labels(titles, each) or _engines(titles, each)
+    return [
+        (line, value, _below(name, groups.get((*places[name.key],), {}).get(line, ""))) for line, value, name in found
+    ]
+
+
+def _engines(titles: Sequence[tuple[int, tuple[str, str]]], lines: Sequence[int]) -> dict[int, str]:
+    """Return by line the engine that was named before, where that is never the same."""
+    engines = [(line, title) for line, (form, title) in titles if form == "engine"]
+    before = [bisect_right(engines, (line, "~")) for line in lines]
+    labels = [engines[place - 1][1] if place else "" for place in before]
+    return dict(zip(lines, labels, strict=True)) if len({*labels}) == len(labels) else {}
+
+
+def _below(name: StatedName, title: str) -> StatedName:
+    return StatedName(name.name, name.row, name.unit, ": ".join(filter(None, (title, name.group)))) if title else name
+
+
+def _by_side(found: list[_Stated]) -> list[_Stated]:
+    """Tell figures apart by what their names say of the side that they are of, or of its size: ``FP16 latency``."""
+    sided = [[each[0].strip(_EDGES) for each in _SIDES.finditer(name.name)] for *_, name in found]
+    names = [" ".join(_SIDES.sub(" ", name.name).split()).strip(_EDGES) for *_, name in found]
+    sides: dict[tuple[str, str], set[str]] = {}
+    for (*_, name), side, rest in zip(found, sided, names, strict=True):
+        sides.setdefault((rest, name.unit), set()).add(" ".join(side))
+    return [
+        (line, value, _below(StatedName(rest, name.row, name.unit, name.group), " ".join(side)))
+        if side and _MEASURES.search(rest) and len(sides[rest, name.unit]) > 1
+        else (line, value, name)
+        for (line, value, name), side, rest in zip(found, sided, names, strict=True)
+    ]
+
+
+def _title(text: str) -> tuple[str, str] | None:
+    """Return the form of a line that may be a title of figures, and what it says; None if it is none."""
+    plain = _LOGGED.sub("", text[:_LONGEST]).strip()
+    if engine := _ENGINE_FILE.search(text):
+        return "engine", "_".join(engine[1].split("_")[-2:])
+    if not plain or _COUNTED.search(plain) or _NO_RESULT.search(plain):
+        return None
+    if ruled := _RULED.fullmatch(plain):
+        return f"{ruled[1][0]}=", ruled[2]
+    if named := _NAMED.match(plain):
+        is_number = not re.search(r"[A-Za-z]", named[2])
+        return named[1].lower(), "" if is_number and not _SIZE.search(named[1]) else f"{named[1]} {named[2]}"
+    words = plain.split()
+    return (words[0].lower(), plain) if len(words) <= _WORDS_OF_TITLE else None
+
+
+def _labels(titles: Sequence[tuple[int, tuple[str, str]]], lines: Sequence[int]) -> dict[int, str]:
+    """Return by line what the nearest titles of one form before some lines say, without what all of them say."""
+    ends = [(max(above, line - _ABOVE), line) for above, line in pairwise((0, *lines))]
+    parts = [[bisect_right(titles, (end, ("",))) for end in each] for each in ends]
+    said = [dict(title for _, title in titles[low:high]) for low, high in parts]
+    for form in ("engine", *reversed(said[-1])):
+        if all(each.get(form) for each in said):
+            before, labels = unlike_parts(each[form] for each in said)
+            labels = [label.strip(" :=,;|#*") for label in labels]
+            if before and _SIZE.search(before[-1]):
+                labels = [f"{before[-1].strip(_EDGES)} {label}" for label in labels]
+            if len({*labels}) == len(labels) and all(map(_LABEL.fullmatch, labels)):
+                return dict(zip(lines, labels, strict=True))
+    return {}
 
 
 def number_of(text: str) -> float:
@@ -148,7 +212,8 @@ def _of_row(header: Sequence[str], cells: Sequence[str]) -> Iterator[_Figure]:
         return
     for column, cell in zip(header[1:], cells[1:], strict=True):
         number = _CELL.fullmatch(cell)
-        if number and (_STATISTIC.fullmatch(column) or _METRIC.fullmatch(header[0])) and _is_measure(cells[0]):
+        is_read = _is_measure(cells[0]) or sum(map(bool, map(_STATISTIC.fullmatch, header))) > 1
+        if number and (_STATISTIC.fullmatch(column) or _METRIC.fullmatch(header[0])) and is_read:
             yield StatedName(cells[0], column, number[2] or _UNIT_AT_END.findall(cells[0])[0]), number[1]
         elif number and _is_measure(column):
             unit = _UNIT_OF_COLUMN.search(column)

@@ -23,7 +23,7 @@ from trtforensics.parsers.lines.events import KEPT, NO_TEXT, ScannedLines, Texts
 from trtforensics.parsers.lines.interning import Memo
 from trtforensics.parsers.lines.prefixes import Bodies, KindRows, Prefixes, PrefixReader, glued_lines
 from trtforensics.parsers.lines.singly import Dispatch, SingleReader
-from trtforensics.parsers.lines.unread import MOST_WRAPPED, UnreadLines, is_pasted, mention_tensorrt
+from trtforensics.parsers.lines.unread import UnreadLines, is_pasted, mention_tensorrt
 from trtforensics.parsers.text.line_index import LineIndex
 from trtforensics.parsers.text.windows import Window
 
@@ -35,6 +35,8 @@ _WRAPPED = np.array([*(name in WRAPPED for name in DIALECTS), False])
 _LONGEST_EXCERPT = 500
 """Lines up to which a text is an excerpt that may have lost prefixes and line ends."""
 _MOST_WRAPPED = 3
+_MOST_KEPT = 20_000
+"""Lines that no rule reads which are kept, besides those that name a cause."""
 """The most lines that were one line before somebody wrapped it."""
 _PHRASE = re.compile(r"(?=[A-Za-z ]{14})[A-Za-z]+ [A-Za-z ]+")
 """Words in a literal that make a line unmistakable."""
@@ -358,7 +360,7 @@ class Scanner:
 
     def _note_untyped(self, bodies: Bodies, singles: _Singles, telling: set[int]) -> None:
         """Keep the lines that no rule reads, since several together may name a cause; of many, those that name one."""
-        room = MOST_WRAPPED + 1 - len(self.scanned.events["untyped"].lines)
+        room = _MOST_KEPT - len(self.scanned.events["untyped"].lines)
         kept = telling.union(singles.unread()[: max(room, 0)].tolist())
         unknown = [row for row in singles.unknown if row[0] in kept]
         unprefixed = [line for line in singles.unprefixed if line in kept]

@@ -32,13 +32,29 @@ SAID = {
     "Accuracy: 0.93 | mAP50: 0.5": ["Accuracy 0.93", "mAP50 0.5"],
     "Peak memory usage: 6.3 GB": ["Peak memory usage 6.3 GB"],
     "Time: 5 ms\nTime: 7 ms": ["Time 5, 7 ms (up to 1.4 times apart)"],
-    "\n".join(f"Step {n}: {40 + n} ms" for n in range(5)): ["Step N 40 to 44 ms (5 times, first 40)"],
+    "\n".join(f"Step {n}: {40 + n} ms" for n in range(5)): ["Step N 40 to 44 ms (5 times, median 42, first 40)"],
     "Avg request latency: 400 usec (overhead 1 usec + queue 300 usec + compute infer 99 usec)": [
         "Avg request latency 400 usec: queue 300 (75%), compute infer 99 (25%)"
     ],
-    "Precision  Latency (ms)  Size\nFP32  8.5  90\nINT8  2.5  23": ["Latency in ms: FP32 8.5, INT8 2.5"],
+    "Precision  Latency (ms)  Size\nFP32  8.5  90\nINT8  2.5  23": [
+        "Latency in ms: FP32 8.5, INT8 2.5 (up to 3.4 times apart)"
+    ],
     "Metric   Mean   Max\n-------\n-- Speed --\n  run_time_ms   4.5   9": ["run_time_ms in ms: Mean 4.5, Max 9"],
-    "| model | fps |\n| a | 30 |": ["fps: a 30"],
+    "| model | fps |\n| a | 30 |": ["fps of a 30"],
+    "".join(
+        f"Timing net-{n}, 100 frames\nmulti: no\nMean inference: {ms} ms\n"
+        for n, ms in zip("abc", (2, 3, 9), strict=True)
+    ): ["Mean inference in ms: net-a 2, net-b 3, net-c 9 (up to 4.5 times apart, nearest net-a and net-b)"],
+    "PyTorch latency: 9 ms\nTensorRT latency: 3 ms": ["latency in ms: PyTorch 9, TensorRT 3 (up to 3 times apart)"],
+    "batch 1 latency: 5 ms\nbatch 8 latency: 20 ms": ["latency in ms: batch 1 5, batch 8 20 (up to 4 times apart)"],
+    "Total time per picture: 60 ms\ninference only per picture: 20 ms": [
+        "Total time per picture 60 ms",
+        "inference only per picture 20 ms",
+        "20 of 60 ms is inference only per picture: 67% is spent elsewhere",
+    ],
+    "".join(f"took: {ms} ms\n" for ms in (90, *[10] * 4, 11)): [
+        "took 10 to 90 ms (6 times, median 10, first 90 as of warm-up)"
+    ],
 }
 """Lines, and the words that sum them up."""
 NOT_SAID = [
@@ -85,3 +101,22 @@ def test_the_first_line_has_a_rate_a_time_and_an_accuracy_and_the_rest_stands_be
 )
 def test_a_comma_is_a_point_unless_it_groups(text: str, number: float) -> None:
     assert number_of(text) == number
+
+
+def test_the_end_of_a_long_log_is_read(load: Load) -> None:
+    log = load(OF_TENSORRT + "".join(f"picture {n} is done\n" for n in range(2500)) + "Mean latency: 5 ms\n")
+    assert first_stated(log.builds[0].results) == ["stated: Mean latency 5 ms"]
+
+
+def test_levels_are_told_though_some_values_lie_between_them(load: Load) -> None:
+    times = [*[10.0, 20.0] * 20, 14.0, 15.0]
+    (words, *_) = told(load, "".join(f"inference: {ms} ms\n" for ms in times))
+    assert words.startswith("inference in steps, 10 (20 times), 20 (20 times) ms")
+
+
+def test_what_changes_most_from_one_side_to_the_other_is_told_first(load: Load) -> None:
+    rows = "Size  recall\nlarge  {}\nsmall  {}\n"
+    text = "".join(f"Loading m_{n}.engine\n{rows.format(*v)}" for n, v in (("fp16", (0.9, 0.8)), ("int8", (0.9, 0.2))))
+    assert told(load, text) == [
+        "recall of m_fp16 and m_int8, the largest change first: small 0.8 and 0.2, large 0.9 and 0.9"
+    ]
