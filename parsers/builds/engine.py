@@ -215,9 +215,9 @@ def _by_id(tactics: Iterable[int | None], timed: TacticTimings) -> dict[int, str
     for begin in range(0, len(timed.tactic), _AT_ONCE):
         rows = np.flatnonzero(opens[timed.tactic[begin : begin + _AT_ONCE] >> _BEHIND]) + begin
         listed, kernels = timed.tactic[rows], timed.kernel[rows]
-        found = wanted[wanted.searchsorted(listed) - len(wanted)] == listed  # ids above all of them meet the first
-        found &= kernels >= 0
-        pairs.update(zip(listed[found].tolist(), kernels[found].tolist(), strict=True))
+        is_wanted = wanted[wanted.searchsorted(listed) - len(wanted)] == listed  # ids above all of them meet the first
+        is_wanted &= kernels >= 0
+        pairs.update(zip(listed[is_wanted].tolist(), kernels[is_wanted].tolist(), strict=True))
     counts = Counter(tactic for tactic, _ in pairs)
     return {tactic: timed.texts[kernel] for tactic, kernel in pairs if counts[tactic] == 1}
 

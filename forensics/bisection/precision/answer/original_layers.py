@@ -184,17 +184,17 @@ def _measured(
 ) -> dict[str, list[float]]:
     """Return by tensor the squared sums of the signal, of the layer's own noise, and of all noise up to it."""
     quantized = oracle.caster.prepared.proto
-    plain, exact, own = (copied(each) for each in (quantized, original, quantized))
+    plain, exact, alone = (copied(each) for each in (quantized, original, quantized))
     set_outputs(plain, list(matches))
     set_outputs(exact, list(dict.fromkeys(matches.values())))
-    for node in nodes_of(own.graph):
+    for node in nodes_of(alone.graph):
         node.input[:] = [name + _EXACT if name in matches else name for name in node.input]
     for name in matches:
-        own.graph.input.add(name=name + _EXACT).type.tensor_type.elem_type = TensorProto.FLOAT
-    set_outputs(own, list(matches))
+        alone.graph.input.add(name=name + _EXACT).type.tensor_type.elem_type = TensorProto.FLOAT
+    set_outputs(alone, list(matches))
     sums: dict[str, list[float]] = {}
     try:
-        sessions = [session_of(each, {}, oracle.libraries) for each in (exact, own, plain)]
+        sessions = [session_of(each, {}, oracle.libraries) for each in (exact, alone, plain)]
         for sample in oracle.samples:
             wanted = sessions[0].run(sample)
             feed = {name + _EXACT: wanted[theirs] for name, theirs in matches.items()}

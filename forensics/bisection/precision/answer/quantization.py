@@ -259,9 +259,9 @@ def unpaired_nodes(model: CheckedModel) -> list[UnpairedNode]:
     whole = [place for place, node in enumerate(products) if all(quantised(model, x) for x in node.proto.input[:2])]
     half, bare = [], []
     for place, node in enumerate(products):
-        one = halved(model, node) if whole else None
-        if one is not None:
-            half.append(UnpairedNode(node.label, f"{node.proto.input[1 - one]} has no pair, its other operand has"))
+        paired = halved(model, node) if whole else None
+        if paired is not None:
+            half.append(UnpairedNode(node.label, f"{node.proto.input[1 - paired]} has no pair, its other operand has"))
         elif whole and whole[0] < place < whole[-1] and not any(quantised(model, x) for x in node.proto.input[:2]):
             bare.append(UnpairedNode(node.label, "its operands have no pairs, products before and behind it have"))
     return half + bare
@@ -329,9 +329,9 @@ def read_cache(path: str) -> tuple[str, str, dict[str, float]]:
         raise SourceError(path, "is no calibration cache: it does not begin with TRT-VERSION-CALIBRATOR", next_step)
     scales = {}
     for number, line in enumerate(lines, 2):
-        found = _LINE.fullmatch(line.strip())
-        if found is not None:
-            scales[found[1]] = struct.unpack(">f", bytes.fromhex(found[2].zfill(8)))[0]
+        entry = _LINE.fullmatch(line.strip())
+        if entry is not None:
+            scales[entry[1]] = struct.unpack(">f", bytes.fromhex(entry[2].zfill(8)))[0]
         elif line.strip():
             raise SourceError(f"{path}:{number}", "is no line `TENSOR: SCALE` of a calibration cache", next_step)
     return header[1], header[2], scales
@@ -361,10 +361,10 @@ class CalibrationReport:
         """Return the report as text."""
         total = len(self.ranges) + len(self.unknown)
         wrong, at_fault = [each for each in self.ranges if each.use.reason], sum(r.use.is_at_fault for r in self.ranges)
-        of, own = f"{self.path}, {self.calibrator} of TensorRT {self.version}", len(self.ranges)
-        verdict = f"{of}: {at_fault} of {counted(own, 'range')} do not suit the samples"
-        if own < _MOST * total:
-            verdict = f"{of}, is of another network: the model has {own} of its {total} names"
+        of, known = f"{self.path}, {self.calibrator} of TensorRT {self.version}", len(self.ranges)
+        verdict = f"{of}: {at_fault} of {counted(known, 'range')} do not suit the samples"
+        if known < _MOST * total:
+            verdict = f"{of}, is of another network: the model has {known} of its {total} names"
         lines = [f"Calibration: {verdict}."]
         lines += head_lines([f"  {each.tensor} {each.use.reason}" for each in wrong], _SHOWN)
         if self.missing:

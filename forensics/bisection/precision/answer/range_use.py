@@ -61,8 +61,8 @@ class Grid:
         """Return the grid of as many scales that ends at the largest values; with a zero point if this one has it."""
         low = high = np.zeros(self.scale.size)
         for values in arrays:
-            one = self.scale.size == 1
-            rows = values.reshape(1, -1) if one else np.moveaxis(values, self.axis, 0).reshape(self.scale.size, -1)
+            single = self.scale.size == 1
+            rows = values.reshape(1, -1) if single else np.moveaxis(values, self.axis, 0).reshape(self.scale.size, -1)
             low = np.minimum(low, rows.min(axis=1, initial=0.0))
             high = np.maximum(high, rows.max(axis=1, initial=0.0))
         symmetric = self.low < 0.0 and not self.zero.any()
